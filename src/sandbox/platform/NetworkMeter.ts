@@ -1,17 +1,12 @@
 /**
- * Assigns the packets that found no route to the commands that sent them, by reading the kernel's counters between
- * commands.
+ * Assigns a sandbox's attempts to reach a network to its commands, by the kernel's counters: the packets for which its
+ * empty network has no route. TCP, UDP and name look-ups over IPv4 and IPv6 are counted; its own loopback is not.
  */
+import * as Fs from "node:fs"
 
-/** The numbers of packets that have found no route since the network was made. */
-export interface NetworkCounters {
-  readonly ipv4: number
-  readonly ipv6: number
-}
-
-/** The counters of one network, which can be read repeatedly. */
+/** Counts the packets that have found no route since the network was made. */
 export interface Source {
-  readonly read: () => NetworkCounters | undefined
+  readonly read: () => number | undefined
   readonly close: () => void
 }
 
@@ -34,15 +29,7 @@ export interface NetworkMeter {
   readonly close: () => void
 }
 
-/**
- * Returns the number of packets that found no route between two readings. Where the readings are of different networks,
- * this is all that the later one counts.
- */
-export const between = (before: NetworkCounters | undefined, after: NetworkCounters | undefined): number => {
-  if (after === undefined) return 0
-  if (before === undefined || before.ipv4 > after.ipv4 || before.ipv6 > after.ipv6) return after.ipv4 + after.ipv6
-  return after.ipv4 - before.ipv4 + after.ipv6 - before.ipv6
-}
+const between = (before = 0, after = before): number => after - before
 
 /** Makes a meter, and takes its first reading at once. */
 export const make = (source: Source): NetworkMeter => {
@@ -71,4 +58,51 @@ export const make = (source: Source): NetworkMeter => {
     },
     close: source.close
   }
+}
+
+const attempt = <A>(run: () => A): A | undefined => {
+  try {
+    return run()
+  } catch {
+    return undefined
+  }
+}
+
+/** A buffer which is larger than what the kernel writes into either file. */
+const buffer = Buffer.allocUnsafe(16_384)
+
+/** Reads an open file from its beginning, which makes the kernel write it anew. */
+const textOf = (file: number | undefined): string | undefined =>
+  file === undefined
+    ? undefined
+    : attempt(() => buffer.toString("latin1", 0, Fs.readSync(file, buffer, 0, buffer.length, 0)))
+
+/**
+ * Opens the counters of the network that a process is in; undefined where the process has ended, or the system has no
+ * such counters.
+ */
+export const counters = (pid: number): Source | undefined => {
+  const ipv4 = attempt(() => Fs.openSync(`/proc/${pid}/net/snmp`, "r"))
+  if (ipv4 === undefined) return undefined
+  const ipv6 = attempt(() => Fs.openSync(`/proc/${pid}/net/snmp6`, "r"))
+  return {
+    read: () => {
+      const snmp = textOf(ipv4)
+      if (snmp === undefined) return undefined
+      // Two lines for each protocol: the names, and the numbers.
+      const [names = "", numbers = ""] = snmp.split("\n", 4).filter((line) => line.startsWith("Ip:"))
+      const column = names.split(" ").indexOf("OutNoRoutes")
+      const [, counted = "0"] = /^Ip6OutNoRoutes\s+(\d+)$/m.exec(textOf(ipv6) ?? "") ?? []
+      return (column < 0 ? 0 : Number(numbers.split(" ")[column])) + Number(counted)
+    },
+    close: () => {
+      for (const file of [ipv4, ipv6]) if (file !== undefined) Fs.closeSync(file)
+    }
+  }
+}
+
+/** Opens a meter for the network that a process is in; undefined where nothing is counted. */
+export const open = (pid: number): NetworkMeter | undefined => {
+  const source = counters(pid)
+  return source && make(source)
 }

@@ -3,12 +3,12 @@ import * as NetworkMeter from "../../../src/sandbox/platform/NetworkMeter.js"
 
 /** A meter over a counter that `send` raises. */
 const metered = () => {
-  let ipv4 = 7
-  const meter = NetworkMeter.make({ read: () => ({ ipv4, ipv6: 0 }), close: () => {} })
+  let count = 7
+  const meter = NetworkMeter.make({ read: () => count, close: () => {} })
   return {
     ...meter,
     send: (packets = 1) => {
-      ipv4 += packets
+      count += packets
     }
   }
 }

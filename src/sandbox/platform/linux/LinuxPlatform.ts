@@ -16,12 +16,10 @@ import * as Capability from "./check/Capability.js"
 import * as Probe from "./check/Probe.js"
 import * as LiveMasks from "./live/LiveMasks.js"
 import * as LiveNamespace from "./live/LiveNamespace.js"
-import * as NetworkCounters from "./live/NetworkCounters.js"
 import type * as Layout from "./plan/Layout.js"
 import * as MountTable from "./plan/MountTable.js"
 import * as NoSandbox from "./plan/NoSandbox.js"
 import * as Plan from "./plan/Plan.js"
-import * as PlanDirectory from "./plan/PlanDirectory.js"
 import * as WriteRoots from "./plan/WriteRoots.js"
 import * as Cgroup from "./start/Cgroup.js"
 import * as Launch from "./start/Launch.js"
@@ -102,8 +100,8 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       const level = options.level ?? known
       const masksFromOutside = level !== "single"
       const plan = yield* SessionProcesses.acquire(
-        NoSandbox.attempt("its directory could not be made", () => PlanDirectory.make(Path.dirname(directory))),
-        PlanDirectory.remove
+        NoSandbox.attempt("its directory could not be made", () => Plan.makeDirectory(Path.dirname(directory))),
+        Plan.removeDirectory
       )
       const cgroup = isLimited ? yield* Cgroup.acquire(Launch.processes) : undefined
       const gate = cgroup !== undefined || masksFromOutside
@@ -126,21 +124,20 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           Effect.sync(() => TemporaryDirectory.find(policy)),
           (held) => held?.release()
         )
-        const { layout, walked } = yield* Plan.make({
-          ...{
-            policy,
-            places: [...places, ...TemporaryDirectory.parents(options.temporaries)],
-            machine,
-            gate,
-            masksFromOutside,
-            variables,
-            within
-          },
+        const walked = Date.now()
+        const layout = yield* Plan.make({
+          policy,
           session: directory,
           program: shell.program,
+          places: [...places, ...TemporaryDirectory.parents(options.temporaries)],
           shown: options.shown,
           temporary,
-          directory: plan
+          directory: plan,
+          machine,
+          gate,
+          masksFromOutside,
+          variables,
+          within
         })
         const wrapped: LinuxWrapped = {
           ...begun,
@@ -153,10 +150,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           live: (pid) => {
             capability.succeeded()
             const namespace = LiveNamespace.make({ pid, level, layout, plan, programs, policy, temporary })
-            return {
-              ...LiveMasks.make(namespace, policy, layout, walked),
-              network: () => NetworkCounters.meter(pid)
-            }
+            return LiveMasks.make(namespace, policy, layout, walked)
           }
         }
         return { wrapped, words: early ? `${Launch.go}\0` : "" }

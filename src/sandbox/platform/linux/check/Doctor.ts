@@ -1,8 +1,8 @@
 /** Tests whether this machine can build a sandbox, and if not, tells why and what to do about it. */
+import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
-import type { Level } from "../start/Launch.js"
+import * as Launch from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
-import * as Cause from "./internal/Cause.js"
 import * as Probe from "./Probe.js"
 
 /** The result of one check. */
@@ -20,30 +20,29 @@ export interface Check {
 export interface Report {
   readonly checks: ReadonlyArray<Check>
   /** The level that sandboxes are built at; undefined where none can be built. */
-  readonly level: Level | undefined
+  readonly level: Launch.Level | undefined
 }
 
-const passed = (name: string, detail: string): Check => ({ name, ok: true, required: true, detail, remedy: "" })
-
-const failed = ({ detail, name, remedy }: Cause.Cause): Check => ({ name, ok: false, required: true, detail, remedy })
-
-const lesser = (detail: string, remedy: string): Check => ({
-  name: "live changes",
-  ok: false,
-  required: false,
-  detail: `${detail}: many masks start slower, and what changes while a sandbox runs takes a new shell`,
-  remedy
+const passed = (name: string, detail: string, required = true): Check => ({
+  ...{ name, ok: true, required, detail },
+  remedy: ""
 })
 
-const levelCheck = (programs: Programs, level: Level): Check => {
+function failed(name: string, detail: string, remedy = "", required = true): Check {
+  return { name, ok: false, required, detail, remedy }
+}
+
+const lesser = (detail: string, remedy: string): Check =>
+  failed(
+    "live changes",
+    `${detail}: many masks start slower, and what changes while a sandbox runs takes a new shell`,
+    remedy,
+    false
+  )
+
+const levelCheck = (programs: Programs, level: Launch.Level): Check => {
   if (level !== "single") {
-    return {
-      name: "live changes",
-      ok: true,
-      required: false,
-      detail: "masks can be added while a sandbox runs",
-      remedy: ""
-    }
+    return passed("live changes", "masks can be added while a sandbox runs", false)
   }
   const missing = (["unshare", "mount", "umount", "nsenter"] as const).filter((name) => programs[name] === undefined)
   return missing.length > 0
@@ -53,14 +52,145 @@ const levelCheck = (programs: Programs, level: Level): Check => {
 
 const limitCheck = (isRoot: boolean): Check =>
   isRoot
-    ? {
-        name: "process limit",
-        ok: false,
-        required: false,
-        detail: "the kernel does not limit the number of root's processes; where a pids cgroup can be made, that does",
-        remedy: "run as an ordinary user"
-      }
-    : { name: "process limit", ok: true, required: false, detail: "512 processes in a sandbox", remedy: "" }
+    ? failed(
+        "process limit",
+        "the kernel does not limit the number of root's processes; where a pids cgroup can be made, that does",
+        "run as an ordinary user",
+        false
+      )
+    : passed("process limit", "512 processes in a sandbox", false)
+
+/** The settings of the kernel that decide about namespaces; undefined where the kernel has no such setting. */
+export interface Facts {
+  readonly isRoot: boolean
+  readonly maxUserNamespaces: number | undefined
+  readonly unprivilegedClone: number | undefined
+  readonly apparmorRestricts: number | undefined
+  readonly inContainer: boolean
+}
+
+const oldest = [0, 8, 0] as const
+
+/** The check that fails where bubblewrap is not installed. */
+export const noBubblewrap = failed(
+  "bwrap",
+  "bwrap is required for the sandbox, and is not on the PATH (outside of what commands may write)",
+  "install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap` or `apk add bubblewrap`"
+)
+
+/** The check that fails where bash is not installed. */
+export const noBash = failed(
+  "bash",
+  "bash is required to build the sandbox, and was not found outside of what commands may write",
+  "install bash"
+)
+
+const namespaces = (detail: string, remedy: string): Check => failed("user namespaces", detail, remedy)
+
+const readNumber = (path: string): number | undefined => {
+  try {
+    const value = Number.parseInt(Fs.readFileSync(path, "utf8"), 10)
+    return Number.isNaN(value) ? undefined : value
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads the settings of the kernel from `proc`, which is `/proc` outside of tests. */
+export const readFacts = (proc: string): Facts => ({
+  isRoot: process.getuid?.() === 0,
+  maxUserNamespaces: readNumber(`${proc}/sys/user/max_user_namespaces`),
+  unprivilegedClone: readNumber(`${proc}/sys/kernel/unprivileged_userns_clone`),
+  apparmorRestricts: readNumber(`${proc}/sys/kernel/apparmor_restrict_unprivileged_userns`),
+  inContainer: ["/.dockerenv", "/run/.containerenv"].some((path) => Fs.existsSync(path))
+})
+
+const isOld = (version: string | undefined): boolean => {
+  const numbers = version?.split(".").map(Number)
+  if (numbers === undefined) return false
+  const at = oldest.findIndex((number, index) => number !== numbers[index])
+  return at >= 0 && (numbers[at] ?? 0) < (oldest[at] ?? 0)
+}
+
+const noNamespaces = (said: string, facts: Facts): Check => {
+  if (facts.maxUserNamespaces === 0) {
+    return namespaces(
+      "user namespaces are switched off (user.max_user_namespaces is 0)",
+      "`sysctl user.max_user_namespaces=15000`, and a file in /etc/sysctl.d for the next start of the machine"
+    )
+  }
+  if (!facts.isRoot && facts.unprivilegedClone === 0) {
+    return namespaces(
+      "user namespaces are for root only (kernel.unprivileged_userns_clone is 0)",
+      "`sysctl kernel.unprivileged_userns_clone=1`"
+    )
+  }
+  if (!facts.isRoot && facts.apparmorRestricts === 1) {
+    return namespaces(
+      "AppArmor keeps bwrap from making user namespaces (kernel.apparmor_restrict_unprivileged_userns is 1)",
+      "install the profile for bwrap (`apt install apparmor-profiles`, then link bwrap-userns-restrict into /etc/apparmor.d), or `sysctl kernel.apparmor_restrict_unprivileged_userns=0`"
+    )
+  }
+  if (facts.inContainer) {
+    return namespaces(
+      `this container does not allow them (${said})`,
+      "start it with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`, or let the container be the sandbox and run without ours"
+    )
+  }
+  return namespaces(`bwrap could not make its namespaces (${said})`, "see what forbids it: seccomp, AppArmor, SELinux")
+}
+
+const says = {
+  shell: /^execvp (.+): ([^:]+)$/,
+  old: /unknown option/i,
+  setuid: /setuid/i,
+  seccomp: /seccomp/i,
+  namespaces: /namespace|uid map|gid map|setgroups|mount proc|pivot_root|Failed to make \/ slave/i
+}
+
+/** Returns the check that explains a failed start, from bubblewrap's standard error. */
+export const explain = (
+  words: string,
+  { facts, version }: { readonly facts: Facts; readonly version: string | undefined }
+): Check => {
+  const said = words.trim().replace(/^bwrap: /, "")
+  // bubblewrap's own message is only a consequence of this one.
+  if (words.includes(Launch.unmasked)) {
+    const left = words.slice(0, words.indexOf(Launch.unmasked)).trim()
+    return failed("masks", `not all that is blacklisted could be masked: ${left}`)
+  }
+  const [, shell, reason] = says.shell.exec(said) ?? []
+  if (shell !== undefined) {
+    const remedy = "take back the rule that hides it, or what it needs, or name another bash in SYNAPSE_SHELL"
+    return failed("shell", `the shell ${shell} can't be run: ${reason}`, remedy)
+  }
+  if (says.old.test(said) || isOld(version)) {
+    const detail = `bwrap ${version ?? "(of unknown version)"} is too old: ${oldest.join(".")} is needed, for --disable-userns and --size`
+    return failed(
+      "bwrap version",
+      detail,
+      "install a newer bubblewrap, from the distribution's backports or from its releases"
+    )
+  }
+  if (says.setuid.test(said)) {
+    const detail = `bwrap is installed setuid root, which can't do without user namespaces (${said})`
+    return failed("bwrap setuid", detail, "`chmod u-s` it, and switch user namespaces on")
+  }
+  if (says.seccomp.test(said)) {
+    const detail = `the kernel takes no filter for system calls (${said})`
+    return failed("seccomp", detail, "use a kernel with CONFIG_SECCOMP_FILTER")
+  }
+  if (says.namespaces.test(said)) return noNamespaces(said, facts)
+  return failed("bwrap", `bwrap failed: ${said === "" ? "it said nothing" : said}`)
+}
+
+/** Writes a failed check as one message, which ends with how to run without a sandbox. */
+export const sentence = ({ detail, name, remedy }: Check): string =>
+  [
+    `no sandbox: ${detail}.`,
+    ...(remedy === "" ? [] : [`To mend it: ${remedy}.`]),
+    ...(name === "shell" ? [] : ["To run without a sandbox on purpose: --no-sandbox."])
+  ].join(" ")
 
 /**
  * Tests the machine: runs bubblewrap once with all options that a sandbox needs, and unshare once. `proc` is `/proc`
@@ -70,15 +200,18 @@ export const examine = (programs: Programs, proc = "/proc"): Effect.Effect<Repor
   Effect.gen(function* () {
     const machine = Probe.machine()
     const { bash, bwrap } = programs
-    if (bwrap === undefined) return { level: undefined, checks: [failed(Cause.noBubblewrap)] }
-    if (bash === undefined) return { level: undefined, checks: [failed(Cause.noBash)] }
-    if (machine === undefined) return { level: undefined, checks: [failed(Cause.otherMachine(process.arch))] }
+    if (bwrap === undefined) return { level: undefined, checks: [noBubblewrap] }
+    if (bash === undefined) return { level: undefined, checks: [noBash] }
+    if (machine === undefined) {
+      const detail = `there is no filter for system calls on ${process.arch}, only on x64 and arm64`
+      return { level: undefined, checks: [failed("seccomp", detail)] }
+    }
     const [sandbox, level] = yield* Effect.all([Probe.sandbox(bwrap, machine), Probe.level(programs)], {
       concurrency: "unbounded"
     })
     if (!sandbox.ok) {
-      const cause = Cause.of(sandbox.said, { version: sandbox.version, facts: Cause.readFacts(proc) })
-      return { level: undefined, checks: [failed(cause)] }
+      const facts = readFacts(proc)
+      return { level: undefined, checks: [explain(sandbox.said, { version: sandbox.version, facts })] }
     }
     const isRoot = process.getuid?.() === 0
     return {
@@ -96,5 +229,5 @@ export const examine = (programs: Programs, proc = "/proc"): Effect.Effect<Repor
 /** Returns why no sandbox can be built, with what to do about it, as one message; undefined where one can be built. */
 export const refusal = (report: Report): string | undefined => {
   const check = report.checks.find((one) => one.required && !one.ok)
-  return check === undefined ? undefined : Cause.sentence(check)
+  return check === undefined ? undefined : sentence(check)
 }

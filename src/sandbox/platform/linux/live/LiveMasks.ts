@@ -16,9 +16,8 @@ import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type * as SandboxPlatform from "../../SandboxPlatform.js"
 import type { Mask, MaskWatch, WatchOptions } from "../../SandboxPlatform.js"
 import * as FileWalk from "../plan/FileWalk.js"
-import type { Layout } from "../plan/Layout.js"
+import * as Layout from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
-import * as Unworkable from "../plan/Unworkable.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
 
@@ -368,9 +367,9 @@ const moved = () =>
 export const make = (
   door: LiveNamespace,
   policy: SandboxPolicy,
-  layout: Layout,
+  layout: Layout.Layout,
   walked: number
-): LiveNamespace & Omit<SandboxPlatform.LiveSandbox, "network"> => {
+): LiveNamespace & SandboxPlatform.LiveSandbox => {
   const { cwd, openings, others, roots, session, sessions, unsearched } = layout
   const bound = new Set<string>()
   const opened = new Set(openings.map(({ mask }) => mask.path))
@@ -414,9 +413,9 @@ export const make = (
     prove: (learn) =>
       Effect.gen(function* () {
         yield* door.verify
-        const late = Unworkable.missed(policy, layout)
+        const late = Layout.missed(policy, layout)
         if (late !== undefined) {
-          return yield* new ExecutionFailed({ kind: "sandbox", reason: `no sandbox: ${Unworkable.replaced(late)}` })
+          return yield* new ExecutionFailed({ kind: "sandbox", reason: `no sandbox: ${Layout.replaced(late)}` })
         }
         let since = walked
         for (let round = 0, agreeing = 0; round < mostRounds; round++) {

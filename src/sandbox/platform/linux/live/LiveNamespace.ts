@@ -5,21 +5,21 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { ExecutionFailed } from "../../../../domain/CommandError.js"
+import type { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as Directories from "../../../../files/Directories.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
-import { isWithin as isWithinOfMountChange } from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
-import type { Mask, Stopped } from "../../SandboxPlatform.js"
+import * as NetworkMeter from "../../NetworkMeter.js"
+import type { LiveSandbox, Mask } from "../../SandboxPlatform.js"
 import type * as TemporaryDirectory from "../../TemporaryDirectory.js"
 import * as Probe from "../check/Probe.js"
-import type { Layout } from "../plan/Layout.js"
+import * as Layout from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
 import * as MountTable from "../plan/MountTable.js"
-import * as PlanDirectory from "../plan/PlanDirectory.js"
-import * as Unworkable from "../plan/Unworkable.js"
+import * as NoSandbox from "../plan/NoSandbox.js"
+import * as Plan from "../plan/Plan.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
@@ -49,7 +49,9 @@ interface Options {
   readonly source?: Pick<MountTable.Mount, "device" | "root"> | undefined
 }
 
-const failMountChange = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
+const fail = NoSandbox.because
+
+const { isWithin } = HostPath
 
 const keyOf = ({ device, point, root }: MountTable.Mount): string => `${device} ${root} ${point}`
 
@@ -57,13 +59,12 @@ const keyOf = ({ device, point, root }: MountTable.Mount): string => `${device} 
 const isStray = (before: Table, after: Table, { isMask, path, seenAt = [], source, stage }: Options): boolean => {
   const places = [path, ...seenAt]
   // A mask at the path lies on its stage too.
-  const isMeant = ({ point }: MountTable.Mount) =>
-    [...places, stage].some((place) => isWithinOfMountChange(point, place))
+  const isMeant = ({ point }: MountTable.Mount) => [...places, stage].some((place) => isWithin(point, place))
   const masked = new Set(after.filter(isMask).map(({ point }) => point))
   if (before.some((mount) => isMask(mount) && !isMeant(mount) && !masked.has(mount.point))) return true
   const known = new Set(before.map(keyOf))
   return after.some((mount) => {
-    if (known.has(keyOf(mount)) || isWithinOfMountChange(mount.point, stage)) return false
+    if (known.has(keyOf(mount)) || isWithin(mount.point, stage)) return false
     if (!isMeant(mount)) return true
     if (!places.includes(mount.point) || isMask(mount)) return false
     return source === undefined || mount.device !== source.device || mount.root !== source.root
@@ -79,39 +80,21 @@ export const run = (
     Effect.suspend(() => {
       const { identity, inner, mounts, path, what } = options
       const stopped = Eviction.stopAll(inner)
-      if (stopped === undefined) return failMountChange(`${what}: the processes of the sandbox can't be stopped for it`)
+      if (stopped === undefined) return fail(`${what}: the processes of the sandbox can't be stopped for it`)
       return Effect.gen(function* () {
-        if (realPath(path) !== path) return yield* failMountChange(`${what}: it is not there, or a link`)
+        if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
         if (identity !== undefined && HostPath.identityOf(path) !== identity)
-          return yield* failMountChange(`${what}: something else is there by now`)
+          return yield* fail(`${what}: something else is there by now`)
         const before = mounts()
         const changed: Either.Either<void, ExecutionFailed> = yield* Effect.either(change)
         if (isStray(before, mounts(), options)) {
-          Eviction.endAtOnce(inner)
-          return yield* failMountChange(`${what}: it was replaced meanwhile, and the sandbox was ended`)
+          ProcessTable.send(inner, "SIGKILL")
+          return yield* fail(`${what}: it was replaced meanwhile, and the sandbox was ended`)
         }
         return yield* changed
       }).pipe(Effect.ensuring(Effect.sync(() => Eviction.goOn(stopped))))
     })
   )
-
-/** Tests whether a process is in a PID namespace below this one. */
-const isInside = (pid: number): boolean => {
-  try {
-    return /^NSpid:\s*\d+\s+\d+/m.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1"))
-  } catch {
-    return false
-  }
-}
-
-/** Reads the children of a process from `/proc`, which takes a tenth of the time of listing all processes. */
-const childrenOf = (pid: number): ReadonlyArray<number> => {
-  try {
-    return Fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number)
-  } catch {
-    return []
-  }
-}
 
 /** Tests whether a process runs under a seccomp filter and can't gain privileges. */
 const isConfined = (pid: number): boolean => {
@@ -124,23 +107,21 @@ const isConfined = (pid: number): boolean => {
   }
 }
 
-/**
- * Finds the first process in a sandbox: the descendant of the spawned process that is in a PID namespace of its own.
- */
-const find = (pid: number): number | undefined =>
-  childrenOf(pid).find(isInside) ??
-  ProcessTable.descendants(ProcessTable.list(), pid).find((one) => isInside(one.pid))?.pid
+/** Finds the first process in a sandbox: the descendant of the spawned process that is in a PID namespace of its own. */
+const find = (pid: number): number | undefined => {
+  const isInside = (one: number) => ProcessTable.namespacePids(one).length > 1
+  return ProcessTable.mainChildren(pid)?.find(isInside) ?? ProcessTable.below(pid).find(isInside)
+}
 
 /** Tests whether the first process in the sandbox and all its children are confined. */
-const isHeld = (inner: number): boolean => [inner, ...childrenOf(inner)].every(isConfined)
+const isHeld = (inner: number): boolean => [inner, ...(ProcessTable.mainChildren(inner) ?? [])].every(isConfined)
 
 /**
  * Returns the identity (`HostPath.identityOf`) of the directory that the first shell in the sandbox is in, before any command has
  * run; undefined where that can't be seen.
  */
 const shellDirectory = (inner: number): string | undefined => {
-  const [supervisor = inner] = childrenOf(inner)
-  const [shell = supervisor] = childrenOf(supervisor)
+  const [supervisor = inner, shell = supervisor] = Eviction.shellsOf(inner)
   try {
     const { dev, ino } = Fs.statSync(`/proc/${shell}/cwd`, { bigint: true })
     return `${dev}:${ino}`
@@ -172,7 +153,7 @@ const hasEnded = (inner: number): boolean => {
  * @param inside the mounts in the sandbox
  */
 export const strayWritableMounts = (
-  { isReadOnly, kept, roots: given, toolCache }: Pick<Layout, "isReadOnly" | "kept" | "roots" | "toolCache">,
+  { isReadOnly, kept, roots: given, toolCache }: Pick<Layout.Layout, "isReadOnly" | "kept" | "roots" | "toolCache">,
   hidden: ReadonlyArray<string>,
   outside: ReadonlyArray<MountTable.Mount>,
   inside: ReadonlyArray<MountTable.Mount>
@@ -200,39 +181,15 @@ export const strayWritableMounts = (
  * The mounts of a running sandbox. A change takes a few milliseconds; it fails with ExecutionFailed (kind `sandbox`)
  * where it is not possible, and the sandbox has to be built anew for it.
  */
-export interface LiveNamespace {
-  /**
-   * Returns those of the masks that are not in place, because the host has replaced the file or the mask is new; none
-   * where the sandbox has ended. Reads one file.
-   */
-  readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
+export interface LiveNamespace extends Omit<LiveSandbox, "prove" | "scan" | "watch"> {
   readonly isMounted: (path: string) => boolean
   /** Tests whether all of the masks are mounted. Reads one file. */
   readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
   /** Fails where the processes inside are not confined by a sandbox, or may write elsewhere than they were to. */
   readonly verify: Effect.Effect<void, ExecutionFailed>
-  /** Fails where the shell that has just started is in another directory than the sandbox is for. */
-  readonly arrive: Effect.Effect<void, ExecutionFailed>
-  /** True where mounts can be changed; `lost` and `isMounted` work in any case. */
-  readonly canChange: boolean
-  readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
-  /** Lets a path be read, and not be written, wherever it lies. */
-  readonly removeMask: (path: string, identity?: string) => Effect.Effect<void, ExecutionFailed>
-  /**
-   * Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. Fails
-   * for a path that holds something read-only or hidden, or that a rule names.
-   */
-  readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
-  readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
-  /** Tests whether the sandbox's own `/tmp` hides a path: a grant to read it is taken back by `removeBind`. */
-  readonly isHidden: (path: string) => boolean
-  /** Stops what is not the shell; returns what lets it go on (`SandboxPlatform.LiveSandbox`). */
-  readonly stopOthers: Effect.Effect<Stopped, ExecutionFailed>
   /** Ends the processes that hold open what the masks hide by now (`Eviction`). */
   readonly evict: (masks: ReadonlyArray<Mask>, before?: number) => Effect.Effect<ReadonlyArray<string>>
 }
-
-const { isWithin } = HostPath
 
 const kindOf = (path: string): Mask["kind"] =>
   Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isDirectory() === true ? "directory" : "file"
@@ -249,8 +206,6 @@ const mostTries = 5
 /** The most paths that an error names. */
 const mostNamed = 3
 
-const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
-
 /**
  * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its supervisor has reported, or its
  * shell has written its first output.
@@ -258,8 +213,8 @@ const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason }
 export const make = (options: {
   readonly pid: number
   readonly level: Level
-  readonly layout: Layout
-  readonly plan: PlanDirectory.PlanDirectory
+  readonly layout: Layout.Layout
+  readonly plan: Plan.PlanDirectory
   readonly programs: Programs
   readonly policy: Pick<SandboxPolicy, "blacklist">
   /** The directory in the place of `/tmp`. */
@@ -272,8 +227,12 @@ export const make = (options: {
   let tables = 0
 
   const placeholder = new RegExp(`/${Path.basename(plan.path)}/placeholders/(?:file|directory)$`)
-  const mounts = () => {
+  const first = () => {
     inner ??= find(pid)
+    return inner
+  }
+  const mounts = () => {
+    const inner = first()
     return inner === undefined ? [] : MountTable.read(inner)
   }
   const maskedIn = (table: ReadonlyArray<MountTable.Mount>) =>
@@ -330,7 +289,7 @@ export const make = (options: {
       const rest = masks.length > mostNamed ? ` and ${masks.length - mostNamed} others` : ""
       const named = masks.slice(0, mostNamed).map((mask) => mask.path)
       const what = `could not mask ${named.join(", ")}${rest}`
-      const mounted = yield* Effect.either(mountAll(what, PlanDirectory.maskTable(plan, masks, !guarded)))
+      const mounted = yield* Effect.either(mountAll(what, Plan.maskTable(plan, masks, !guarded)))
       guarded = true
       const left = lost(masks)
       if (left.length === 0) return
@@ -357,13 +316,7 @@ export const make = (options: {
   /** Binds a path over itself. The options must be set before the bind reaches the sandbox, so that it goes by a stage. */
   const bindOver = (what: string, path: string, kind: "bind" | "rbind", options: string, at = path) =>
     Effect.flatMap(makeStage(what, path), (directory) =>
-      mountAll(
-        what,
-        PlanDirectory.toTable([
-          { source: path, target: directory, options: `${kind},${options},nosuid,nodev` },
-          { source: directory, target: at, options: kind }
-        ])
-      )
+      mountAll(what, Plan.toLine(path, directory, `${kind},${options},nosuid,nodev`) + Plan.toLine(directory, at, kind))
     )
 
   /** Returns the places in the sandbox of a path that its own `/tmp` hides; undefined for any other. */
@@ -385,7 +338,7 @@ export const make = (options: {
   }
 
   const verify = (tries = confining): Effect.Effect<void, ExecutionFailed> => {
-    inner ??= find(pid)
+    const inner = first()
     if (inner === undefined || !isHeld(inner)) {
       return inner !== undefined && tries > 0
         ? Effect.flatMap(Effect.sleep(1), () => verify(tries - 1))
@@ -393,15 +346,15 @@ export const make = (options: {
     }
     const hidden = [layout.sessions, ...layout.others, plan.path]
     const stray = strayWritableMounts(layout, hidden, MountTable.read("self"), mounts())
-    return stray === undefined ? Effect.void : fail(`no sandbox: ${Unworkable.replaced(stray)}`)
+    return stray === undefined ? Effect.void : fail(`no sandbox: ${Layout.replaced(stray)}`)
   }
 
   const arrive = Effect.suspend(() => {
-    inner ??= find(pid)
+    const inner = first()
     const at = inner === undefined ? undefined : shellDirectory(inner)
     return at === undefined || layout.identity === undefined || at === layout.identity
       ? Effect.void
-      : fail(`no sandbox: ${Unworkable.replaced(layout.cwd)}`)
+      : fail(`no sandbox: ${Layout.replaced(layout.cwd)}`)
   })
 
   /** Changes the mounts at a path, and nowhere else. */
@@ -413,7 +366,7 @@ export const make = (options: {
     seenAt?: ReadonlyArray<string>
   ) =>
     Effect.suspend(() => {
-      inner ??= find(pid)
+      const inner = first()
       if (inner === undefined) return fail(`${what}: the sandbox has ended`)
       const source = MountTable.sourceOf(MountTable.read("self"), path)
       const isMask = ({ root }: MountTable.Mount) => placeholder.test(root)
@@ -438,11 +391,11 @@ export const make = (options: {
     areMounted,
     lost,
     evict: (masks, before) => {
-      inner ??= find(pid)
+      const inner = first()
       return inner === undefined ? Effect.succeed([]) : Eviction.evict(inner, masks, before)
     },
     stopOthers: Effect.suspend(() => {
-      inner ??= find(pid)
+      const inner = first()
       if (inner === undefined) return fail("the sandbox has ended")
       const stopped = Eviction.stopOthers(inner)
       return stopped === undefined
@@ -508,6 +461,10 @@ export const make = (options: {
       })
       return changeAt(path, what, change, undefined, seenAt)
     },
-    isHidden: (path) => hiddenAt(path) !== undefined
+    isHidden: (path) => hiddenAt(path) !== undefined,
+    network: () => {
+      const inner = first()
+      return inner === undefined ? undefined : NetworkMeter.open(inner)
+    }
   }
 }

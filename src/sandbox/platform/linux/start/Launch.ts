@@ -5,8 +5,7 @@
 
 import * as Fs from "node:fs"
 import type { Spawnable } from "../../../../session/ShellLauncher.js"
-import { descriptors } from "../plan/BubblewrapPlan.js"
-import type { PlanDirectory } from "../plan/PlanDirectory.js"
+import { descriptors, type PlanDirectory } from "../plan/Plan.js"
 
 /** The most instances of a sandbox, for a program that watches files has one or two. */
 const most = 64

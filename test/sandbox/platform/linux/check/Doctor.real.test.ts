@@ -4,7 +4,6 @@ import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Doctor from "../../../../../src/sandbox/platform/linux/check/Doctor.js"
-import * as Cause from "../../../../../src/sandbox/platform/linux/check/internal/Cause.js"
 import * as LinuxPlatform from "../../../../../src/sandbox/platform/linux/LinuxPlatform.js"
 import * as Launch from "../../../../../src/sandbox/platform/linux/start/Launch.js"
 import * as Programs from "../../../../../src/sandbox/platform/linux/start/Programs.js"
@@ -60,7 +59,7 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined)("doctor", (
   it.live("S68: refuses without bwrap, and does not run unsandboxed", () =>
     Effect.gen(function* () {
       const report = yield* Doctor.examine(Programs.find("/nowhere:relative"))
-      assert.deepStrictEqual(failing(report), [["bwrap", false, Cause.noBubblewrap.detail, true]])
+      assert.deepStrictEqual(failing(report), [["bwrap", false, Doctor.noBubblewrap.detail, true]])
       const directory = yield* temporary
       const platform = yield* LinuxPlatform.make()
       const error = yield* Effect.flip(
@@ -141,7 +140,7 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined)("doctor", (
 })
 
 describe("a cause", () => {
-  const facts: Cause.Facts = {
+  const facts: Doctor.Facts = {
     isRoot: false,
     maxUserNamespaces: 1000,
     unprivilegedClone: undefined,
@@ -150,8 +149,8 @@ describe("a cause", () => {
   }
   const said =
     "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces."
-  const name = (words: string, more: Partial<Cause.Facts> = {}, version = "0.8.0") =>
-    Cause.of(words, { version, facts: { ...facts, ...more } })
+  const name = (words: string, more: Partial<Doctor.Facts> = {}, version = "0.8.0") =>
+    Doctor.explain(words, { version, facts: { ...facts, ...more } })
 
   it("is told by what the kernel allows", () => {
     assert.match(name(said, { apparmorRestricts: 1 }).detail, /AppArmor/)
@@ -179,7 +178,7 @@ describe("a cause", () => {
     )
     const shell = name("bwrap: execvp /bin/nosh: No such file or directory")
     assert.strictEqual(
-      Cause.sentence(shell),
+      Doctor.sentence(shell),
       "no sandbox: the shell /bin/nosh can't be run: No such file or directory. To mend it: take back the rule that hides it, or what it needs, or name another bash in SYNAPSE_SHELL."
     )
   })

@@ -2,7 +2,6 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layout from "../../../../../src/sandbox/platform/linux/plan/Layout.js"
-import * as Unworkable from "../../../../../src/sandbox/platform/linux/plan/Unworkable.js"
 import type { Rule, RuleSource, SandboxPolicy } from "../../../../../src/sandbox/policy/SandboxPolicy.js"
 import * as Directory from "../../../../support/sandbox/Directory.js"
 
@@ -25,9 +24,9 @@ const flawOf = (
       }
       change(place)
       const layout = yield* Effect.promise(() => Layout.make(policy, { session: `${directory}/sessions/session` }))
-      const flaw = Unworkable.find(policy, layout)
+      const flaw = Layout.unworkable(policy, layout)
       back(place)
-      return [flaw, Unworkable.missed(policy, layout)].map((text) => text?.replaceAll(place, "P")) as never
+      return [flaw, Layout.missed(policy, layout)].map((text) => text?.replaceAll(place, "P")) as never
     })
   )
 

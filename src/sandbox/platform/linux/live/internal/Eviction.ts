@@ -127,15 +127,6 @@ const find = (inner: number, masks: ReadonlyArray<Mask>): Found => {
   return { holders, isSure }
 }
 
-/** Returns the name of a process's program, as it may be shown. */
-const nameOf = (pid: number): string => {
-  try {
-    return Fs.readFileSync(`/proc/${pid}/comm`, "latin1").replaceAll(/[^ -~]/g, "") || "a process"
-  } catch {
-    return "a process"
-  }
-}
-
 /** The most looks for what the shells have started meanwhile, which are not stopped. */
 const mostRounds = 5
 
@@ -145,16 +136,10 @@ const mostWalks = 500
 /** Milliseconds between two looks. */
 const pause = 2
 
-const send = (pid: number, signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void => {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It has ended.
-  }
-}
+const { send } = ProcessTable
 
 /** Returns the sandbox's oldest process besides the first, and its children: the supervisor of its shells, and the shells. */
-const shellsOf = (inner: number): ReadonlyArray<number> => {
+export const shellsOf = (inner: number): ReadonlyArray<number> => {
   const [supervisor] = ProcessTable.mainChildren(inner) ?? []
   return supervisor === undefined ? [] : [supervisor, ...(ProcessTable.mainChildren(supervisor) ?? [])]
 }
@@ -248,9 +233,6 @@ export const stopOthers = (inner: number): { readonly count: number; readonly go
   }
 }
 
-/** Ends a sandbox at once, by its first process. */
-export const endAtOnce = (inner: number): void => send(inner, "SIGKILL")
-
 /**
  * Ends them, and returns a sentence for each mask that any of them held something from.
  *
@@ -274,7 +256,7 @@ export const evict = (
         const found = holders.filter(({ pid }) => !isSpared(pid, shells))
         for (const { mask, pid } of found) {
           const { names } = ended.get(mask.path) ?? { names: new Set<string>() }
-          ended.set(mask.path, { mask, names: names.add(nameOf(pid)) })
+          ended.set(mask.path, { mask, names: names.add(ProcessTable.nameOf(pid) || "a process") })
           send(pid, "SIGKILL")
         }
         return isSure && found.length === 0

@@ -3,13 +3,12 @@
  */
 import * as ChildProcess from "node:child_process"
 import { once } from "node:events"
-import * as Fs from "node:fs"
 import * as Readline from "node:readline"
 import { assert, describe, it } from "@effect/vitest"
-import * as NetworkCounters from "../../../../../src/sandbox/platform/linux/live/NetworkCounters.js"
-import { between } from "../../../../../src/sandbox/platform/NetworkMeter.js"
-import * as Bubblewrap from "../../../../support/denial/Bubblewrap.js"
-import { withWorld } from "../../../../support/denial/World.js"
+import * as NetworkMeter from "../../../src/sandbox/platform/NetworkMeter.js"
+import * as ProcessTable from "../../../src/session/ProcessTable.js"
+import * as Bubblewrap from "../../support/denial/Bubblewrap.js"
+import { withWorld } from "../../support/denial/World.js"
 
 const python = (code: string) => `python3 -c 'import socket as s\n${code}'`
 const send = (family: string, host: string) =>
@@ -66,12 +65,13 @@ describe.skipIf(!Bubblewrap.isThere)("the counters of an empty network", () => {
         await lines.next()
       }
       await run("true")
-      const pid = NetworkCounters.insideOf(child.pid ?? 0) ?? 0
-      assert.isAbove(pid, 0)
+      const [pid = 0] = ProcessTable.below(child.pid ?? 0)
+      const source = NetworkMeter.counters(pid)
+      const read = () => source?.read() ?? Number.NaN
       const attempts = async (command: string) => {
-        const before = NetworkCounters.read(pid)
+        const before = read()
         await run(command)
-        return between(before, NetworkCounters.read(pid))
+        return read() - before
       }
       assert.isNotEmpty(reaching.filter(canRun))
       assert.isNotEmpty(staying.filter(canRun))
@@ -79,31 +79,8 @@ describe.skipIf(!Bubblewrap.isThere)("the counters of an empty network", () => {
       for (const command of staying.filter(canRun)) assert.strictEqual(await attempts(command), 0, command)
       child.stdin.end()
       await once(child, "close")
-      assert.strictEqual(NetworkCounters.read(pid), undefined)
+      source?.close()
+      assert.isUndefined(NetworkMeter.open(pid))
     })
   )
-})
-
-/** What the kernel has counted for this process's own network, read by the column's name. */
-const withoutRoute = (): number => {
-  const lines = Fs.readFileSync("/proc/self/net/snmp", "utf8").split("\n")
-  const [names = [], numbers = []] = lines.filter((line) => line.startsWith("Ip:")).map((line) => line.split(/\s+/))
-  return Number(numbers[names.indexOf("OutNoRoutes")])
-}
-
-describe("readings", () => {
-  it("of another sandbox count from its beginning", () => {
-    assert.strictEqual(between({ ipv4: 2, ipv6: 1 }, { ipv4: 3, ipv6: 3 }), 3)
-    assert.strictEqual(between({ ipv4: 9, ipv6: 0 }, { ipv4: 1, ipv6: 0 }), 1)
-    assert.strictEqual(between(undefined, { ipv4: 1, ipv6: 1 }), 2)
-    assert.strictEqual(between({ ipv4: 1, ipv6: 1 }, undefined), 0)
-  })
-
-  it("are there for this process's own network, and for no process that is not", () => {
-    const before = withoutRoute()
-    const seen = NetworkCounters.read(process.pid)?.ipv4 ?? -1
-    assert.isTrue(before <= seen && seen <= withoutRoute(), `${before}, ${seen}`)
-    assert.strictEqual(NetworkCounters.read(2 ** 30), undefined)
-    assert.strictEqual(NetworkCounters.insideOf(process.pid), undefined)
-  })
 })
