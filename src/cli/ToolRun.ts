@@ -9,7 +9,6 @@ import type * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
-import * as PassingDenial from "../sandbox/denial/PassingDenial.js"
 import type { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as BashTool from "../toolset/BashTool.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
@@ -60,10 +59,10 @@ const report = (
   cwd: string
 ): Effect.Effect<number, never, Stdio> =>
   Effect.map(Stdio, ({ write }) => {
-    const answers = PersonWords.answersOf(result)
-    const passing = (result.extras.notices ?? []).filter(PassingDenial.isNotice)
-    const said = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : [...passing, ...hints]
-    for (const text of answers.length > 0 ? answers : said) write("stderr", `synapse: ${text}\n`)
+    const { allowed, denied } = result.extras.personal ?? {}
+    const ending = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : [denied, ...hints]
+    const said = allowed === undefined ? ending : [allowed]
+    for (const text of said) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
 

@@ -78,6 +78,20 @@ export interface CommandResult {
   readonly images?: ReadonlyArray<Image>
   /** Notices about the shell itself: that it was restarted, and which state was lost. */
   readonly notices?: ReadonlyArray<string>
+  readonly personal?: Personal
+}
+
+/**
+ * Those of the notices that a person reads beside a command's output as well.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Personal {
+  /** What the person has allowed after the command had run. */
+  readonly allowed?: string
+  /** What the sandbox denied to a command that went on. */
+  readonly denied?: string
 }
 
 /**

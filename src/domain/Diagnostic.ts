@@ -1,9 +1,7 @@
 /**
- * What is told beside a result, as data: to a model, to a person and to programs. Nobody reads it back out of a text.
+ * A denial by the sandbox as data, and its words for a model and for a person. Nobody reads it back out of a text.
  */
-import * as Data from "effect/Data"
 import * as Schema from "effect/Schema"
-import type * as Advice from "./Advice.js"
 
 /** An access that the sandbox's policy refused, and what can be done. */
 export const Denial = Schema.TaggedStruct("Denial", {
@@ -28,22 +26,6 @@ export const Denial = Schema.TaggedStruct("Denial", {
 
 /** An access that the sandbox's policy refused, and what can be done. */
 export type Denial = typeof Denial.Type
-
-/** Something that is told beside a result. */
-export type Diagnostic = Data.TaggedEnum<{
-  /** What an exit code means, or what was meant: `no match`. */
-  Remark: { readonly text: string }
-  /** How to see the usage of what failed. */
-  Hint: { readonly advice: Advice.Advice }
-  /** What became of the shell (`shell`), what a user allowed after the command (`grant`), or what was denied in passing. */
-  Notice: { readonly about: "shell" | "grant" | "denial"; readonly text: string }
-  Denial: Omit<Denial, "_tag">
-  /** The call that was probably meant by one that could not be run. */
-  Correction: { readonly reason: string; readonly call: string | undefined }
-}>
-
-/** Makes a Diagnostic, and takes one apart with `$match`. */
-export const Diagnostic = Data.taggedEnum<Diagnostic>()
 
 /** The most further denials that are named. */
 const mostOthers = 3

@@ -261,9 +261,9 @@ const makeLocalSandboxBackend = (
           }
           const refused = denials.find(({ access }) => access === "network")
           if (result.exitCode !== ExitCode.success) {
-            return { ...withNotice(result, passing.hidden(outcome)), blocked: false }
+            return { ...withDenied(result, passing.hidden(outcome)), blocked: false }
           }
-          const told = withNotice(result, passing.notice({ ...outcome, policy, denials, isPipeline: asked }))
+          const told = withDenied(result, passing.notice({ ...outcome, policy, denials, isPipeline: asked }))
           return refused === undefined || !asked
             ? { ...told, blocked: false }
             : { ...told, blocked: false, offline: offlineOf(refused) }
@@ -360,6 +360,9 @@ const firstLine = (cause: Cause.Cause<unknown>): string => {
 
 const withNotice = (result: CommandResult.CommandResult, notice: string | undefined) =>
   notice === undefined ? result : { ...result, notices: [notice, ...(result.notices ?? [])] }
+
+const withDenied = (result: CommandResult.CommandResult, denied: string | undefined) =>
+  denied === undefined ? result : { ...withNotice(result, denied), personal: { denied } }
 
 const toUnchangeable = (error: CommandError): ExecutionFailed =>
   error._tag === "ExecutionFailed" ? error : RunningSandbox.unchangeable()

@@ -106,9 +106,6 @@ const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxRe
   })
 }
 
-/** The beginning of the notice that something was allowed after a command had run. */
-export const allowed = "The user has allowed "
-
 const allowedInVain = ({ access }: Denial): string =>
   access === "write"
     ? "It was allowed, but what is blacklisted can be allowed to be read, never to be written."
@@ -117,6 +114,11 @@ const allowedInVain = ({ access }: Denial): string =>
 const withNotice = (result: SandboxResult, notice: string): SandboxResult => ({
   ...result,
   notices: [...(result.notices ?? []), notice]
+})
+
+const withAllowed = (result: SandboxResult, allowed: string): SandboxResult => ({
+  ...withNotice(result, allowed),
+  personal: { ...result.personal, allowed }
 })
 
 /**
@@ -155,13 +157,13 @@ export const make = (
           return withNotice(result, `The user allowed ${Name.of(grant.resource)} once, but ${refused.value.message}.`)
         }
         promise(command, [...grants, grant])
-        return withNotice(result, `${allowed}${Name.of(grant.resource)} once, for this command: run it again.`)
+        return withAllowed(result, `Allowed: ${Name.of(grant.resource)} once, for this command: run it again.`)
       }
       if (grants.length > 0) promise(command, grants)
       const flaws = yield* door.keep(backend, grant, answer === "allow_permanent")
       const now = flaws.now === undefined ? " now: run the command again." : `, but ${flaws.now}.`
-      const notice = `${allowed}${Name.of(grant.resource)}${now}`
-      return withNotice(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
+      const notice = `Allowed: ${Name.of(grant.resource)}${now}`
+      return withAllowed(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
     })
 
   /**

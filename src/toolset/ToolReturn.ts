@@ -336,6 +336,7 @@ export interface Extras {
   /** Images that the command showed, for callers that can give them to the model. */
   readonly images?: ReadonlyArray<CommandResult.Image>
   readonly notices?: ReadonlyArray<string>
+  readonly personal?: CommandResult.Personal
   readonly failureCategory?: FailureCategory
   /** The tag of the error, where the command did not run or was stopped. */
   readonly error?: CommandError["_tag"]
@@ -479,7 +480,7 @@ export const orFail = <E, R>(
  */
 export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
   const { extras, message, ...rest } = result
-  const { notices: _notices, stderr: _stderr, stdout: _stdout, ...others } = extras
+  const { notices: _notices, personal: _personal, stderr: _stderr, stdout: _stdout, ...others } = extras
   const isTold = all.has(message) || rest.output.includes(message)
   return { ...rest, ...(isTold ? undefined : { message }), extras: others }
 }
@@ -532,7 +533,8 @@ const outputOf = (output: Output): Extras => ({
   ...(output.stdoutFile === undefined ? undefined : { stdoutFile: output.stdoutFile }),
   ...(output.stderrFile === undefined ? undefined : { stderrFile: output.stderrFile }),
   ...(output.images === undefined ? undefined : { images: output.images }),
-  ...(output.notices === undefined || output.notices.length === 0 ? undefined : { notices: output.notices })
+  ...(output.notices === undefined || output.notices.length === 0 ? undefined : { notices: output.notices }),
+  ...(output.personal === undefined ? undefined : { personal: output.personal })
 })
 
 const make = (

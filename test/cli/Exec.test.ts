@@ -83,7 +83,8 @@ describe("synapse exec", () => {
       const passed = "sandbox: /x is read-only; the command went on without it."
       const passing = yield* run(["exec", "touch /x; ls"], () => ({
         stderr: "touch: cannot touch '/x': Read-only file system\n",
-        notices: ["Later output goes to /f", passed]
+        notices: ["Later output goes to /f", passed],
+        personal: { denied: passed }
       }))
       assert.deepStrictEqual(
         [passing.exitCode, passing.stderr],

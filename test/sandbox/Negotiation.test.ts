@@ -194,7 +194,7 @@ describe("a command that the policy denies", () => {
             asked.map(({ reason, resource }) => [resource, reason]),
             [[directory, `a secret; only with the whole directory can ${file} be made`]]
           )
-          assert.deepStrictEqual(result.notices, [`The user has allowed '${directory}' now: run the command again.`])
+          assert.deepStrictEqual(result.notices, [`Allowed: '${directory}' now: run the command again.`])
           const { whitelist } = JSON.parse(Fs.readFileSync(`${options.home}/sandbox.json`, "utf8")).policy.filesystem
           assert.deepStrictEqual(whitelist, [directory.replaceAll(/[[\]]/g, "\\$&")])
           assert.deepStrictEqual(provider.events.slice(1, 3), ["run touch it in 1", `grant write ${directory} in 1`])
@@ -213,7 +213,7 @@ describe("a command that the policy denies", () => {
           const result = yield* withManager(provider, { ...options, ...answering("allow_permanent") }, ({ execute }) =>
             execute("touch it")
           )
-          assert.match(result.notices?.[0] ?? "", /^The user has allowed .*, but .* does not exist/)
+          assert.match(result.notices?.[0] ?? "", /^Allowed: .*, but .* does not exist/)
           assert.isFalse(Fs.existsSync(`${options.home}/sandbox.json`))
         })
       )
@@ -291,9 +291,7 @@ describe("a command that the policy denies", () => {
           Effect.gen(function* () {
             const result = yield* execute("build")
             assert.deepStrictEqual([result.exitCode, result.blocked], [1, true])
-            assert.deepStrictEqual(result.notices, [
-              "The user has allowed /p/a.pem once, for this command: run it again."
-            ])
+            assert.deepStrictEqual(result.notices, ["Allowed: /p/a.pem once, for this command: run it again."])
             yield* execute("other")
             yield* execute("build")
             yield* execute("build")

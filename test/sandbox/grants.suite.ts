@@ -148,10 +148,7 @@ export const grants = (title: string, ground: string): void => {
             Fs.mkdirSync(data)
             yield* execute("kept=1")
             const { blocked, notices } = yield* execute(`echo x > ${data}/new`)
-            assert.deepStrictEqual(
-              [blocked, notices],
-              [true, [`The user has allowed ${data} now: run the command again.`]]
-            )
+            assert.deepStrictEqual([blocked, notices], [true, [`Allowed: ${data} now: run the command again.`]])
             assert.strictEqual((yield* execute(`echo x > ${data}/new; echo $kept`)).stdout, "1\n")
             assert.strictEqual(Fs.readFileSync(`${data}/new`, "utf8"), "x\n")
             assert.isFalse(Fs.existsSync(`${outside}/home/sandbox.json`))
@@ -166,7 +163,7 @@ export const grants = (title: string, ground: string): void => {
           Effect.gen(function* () {
             const line = `kept=1; echo x > ${outside}/new`
             assert.deepStrictEqual((yield* execute(line)).notices, [
-              `The user has allowed ${outside}/new once, for this command: run it again.`
+              `Allowed: ${outside}/new once, for this command: run it again.`
             ])
             assert.notInclude(Directory.list(outside), "new")
             assert.strictEqual((yield* execute(line)).exitCode, 0)
@@ -179,7 +176,7 @@ export const grants = (title: string, ground: string): void => {
             // The right is kept for the session, and in its next sandbox.
             const log = `touch ${outside}/log`
             assert.deepStrictEqual((yield* execute(log)).notices, [
-              `The user has allowed ${outside}/log now: run the command again.`
+              `Allowed: ${outside}/log now: run the command again.`
             ])
             assert.strictEqual((yield* execute(`echo $kept > ${outside}/log`)).exitCode, 0)
             assert.strictEqual(Fs.readFileSync(`${outside}/log`, "utf8"), "1\n")

@@ -236,8 +236,8 @@ export const run = (
       () => void show(`^Z\n${Interruption.unstopped}\n`)
     )
     const isInterrupted = interrupted !== undefined
-    const { error, exitCode = ExitCode.failure, notices = [] } = result.extras
-    const isTold = !isOurs(result) || isInterrupted || PersonWords.answersOf(result).length > 0
+    const { error, exitCode = ExitCode.failure, notices = [], personal } = result.extras
+    const isTold = !isOurs(result) || isInterrupted || personal?.allowed !== undefined
     const help = hint ?? app.terminalHint.of(text, result)
     const told = [
       ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow", app.directory)]),
@@ -251,7 +251,7 @@ export const run = (
         yield* Effect.promise(async () => terminal.write(line + output.end()))
         if (interrupted === "key")
           yield* Effect.promise(async () => terminal.write(`${Interruption.mark(terminal.isLive)}\n`))
-        for (const each of told) yield* notice(app, PersonWords.answer(each))
+        for (const each of told) yield* notice(app, each)
       })
     )
     // What did not run has set no status in the shell.

@@ -5,19 +5,11 @@ import * as Quote from "../../bash/Quote.js"
 import * as Advice from "../../domain/Advice.js"
 import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
-import * as Negotiation from "../../sandbox/Negotiation.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 
 /** The reader of a command's output, who types commands into the shell. */
 export const audience: Advice.Audience = Advice.person([])
-
-/** Returns what a person has allowed after the command had run, and what is to be done now. */
-export const answersOf = ({ extras: { notices = [] } }: ToolReturn): ReadonlyArray<string> =>
-  notices.filter((each) => each.startsWith(Negotiation.allowed)).map(answer)
-
-/** Words a notice for a person, who knows what they have answered. */
-export const answer = (notice: string): string => notice.replace(Negotiation.allowed, "Allowed: ")
 
 /**
  * Returns why a command was not run, or what it was refused: of a denial, the first line of what a model is told, that

@@ -208,9 +208,6 @@ export class PassingDenials {
   }
 }
 
-/** Tests whether a notice tells of a denial in passing. */
-export const isNotice = (notice: string): boolean => /^(?:sandbox: |The sandbox (?:hides|has no network))/.test(notice)
-
 /** Names what is told once: any host stands for the network. */
 const keyOf = ({ access, resource, rule }: Denial.Denial): string =>
   access === "network" ? rule : `${access} ${resource}`
