@@ -4,8 +4,8 @@ import * as Seccomp from "../../src/sandbox/platform/linux/plan/Seccomp.js"
 import { type Attack, family } from "../support/escape/Attack.js"
 
 const machine = Probe.machine() ?? "x64"
-const denied: Readonly<Record<string, number>> = Seccomp.deniedOn(machine)
-const judged = Seccomp.judgedOn(machine)
+const denied: Readonly<Record<string, number>> = Seccomp.denied[machine]
+const judged = Seccomp.judged[machine]
 
 const proc: ReadonlyArray<Attack> = [
   ...[

@@ -36,50 +36,14 @@ const literal = (char: string): string => {
   return special.test(char) ? `\\${char}` : char
 }
 
-/** Matches a character that is not printable ASCII, or one byte of it. */
-const other = "[^/ -~]"
-
-/** The characters of a named class; a class that can't be written is missing. */
-const classes: Readonly<Record<string, { readonly simple: string; readonly others: ReadonlyArray<string> }>> = {
-  alnum: { simple: "0-9A-Za-z", others: [long, other] },
-  alpha: { simple: "A-Za-z", others: [long, other] },
-  blank: { simple: " ", others: [other] },
-  cntrl: { simple: "", others: [long, other] },
-  digit: { simple: "0-9", others: [] },
-  lower: { simple: "A-Za-z", others: [long, other] },
-  space: { simple: " ", others: [other] },
-  upper: { simple: "A-Za-z", others: [long, other] },
-  xdigit: { simple: "0-9A-Fa-f", others: [] }
-}
-
-interface CharacterSet {
-  /** The members that are written in brackets as they are. */
-  readonly simple: string
-  /** Alternatives to the brackets. */
-  readonly others: ReadonlyArray<string>
-}
-
-/** Writes a member of a bracket expression; undefined where it can't be written exactly. */
-const toSet = (member: Member): CharacterSet | undefined => {
-  switch (member._tag) {
-    case "Named":
-      return classes[member.name]
-    case "Range": {
-      const { from, to } = member
-      const both = from + to
-      if (/^\d\d$/.test(both)) return { simple: `${from}-${to}`, others: [] }
-      if (!/^(?:[a-z]{2}|[A-Z]{2})$/.test(both)) return undefined
-      const [lower, upper] = [both.toLowerCase(), both.toUpperCase()]
-      return { simple: `${lower[0]}-${lower[1]}${upper[0]}-${upper[1]}`, others: [] }
-    }
-    case "Single": {
-      const { char } = member
-      if (char === "/") return { simple: "", others: [] }
-      if (/[a-z]/i.test(char)) return { simple: char.toLowerCase() + char.toUpperCase(), others: [] }
-      if (/[\w ,.:;=@%&!~<>#'`+]/.test(char)) return { simple: char, others: [] }
-      return { simple: "", others: [literal(char)] }
-    }
-  }
+/** Prints a member of brackets; undefined where it can't be written exactly. */
+const printMember = (member: Member): string | undefined => {
+  if (member._tag === "Named") return undefined
+  if (member._tag === "Single") return literal(member.char)
+  const { from, to } = member
+  if (/^\d\d$/.test(from + to)) return `[${from}-${to}]`
+  if (!/^(?:[a-z]{2}|[A-Z]{2})$/.test(from + to)) return undefined
+  return `[${from.toLowerCase()}-${to.toLowerCase()}${from.toUpperCase()}-${to.toUpperCase()}]`
 }
 
 /**
@@ -87,14 +51,11 @@ const toSet = (member: Member): CharacterSet | undefined => {
  * exactly matches any character: then too much is denied, never too little.
  */
 const printBrackets = (negated: boolean, members: ReadonlyArray<Member>): string => {
-  const sets = members.map(toSet)
-  const known = sets.filter((set) => set !== undefined)
-  if (known.length < sets.length) return any
-  const simple = known.map((set) => set.simple).join("")
-  const others = known.flatMap((set) => set.others)
-  if (negated) return others.length > 0 ? any : `([^/${simple}]|${long})`
-  const parts = [...(simple === "" ? [] : [`[${simple}]`]), ...others]
-  return parts.length === 0 ? any : `(${parts.join("|")})`
+  const parts = members.filter((member) => member._tag !== "Single" || member.char !== "/").map(printMember)
+  if (parts.length === 0 || parts.includes(undefined)) return any
+  if (!negated) return `(${parts.join("|")})`
+  const simple = parts.map((part) => /^\[([a-z\d-]+)\]$|^(\w)$/i.exec(part ?? ""))
+  return simple.includes(null) ? any : `([^/${simple.map((part) => part?.[1] ?? part?.[2]).join("")}]|${long})`
 }
 
 const printPiece = (piece: Piece): string => {
@@ -119,13 +80,6 @@ export const regex = (pattern: string): string => {
     part._tag === "AnyDirectories" ? "(/[^/]+)*" : `/${part.pieces.map(printPiece).join("")}`
   )
   return `#"^${source.join("")}($|/)"`
-}
-
-/** A profile, and the rules that its clauses stand for. */
-interface SandboxProfile {
-  readonly text: string
-  /** The rules, by the tags that the system's log repeats where a clause denies. */
-  readonly rules: ReadonlyMap<string, Rule>
 }
 
 /** Clauses that a shell and its programs need, and that tell them nothing about other processes. */
@@ -186,20 +140,18 @@ const placesOf = ({ path, real }: Rule): ReadonlyArray<string> => [
 const filtersOf = (rule: Rule): ReadonlyArray<string> =>
   placesOf(rule).map((place) => (rule.kind === "glob" ? `(regex ${regex(place)})` : `(subpath ${string(place)})`))
 
-/** Writes the profile of a policy. `directory` is the session's: the shell writes to the FIFOs in it. */
-export const make = (policy: SandboxPolicy, directory?: string): SandboxProfile => {
-  const rules = new Map<string, Rule>()
-  const tag = (kind: string, rule: Rule, at: number): string => {
-    const id = `synapse:${kind}:${at}`
-    rules.set(id, rule)
-    return `(with message "${id}")`
-  }
+/**
+ * Writes the profile of a policy. The system's log repeats the words of a clause that denies. `directory` is the session's:
+ * the shell writes to the FIFOs in it.
+ */
+export const make = (policy: SandboxPolicy, directory?: string): string => {
+  const tag = (kind: string, at: number): string => `(with message "synapse:${kind}:${at}")`
   const deny = (operations: string, kind: string) => (rule: Rule, at: number) =>
-    clause(`(deny ${operations} ${tag(kind, rule, at)}`, filtersOf(rule))
+    clause(`(deny ${operations} ${tag(kind, at)}`, filtersOf(rule))
   const pin = (rule: Rule, at: number) => {
     const ancestors = placesOf(rule).flatMap((place) => ancestorsIn(policy, place))
     return clause(
-      `(deny file-write-unlink ${tag("pin", rule, at)}`,
+      `(deny file-write-unlink ${tag("pin", at)}`,
       [...new Set(ancestors)].map((ancestor) => `(literal ${string(ancestor)})`)
     )
   }
@@ -223,7 +175,7 @@ export const make = (policy: SandboxPolicy, directory?: string): SandboxProfile 
       ? "(allow network-outbound (remote unix-socket))\n(allow network-bind (local unix-socket))"
       : ""
   ]
-  return { text: `${clauses.filter((each) => each !== "").join("\n")}\n`, rules }
+  return `${clauses.filter((each) => each !== "").join("\n")}\n`
 }
 
 /** Returns the directories that a path lies in, as far as they can be written. */
@@ -294,7 +246,7 @@ export const layer = ({
             return {
               spawnable: {
                 program,
-                args: ["-p", make(policy, directory).text, shell.program, ...shell.args]
+                args: ["-p", make(policy, directory), shell.program, ...shell.args]
               },
               descriptors: [],
               environment: { ...kept, ...caches, ...locale },

@@ -131,9 +131,9 @@ export const confined = (title: string, level: Launch.Level | undefined): void =
     else
       test("makes no system call that is filtered", {}, ({ run }) =>
         Effect.gen(function* () {
-          const { clone, ioctl, socket, socketpair, unshare } = Seccomp.judgedOn(machine)
-          const { fchmodat2, mknodat, openat } = Seccomp.modesOn(machine) as Record<string, Seccomp.ModeCall>
-          const { add_key, keyctl, mount, open_tree, setns, umount2 } = Seccomp.deniedOn(machine) as Record<
+          const { clone, ioctl, socket, socketpair, unshare } = Seccomp.judged[machine]
+          const { fchmodat2, mknodat, openat } = Seccomp.modes[machine] as Record<string, Seccomp.ModeCall>
+          const { add_key, keyctl, mount, open_tree, setns, umount2 } = Seccomp.denied[machine] as Record<
             string,
             number
           >

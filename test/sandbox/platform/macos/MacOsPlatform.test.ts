@@ -19,7 +19,7 @@ const wrap = (program: string) =>
 describe("the adapter for macOS", () => {
   it.effect("runs the shell under sandbox-exec with the policy's profile", () =>
     Effect.map(wrap("/bin/sh"), ({ descriptors, environment, masks, spawnable }) => {
-      const profile = MacOsPlatform.make(policy, "/session").text
+      const profile = MacOsPlatform.make(policy, "/session")
       assert.deepStrictEqual(spawnable, { program: "/bin/sh", args: ["-p", profile, "/bin/bash", "--norc"] })
       assert.deepStrictEqual([descriptors, masks], [[], []])
       assert.strictEqual(environment["PATH"], "/bin")

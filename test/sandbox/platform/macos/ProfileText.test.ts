@@ -49,9 +49,11 @@ const isExact = (pattern: string): boolean =>
         (piece) =>
           piece._tag !== "Brackets" ||
           piece.members.every((member) =>
-            member._tag === "Range"
-              ? /^(?:\d{2}|[a-z]{2}|[A-Z]{2})$/.test(member.from + member.to)
-              : !piece.negated || (member._tag === "Single" && /\w/.test(member.char))
+            member._tag === "Named"
+              ? false
+              : member._tag === "Range"
+                ? /^(?:\d{2}|[a-z]{2}|[A-Z]{2})$/.test(member.from + member.to)
+                : !piece.negated || /\w/.test(member.char)
           )
       )
   )

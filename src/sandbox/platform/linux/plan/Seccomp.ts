@@ -20,11 +20,8 @@ export type Machine = "x64" | "arm64"
  */
 const audit: Readonly<Record<Machine, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
-/** Returns the kernel's number of an architecture (`AUDIT_ARCH_*`). */
-const auditOf = (machine: Machine): number => audit[machine]
-
 /** System calls that always reach outside of the sandbox: mounts, namespaces, keys, the kernel itself. */
-const denied = {
+export const denied = {
   x64: {
     acct: 163,
     add_key: 248,
@@ -108,9 +105,6 @@ const denied = {
   }
 } as const satisfies Readonly<Record<Machine, Readonly<Record<string, number>>>>
 
-/** Returns the system calls that are always denied, by name, with their numbers. */
-export const deniedOn = (machine: Machine): Readonly<Record<string, number>> => denied[machine]
-
 /**
  * System calls that are reported as not implemented, which programs have to expect: io_uring bypasses every filter, and
  * a filter can't see the arguments of clone3 and openat2.
@@ -124,13 +118,10 @@ export const absent = {
 } as const
 
 /** System calls whose arguments decide. */
-const judged = {
+export const judged = {
   x64: { clone: 56, fcntl: 72, ioctl: 16, socket: 41, socketpair: 53, unshare: 272 },
   arm64: { clone: 220, fcntl: 25, ioctl: 29, socket: 198, socketpair: 199, unshare: 97 }
 } as const
-
-/** Returns the system calls that are denied for some arguments, by name, with their numbers. */
-export const judgedOn = (machine: Machine): Readonly<Record<keyof (typeof judged)["x64"], number>> => judged[machine]
 
 /**
  * A system call that sets the mode of a file: the index of the mode argument, and, for a call that need not create a
@@ -142,7 +133,8 @@ export interface ModeCall {
   readonly flags?: number
 }
 
-const modes = {
+/** System calls that set the mode of a file; the most frequent come first. */
+export const modes = {
   x64: {
     openat: { number: 257, mode: 3, flags: 2 },
     open: { number: 2, mode: 2, flags: 1 },
@@ -162,9 +154,6 @@ const modes = {
     mknodat: { number: 33, mode: 2 }
   }
 } as const satisfies Readonly<Record<Machine, Readonly<Record<string, ModeCall>>>>
-
-/** Returns the system calls that set the mode of a file, by name; the most frequent come first. */
-export const modesOn = (machine: Machine): Readonly<Record<string, ModeCall>> => modes[machine]
 
 /** One BPF instruction: an operation, the relative jumps if it is true and if it is false, and an operand. */
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, operand: number]
@@ -285,16 +274,16 @@ export interface Options {
 }
 
 const program = (machine: Machine, { isRoot, unixSockets }: Options): ReadonlyArray<Instruction> => {
-  const { clone, fcntl, ioctl, socket, socketpair, unshare } = judgedOn(machine)
+  const { clone, fcntl, ioctl, socket, socketpair, unshare } = judged[machine]
   const forbidden = isRoot ? setUserId | setGroupId : setUserId
   return [
     load(4),
-    [jumpIfEqual, 1, 0, auditOf(machine)],
+    [jumpIfEqual, 1, 0, audit[machine]],
     kill,
     load(0),
     [jumpIfAtLeast, 0, 1, x32],
     kill,
-    ...Object.values(modesOn(machine)).flatMap((call) => when(call.number, judgeMode(call, forbidden))),
+    ...Object.values<ModeCall>(modes[machine]).flatMap((call) => when(call.number, judgeMode(call, forbidden))),
     ...when(fcntl, judgeFileCommand),
     ...when(ioctl, judgeRequest),
     ...when(clone, judgeBits(0, newNamespaces)),
@@ -302,7 +291,7 @@ const program = (machine: Machine, { isRoot, unixSockets }: Options): ReadonlyAr
     ...when(socketpair, unixSockets ? [loadArgument(0), ...unlessAnyOf([AF_UNIX], notPermitted)] : judgePair),
     ...when(unshare, judgeBits(0, newNamespaces | newTime)),
     ...Object.values(absent).flatMap((number) => when(number, [notThere])),
-    ...Object.values(deniedOn(machine)).flatMap((number) => when(number, [notPermitted])),
+    ...Object.values(denied[machine]).flatMap((number) => when(number, [notPermitted])),
     allow
   ]
 }
