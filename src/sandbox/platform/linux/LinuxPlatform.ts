@@ -17,7 +17,6 @@ import * as Probe from "./check/Probe.js"
 import * as LiveMasks from "./live/LiveMasks.js"
 import * as LiveNamespace from "./live/LiveNamespace.js"
 import type * as Layout from "./plan/Layout.js"
-import * as MountTable from "./plan/MountTable.js"
 import * as NoSandbox from "./plan/NoSandbox.js"
 import * as Plan from "./plan/Plan.js"
 import * as WriteRoots from "./plan/WriteRoots.js"
@@ -110,7 +109,6 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       const begun: Omit<SandboxPlatform.Begun, "finish"> = {
         spawnable: Launch.make({
           ...{ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell, early },
-          isApart: masksFromOutside && MountTable.areApart(),
           watches: masksFromOutside ? Launch.find() : undefined
         }),
         descriptors: [],

@@ -5,8 +5,13 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import type { LinuxWrapped } from "../../../../src/sandbox/platform/linux/LinuxPlatform.js"
 import * as LiveMasks from "../../../../src/sandbox/platform/linux/live/LiveMasks.js"
+import type { LiveNamespace } from "../../../../src/sandbox/platform/linux/live/LiveNamespace.js"
 import { effect, rule } from "../../../support/sandbox/Sandboxed.js"
+
+const watchOf = (door: LiveNamespace, { layout, policy }: LinuxWrapped) =>
+  LiveMasks.make(door, policy, layout, 0).watch({ isGranted: () => false, exclusive: (change) => change })
 
 const globs = () => ({ blacklist: [rule("/**/.env")] })
 
@@ -125,7 +130,7 @@ export const live = (title: string): void => {
           const { ask, pid } = yield* start
           yield* ask("true")
           const door = wrapped.live(pid)
-          const watch = yield* LiveMasks.makeMaskWatch({ door, policy: wrapped.policy, masks: wrapped.masks })
+          const watch = yield* watchOf(door, wrapped)
           const masked = (path: string) =>
             Effect.sync(() => door.isMounted(path)).pipe(
               Effect.repeat({ until: (is) => is, schedule: Schedule.spaced(5) }),
@@ -162,7 +167,7 @@ export const live = (title: string): void => {
             return live.lost(masks)
           }
           const door = { ...live, lost }
-          yield* LiveMasks.makeMaskWatch({ door, policy: wrapped.policy, masks: wrapped.masks })
+          yield* watchOf(door, wrapped)
           for (let at = 0; at < 20; at++) Fs.writeFileSync(`${project}/other`, `${at}\n`)
           Fs.mkdirSync(`${project}/next/away`, { recursive: true })
           Fs.writeFileSync(`${project}/next/away/key`, "secret\n")

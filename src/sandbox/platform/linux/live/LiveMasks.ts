@@ -8,7 +8,7 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import { ExecutionFailed } from "../../../../domain/CommandError.js"
+import type { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
@@ -18,6 +18,7 @@ import type { Mask, MaskWatch, WatchOptions } from "../../SandboxPlatform.js"
 import * as FileWalk from "../plan/FileWalk.js"
 import * as Layout from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
+import * as NoSandbox from "../plan/NoSandbox.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
 
@@ -188,95 +189,65 @@ const lookAt = (path: string): Fs.Stats | undefined => {
   }
 }
 
-/**
- * The paths whose change may remove a mask or need one: those of masks and of rules without wildcards, and the directories
- * on the way to them. A command writes many other files, and a look at the mount table for each costs more than the file.
- */
-class Places {
-  private readonly paths = new Set<string>()
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-  constructor(policy: SandboxPolicy, masks: Iterable<string>) {
-    for (const rule of policy.blacklist) if (rule.kind === "path") this.addRule(rule)
-    for (const mask of masks) this.add(mask)
-  }
-
-  addRule({ path, real = path }: Rule): void {
-    for (const one of [path, real]) {
-      this.add(one)
-      this.addMissing(one)
-    }
-  }
-
-  add(path: string): void {
-    for (let at = path; !this.paths.has(at) && at !== "/"; at = Path.dirname(at)) this.paths.add(at)
-  }
-
-  /** Tests whether an event in a watched directory concerns one of them; the name is its own where it is moved itself. */
-  concern(directory: string, name: string): boolean {
-    return this.paths.has(Path.join(directory, name)) || name === Path.basename(directory)
-  }
-
-  /** Adds the first part of a path that does not exist, by the real path of the directory where it would be made. */
-  private addMissing(path: string): void {
-    for (let at = path; at !== "/"; at = Path.dirname(at)) {
-      const directory = realPath(Path.dirname(at))
-      if (directory === undefined) continue
-      this.paths.add(Path.join(directory, Path.basename(at)))
-      return
-    }
-  }
+/** The state of a sandbox that its watch follows. */
+interface Watched {
+  readonly door: LiveNamespace
+  readonly policy: SandboxPolicy
+  readonly layout: Pick<Layout.Layout, "masks" | "vital">
+  /** Returns the directories that can be written. */
+  readonly roots: () => ReadonlyArray<string>
+  /** Returns the rules for the places that dangling links lead to, as the last scan found them. */
+  readonly awaited: () => ReadonlyArray<Rule>
 }
 
 /** Watches over masks until the scope ends. */
-export const makeMaskWatch = (options: {
-  readonly door: LiveNamespace
-  readonly policy: SandboxPolicy
-  readonly masks: ReadonlyArray<Mask>
-  /** Returns the directories that can be written; none by default. */
-  readonly roots?: () => ReadonlyArray<string>
-  /** The paths without which no command can run (`MaskFold`). */
-  readonly vital?: ReadonlyArray<string>
-  /** Returns the rules for the places that dangling links lead to, as the last scan found them. */
-  readonly awaited?: () => ReadonlyArray<Rule>
-  readonly watcher?: Watcher
-  readonly isGranted?: WatchOptions["isGranted"]
-  readonly exclusive?: WatchOptions["exclusive"]
-  readonly onMasked?: WatchOptions["onMasked"]
-}): Effect.Effect<MaskWatch, never, Scope.Scope> =>
+const watchMasks = (
+  { awaited, door, layout, policy, roots }: Watched,
+  { exclusive, isGranted, onMasked }: WatchOptions
+): Effect.Effect<MaskWatch, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { awaited = () => [], door, exclusive = (change) => change, isGranted = () => false, policy } = options
-    const { onMasked = () => {}, roots = () => [], vital = [policy.cwd] } = options
-    const known = new Map(options.masks.map((mask) => [mask.path, mask]))
+    const known = new Map(layout.masks.map((mask) => [mask.path, mask]))
     const granted = PathRule.make(policy.granted ?? [])
     const matcher = PathRule.make(policy.blacklist)
     /** The masks since whose mounting nobody has looked for processes that hold them open. */
     const fresh = new Map<string, Mask>()
     const events = yield* Queue.sliding<void>(1)
+    const literal = policy.blacklist.filter(({ kind }) => kind === "path")
 
-    const places = new Places(policy, known.keys())
+    /**
+     * The names in all paths whose change may remove a mask or need one. A command writes many other files, and a look at
+     * the mount table for each costs more than the file.
+     */
+    const names = new Set<string>()
+    const concern = (...paths: ReadonlyArray<string>) => {
+      for (const name of paths.flatMap((path) => path.split("/"))) names.add(name)
+    }
+    for (const { path, real = path } of literal) concern(path, real)
+    concern(policy.cwd, ...known.keys())
 
     const add = (mask: Mask) => {
       if (known.has(mask.path) || granted.find(mask.path) !== undefined) return
       known.set(mask.path, mask)
-      places.add(mask.path)
+      concern(mask.path)
     }
     const see = (directory: string, name: string | null) => {
-      const path = name === null ? undefined : Path.join(directory, name)
       const rule = name === null ? undefined : matcher.findEntry(directory, name)
-      const at = path === undefined || rule === undefined ? undefined : lookAt(path)
-      if (path !== undefined && rule !== undefined && at !== undefined && !at.isSymbolicLink()) {
-        add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
+      if (name !== null && rule !== undefined) {
+        const path = Path.join(directory, name)
+        const at = lookAt(path)
+        if (at?.isSymbolicLink() === false) add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
       }
-      if (name === null || rule !== undefined || places.concern(directory, name)) Queue.unsafeOffer(events, undefined)
+      if (name === null || rule !== undefined || names.has(name)) Queue.unsafeOffer(events, undefined)
     }
 
     const lost = Effect.try({
       try: () => {
         const missing = door.lost([...known.values()]).filter(({ path }) => !isGranted(path))
-        return Masks.foldMasks(missing, roots(), vital)
+        return Masks.foldMasks(missing, roots(), layout.vital)
       },
-      catch: (error) =>
-        new ExecutionFailed({ kind: "sandbox", reason: error instanceof Error ? error.message : String(error) })
+      catch: (error) => NoSandbox.because(reasonOf(error))
     })
     /** Keeps directories that are masked whole in the place of what is in them. */
     const gather = (masks: ReadonlyArray<Mask>) => {
@@ -292,23 +263,15 @@ export const makeMaskWatch = (options: {
           gather(missing)
           // What is masked because it can't be searched is not what a rule names.
           for (const mask of missing) if (mask.reason === undefined) fresh.set(mask.path, mask)
-          if (fresh.size > 0) onMasked()
+          if (fresh.size > 0) onMasked?.()
         })
       )
       return Effect.flatMap(lost, (missing) => (missing.length === 0 ? Effect.void : exclusive(mask)))
     })
 
-    const evict = (before?: number) =>
-      Effect.suspend(() => {
-        const masks = [...fresh.values()].filter(({ path }) => !isGranted(path))
-        if (before === undefined) fresh.clear()
-        return masks.length === 0 ? Effect.succeed([]) : door.evict(masks, before)
-      })
-
-    const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
-    const watch = yield* makeDirectoryWatch(see, options.watcher)
+    const watch = yield* makeDirectoryWatch(see)
     watch.add(policy.cwd)
-    for (const path of literal) for (const directory of [nearest(path) ?? []].flat()) watch.add(directory)
+    for (const { path, real = path } of literal) watch.add(nearest(real) ?? "/")
     // Masks have real paths, so their directories are real ones too.
     for (const path of known.keys()) watch.add(Path.dirname(path))
     // The fiber that starts a sandbox may be uninterruptible; this one has to end with the scope.
@@ -317,7 +280,12 @@ export const makeMaskWatch = (options: {
     )
     return {
       refresh,
-      evict,
+      evict: (before) =>
+        Effect.suspend(() => {
+          const masks = [...fresh.values()].filter(({ path }) => !isGranted(path))
+          if (before === undefined) fresh.clear()
+          return masks.length === 0 ? Effect.succeed([]) : door.evict(masks, before)
+        }),
       isEvictionDue: () => fresh.size > 0,
       masks: () => [...known.values()],
       learn: (found) =>
@@ -326,9 +294,9 @@ export const makeMaskWatch = (options: {
             add(mask)
             watch.add(Path.dirname(mask.path))
           }
-          for (const rule of awaited()) {
-            places.addRule(rule)
-            watch.add(nearest(rule.path) ?? "/")
+          for (const { path, real = path } of awaited()) {
+            concern(path, real)
+            watch.add(nearest(path) ?? "/")
           }
           return refresh
         }),
@@ -353,10 +321,9 @@ const random = 3
 const behind = 20
 
 const moved = () =>
-  new ExecutionFailed({
-    kind: "sandbox",
-    reason: "no sandbox: what the blacklist names is being moved while the sandbox starts; try again when it rests"
-  })
+  NoSandbox.because(
+    "no sandbox: what the blacklist names is being moved while the sandbox starts; try again when it rests"
+  )
 
 /**
  * Adds to a running sandbox the scans that keep its masks complete. A scan walks the directories of the whitelist, and
@@ -376,29 +343,26 @@ export const make = (
   const granted = PathRule.make(policy.granted ?? [])
   let awaited: ReadonlyArray<Rule> = []
   const search = (since?: number): Effect.Effect<Pick<Masks.Found, "calm" | "masks">, ExecutionFailed> =>
-    Effect.tryPromise({
-      try: async () => {
-        const all = [...roots, ...bound]
-        const area = {
-          roots: all,
-          needed: [...all, cwd, session],
-          vital: layout.vital,
-          hidden: ["/dev", "/proc", sessions, ...others, ...unsearched],
-          replaced: layout.kept?.at ?? []
-        }
-        const found = await Masks.search(policy, area, since)
+    Effect.suspend(() => {
+      const all = [...roots, ...bound]
+      const area = {
+        roots: all,
+        needed: [...all, cwd, session],
+        vital: layout.vital,
+        hidden: ["/dev", "/proc", sessions, ...others, ...unsearched],
+        replaced: layout.kept?.at ?? []
+      }
+      return Effect.tryPromise({
+        try: () => Masks.search(policy, area, since),
+        catch: (error) => NoSandbox.because(`the directories could not be searched: ${reasonOf(error)}`)
+      })
+    }).pipe(
+      Effect.map((found) => {
         awaited = found.awaited
-        return {
-          masks: found.masks.filter(({ path }) => granted.find(path) === undefined && !opened.has(path)),
-          calm: found.calm
-        }
-      },
-      catch: (error) =>
-        new ExecutionFailed({
-          kind: "sandbox",
-          reason: `the directories could not be searched: ${error instanceof Error ? error.message : error}`
-        })
-    })
+        const masks = found.masks.filter(({ path }) => granted.find(path) === undefined && !opened.has(path))
+        return { masks, calm: found.calm }
+      })
+    )
   return {
     ...door,
     addBind: (path, identity) =>
@@ -415,7 +379,7 @@ export const make = (
         yield* door.verify
         const late = Layout.missed(policy, layout)
         if (late !== undefined) {
-          return yield* new ExecutionFailed({ kind: "sandbox", reason: `no sandbox: ${Layout.replaced(late)}` })
+          return yield* NoSandbox.because(`no sandbox: ${Layout.replaced(late)}`)
         }
         let since = walked
         for (let round = 0, agreeing = 0; round < mostRounds; round++) {
@@ -435,14 +399,6 @@ export const make = (
         return yield* moved()
       }),
     watch: (options) =>
-      makeMaskWatch({
-        door,
-        policy,
-        masks: layout.masks,
-        vital: layout.vital,
-        roots: () => [...roots, ...bound],
-        awaited: () => awaited,
-        ...options
-      })
+      watchMasks({ door, policy, layout, roots: () => [...roots, ...bound], awaited: () => awaited }, options)
   }
 }

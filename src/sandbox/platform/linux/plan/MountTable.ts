@@ -90,23 +90,6 @@ export const read = (pid: number | "self"): Array<Mount> => {
   }
 }
 
-const tied = /^(?:[^ ]+ ){6}(?!- )/m
-
-/**
- * Tests whether all mounts of a table are private: none makes its changes known to another, or takes over those of
- * another. `text` is the table itself.
- */
-export const arePrivate = (text: string): boolean => text !== "" && !tied.test(text)
-
-/** Tests whether all mounts that this process sees are private. */
-export const areApart = (): boolean => {
-  try {
-    return arePrivate(Fs.readFileSync("/proc/self/mountinfo", "latin1"))
-  } catch {
-    return false
-  }
-}
-
 const below = (path: string, directory: string): string => (directory === "/" ? path : path.slice(directory.length))
 
 const join = (directory: string, rest: string): string =>

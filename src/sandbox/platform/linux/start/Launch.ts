@@ -144,14 +144,16 @@ const limited = (bash: string, shell: Spawnable): ReadonlyArray<string> => [
 ]
 
 /**
- * Makes a mount namespace whose mounts propagate to the sandbox and nowhere else. Where mounts of the launcher are shared
- * or slaves, it takes two: those of the first are private, so that those of the second are shared with nothing else.
+ * Makes a mount namespace whose mounts propagate to the sandbox and nowhere else. It takes two, since mounts of the launcher
+ * may be shared or slaves: those of the first are private, so that those of the second are shared with nothing else.
  */
-const doorway = (unshare: string, level: Level, isApart: boolean): ReadonlyArray<string> => {
-  if (level === "single") return []
-  const first = [unshare, ...(level === "user" ? ["--user", "--map-root-user"] : []), "--mount", "--propagation"]
-  return isApart ? [...first, "shared"] : [...first, "private", unshare, "--mount", "--propagation", "shared"]
-}
+const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
+  level === "single"
+    ? []
+    : [
+        ...[unshare, ...(level === "user" ? ["--user", "--map-root-user"] : []), "--mount", "--propagation", "private"],
+        ...[unshare, "--mount", "--propagation", "shared"]
+      ]
 
 /** The options of `make`. */
 export interface LaunchOptions {
@@ -168,8 +170,6 @@ export interface LaunchOptions {
   readonly watches?: readonly [number, number] | undefined
   /** True where bubblewrap waits until the masks are mounted and the cgroup is entered. */
   readonly gate: boolean
-  /** True where all mounts that the launcher sees are private (`MountTable.areApart`). */
-  readonly isApart?: boolean
   /** True where the launch is started before the plan is written, and waits for the word `go`. */
   readonly early?: boolean
   /** The file that moves a process into the sandbox's cgroup. */
@@ -191,7 +191,7 @@ const limits = ({ level, programs, watches }: LaunchOptions): readonly [string, 
 export const make = (options: LaunchOptions): Spawnable => {
   const { level, plan, programs, shell } = options
   const words = [
-    ...doorway(programs.unshare ?? "unshare", level, options.isApart === true),
+    ...doorway(programs.unshare ?? "unshare", level),
     ...[programs.bash, "--norc", "--noprofile", "-p", "-c", script, "synapse-sandbox"],
     ...[plan.path, level === "single" ? "" : (programs.mount ?? ""), options.cgroup ?? "", options.gate ? "gate" : ""],
     ...[options.early === true ? "early" : "", ...limits(options), programs.bwrap],

@@ -27,16 +27,6 @@ describe("the table of mounts", () => {
     assert.deepStrictEqual(MountTable.read(2 ** 30), [])
   })
 
-  it("tells whether a mount has to do with another", () => {
-    const [shared = "", alone = "", , , slave = ""] = text.split("\n")
-    assert.isTrue(MountTable.arePrivate(`${alone}\n`))
-    assert.isFalse(MountTable.arePrivate(`${alone}\n${shared}\n`))
-    assert.isFalse(MountTable.arePrivate(`${slave}\n${alone}\n`))
-    assert.isFalse(MountTable.arePrivate(""))
-    // Whatever a name looks like, the line that it stands in counts.
-    assert.isFalse(MountTable.arePrivate("24 22 8:2 /a\r1 /1 rw shared:2 - ext4 /dev/sda2 rw\n"))
-  })
-
   it("takes no character of a name for the end of a line or a column but those that the kernel does", () => {
     const names = ["\r", "\v", "\f", "\u00a0", "\u2028", "\u3000", "\ufeff", "\u0085"].map(
       (char) => `/p/a${char}b${char}`

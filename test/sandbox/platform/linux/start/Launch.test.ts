@@ -22,14 +22,12 @@ const doorway = (options: Partial<Launch.LaunchOptions>) => {
 const limits = (options: Partial<Launch.LaunchOptions>) => wordsOf(options).slice(-4, -2)
 
 describe("a launch", () => {
-  it("makes a second namespace unless nothing outside is told of mounts in the first", () => {
+  it("makes a second namespace, for what is mounted in the first may be known outside", () => {
     const second = "unshare --mount --propagation shared"
     const asUser = "unshare --user --map-root-user --mount --propagation"
     assert.strictEqual(doorway({}), `unshare --mount --propagation private ${second}`)
-    assert.strictEqual(doorway({ isApart: true }), second)
     assert.strictEqual(doorway({ level: "user" }), `${asUser} private ${second}`)
-    assert.strictEqual(doorway({ level: "user", isApart: true }), `${asUser} shared`)
-    assert.strictEqual(doorway({ level: "single", isApart: true }), "")
+    assert.strictEqual(doorway({ level: "single" }), "")
   })
 
   it("limits inotify only in a user namespace of the sandbox", () => {
