@@ -4,7 +4,7 @@
  * Each protocol puts them where it takes them. A LanguageModel of another provider of `@effect/ai` gets the text alone.
  */
 import * as Prompt from "@effect/ai/Prompt"
-import { objectOf, objectsOf, textOf } from "./internal/Wire.js"
+import * as Wire from "./internal/Wire.js"
 
 /** An image; its bytes are in base64. */
 export interface ResultImage {
@@ -19,8 +19,9 @@ const key = "synapse"
 
 /** Returns the images of a result. One that was read from a file may hold anything: what is no image is left out. */
 export const of = ({ options }: Prompt.ToolResultPart): ReadonlyArray<ResultImage> =>
-  objectsOf(objectOf(options[key])["images"]).flatMap((image) => {
-    const [mediaType, base64] = [textOf(image["mediaType"]), textOf(image["base64"])]
+  Wire.listAt(options, key, "images").flatMap((image) => {
+    const mediaType = Wire.textAt(image, "mediaType")
+    const base64 = Wire.textAt(image, "base64")
     return types.includes(mediaType) && base64 !== "" ? [{ mediaType, base64 }] : []
   })
 

@@ -173,7 +173,7 @@ describe("an endpoint", () => {
     Effect.gen(function* () {
       const server = yield* endless("data: ", "x".repeat(1024 ** 2))
       const error = yield* Effect.flip(Models.ask(server, "compatible", { endpoint: once }))
-      assert.strictEqual(error.reason, "The answer of compatible has an event of more than 16777216 characters")
+      assert.strictEqual(error.reason, "The answer of compatible is larger than 67108864 bytes")
     })
   )
 

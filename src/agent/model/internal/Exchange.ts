@@ -8,10 +8,8 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
-import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { ModelError } from "../ModelError.js"
@@ -19,82 +17,14 @@ import type { Endpoint } from "./Endpoint.js"
 import * as Proxy from "./Proxy.js"
 import * as Refusal from "./Refusal.js"
 
-/** The most characters of an event, and the most bytes of a whole answer. */
-const limits = { event: 16 * 1024 ** 2, answer: 64 * 1024 ** 2 } as const
+/** The most bytes of an answer. */
+const mostOfAnswer = 64 * 1024 ** 2
 
-/** Collects bytes to events; the end of the bytes is told by `end`. */
-interface EventStream {
-  /** Takes bytes, and returns the data of the events that they complete; undefined where an event is too long. */
-  readonly push: (bytes: Uint8Array) => ReadonlyArray<string> | undefined
-  /** Returns the data of an event whose empty line is missing at the end. */
-  readonly end: () => ReadonlyArray<string>
-}
+/** The mark of the end of a stream. */
+export const done = "[DONE]"
 
-/** Makes a reader of one stream. */
-export const makeEventStream = (most: number = limits.event): EventStream => {
-  const decoder = new TextDecoder()
-  let line: Array<string> = []
-  let lineLength = 0
-  let data: Array<string> = []
-  let dataLength = 0
-  // A carriage return may be the first half of a line's end.
-  let isAfterReturn = false
-
-  const take = (events: Array<string>): void => {
-    const text = line.length === 1 ? (line[0] as string) : line.join("")
-    line = []
-    lineLength = 0
-    if (text === "") {
-      if (data.length > 0) events.push(data.join("\n"))
-      data = []
-      dataLength = 0
-      return
-    }
-    const colon = text.indexOf(":")
-    if ((colon < 0 ? text : text.slice(0, colon)) !== "data") return
-    const value = colon < 0 ? "" : text.slice(text[colon + 1] === " " ? colon + 2 : colon + 1)
-    data.push(value)
-    dataLength += value.length + 1
-  }
-
-  return {
-    push: (bytes) => {
-      const events: Array<string> = []
-      let text = decoder.decode(bytes, { stream: true })
-      if (text !== "") {
-        if (isAfterReturn && text.startsWith("\n")) text = text.slice(1)
-        isAfterReturn = text.endsWith("\r")
-      }
-      let from = 0
-      for (const end of text.matchAll(/\r\n|\n|\r/g)) {
-        if (end.index > from) line.push(text.slice(from, end.index))
-        take(events)
-        from = end.index + end[0].length
-      }
-      if (from < text.length) {
-        line.push(text.slice(from))
-        lineLength += text.length - from
-      }
-      return lineLength + dataLength > most ? undefined : events
-    },
-    end: () => {
-      const events: Array<string> = []
-      if (line.length > 0) take(events)
-      take(events)
-      return events
-    }
-  }
-}
-
-/** A message of an answer: an event of a stream, the whole answer, or the mark `[DONE]` at the end. */
-export type Message = Data.TaggedEnum<{
-  Event: { readonly value: unknown }
-  Whole: { readonly value: unknown }
-  Done: object
-}>
-
-/** Makes messages, and takes them apart with `$match`. */
-export const Message = Data.taggedEnum<Message>()
+/** JSON of an answer, as an event of a stream or as a whole, or the mark of the end. */
+type Message = { readonly json: unknown; readonly isEvent: boolean } | typeof done
 
 /** The most bytes that are read of a refusal, and the time for it in milliseconds. */
 const mostOfRefusal = 64 * 1024
@@ -103,55 +33,47 @@ const timeOfRefusal = 10_000
 /** The longest time of a whole answer in milliseconds, however busily it comes. */
 const longestAnswer = 3_600_000
 
-/** Sends requests. */
-export interface Exchange {
-  /** Posts a body, and returns the messages of the answer. Interrupting the stream ends the connection. */
-  readonly post: (
-    endpoint: Endpoint,
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    body: object
-  ) => Stream.Stream<Message, ModelError>
-}
+/** Posts a body, and returns the messages of the answer. Interrupting the stream ends the connection. */
+export type Exchange = (
+  endpoint: Endpoint,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: object
+) => Stream.Stream<Message, ModelError>
 
 /** Makes an exchange over `fetch`, or over one that goes through a proxy. */
 export const make = (proxy?: Proxy.Proxy): Effect.Effect<Exchange> =>
-  proxy === undefined ? over(undefined) : Effect.flatMap(Proxy.fetchOf(proxy), over)
-
-const over = (fetch: typeof globalThis.fetch | undefined): Effect.Effect<Exchange> =>
-  Effect.map(HttpClient.HttpClient, (plain): Exchange => {
-    const client = plain.pipe(
+  Effect.gen(function* () {
+    const fetch = proxy === undefined ? globalThis.fetch : yield* Proxy.fetchOf(proxy)
+    const client = (yield* HttpClient.HttpClient).pipe(
       // A span would hold headers and addresses, and a provider has no use for it.
       HttpClient.withTracerDisabledWhen(() => true),
       HttpClient.withTracerPropagation(false),
       HttpClient.withScope
     )
-    const post: Exchange["post"] = (endpoint, path, headers, body) => {
+    return (endpoint: Endpoint, path: string, headers: Readonly<Record<string, string>>, body: object) => {
       const request = HttpClientRequest.post(`${endpoint.baseUrl}${path}`, {
         headers: Headers.fromInput({
           accept: endpoint.isStreaming ? "text/event-stream, application/json" : "application/json",
           ...headers,
-          ...Object.fromEntries(Object.entries(endpoint.headers).map(([name, value]) => [name, Redacted.value(value)]))
+          ...Record.map(endpoint.headers, Redacted.value)
         }),
         body: HttpBody.text(toJson(body), "application/json")
       })
       const answer = client.execute(request).pipe(
         // A key must not follow a redirect to another host.
         Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
-        fetch === undefined ? identity : Effect.provideService(FetchHttpClient.Fetch, fetch),
+        Effect.provideService(FetchHttpClient.Fetch, fetch),
         Effect.mapError((error) => Refusal.fromTransport(endpoint, error.cause, false)),
         Effect.timeoutFail({ duration: endpoint.timeout, onTimeout: () => Refusal.silent(endpoint) })
       )
       return Stream.unwrapScoped(Effect.flatMap(answer, (response) => messagesOf(endpoint, response)))
     }
-    return { post }
   }).pipe(Effect.provide(FetchHttpClient.layer))
 
-/** Half a character, as a command may have written it, is refused by providers: it becomes the sign for that. */
+/** Replaces halves of characters, which commands may print and providers refuse. */
 const toJson = (body: object): string =>
-  JSON.stringify(body, (_, value: unknown) =>
-    typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value
-  )
+  JSON.stringify(body, (_, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value))
 
 const messagesOf = (
   endpoint: Endpoint,
@@ -167,14 +89,18 @@ const messagesOf = (
   }
   const type = response.headers["content-type"]
   const bytes = bytesOf(endpoint, response)
-  if (type?.includes("json") === true) return Effect.succeed(wholeOf(endpoint, bytes))
-  // Some servers don't name the type of a stream, or not rightly; a page is none in any case.
+  if (type?.includes("json") === true) {
+    return Effect.map(Stream.runCollect(bytes), (chunks) => parseMessage(endpoint, textOf(chunks), false))
+  }
+  // Some servers name no type for a stream, or a wrong one.
   const isStream =
     type?.includes("text/event-stream") === true || (endpoint.isStreaming && !/html|xml/.test(type ?? ""))
-  return isStream ? Effect.succeed(eventsOf(endpoint, bytes)) : Effect.fail(Refusal.foreign(endpoint, type))
+  return isStream
+    ? Effect.succeed(Stream.mapEffect(eventsOf(bytes), (text) => parseMessage(endpoint, text, true)))
+    : Effect.fail(Refusal.foreign(endpoint, type))
 }
 
-/** Returns the bytes of an answer, until there are too many, or none comes for too long. */
+/** Returns the bytes of an answer. Fails if there are too many, or none comes for too long. */
 const bytesOf = (
   endpoint: Endpoint,
   response: HttpClientResponse.HttpClientResponse
@@ -185,58 +111,44 @@ const bytesOf = (
     Stream.timeoutFail(() => Refusal.silent(endpoint), endpoint.timeout),
     Stream.tap((bytes) => {
       size += bytes.length
-      return size > limits.answer
-        ? Effect.fail(Refusal.broken(endpoint, `is larger than ${limits.answer} bytes`))
+      return size > mostOfAnswer
+        ? Effect.fail(Refusal.broken(endpoint, `is larger than ${mostOfAnswer} bytes`))
         : Effect.void
     }),
-    Stream.interruptWhen(
-      Effect.zipRight(
-        Effect.sleep(Math.max(longestAnswer, endpoint.timeout)),
-        Effect.fail(Refusal.broken(endpoint, `took longer than ${longestAnswer} ms`))
-      )
-    )
+    Stream.interruptAfter(Math.max(longestAnswer, endpoint.timeout))
   )
 }
 
-const parse = (endpoint: Endpoint, text: string): Effect.Effect<unknown, ModelError> =>
-  Effect.try({ try: (): unknown => JSON.parse(text), catch: () => Refusal.broken(endpoint, "is no JSON") })
-
-const eventsOf = (
-  endpoint: Endpoint,
-  bytes: Stream.Stream<Uint8Array, ModelError>
-): Stream.Stream<Message, ModelError> =>
-  Stream.suspend(() => {
-    const events = makeEventStream()
-    const read = (datum: string): Effect.Effect<Message, ModelError> =>
-      datum.trim() === "[DONE]"
-        ? Effect.succeed(Message.Done())
-        : Effect.map(parse(endpoint, datum), (value) => Message.Event({ value }))
-    const pushed = Stream.mapConcatEffect(bytes, (some) => {
-      const data = events.push(some)
-      return data === undefined
-        ? Effect.fail(Refusal.broken(endpoint, `has an event of more than ${limits.event} characters`))
-        : Effect.forEach(data, read)
-    })
-    return Stream.concat(
-      pushed,
-      Stream.suspend(() => Stream.mapEffect(Stream.fromIterable(events.end()), read))
-    )
+const parseMessage = (endpoint: Endpoint, text: string, isEvent: boolean): Effect.Effect<Message, ModelError> =>
+  Effect.try({
+    try: () => (text.trim() === done ? done : { json: JSON.parse(text), isEvent }),
+    catch: () => Refusal.broken(endpoint, "is no JSON")
   })
 
-const wholeOf = (
-  endpoint: Endpoint,
-  bytes: Stream.Stream<Uint8Array, ModelError>
-): Stream.Stream<Message, ModelError> =>
-  Stream.fromEffect(
-    Effect.flatMap(Stream.runCollect(bytes), (chunks) =>
-      Effect.map(parse(endpoint, textOf(chunks)), (value) => Message.Whole({ value }))
+/** Returns the data of server-sent events. */
+export const eventsOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<string, E> =>
+  Stream.suspend(() => {
+    let data: Array<string> = []
+    return bytes.pipe(
+      Stream.decodeText(),
+      Stream.splitLines,
+      // The empty line after the last event may be missing.
+      Stream.concat(Stream.make("")),
+      Stream.mapConcat((line) => {
+        const [field, value] = /^data(?::\s?(.*))?$/s.exec(line) ?? []
+        if (field !== undefined) data.push(value ?? "")
+        if (line !== "" || data.length === 0) return []
+        const event = data.join("\n")
+        data = []
+        return [event]
+      })
     )
-  )
+  })
 
 const textOf = (chunks: Chunk.Chunk<Uint8Array>): string =>
   Buffer.concat(Chunk.toReadonlyArray(chunks)).toString("utf8")
 
-/** Returns the beginning of a refusal's body; empty where it can't be read. */
+/** Returns the beginning of a refusal's body, or an empty text if it can't be read. */
 const beginningOf = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string> => {
   let size = 0
   return response.stream.pipe(
@@ -246,8 +158,7 @@ const beginningOf = (response: HttpClientResponse.HttpClientResponse): Effect.Ef
     }),
     Stream.runCollect,
     Effect.map((chunks) => textOf(chunks).slice(0, mostOfRefusal)),
-    Effect.timeoutOption(timeOfRefusal),
-    Effect.map(Option.getOrElse(() => "")),
+    Effect.timeout(timeOfRefusal),
     Effect.orElseSucceed(() => "")
   )
 }

@@ -2,7 +2,7 @@
 import * as ForeignText from "../../../domain/ForeignText.js"
 import { type Kind, kindOf, ModelError } from "../ModelError.js"
 import * as Endpoint from "./Endpoint.js"
-import { objectOf, textOf } from "./Wire.js"
+import * as Wire from "./Wire.js"
 
 /** The most characters of a provider's own words. */
 const mostForeign = 400
@@ -29,9 +29,9 @@ export interface Answer {
  * @param now the current time, in milliseconds
  */
 export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text }: Answer, now: number): ModelError => {
-  const body = bodyOf(text)
-  const error = typeof body["error"] === "string" ? { message: body["error"] } : objectOf(body["error"] ?? body)
-  const said = textOf(error["message"]) || textOf(error["detail"]) || (Object.keys(body).length === 0 ? text : "")
+  const body = parse(text)
+  const error = Wire.at(body, "error") ?? body
+  const said = wordsOf(error) || Wire.textAt(error, "detail") || (body === undefined ? text : "")
   // Some servers call it an error of their own that their model takes no images.
   const isForImages = status >= 500 && noImages.test(said)
   const kind = isForImages ? "bad_request" : kindOf(status, error, tooLong.test(said))
@@ -44,23 +44,25 @@ export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text 
     reason:
       status >= 300 && status < 400
         ? `${endpoint.provider} redirects to ${placeOf(headers["location"])}: set that address by ${endpoint.urlSetting}`
-        : wordsOf(endpoint, kind, facts, status),
+        : reasonOf(endpoint, kind, facts, status),
     ...(wait === undefined ? {} : { retryAfter: wait })
   })
 }
 
 /** Makes the error for something that the provider sent within an answer. */
 export const fromEvent = (endpoint: Endpoint.Endpoint, event: unknown): ModelError => {
-  const error = typeof event === "string" ? { message: event } : objectOf(event)
-  const said = textOf(error["message"]) || JSON.stringify(event ?? null)
-  const kind = kindOf(undefined, error, tooLong.test(said))
+  const said = wordsOf(event) || JSON.stringify(event ?? null)
+  const kind = kindOf(undefined, event, tooLong.test(said))
   return new ModelError({
     kind,
-    reason: wordsOf(endpoint, kind, ForeignText.line(Endpoint.mask(endpoint)(said), mostForeign), undefined)
+    reason: reasonOf(endpoint, kind, ForeignText.line(Endpoint.mask(endpoint)(said), mostForeign), undefined)
   })
 }
 
-const wordsOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status: number | undefined): string => {
+/** Returns the words of an error, which is a text or an object with a message. */
+const wordsOf = (error: unknown): string => (typeof error === "string" ? error : Wire.textAt(error, "message"))
+
+const reasonOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status: number | undefined): string => {
   const { key, keySetting, model, provider, urlSetting } = endpoint
   const name = ForeignText.word(model)
   switch (kind) {
@@ -87,11 +89,11 @@ const wordsOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status:
 const elsewhere = ({ kind }: Endpoint.Endpoint): string =>
   kind === "openai" ? "; for a server with chat completions only, set SYNAPSE_PROVIDER=compatible" : ""
 
-const bodyOf = (text: string) => {
+const parse = (text: string): unknown => {
   try {
-    return objectOf(JSON.parse(text))
+    return JSON.parse(text)
   } catch {
-    return {}
+    return undefined
   }
 }
 

@@ -78,18 +78,3 @@ export const stream = <A, B, R>(
     )
   return from(1)
 }
-
-/** Runs an effect again when it fails with an error that is retryable. Fails with the last error. */
-export const effect = <A, R>(
-  self: Effect.Effect<A, ModelError, R>,
-  policy: Policy = defaults
-): Effect.Effect<A, ModelError, R> => {
-  const from = (attempt: number): Effect.Effect<A, ModelError, R> =>
-    Effect.catchAll(self, (error) =>
-      Effect.flatMap(Random.next, (chance) => {
-        const delay = delayOf(error, attempt, chance, policy)
-        return delay === undefined ? Effect.fail(error) : Effect.delay(from(attempt + 1), delay)
-      })
-    )
-  return from(1)
-}

@@ -1,4 +1,4 @@
-/** The protocol of a provider: how a request is written, and how an answer is read. */
+/** What the protocols of the providers share: how a request is described, and how an answer is read. */
 import type * as LanguageModel from "@effect/ai/LanguageModel"
 import type * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
@@ -8,42 +8,70 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import type { Endpoint } from "./Endpoint.js"
 
-/** An object in JSON. */
-export type Json = Readonly<Record<string, unknown>>
+/** Returns what lies at a path in JSON of any form, or undefined. */
+export const at = (json: unknown, ...path: ReadonlyArray<string>): unknown =>
+  path.reduce<unknown>(
+    (value, key) => (Predicate.isReadonlyRecord(value) ? (value as Record<string, unknown>)[key] : undefined),
+    json
+  )
 
-/** Returns the value where it is an object, else an empty one. */
-export const objectOf = (value: unknown): Json => (Predicate.isReadonlyRecord(value) ? (value as Json) : {})
-
-/** Returns the objects of a list; none where the value is no list. */
-export const objectsOf = (value: unknown): ReadonlyArray<Json> => (Array.isArray(value) ? value.map(objectOf) : [])
-
-/** Returns the value where it is text, else an empty one. */
-export const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
-
-/** A larger number of things is none; sums of such numbers stay exact. */
-const largest = 1e12
-
-/** Returns the value where it is a number of things, else undefined. */
-export const countOf = (value: unknown): number | undefined =>
-  typeof value === "number" && value >= 0 && value <= largest ? Math.floor(value) : undefined
-
-/** Writes the calls of one answer. A call is known to the protocol by a key. */
-interface CallWriter {
-  /** Begins a call; does nothing for one that has begun. */
-  readonly start: (key: string | number, id: string, name: string) => ReadonlyArray<Response.StreamPartEncoded>
-  readonly delta: (key: string | number, text: string) => ReadonlyArray<Response.StreamPartEncoded>
-  /** Ends a call; `whole` is the text of its arguments, where no delta has come. */
-  readonly end: (key: string | number, whole?: string) => ReadonlyArray<Response.StreamPartEncoded>
-  /** Ends all calls that are open. */
-  readonly endAll: () => ReadonlyArray<Response.StreamPartEncoded>
-  /** The number of calls so far. */
-  readonly count: () => number
+/** Returns the text at a path, or an empty one. */
+export const textAt = (json: unknown, ...path: ReadonlyArray<string>): string => {
+  const value = at(json, ...path)
+  return typeof value === "string" ? value : ""
 }
 
-/** The longest id that every provider takes back. */
+/** Counts above this are not believed, so that sums stay exact. */
+const largestCount = 1e12
+
+/** Returns the count at a path, or undefined. */
+export const countAt = (json: unknown, ...path: ReadonlyArray<string>): number | undefined => {
+  const value = at(json, ...path)
+  return typeof value === "number" && value >= 0 && value <= largestCount ? Math.floor(value) : undefined
+}
+
+/** Returns the list at a path, or an empty one. */
+export const listAt = (json: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
+  const value = at(json, ...path)
+  return Array.isArray(value) ? value : []
+}
+
+/** A request to a model, before it is written in a protocol. */
+export type Ask = Pick<LanguageModel.ProviderOptions, "prompt" | "tools" | "toolChoice" | "responseFormat">
+
+/** A part of an answer. An `error` part fails the request. */
+export type Part = Response.StreamPartEncoded
+export type Parts = ReadonlyArray<Part>
+
+/** Reads one answer. The given JSON may have any form. */
+interface Reader {
+  readonly event: (event: unknown) => Parts
+  /** Converts an answer that was not streamed into the events of a stream. */
+  readonly eventsOf: (answer: unknown) => ReadonlyArray<unknown>
+  /** Reads the end of the stream. `isMarked` is true after `[DONE]`. */
+  readonly end: (isMarked: boolean) => Parts
+}
+
+/** The protocol of a provider. */
+export interface Wire {
+  readonly path: string
+  readonly headers: (key: Redacted.Redacted | undefined) => Readonly<Record<string, string>>
+  readonly body: (ask: Ask, endpoint: Endpoint) => object
+  readonly reader: (ask: Ask, calls: Calls) => Reader
+}
+
+/** The longest id that every provider accepts. */
 const longestId = 64
 
-/** The object that a text stands for; undefined where it is none. */
+interface Call {
+  /** The id that the call got when its name was known. */
+  id: string | undefined
+  givenId: string
+  name: string
+  text: string
+  isOpen: boolean
+}
+
 const parse = (text: string): unknown => {
   try {
     return text.trim() === "" ? {} : JSON.parse(text)
@@ -53,84 +81,89 @@ const parse = (text: string): unknown => {
 }
 
 /**
- * Makes the writer of one answer. Each call gets an id of its own, for some servers give none, or the same one twice. A
- * call becomes a `tool-call` part only where its tool is one of `tools` and its arguments are JSON, since `@effect/ai`
- * fails the whole answer otherwise; its text is in the `tool-params` parts in any case.
+ * The tool calls of one answer. Each gets a unique id, since some servers give none, or the same one twice. A call becomes
+ * a `tool-call` part only if its tool is known and its arguments are JSON, because `@effect/ai` fails the whole answer
+ * otherwise. Its text is in the `tool-params` parts in any case.
  */
-export const make = (tools: ReadonlySet<string>): CallWriter => {
-  interface Open {
-    readonly id: string
-    readonly name: string
-    text: string
-    isOpen: boolean
-  }
-  const calls = new Map<string | number, Open>()
-  const ids = new Set<string>()
+export class Calls {
+  private readonly calls = new Map<string | number, Call>()
+  private readonly ids = new Set<string>()
 
-  const idFor = (wanted: string): string => {
-    const base = wanted === "" || wanted.length > longestId ? `call_${ids.size + 1}` : wanted
-    let id = base
-    for (let count = 2; ids.has(id); count++) id = `${base.slice(0, longestId - 6)}_${count}`
-    ids.add(id)
-    return id
+  constructor(private readonly tools: ReadonlySet<string>) {}
+
+  get count(): number {
+    return this.calls.size
   }
-  const end: CallWriter["end"] = (key, whole = "") => {
-    const call = calls.get(key)
+
+  /** Adds to a call; `key` identifies it in the protocol. It begins when its name has come. */
+  add(
+    key: string | number,
+    { id = "", name = "", text = "" }: { readonly id?: string; readonly name?: string; readonly text?: string }
+  ): Parts {
+    const call = this.calls.get(key) ?? { id: undefined, givenId: "", name: "", text: "", isOpen: true }
+    this.calls.set(key, call)
+    if (!call.isOpen) return []
+    call.givenId ||= id
+    call.name ||= name
+    call.text += text
+    if (call.id !== undefined) return delta(call.id, text)
+    return call.name === "" ? [] : this.begin(call)
+  }
+
+  /** Ends a call; `whole` are its arguments if none have come yet. */
+  end(key: string | number, whole = ""): Parts {
+    const call = this.calls.get(key)
     if (call?.isOpen !== true) return []
+    const added = call.text === "" ? this.add(key, { text: whole }) : []
+    const begun = call.id === undefined ? this.begin(call) : []
     call.isOpen = false
-    const { id, name } = call
-    const missing: ReadonlyArray<Response.StreamPartEncoded> =
-      call.text === "" && whole !== "" ? [{ type: "tool-params-delta", id, delta: whole }] : []
-    const params = parse(call.text === "" ? whole : call.text)
-    const known: ReadonlyArray<Response.StreamPartEncoded> =
-      tools.has(name) && params !== undefined ? [{ type: "tool-call", id, name, params }] : []
-    return [...missing, { type: "tool-params-end", id }, ...known]
+    const { id = "", name } = call
+    const params = parse(call.text)
+    const known: Parts = this.tools.has(name) && params !== undefined ? [{ type: "tool-call", id, name, params }] : []
+    return [...added, ...begun, { type: "tool-params-end", id }, ...known]
   }
-  return {
-    start: (key, wanted, name) => {
-      if (calls.has(key)) return []
-      const id = idFor(wanted)
-      calls.set(key, { id, name, text: "", isOpen: true })
-      return [{ type: "tool-params-start", id, name }]
-    },
-    delta: (key, text) => {
-      const call = calls.get(key)
-      if (call?.isOpen !== true || text === "") return []
-      call.text += text
-      return [{ type: "tool-params-delta", id: call.id, delta: text }]
-    },
-    end,
-    endAll: () => [...calls.keys()].flatMap((key) => end(key)),
-    count: () => calls.size
+
+  endAll(): Parts {
+    return [...this.calls.keys()].flatMap((key) => this.end(key))
+  }
+
+  private begin(call: Call): Parts {
+    const { givenId, name, text } = call
+    const base = givenId === "" || givenId.length > longestId ? `call_${this.ids.size + 1}` : givenId
+    let id = base
+    for (let count = 2; this.ids.has(id); count++) id = `${base.slice(0, longestId - 6)}_${count}`
+    this.ids.add(id)
+    call.id = id
+    return [{ type: "tool-params-start", id, name }, ...delta(id, text)]
   }
 }
 
-/** A request to a model, before it is written in a protocol. */
-export type Ask = Pick<LanguageModel.ProviderOptions, "prompt" | "tools" | "toolChoice" | "responseFormat">
+const delta = (id: string, text: string): Parts => (text === "" ? [] : [{ type: "tool-params-delta", id, delta: text }])
 
-/** A part of an answer; an `error` ends it. */
-export type Part = Response.StreamPartEncoded
+/** Returns a part of what the model says or thinks, unless it is empty. */
+export const said = (type: "text" | "reasoning", id: string | number, text: string): Parts =>
+  text === "" ? [] : [{ type: `${type}-delta`, id: String(id), delta: text }]
 
-/** Reads one answer. All that it is given is JSON of any form. */
-export interface Reader {
-  /** Reads an event of a stream. */
-  readonly event: (event: unknown) => ReadonlyArray<Part>
-  /** Reads an answer that came at once. */
-  readonly whole: (answer: unknown) => ReadonlyArray<Part>
-  /** Reads the end of the stream; `isMarked` where the protocol's own mark of the end has come. */
-  readonly end: (isMarked: boolean) => ReadonlyArray<Part>
-}
+/** Makes the last part of an answer. */
+export const finish = (
+  reason: Response.FinishReason,
+  usage: Readonly<Record<"input" | "cached" | "output", number | undefined>>
+): Part => ({
+  type: "finish",
+  reason,
+  usage: {
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    totalTokens: usage.input === undefined || usage.output === undefined ? undefined : usage.input + usage.output,
+    cachedInputTokens: usage.cached
+  }
+})
 
-/** The protocol of a provider. */
-export interface Wire {
-  readonly path: string
-  readonly headers: (key: Redacted.Redacted | undefined) => Readonly<Record<string, string>>
-  readonly body: (ask: Ask, endpoint: Endpoint) => object
-  readonly reader: (ask: Ask) => Reader
-}
+/** Returns the system prompts. */
+export const systemOf = ({ prompt }: Ask): ReadonlyArray<string> =>
+  prompt.content.flatMap((message) => (message.role === "system" && message.content !== "" ? [message.content] : []))
 
-/** The definition of a tool in an ask. */
-export interface Definition {
+interface Definition {
   readonly name: string
   readonly description: string | undefined
   readonly schema: object
@@ -146,40 +179,39 @@ export const definitionsOf = ({ toolChoice, tools }: Ask): ReadonlyArray<Definit
         schema: AiTool.getJsonSchema(tool as never)
       }))
 
-/** Returns the text of a tool's result: what is text stays as it is. */
+/** Returns the tool that must be called, or else whether one may be. */
+export const choiceOf = ({ toolChoice }: Ask): { readonly tool: string } | "auto" | "none" | "required" => {
+  if (typeof toolChoice === "string") return toolChoice
+  return "tool" in toolChoice ? toolChoice : (toolChoice.mode ?? "auto")
+}
+
+/** Returns the name and the JSON schema of the object to answer with, if one is wanted. */
+export const formatOf = ({ responseFormat }: Ask): { readonly name: string; readonly schema: object } | undefined =>
+  responseFormat.type === "json"
+    ? {
+        name: responseFormat.objectName,
+        schema: AiTool.getJsonSchemaFromSchemaAst(responseFormat.schema.ast)
+      }
+    : undefined
+
+/** Returns the text of a tool's result: JSON, unless it is text. */
 export const resultOf = ({ result }: Prompt.ToolResultPart): string =>
   typeof result === "string" ? result : (JSON.stringify(result) ?? "null")
 
-/** Returns a name as every provider takes it back: a model may have made up any. */
+/** Returns a name that every provider accepts; a model may have made up any. */
 export const nameOf = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, 64) || "_"
 
-/** Returns the content of a file in base64; undefined where it is an address. */
-export const base64Of = ({ data }: Prompt.FilePart): string | undefined =>
-  data instanceof URL ? undefined : typeof data === "string" ? data : Encoding.encodeBase64(data)
+/** Returns the text of a text part, or what stands in place of a file that is no image. */
+export const wordsOf = (part: Prompt.TextPart | Prompt.FilePart): string => {
+  if (part.type === "text") return part.text
+  const { fileName, mediaType } = part
+  return `[a file of type ${mediaType}${fileName === undefined ? "" : `, ${fileName}`}, which can't be shown]`
+}
 
-/** Returns an image as an address, which may hold its content. */
-export const urlOf = (file: Prompt.FilePart): string =>
-  file.data instanceof URL ? file.data.href : `data:${file.mediaType};base64,${base64Of(file)}`
-
-/** Returns what stands in the place of a file that is no image. */
-export const placeholderOf = ({ fileName, mediaType }: Prompt.FilePart): string =>
-  `[a file of type ${mediaType}${fileName === undefined ? "" : `, ${fileName}`}, which can't be shown]`
-
-/** Makes the last part of an answer. */
-export const finish = (
-  reason: Response.FinishReason,
-  usage: {
-    readonly input?: number | undefined
-    readonly cached?: number | undefined
-    readonly output?: number | undefined
-  }
-): Part => ({
-  type: "finish",
-  reason,
-  usage: {
-    inputTokens: usage.input,
-    outputTokens: usage.output,
-    totalTokens: usage.input === undefined || usage.output === undefined ? undefined : usage.input + usage.output,
-    cachedInputTokens: usage.cached
-  }
-})
+/** Returns the address of an image, which may hold its content; undefined for another part. */
+export const imageOf = (part: Prompt.TextPart | Prompt.FilePart): string | undefined => {
+  if (part.type === "text" || !part.mediaType.startsWith("image/")) return undefined
+  const { data, mediaType } = part
+  if (data instanceof URL) return data.href
+  return `data:${mediaType};base64,${typeof data === "string" ? data : Encoding.encodeBase64(data)}`
+}

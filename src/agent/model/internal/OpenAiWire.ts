@@ -1,0 +1,324 @@
+/** OpenAI's protocols: responses, and the chat completions that many servers have. */
+import type * as Prompt from "@effect/ai/Prompt"
+import type * as Response from "@effect/ai/Response"
+import * as Redacted from "effect/Redacted"
+import * as ResultImage from "../ResultImage.js"
+import * as Wire from "./Wire.js"
+
+const headers: Wire.Wire["headers"] = (key) =>
+  key === undefined ? {} : { authorization: `Bearer ${Redacted.value(key)}` }
+
+const argumentsOf = ({ params }: Prompt.ToolCallPart): string => JSON.stringify(params ?? {})
+
+/** Models that think: their thoughts are taken back only in the encrypted form, which has to be asked for. */
+const thinks = /^(?:o\d|gpt-[5-9](?!.*chat)|codex)/
+
+const inputText = (text: string): object => ({ type: "input_text", text })
+const inputImage = (url: string): object => ({ type: "input_image", image_url: url })
+
+const outputOf = (part: Prompt.ToolResultPart): unknown => {
+  const images = ResultImage.of(part).map((image) => inputImage(ResultImage.urlOf(image)))
+  const text = Wire.resultOf(part)
+  if (images.length === 0) return text
+  return text === "" ? images : [inputText(text), ...images]
+}
+
+const assistantItems = (part: Prompt.AssistantMessagePart): ReadonlyArray<object> => {
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? [] : [{ role: "assistant", content: [{ type: "output_text", text: part.text }] }]
+    case "reasoning": {
+      const encrypted = Wire.textAt(part.options, "openai", "encryptedContent")
+      const id = Wire.textAt(part.options, "openai", "itemId")
+      if (encrypted === "" || id === "") return []
+      const summary = part.text === "" ? [] : [{ type: "summary_text", text: part.text }]
+      return [{ type: "reasoning", id, summary, encrypted_content: encrypted }]
+    }
+    case "tool-call":
+      return [{ type: "function_call", call_id: part.id, name: Wire.nameOf(part.name), arguments: argumentsOf(part) }]
+    default:
+      return []
+  }
+}
+
+const inputOf = (message: Prompt.Message): ReadonlyArray<object> => {
+  switch (message.role) {
+    case "system":
+      return []
+    case "user": {
+      const content = message.content.map((part) => {
+        const image = Wire.imageOf(part)
+        return image === undefined ? inputText(Wire.wordsOf(part)) : inputImage(image)
+      })
+      return [{ role: "user", content }]
+    }
+    case "tool":
+      return message.content.map((part) => ({
+        type: "function_call_output",
+        call_id: part.id,
+        output: outputOf(part)
+      }))
+    case "assistant":
+      return message.content.flatMap(assistantItems)
+  }
+}
+
+const responsesReader: Wire.Wire["reader"] = (_, calls) => {
+  /** The items whose text has come in parts: it comes again in their whole form. */
+  const told = new Set<string>()
+  const done = new Set<number>()
+
+  const said = (index: number, type: "text" | "reasoning", text: string): Wire.Parts => {
+    told.add(`${type}/${index}`)
+    return Wire.said(type, index, text)
+  }
+  const begun = (index: number, item: unknown): Wire.Parts =>
+    Wire.textAt(item, "type") === "function_call"
+      ? calls.add(index, { id: Wire.textAt(item, "call_id"), name: Wire.textAt(item, "name") })
+      : []
+  const wholeOf = (index: number, type: "text" | "reasoning", parts: ReadonlyArray<unknown>): Wire.Parts =>
+    told.has(`${type}/${index}`)
+      ? []
+      : parts.flatMap((part) => said(index, type, Wire.textAt(part, "text") || Wire.textAt(part, "refusal")))
+  const ended = (index: number, item: unknown): Wire.Parts => {
+    if (done.has(index)) return []
+    done.add(index)
+    switch (Wire.textAt(item, "type")) {
+      case "function_call":
+        return [...begun(index, item), ...calls.end(index, Wire.textAt(item, "arguments"))]
+      case "message":
+        return wholeOf(index, "text", Wire.listAt(item, "content"))
+      case "reasoning": {
+        const summary = wholeOf(index, "reasoning", Wire.listAt(item, "summary"))
+        const encryptedContent = Wire.textAt(item, "encrypted_content")
+        const metadata = { openai: { itemId: Wire.textAt(item, "id"), encryptedContent } }
+        return encryptedContent === "" ? summary : [...summary, { type: "reasoning-end", id: String(index), metadata }]
+      }
+      default:
+        return []
+    }
+  }
+  const reasonOf = (response: unknown): Response.FinishReason => {
+    const cut = Wire.textAt(response, "incomplete_details", "reason")
+    if (cut === "max_output_tokens") return "length"
+    if (cut === "content_filter") return "content-filter"
+    return calls.count > 0 ? "tool-calls" : "stop"
+  }
+  const finished = (response: unknown): Wire.Parts => [
+    ...Wire.listAt(response, "output").flatMap((item, index) => ended(index, item)),
+    ...calls.endAll(),
+    Wire.finish(reasonOf(response), {
+      input: Wire.countAt(response, "usage", "input_tokens"),
+      cached: Wire.countAt(response, "usage", "input_tokens_details", "cached_tokens"),
+      output: Wire.countAt(response, "usage", "output_tokens")
+    })
+  ]
+
+  return {
+    event: (event) => {
+      const index = Wire.countAt(event, "output_index") ?? 0
+      const delta = Wire.textAt(event, "delta")
+      switch (Wire.textAt(event, "type")) {
+        case "response.output_item.added":
+          return begun(index, Wire.at(event, "item"))
+        case "response.function_call_arguments.delta":
+          return calls.add(index, { text: delta })
+        case "response.output_text.delta":
+        case "response.refusal.delta":
+          return said(index, "text", delta)
+        case "response.reasoning_summary_text.delta":
+        case "response.reasoning_text.delta":
+          return said(index, "reasoning", delta)
+        case "response.output_item.done":
+          return ended(index, Wire.at(event, "item"))
+        case "response.completed":
+        case "response.incomplete":
+          return finished(Wire.at(event, "response"))
+        case "response.failed":
+          return [{ type: "error", error: Wire.at(event, "response", "error") }]
+        case "error":
+          return [{ type: "error", error: Wire.at(event, "error") ?? event }]
+        default:
+          return []
+      }
+    },
+    eventsOf: (response) => {
+      const isFailed = (Wire.at(response, "error") ?? undefined) !== undefined
+      if (!isFailed && !Array.isArray(Wire.at(response, "output"))) return []
+      return [{ type: isFailed ? "response.failed" : "response.completed", response }]
+    },
+    end: () => []
+  }
+}
+
+/** The protocol of responses. */
+export const responses: Wire.Wire = {
+  path: "/responses",
+  headers,
+  body: (ask, endpoint) => {
+    const tools = Wire.definitionsOf(ask)
+    const instructions = Wire.systemOf(ask).join("\n\n")
+    const choice = Wire.choiceOf(ask)
+    const format = Wire.formatOf(ask)
+    return {
+      model: endpoint.model,
+      ...(instructions === "" ? {} : { instructions }),
+      input: ask.prompt.content.flatMap(inputOf),
+      ...(tools.length === 0
+        ? {}
+        : {
+            tools: tools.map(({ description, name, schema }) => ({
+              type: "function",
+              name,
+              description,
+              parameters: schema,
+              strict: false
+            })),
+            tool_choice: typeof choice === "string" ? choice : { type: "function", name: choice.tool }
+          }),
+      ...(format === undefined ? {} : { text: { format: { type: "json_schema", ...format, strict: false } } }),
+      ...(endpoint.maxOutput === undefined ? {} : { max_output_tokens: endpoint.maxOutput }),
+      ...(thinks.test(endpoint.model) ? { include: ["reasoning.encrypted_content"] } : {}),
+      // The conversation is sent whole each time, so the provider needs to keep none of it.
+      store: false,
+      stream: endpoint.isStreaming
+    }
+  },
+  reader: responsesReader
+}
+
+const chatText = (text: string): object => ({ type: "text", text })
+const chatImage = (url: string): object => ({ type: "image_url", image_url: { url } })
+
+/** Puts the images of results into a message behind them, since a result itself may be text only. */
+const imagesOf = ({ content }: Prompt.ToolMessage): ReadonlyArray<object> => {
+  const parts = content.flatMap((result) => {
+    const images = ResultImage.of(result).map((image) => chatImage(ResultImage.urlOf(image)))
+    const said = `${images.length === 1 ? "The image" : "The images"} of the result of the call ${result.id}:`
+    return images.length === 0 ? [] : [chatText(said), ...images]
+  })
+  return parts.length === 0 ? [] : [{ role: "user", content: parts }]
+}
+
+const chatMessages = (message: Prompt.Message): ReadonlyArray<object> => {
+  switch (message.role) {
+    case "system":
+      return [{ role: "system", content: message.content }]
+    case "user": {
+      const parts = message.content.map((part) => {
+        const image = Wire.imageOf(part)
+        return image === undefined ? chatText(Wire.wordsOf(part)) : chatImage(image)
+      })
+      // Many servers accept nothing but text.
+      const isText = message.content.every((part) => part.type === "text")
+      return [{ role: "user", content: isText ? message.content.map(Wire.wordsOf).join("\n") : parts }]
+    }
+    case "tool": {
+      const results = message.content.map((part) => ({
+        role: "tool",
+        tool_call_id: part.id,
+        content: Wire.resultOf(part)
+      }))
+      return [...results, ...imagesOf(message)]
+    }
+    case "assistant": {
+      const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
+      const calls = message.content
+        .filter((part) => part.type === "tool-call")
+        .map((part) => ({
+          id: part.id,
+          type: "function",
+          function: { name: Wire.nameOf(part.name), arguments: argumentsOf(part) }
+        }))
+      if (text === "" && calls.length === 0) return []
+      const content = text === "" ? null : text
+      return [{ role: "assistant", content, ...(calls.length === 0 ? {} : { tool_calls: calls }) }]
+    }
+  }
+}
+
+const reasons: Readonly<Record<string, Response.FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool-calls",
+  function_call: "tool-calls",
+  content_filter: "content-filter"
+}
+
+const chatReader: Wire.Wire["reader"] = (_, calls) => {
+  let last: string | number = 0
+  let reason = ""
+  let usage: unknown
+  let isBegun = false
+
+  const called = (call: unknown): Wire.Parts => {
+    const id = Wire.textAt(call, "id")
+    // Some servers leave the index out: then a new id begins a new call.
+    last = Wire.countAt(call, "index") ?? (id || last)
+    const args = Wire.at(call, "function", "arguments")
+    const text = typeof args === "object" && args !== null ? JSON.stringify(args) : Wire.textAt({ args }, "args")
+    return calls.add(last, { id, name: Wire.textAt(call, "function", "name"), text })
+  }
+  const finished = (): Wire.Parts => [
+    ...calls.endAll(),
+    Wire.finish(calls.count > 0 && reason !== "length" ? "tool-calls" : (reasons[reason] ?? "unknown"), {
+      input: Wire.countAt(usage, "prompt_tokens"),
+      cached: Wire.countAt(usage, "prompt_tokens_details", "cached_tokens"),
+      output: Wire.countAt(usage, "completion_tokens")
+    })
+  ]
+
+  return {
+    event: (event) => {
+      const error = Wire.at(event, "error") ?? undefined
+      if (error !== undefined) return [{ type: "error", error }]
+      usage = Wire.at(event, "usage") ?? usage
+      const [choice] = Wire.listAt(event, "choices")
+      if (choice === undefined) return []
+      isBegun = true
+      reason = Wire.textAt(choice, "finish_reason") || reason
+      const delta = Wire.at(choice, "delta")
+      return [
+        ...Wire.said("reasoning", 0, Wire.textAt(delta, "reasoning_content") || Wire.textAt(delta, "reasoning")),
+        ...Wire.said("text", 0, Wire.textAt(delta, "content") || Wire.textAt(delta, "refusal")),
+        ...Wire.listAt(delta, "tool_calls").flatMap(called)
+      ]
+    },
+    eventsOf: (answer) => {
+      const [choice] = Wire.listAt(answer, "choices")
+      const message = Wire.at(choice, "message")
+      const calls = Wire.listAt(message, "tool_calls").map((call, index) => ({ ...Object(call), index }))
+      const delta = { ...Object(message), tool_calls: calls }
+      return [{ ...Object(answer), choices: choice === undefined ? [] : [{ ...choice, delta }] }]
+    },
+    end: (isMarked) => (reason !== "" || (isMarked && isBegun) ? finished() : [])
+  }
+}
+
+/** The protocol of chat completions. */
+export const chat: Wire.Wire = {
+  path: "/chat/completions",
+  headers,
+  body: (ask, endpoint) => {
+    const tools = Wire.definitionsOf(ask)
+    const choice = Wire.choiceOf(ask)
+    const format = Wire.formatOf(ask)
+    return {
+      model: endpoint.model,
+      messages: ask.prompt.content.flatMap(chatMessages),
+      ...(tools.length === 0
+        ? {}
+        : {
+            tools: tools.map(({ description, name, schema }) => ({
+              type: "function",
+              function: { name, description, parameters: schema }
+            })),
+            tool_choice: typeof choice === "string" ? choice : { type: "function", function: { name: choice.tool } }
+          }),
+      ...(format === undefined ? {} : { response_format: { type: "json_schema", json_schema: format } }),
+      ...(endpoint.maxOutput === undefined ? {} : { max_tokens: endpoint.maxOutput }),
+      ...(endpoint.isStreaming ? { stream: true, stream_options: { include_usage: true } } : { stream: false })
+    }
+  },
+  reader: chatReader
+}
