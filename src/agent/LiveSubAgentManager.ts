@@ -60,13 +60,8 @@ export class AgentScan {
     return this.types
   }
 
-  /** Tests whether there are any files; it reads none. */
-  get hasFiles(): boolean {
-    return this.roots.some(({ directory }) => namesIn(directory).length > 0)
-  }
-
   /** Looks for types. One at a time: a look that rests must not meet another. */
-  *look(parser: FrontMatter.Parser | undefined): Slices.Steps<ReadonlyArray<AgentType.AgentType>> {
+  *look(): Slices.Steps<ReadonlyArray<AgentType.AgentType>> {
     const entries = new Map<string, Entry>()
     const byName = new Map(AgentType.all.map((type) => [type.name, type]))
     const unusable: Array<AgentType.AgentType> = []
@@ -83,7 +78,7 @@ export class AgentScan {
       }
       for (const name of names.slice(0, mostFiles)) {
         const path = `${root.directory}/${name}`
-        const entry = this.entryOf(root, path, name, parser)
+        const entry = this.entryOf(root, path, name)
         entries.set(path, entry)
         const { type } = entry
         if (!type.isUsable) unusable.push(type)
@@ -97,10 +92,10 @@ export class AgentScan {
     return this.types
   }
 
-  private entryOf(root: Root, path: string, name: string, parser: FrontMatter.Parser | undefined): Entry {
-    const stamp = `${parser === undefined} ${FileStamp.of(path).text}`
+  private entryOf(root: Root, path: string, name: string): Entry {
+    const stamp = FileStamp.of(path).text
     const known = this.entries.get(path)
-    return known?.stamp === stamp ? known : { stamp, type: read(root, path, name.replace(/\.md$/i, ""), parser) }
+    return known?.stamp === stamp ? known : { stamp, type: read(root, path, name.replace(/\.md$/i, "")) }
   }
 }
 
@@ -128,12 +123,7 @@ const leftOut = ({ source }: Root, name: string, others: number): AgentType.Agen
   return unusableOf(name.replace(/\.md$/i, ""), source, problem)
 }
 
-const read = (
-  { directory, source, within }: Root,
-  path: string,
-  name: string,
-  parser: FrontMatter.Parser | undefined
-): AgentType.AgentType => {
+const read = ({ directory, source, within }: Root, path: string, name: string): AgentType.AgentType => {
   const failed = (problem: string): AgentType.AgentType => unusableOf(name, source, problem)
   const real = SkillFile.realOf(directory)
   if (real === undefined) return failed("its directory is missing")
@@ -144,7 +134,7 @@ const read = (
     onRight: ({ bytes, size }) =>
       size > longest
         ? failed(`it is larger than ${longest} bytes`)
-        : AgentType.ofFile(name, source, FrontMatter.read(bytes.toString(), parser))
+        : AgentType.ofFile(name, source, FrontMatter.read(bytes.toString()))
   })
 }
 
@@ -220,19 +210,10 @@ export const layer = ({
       const scope = yield* Effect.scope
       const runtime = yield* Effect.runtime()
       const turn = yield* Effect.makeSemaphore(1)
-      let parser: FrontMatter.Parser | undefined
       /** The time from which `types` looks again. */
       let next = 0
 
-      const look = turn.withPermits(1)(
-        Effect.flatMap(
-          Effect.promise(async () => {
-            if (parser === undefined && scan.hasFiles) parser = await import("yaml")
-            return parser
-          }),
-          (parser) => Slices.run(() => scan.look(parser))
-        )
-      )
+      const look = turn.withPermits(1)(Slices.run(() => scan.look()))
       const refresh = Effect.suspend(() => {
         const began = performance.now()
         return Effect.ensuring(

@@ -1,12 +1,11 @@
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import * as Yaml from "yaml"
 import { AgentScan } from "../../src/agent/LiveSubAgentManager.js"
 import * as Temporary from "../support/Temporary.js"
 
 const look = (scan: AgentScan) => {
-  const steps = scan.look(Yaml)
+  const steps = scan.look()
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as Yaml from "yaml"
 import * as AgentType from "../../src/agent/AgentType.js"
 import * as FrontMatter from "../../src/extension/skill/FrontMatter.js"
 
-const of = (text: string, file = "mine") => AgentType.ofFile(file, "project", FrontMatter.read(text, Yaml))
+const of = (text: string, file = "mine") => AgentType.ofFile(file, "project", FrontMatter.read(text))
 
 const withFields = (...fields: ReadonlyArray<string>) => of(`---\ndescription: d\n${fields.join("\n")}\n---\nText.\n`)
 

@@ -1,9 +1,11 @@
-/** Reads the front matter of a `SKILL.md`: the YAML between two lines `---` at its beginning, as people write it. */
-import type * as Yaml from "yaml"
+/**
+ * Reads the front matter of a `SKILL.md`: the lines between two `---` at its beginning, as people write them. Much of what
+ * is published is not valid YAML (`description: Use when: …`), so that no parser of YAML serves.
+ */
 
 /** The fields of a front matter, and the text below it. */
 export interface FrontMatter {
-  /** The values that are texts, or lists of texts, by their keys. */
+  /** The values by their keys; of a list, its items with commas between them. */
   readonly fields: ReadonlyMap<string, string>
   /** The text below the front matter, as it is. */
   readonly text: string
@@ -11,21 +13,14 @@ export interface FrontMatter {
   readonly problem?: string
 }
 
-/** The part of the package `yaml` that is used; it is loaded where it is first needed. */
-export type Parser = Pick<typeof Yaml, "parseDocument">
-
-/** The most characters of a front matter: parsing takes longer than its length tells. */
+/** The most characters of a front matter. */
 const longest = 8 * 1024
-/** The most values that an alias may stand for, as `yaml` counts them. */
-const mostAliases = 20
-/** The most lists and objects in brackets: the parser takes long to give up on what is nested too deeply. */
-const mostBrackets = 200
 
 const fence = /^---[ \t]*$/
 const end = /^(?:---|\.\.\.)[ \t]*$/
 
-/** Reads a `SKILL.md`. What is not valid YAML is read line by line, and so is all of it where there is no parser. */
-export const read = (markdown: string, parser: Parser | undefined): FrontMatter => {
+/** Reads a `SKILL.md`. */
+export const read = (markdown: string): FrontMatter => {
   const { matter, problem, text } = split(markdown.replace(/^\ufeff/, ""))
   const none = new Map<string, string>()
   if (matter === undefined)
@@ -33,27 +28,7 @@ export const read = (markdown: string, parser: Parser | undefined): FrontMatter 
   if (matter.length > longest) {
     return { fields: none, text, problem: `its front matter is longer than ${longest} characters, and was not read` }
   }
-  const given = (fields: ReadonlyMap<string, string>, problem?: string) => ({
-    fields,
-    text,
-    ...(problem === undefined ? undefined : { problem })
-  })
-  if (parser === undefined || problem !== undefined || matter.split(/[[{]/).length > mostBrackets)
-    return given(byLines(matter), problem)
-  try {
-    const document = parser.parseDocument(matter, {
-      // Every value is the text that its author wrote: a version `1.0`, a description `yes`.
-      schema: "failsafe",
-      uniqueKeys: false,
-      logLevel: "silent",
-      prettyErrors: false
-    })
-    const value: unknown = document.toJS({ mapAsMap: true, maxAliasCount: mostAliases })
-    if (document.errors.length === 0 && value instanceof Map) return given(textsOf(value))
-  } catch {
-    // It refers to itself too often, or is nested too deeply.
-  }
-  return given(byLines(matter), "its front matter is not valid YAML, and was read line by line")
+  return { fields: fieldsOf(matter), text, ...(problem === undefined ? undefined : { problem }) }
 }
 
 interface Parts {
@@ -94,30 +69,18 @@ const split = (markdown: string): Parts => {
   }
 }
 
-const textsOf = (value: ReadonlyMap<unknown, unknown>): ReadonlyMap<string, string> => {
-  const fields = new Map<string, string>()
-  for (const [key, one] of value) {
-    const text = Array.isArray(one) && one.every((each) => typeof each === "string") ? one.join(", ") : one
-    if (typeof key === "string" && typeof text === "string") fields.set(key, text.trim())
-  }
-  return fields
-}
-
-const field = /^([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*))?$/
+const field = /^["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?:[ \t]+(.*))?$/
 const block = /^([|>])[-+\d]*[ \t]*(?:#.*)?$/
 
-/**
- * Reads the fields of a front matter line by line: whatever stands behind the first colon of a line belongs to its key,
- * and so do the indented lines below it.
- */
-export const byLines = (matter: string): ReadonlyMap<string, string> => {
+/** Whatever stands behind the first colon of a line belongs to its key, and so do the indented lines below it. */
+const fieldsOf = (matter: string): ReadonlyMap<string, string> => {
   const fields = new Map<string, string>()
   const lines = matter.split("\n")
   for (let at = 0; at < lines.length; ) {
     const [, key, first = ""] = field.exec(lines[at++] ?? "") ?? []
     if (key === undefined) continue
     const more: Array<string> = []
-    while (at < lines.length && /^(?:[ \t]|$)/.test(lines[at] ?? "")) more.push(lines[at++] ?? "")
+    while (at < lines.length && /^(?:[ \t]|- |$)/.test(lines[at] ?? "")) more.push(lines[at++] ?? "")
     while (more.at(-1)?.trim() === "") more.pop()
     fields.set(key, valueOf(first.trim(), more))
   }
@@ -126,19 +89,38 @@ export const byLines = (matter: string): ReadonlyMap<string, string> => {
 
 const valueOf = (first: string, more: ReadonlyArray<string>): string => {
   const style = block.exec(first)?.[1]
-  const indent = Math.min(
-    ...more.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length)
-  )
-  if (style === "|") return more.map((line) => line.slice(indent)).join("\n")
   const rest = more.map((line) => line.trim())
-  const lines = style === ">" ? rest : [first, ...rest]
-  const folded = lines
+  if (style === "|") {
+    const filled = more.filter((line) => line.trim() !== "")
+    const indent = Math.min(...filled.map((line) => line.length - line.trimStart().length))
+    return more.map((line) => line.slice(indent)).join("\n")
+  }
+  const items = rest.filter((line) => line !== "" && !line.startsWith("#"))
+  if (plain(first) === "" && items.length > 0 && items.every((line) => line.startsWith("- ")))
+    return items.map((line) => plain(line.slice(2).trim())).join(", ")
+  const folded = (style === ">" ? rest : [first, ...rest])
     .map((line) => (line === "" ? "\n" : line))
     .join(" ")
     .replace(/ ?\n ?/g, "\n")
     .trim()
   if (style === ">") return folded
-  const [, quote, quoted] = /^(["'])([\s\S]*)\1[ \t]*(?:#.*)?$/.exec(folded) ?? []
-  if (quoted === undefined) return folded.startsWith("#") ? "" : folded.replace(/[ \t]#.*$/s, "").trim()
-  return quote === "'" ? quoted.replaceAll("''", "'") : quoted.replace(/\\(["\\/ ])/g, "$1").replaceAll("\\n", "\n")
+  const list = /^\[([^[\]]*)\][ \t]*(?:#.*)?$/.exec(folded)?.[1]
+  return list === undefined
+    ? plain(folded)
+    : list
+        .split(",")
+        .map((item) => plain(item.trim()))
+        .join(", ")
+}
+
+const escapes: Readonly<Record<string, string>> = { a: "\x07", b: "\b", e: "\x1b", f: "\f", n: "\n", r: "\r", t: "\t" }
+
+/** Returns a value without its quotes, or without the comment behind it. */
+const plain = (value: string): string => {
+  const [, quote, quoted] = /^(["'])([\s\S]*)\1[ \t]*(?:#.*)?$/.exec(value) ?? []
+  if (quoted === undefined) return value.startsWith("#") ? "" : value.replace(/[ \t]#.*$/s, "").trim()
+  if (quote === "'") return quoted.replaceAll("''", "'")
+  return quoted.replace(/\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2})|([\s\S]))/g, (_, long, short, letter) =>
+    letter === undefined ? String.fromCharCode(Number.parseInt(long ?? short, 16)) : (escapes[letter] ?? letter)
+  )
 }

@@ -1,4 +1,6 @@
 /** Finds skills in `$SYNAPSE_HOME/skills`, and in `.agents/skills` and `.claude/skills` of the working directory. */
+import { isDeepStrictEqual } from "node:util"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -11,7 +13,6 @@ import * as Similar from "../../domain/Similar.js"
 import * as Slices from "../../domain/Slices.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
-import type * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
 import { type Skill, SkillStore } from "./SkillStore.js"
@@ -61,7 +62,7 @@ export const unknownTool = (skill: Skill, name: string, command: string): Comman
     : unusable(skill, skill.problem ?? "")
 
 /** The directories of skills, below the working directory, of the project. */
-export const projectDirectories: ReadonlyArray<string> = [".agents/skills", ".claude/skills"]
+const projectDirectories: ReadonlyArray<string> = [".agents/skills", ".claude/skills"]
 
 /**
  * Returns the directory of the user's own skills.
@@ -80,45 +81,40 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
     const { home } = yield* SandboxSettings
     const { cwd = process.cwd() } = yield* SessionSettings
     const within = SkillFile.realOf(cwd) ?? cwd
-    const scan = new SkillScan.SkillScan([
+    const roots: ReadonlyArray<SkillScan.Root> = [
       ...projectDirectories.map((path) => ({ source: "project" as const, directory: `${cwd}/${path}`, within })),
       { source: "home", directory: homeDirectory(home) }
-    ])
-    const turn = yield* Effect.makeSemaphore(1)
-    let parser: FrontMatter.Parser | undefined
+    ]
+    let found: ReadonlyArray<Skill> = []
     const scope = yield* Effect.scope
     const runtime = yield* Effect.runtime()
     /** The time from which `known` looks again. */
     let next = 0
 
-    const parsing = Effect.promise(async () => {
-      parser ??= await import("yaml")
-      return parser
+    const list = Effect.map(
+      Slices.run(() => SkillScan.look(roots)),
+      (skills) => {
+        if (!isDeepStrictEqual(skills, found)) found = skills
+        return found
+      }
+    )
+    const refresh = Effect.map(Effect.timed(list), ([time]) => {
+      next = performance.now() + Math.max(pause.least, Duration.toMillis(time) * pause.times)
     })
-    const list = turn.withPermits(1)(Effect.flatMap(parsing, (parser) => Slices.run(() => scan.look(parser))))
-    /** Looks without the parser, which takes longer to load than there are skills to read for most. */
-    const glance = turn.withPermits(1)(Slices.run(() => scan.look(parser)))
-    const refresh = Effect.suspend(() => {
-      const began = performance.now()
-      return Effect.ensuring(
-        Effect.flatMap(glance, ({ length }) => (length > 0 && parser === undefined ? list : Effect.void)),
-        Effect.sync(() => {
-          const now = performance.now()
-          next = now + Math.max(pause.least, (now - began) * pause.times)
-        })
-      )
-    })
-    const find = Effect.fn("SkillStore.find")(function* (name: string) {
-      const skill = scan.one(name, yield* parsing)
-      return skill ?? (yield* unknownSkill(name, yield* list))
-    })
+    const find = (name: string) =>
+      Effect.suspend(() => {
+        const skill = SkillScan.one(roots, name)
+        return skill === undefined
+          ? Effect.flatMap(list, (skills) => unknownSkill(name, skills))
+          : Effect.succeed(skill)
+      })
 
     return SkillStore.of({
       list,
       find,
       load: Effect.fn("SkillStore.load")(function* (name) {
         const skill = yield* find(name)
-        const text = scan.instructions(skill)
+        const text = SkillScan.instructions(roots, skill)
         if (Either.isRight(text)) return { skill, text: text.right }
         return yield* unusable(skill, text.left)
       }),
@@ -127,9 +123,9 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
       known: () => {
         if (performance.now() >= next) {
           next = Number.POSITIVE_INFINITY
-          Runtime.runFork(runtime)(refresh, { scope })
+          Runtime.runFork(runtime)(refresh, { immediate: false, scope })
         }
-        return scan.found
+        return found
       }
     })
   })

@@ -42,10 +42,7 @@ const shown = (path: string): string => ForeignText.line(path, 300)
  * @param replaces true to replace a skill of the same name
  */
 export const add = (skills: string, from: string, replaces: boolean): Effect.Effect<Added, string> =>
-  Effect.flatMap(
-    Effect.promise(() => import("yaml")),
-    (parser) => attempt(`${shown(from)} can't be added`, () => addNow(skills, from, replaces, parser))
-  )
+  attempt(`${shown(from)} can't be added`, () => addNow(skills, from, replaces))
 
 /** Where the skills of a repository lie, below its directory. */
 const places = ["", "skills/", ".agents/skills/", ".claude/skills/"]
@@ -74,14 +71,14 @@ export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, s
     return found
   })
 
-const addNow = (skills: string, from: string, replaces: boolean, parser: FrontMatter.Parser): Added => {
+const addNow = (skills: string, from: string, replaces: boolean): Added => {
   const name = Path.basename(from)
   const real = SkillFile.realOf(from)
   if (real === undefined) throw new Unfit({ reason: `There is no directory ${shown(from)}.` })
   const file = ["SKILL.md", "skill.md"].find((each) => Fs.existsSync(`${from}/${each}`)) ?? "SKILL.md"
   const head = SkillFile.read(`${from}/${file}`, real, 1024 ** 2)
   if (Either.isLeft(head)) throw new Unfit({ reason: `${shown(from)} is no skill: its SKILL.md ${head.left}.` })
-  const { fields, problem } = FrontMatter.read(head.right.bytes.toString(), parser)
+  const { fields, problem } = FrontMatter.read(head.right.bytes.toString())
   if (!fields.get("description")) {
     throw new Unfit({ reason: `${shown(from)} is no skill: ${problem ?? "its SKILL.md has no description"}.` })
   }

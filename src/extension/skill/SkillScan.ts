@@ -1,10 +1,9 @@
-/** Finds the skills in some directories, and reads again only those that have changed. */
+/** Finds the skills in some directories. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import type { Program } from "../../command/CommandHandler.js"
 import type * as Slices from "../../domain/Slices.js"
-import * as FileStamp from "../../files/FileStamp.js"
 import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import type { Skill, SkillTool } from "./SkillStore.js"
@@ -85,8 +84,6 @@ interface Found {
   readonly tools: ReadonlyArray<SkillTool>
   /** What was left out, and why. */
   readonly problems: ReadonlyArray<string>
-  /** The directories that were read. */
-  readonly directories: ReadonlyArray<string>
 }
 
 const deepest = 5
@@ -108,13 +105,11 @@ const passedOver = new Set(["__pycache__", "node_modules", "__init__.py", "__mai
 const find = (directory: string, real: string): Found => {
   const files: Array<{ readonly words: ReadonlyArray<string>; readonly path: string }> = []
   const problems: Array<string> = []
-  const directories: Array<string> = []
   let entries = 0
 
   const leavesOut = (path: string, why: string) => problems.push(`${Path.relative(directory, path)} ${why}`)
 
   const walk = (parent: string, words: ReadonlyArray<string>): void => {
-    directories.push(parent)
     for (const entry of readNames(parent)) {
       if (entry.startsWith(".") || passedOver.has(entry)) continue
       if (++entries > mostEntries || files.length >= mostTools) return
@@ -140,7 +135,7 @@ const find = (directory: string, real: string): Found => {
   else if (at !== undefined) walk(scripts, [])
   if (entries > mostEntries || files.length >= mostTools)
     problems.push(`only ${files.length} programs of scripts are tools`)
-  return { tools: named(files), problems, directories }
+  return { tools: named(files), problems }
 }
 
 /** Names the files without their extensions where no other is named so. */
@@ -218,104 +213,48 @@ const outside = `${unusable}it is a link that leads out of the project`
 
 const leadsOut = (real: string, { within }: Root): boolean => within !== undefined && !SkillFile.isWithin(real, within)
 
-interface Entry {
-  readonly stamp: string
-  readonly skill: Skill
-  /** True where its front matter was read without a parser. */
-  readonly isRough: boolean
-  /** The directories of its programs. */
-  readonly directories: ReadonlyArray<string>
+/** Looks for skills, sorted by name. */
+export function* look(roots: ReadonlyArray<Root>): Slices.Steps<ReadonlyArray<Skill>> {
+  const byName = new Map<string, Array<Skill>>()
+  for (const root of roots) {
+    for (const name of namesIn(root.directory)) {
+      const skill = skillAt(root, name)
+      if (skill !== undefined) byName.set(name, [...(byName.get(name) ?? []), skill])
+      yield
+    }
+  }
+  return [...byName.values()].flatMap((same) => first(same) ?? []).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Skills as they were found last. */
-export class SkillScan {
-  private entries: ReadonlyMap<string, Entry> = new Map()
-  private skills: ReadonlyArray<Skill> = []
-  private readonly hiding = new WeakMap<Skill, Skill>()
+/** Looks for one skill. */
+export const one = (roots: ReadonlyArray<Root>, name: string): Skill | undefined =>
+  isName(name) ? first(roots.flatMap((root) => skillAt(root, name) ?? [])) : undefined
 
-  constructor(private readonly roots: ReadonlyArray<Root>) {}
+/** Returns the first of the skills of a name; a directory that is no skill hides none. */
+const first = (all: ReadonlyArray<Skill>): Skill | undefined => {
+  const skills = all.filter(({ problem }) => problem?.startsWith(missing) !== true)
+  const [first, ...others] = skills.length === 0 ? all.slice(0, 1) : skills
+  return first === undefined || others.length === 0
+    ? first
+    : { ...first, hides: others.map(({ directory }) => directory) }
+}
 
-  /** The skills that were found last; the same array until they change. */
-  get found(): ReadonlyArray<Skill> {
-    return this.skills
-  }
-
-  /** Looks for skills. One at a time: a look that rests must not meet another. */
-  *look(parser: FrontMatter.Parser | undefined): Slices.Steps<ReadonlyArray<Skill>> {
-    const entries = new Map<string, Entry>()
-    const byName = new Map<string, Array<Skill>>()
-    for (const root of this.roots) {
-      for (const name of namesIn(root.directory)) {
-        const entry = this.entryOf(root, name, parser)
-        if (entry !== undefined) {
-          entries.set(entry.skill.directory, entry)
-          byName.set(name, [...(byName.get(name) ?? []), entry.skill])
-        }
-        yield
-      }
-    }
-    const skills = [...byName.values()]
-      .flatMap((same) => this.first(same) ?? [])
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-    this.entries = entries
-    if (skills.length !== this.skills.length || skills.some((skill, at) => skill !== this.skills[at]))
-      this.skills = skills
-    return this.skills
-  }
-
-  /** Looks for one skill; its programs are found anew, for whether a file can be run does not show in its directory. */
-  one(name: string, parser: FrontMatter.Parser | undefined): Skill | undefined {
-    if (!isName(name)) return undefined
-    return this.first(this.roots.flatMap((root) => this.entryOf(root, name, parser, true)?.skill ?? []))
-  }
-
-  /** Returns the first of the skills of a name: the same object for as long as they are the same. */
-  private first(all: ReadonlyArray<Skill>): Skill | undefined {
-    const skills = all.filter(({ problem }) => problem?.startsWith(missing) !== true)
-    // A directory that is no skill hides none.
-    const [first, ...others] = skills.length === 0 ? all.slice(0, 1) : skills
-    if (first === undefined || others.length === 0) return first
-    const hides = others.map(({ directory }) => directory)
-    const known = this.hiding.get(first)
-    if (known !== undefined && known.hides?.join("\0") === hides.join("\0")) return known
-    const skill = { ...first, hides }
-    this.hiding.set(first, skill)
-    return skill
-  }
-
-  /** Reads the instructions of a skill that was found; on the left, why they can't be read. */
-  instructions(skill: Skill): Either.Either<string, string> {
-    const { directory, problem = "" } = skill
-    if (!isUsable(skill)) return Either.left(problem)
-    const root = this.roots.find((root) => directory.startsWith(`${root.directory}/`))
-    const file = markdownOf(directory)
-    const real = SkillFile.realOf(directory)
-    if (root === undefined || file === undefined || real === undefined) return Either.left("its SKILL.md is missing")
-    if (leadsOut(real, root)) return Either.left(outside)
-    return Either.match(SkillFile.read(file, real, longest), {
-      onLeft: (why) => Either.left(`its SKILL.md ${why}`),
-      onRight: ({ bytes, size }) =>
-        size > longest
-          ? Either.left(`its SKILL.md is larger than ${longest} bytes`)
-          : Either.right(FrontMatter.read(bytes.toString(), undefined).text)
-    })
-  }
-
-  private entryOf(
-    root: Root,
-    name: string,
-    parser: FrontMatter.Parser | undefined,
-    isFresh = false
-  ): Entry | undefined {
-    const directory = `${root.directory}/${name}`
-    const file = markdownOf(directory)
-    if (file === undefined && !isDirectory(directory)) return undefined
-    const known = isFresh ? undefined : this.entries.get(directory)
-    if (known !== undefined && (!known.isRough || parser === undefined)) {
-      if (known.stamp === stampOf(file ?? "", directory, known.directories)) return known
-    }
-    return file === undefined ? emptyEntry(root, name, directory) : entryFrom(root, name, directory, file, parser)
-  }
+/** Reads the instructions of a skill that was found; on the left, why they can't be read. */
+export const instructions = (roots: ReadonlyArray<Root>, skill: Skill): Either.Either<string, string> => {
+  const { directory, problem = "" } = skill
+  if (!isUsable(skill)) return Either.left(problem)
+  const root = roots.find((root) => directory.startsWith(`${root.directory}/`))
+  const file = markdownOf(directory)
+  const real = SkillFile.realOf(directory)
+  if (root === undefined || file === undefined || real === undefined) return Either.left("its SKILL.md is missing")
+  if (leadsOut(real, root)) return Either.left(outside)
+  return Either.match(SkillFile.read(file, real, longest), {
+    onLeft: (why) => Either.left(`its SKILL.md ${why}`),
+    onRight: ({ bytes, size }) =>
+      size > longest
+        ? Either.left(`its SKILL.md is larger than ${longest} bytes`)
+        : Either.right(FrontMatter.read(bytes.toString()).text)
+  })
 }
 
 /** The names of a directory, but for hidden ones, in order. */
@@ -365,40 +304,22 @@ const insteadIn = (directory: string): string => {
   }
 }
 
-const emptyEntry = (root: Root, name: string, directory: string): Entry => {
+const skillAt = (root: Root, name: string): Skill | undefined => {
+  const directory = `${root.directory}/${name}`
+  const file = markdownOf(directory)
+  if (file === undefined && !isDirectory(directory)) return undefined
+  const skill: Skill = { name, description: "", directory, source: root.source, tools: [] }
   const real = SkillFile.realOf(directory) ?? directory
-  const problem = leadsOut(real, root) ? outside : `${missing}${insteadIn(directory)}`
-  const skill: Skill = { name, description: "", directory, source: root.source, tools: [], problem }
-  return { stamp: stampOf("", directory, []), skill, isRough: false, directories: [] }
-}
-
-/** Changes where one of these files does. */
-const stampOf = (file: string, directory: string, directories: ReadonlyArray<string>): string =>
-  [file, directory, `${directory}/scripts`, ...directories].map((path) => FileStamp.of(path).text).join(";")
-
-const entryFrom = (
-  root: Root,
-  name: string,
-  directory: string,
-  file: string,
-  parser: FrontMatter.Parser | undefined
-): Entry => {
-  const entry = (skill: Partial<Skill>, directories: ReadonlyArray<string> = []): Entry => ({
-    stamp: stampOf(file, directory, directories),
-    skill: { name, description: "", directory, source: root.source, tools: [], ...skill },
-    isRough: parser === undefined,
-    directories
-  })
-  if (!isName(name)) {
-    return entry({ problem: `${unusable}its name is not made of letters, digits and _ . + @ - alone` })
+  if (file !== undefined && !isName(name)) {
+    return { ...skill, problem: `${unusable}its name is not made of letters, digits and _ . + @ - alone` }
   }
-  const real = SkillFile.realOf(directory) ?? directory
-  if (leadsOut(real, root)) return entry({ problem: outside })
+  if (leadsOut(real, root)) return { ...skill, problem: outside }
+  if (file === undefined) return { ...skill, problem: `${missing}${insteadIn(directory)}` }
   const head = SkillFile.read(file, real, headLength)
-  if (Either.isLeft(head)) return entry({ problem: `${unusable}its SKILL.md ${head.left}` })
-  const { fields, problem } = FrontMatter.read(head.right.bytes.toString(), parser)
-  const { directories, problems, tools } = find(directory, real)
-  const given = fields.get("name")
+  if (Either.isLeft(head)) return { ...skill, problem: `${unusable}its SKILL.md ${head.left}` }
+  const { fields, problem } = FrontMatter.read(head.right.bytes.toString())
+  const { problems, tools } = find(directory, real)
+  const [given, license, compatibility] = ["name", "license", "compatibility"].map((key) => fields.get(key))
   const all = [
     problem,
     head.right.size > longest ? `its SKILL.md is larger than ${longest} bytes, and can't be loaded` : undefined,
@@ -408,18 +329,12 @@ const entryFrom = (
     problem === undefined && !fields.get("description") ? "it has no description" : undefined,
     ...problems
   ].filter((one) => one !== undefined)
-  const optional = (key: "license" | "compatibility") => {
-    const value = fields.get(key)
-    return value ? { [key]: value } : undefined
+  return {
+    ...skill,
+    description: fields.get("description") ?? "",
+    tools,
+    ...(license ? { license } : undefined),
+    ...(compatibility ? { compatibility } : undefined),
+    ...(all.length === 0 ? undefined : { problem: all.join("; ") })
   }
-  return entry(
-    {
-      description: fields.get("description") ?? "",
-      tools,
-      ...optional("license"),
-      ...optional("compatibility"),
-      ...(all.length === 0 ? undefined : { problem: all.join("; ") })
-    },
-    directories
-  )
 }

@@ -1,23 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as Yaml from "yaml"
 import * as FrontMatter from "../../../src/extension/skill/FrontMatter.js"
 
-const notYaml = "its front matter is not valid YAML, and was read line by line"
 const open = "its front matter does not end with a line ---"
 
 const read = (markdown: string): Readonly<Record<string, string>> => {
-  const { fields, ...rest } = FrontMatter.read(markdown, Yaml)
+  const { fields, ...rest } = FrontMatter.read(markdown)
   return { ...Object.fromEntries(fields), ...rest }
 }
 
-/** A front matter with this description, by both ways of reading. */
-const described = (lines: string) => {
-  const exact = FrontMatter.read(`---\n${lines}\n---\n`, Yaml)
-  const rough = FrontMatter.read(`---\n${lines}\n---\n`, undefined)
-  assert.deepStrictEqual(rough.fields.get("description"), exact.fields.get("description"), lines)
-  return exact.fields.get("description")
-}
+const described = (lines: string) => FrontMatter.read(`---\n${lines}\n---\n`).fields.get("description")
 
 describe("a front matter", () => {
   it("holds texts, as they were written", () =>
@@ -28,8 +20,11 @@ description: yes
 version: 1.0
 license: 'It''s "free"'
 allowed-tools: [Read, "Bash(git:*)"]
-metadata:
-  author: me
+skills:
+  # those of this directory
+  - pdf
+  - 'docx'
+"quoted": x
 empty:
 ---
 
@@ -43,12 +38,14 @@ text
         version: "1.0",
         license: `It's "free"`,
         "allowed-tools": "Read, Bash(git:*)",
+        skills: "pdf, docx",
+        quoted: "x",
         empty: "",
         text: "# Title\n\ntext\n"
       }
     ))
 
-  it("is read alike with a parser and line by line", () => {
+  it("may write its values in all ways of YAML", () => {
     assert.deepStrictEqual(
       [
         "description: plain text, with commas # and a comment",
@@ -61,6 +58,8 @@ text
         "description: 'quoted\n  goes on'",
         "# comment\n\ndescription:\n  below",
         "name: x\ndescription: http://example.org/a#b and c:d",
+        'description: "a\\u00e9\\x41\\tb\\\\"',
+        "description: [beta] of x [y]",
         "description:"
       ].map(described),
       [
@@ -74,26 +73,26 @@ text
         "quoted goes on",
         "below",
         "http://example.org/a#b and c:d",
+        "a\u00e9A\tb\\",
+        "[beta] of x [y]",
         ""
       ]
     )
   })
 
-  it("is read line by line where it is no YAML", () => {
+  it("may be no YAML", () => {
     assert.deepStrictEqual(read("---\nname: x\ndescription: Use when: a: b\n---\nt"), {
       name: "x",
       description: "Use when: a: b",
-      text: "t",
-      problem: notYaml
+      text: "t"
     })
     assert.deepStrictEqual(read("---\nname: x\ndescription: a\n\tb\n@foo\n  - [\n---\n"), {
       name: "x",
       description: "a b",
-      text: "",
-      problem: notYaml
+      text: ""
     })
-    assert.strictEqual(read('---\ndescription: "not closed\n---\n')["problem"], notYaml)
-    assert.strictEqual(read("---\njust a text\n---\nt")["problem"], notYaml)
+    assert.deepStrictEqual(read('---\ndescription: "not closed\n---\n'), { description: '"not closed', text: "" })
+    assert.deepStrictEqual(read("---\njust a text\n---\nt"), { text: "t" })
   })
 
   it("may have a byte order mark, CRLF, blank lines before it, and another end", () => {
@@ -118,15 +117,7 @@ text
       assert.deepStrictEqual(read(text), { text, problem })
   })
 
-  it("is refused what would take long: references to itself, depth, length", () => {
-    const levels = "abcdefghij".split("")
-    const bomb = levels
-      .map((key, at) => `${key}: &${key} [${`*${levels[at - 1]},`.repeat(at === 0 ? 0 : 9)}x]`)
-      .join("\n")
-    assert.strictEqual(read(`---\n${bomb}\ndescription: y\n---\n`)["problem"], notYaml)
-    assert.strictEqual(read(`---\n${bomb}\ndescription: y\n---\n`)["description"], "y")
-    assert.strictEqual(read(`---\na: ${"[".repeat(100)}\n---\n`)["problem"], notYaml)
-    assert.strictEqual(read(`---\na: ${"[".repeat(8000)}\n---\n`)["problem"], undefined)
+  it("is not read where it is too long", () => {
     assert.match(read(`---\na: ${"x".repeat(20_000)}\n---\nt`)["problem"] ?? "", /longer than 8192 characters/)
     assert.deepStrictEqual(read("---\n__proto__: a\nconstructor: b\n---\n")["text"], "")
   })
@@ -154,26 +145,20 @@ text
     )
     FastCheck.assert(
       FastCheck.property(FastCheck.array(line, { maxLength: 12 }), FastCheck.string(), (lines, below) => {
-        for (const parser of [Yaml, undefined]) {
-          const text = `x${below}`
-          const read = FrontMatter.read(
-            `---\n${lines.filter((one) => !/^(---|\.\.\.)/.test(one)).join("\n")}\n---\n${text}`,
-            parser
-          )
-          assert.isTrue(read.text.endsWith(text))
-          for (const value of read.fields.values()) assert.isString(value)
-        }
+        const text = `x${below}`
+        const matter = lines.filter((one) => !/^(---|\.\.\.)/.test(one)).join("\n")
+        const read = FrontMatter.read(`---\n${matter}\n---\n${text}`)
+        assert.isTrue(read.text.endsWith(text))
+        for (const value of read.fields.values()) assert.isString(value)
       }),
       { numRuns: 300 }
     )
   })
 
-  it("gives any description back that YAML itself has written", () => {
+  it("gives any description back that is quoted as in JSON", () => {
     FastCheck.assert(
-      FastCheck.property(FastCheck.string({ unit: "grapheme" }), (description) => {
-        const matter = Yaml.stringify({ name: "x", description })
-        const { fields, problem } = FrontMatter.read(`---\n${matter}---\n`, Yaml)
-        assert.deepStrictEqual([fields.get("description"), problem], [description.trim(), undefined])
+      FastCheck.property(FastCheck.string({ unit: "binary" }), (description) => {
+        assert.strictEqual(described(`description: ${JSON.stringify(description)}`), description)
       })
     )
   })

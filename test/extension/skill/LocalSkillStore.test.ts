@@ -52,10 +52,7 @@ describe("the skills of this machine", () => {
       })
       assert.deepStrictEqual(
         [webapp?.description, webapp?.problem],
-        [
-          "Use when: testing a web app",
-          `its front matter is not valid YAML, and was read line by line; its front matter calls it "Webapp Testing"; its directory's name counts`
-        ]
+        ["Use when: testing a web app", `its front matter calls it "Webapp Testing"; its directory's name counts`]
       )
       const { text } = yield* store.load("webapp-testing")
       assert.strictEqual(text, "# Web Application Testing\r\nRun `scripts/with_server.py --help` first.\r\n")
@@ -82,7 +79,7 @@ describe("the skills of this machine", () => {
     })
   )
 
-  inPlace("are known without waiting, and read again only where they have changed", ({ home, put, skill }, store) =>
+  inPlace("are known without waiting, and are the same array until one changes", ({ home, put, skill }, store) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(store.known(), [])
       const directory = skill(`${home}/skills/one`)
@@ -284,17 +281,13 @@ describe("the skills of this machine", () => {
       })
   )
 
-  inPlace("hundreds are listed, and are not read twice", ({ home, put, skill }, store) =>
+  inPlace("hundreds are listed, each as it is now", ({ home, put, skill }, store) =>
     Effect.gen(function* () {
       for (let at = 0; at < 300; at++) put(`${skill(`${home}/skills/s${at}`, `Number ${at}`)}/scripts/run.sh`, "")
       const first = yield* store.list
       assert.deepStrictEqual([first.length, first[299]?.description], [300, "Number 99"])
       put(`${home}/skills/s5/SKILL.md`, "---\ndescription: changed\n---\n")
-      const second = yield* store.list
-      assert.deepStrictEqual(
-        second.filter((one, at) => one !== first[at]).map(({ description }) => description),
-        ["changed"]
-      )
+      assert.strictEqual((yield* store.list).find(({ name }) => name === "s5")?.description, "changed")
     })
   )
 })
