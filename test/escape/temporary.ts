@@ -70,7 +70,7 @@ export const temporary = (ground: string): void => {
       Effect.gen(function* () {
         const file = `${world.base}/tmp/shot.png`
         const { notices = [] } = yield* world.execute(`cat ${file}`)
-        assert.match(notices.join(), /allowed/)
+        assert.match(notices.join(), /^Allowed: /)
         assert.strictEqual(yield* run(world, `cat ${file}`), world.secret)
         if (permission === "allow_once") assert.match(yield* run(world, `cat ${file}`), /No such file/)
         else
