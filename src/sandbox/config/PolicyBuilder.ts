@@ -408,11 +408,11 @@ export const layer: Layer.Layer<PolicyBuilder, never, SandboxConfig | SandboxSet
   Effect.gen(function* () {
     const config = yield* SandboxConfig
     const settings = yield* SandboxSettings
+    const peek: Context.Tag.Service<PolicyBuilder>["peek"] = (cwd, runtime) =>
+      Either.flatMap(config.peek(), (file) => merge(cwd, config.file, file, settings, runtime))
     return PolicyBuilder.of({
-      build: Effect.fn("PolicyBuilder.build")(function* (cwd, runtime) {
-        return yield* merge(cwd, config.file, yield* config.load, settings, runtime)
-      }),
-      peek: (cwd, runtime) => Either.flatMap(config.peek(), (file) => merge(cwd, config.file, file, settings, runtime))
+      build: Effect.fn("PolicyBuilder.build")((cwd, runtime) => Effect.suspend(() => peek(cwd, runtime))),
+      peek
     })
   })
 )

@@ -32,11 +32,7 @@ import * as WrittenPlaces from "./WrittenPlaces.js"
 
 /** A place where the sandbox's configuration is stored. */
 interface SandboxStore {
-  /** The path of the file, whether or not it exists. */
-  readonly file: string
-  /** Reads and decodes the file; returns the defaults where there is none. */
-  readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
-  /** Reads and decodes the file at once, as `load` does. */
+  /** Reads and decodes what is stored; the defaults where there is nothing. */
   readonly peek: () => Either.Either<SandboxFile.SandboxFile, SandboxConfigError>
   /** Creates the directory of the file. */
   readonly make: Effect.Effect<void, PlatformError>
@@ -56,119 +52,95 @@ export const fileName = "sandbox.json"
 const largest = 16 * 1024 ** 2
 
 const mend = "Nothing runs until that is put right: correct the file, or move it away to have the defaults."
-const unwritten = "Nothing was written."
 
-/** Returns a file system's error message without the path, which the message around it names already. */
-const describe = (error: PlatformError): string =>
-  (error._tag === "SystemError" ? error.description : undefined) ?? error.message
+/** Returns a system's error message without the path, which the message around it names already. */
+const describe = (error: unknown): string =>
+  error instanceof Error ? (error.message.split(", ")[0] ?? "") : String(error)
 
-/**
- * Makes a store for `sandbox.json`.
- *
- * @param home the directory of the file, whether or not it exists
- */
-const makeStore = (files: FileSystem.FileSystem, home: string): SandboxStore => {
-  const file = Path.join(home, fileName)
-  const flaw = (reason: string, path = "") => new SandboxConfigError({ origin: file, path, reason, remedy: mend })
-  const unwritable = (reason: string) => new SandboxConfigError({ origin: file, path: "", reason, remedy: unwritten })
-  const isMissing = (error: PlatformError) => error._tag === "SystemError" && error.reason === "NotFound"
+const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = Fs.constants
 
-  /** Finds the real path of the file; none where it is missing. */
-  const find: Effect.Effect<Option.Option<string>, SandboxConfigError> = files.realPath(file).pipe(
-    Effect.asSome,
-    Effect.catchIf(isMissing, () =>
-      // A symbolic link whose target is missing is an error: its target may come back.
-      Effect.matchEffect(files.readLink(file), {
-        onFailure: () => Effect.succeedNone,
-        onSuccess: (target) => flaw(`it is a symbolic link to ${target}, where nothing is`)
-      })
-    ),
-    Effect.catchTags({
-      SystemError: (error) => flaw(`it can't be read: ${describe(error)}`),
-      BadArgument: (error) => flaw(`it can't be read: ${describe(error)}`)
+/** Makes a store for `sandbox.json`. */
+const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => {
+  const flaw = ({ path = "", reason }: Partial<JsonText.Flaw>) =>
+    new SandboxConfigError({ origin: file, path, reason: reason ?? "", remedy: mend })
+  const flawed = (reason: string) => Either.left(flaw({ reason }))
+
+  const readOpen = (fd: number): Either.Either<string, SandboxConfigError> => {
+    const info = Fs.fstatSync(fd)
+    if (!info.isFile()) return flawed("it is no file")
+    if (info.size > largest) return flawed(`it is larger than ${largest} bytes`)
+    const bytes = Fs.readFileSync(fd)
+    return Either.try({
+      try: () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+      catch: () => flaw({ reason: "it is not UTF-8" })
     })
-  )
-
-  const read = Effect.fnUntraced(
-    function* (path: string) {
-      const info = yield* files.stat(path)
-      if (info.type !== "File") return yield* flaw(`it is no file: ${info.type}`)
-      if (info.size > largest) return yield* flaw(`it is larger than ${largest} bytes`)
-      const bytes = yield* files.readFile(path)
-      return yield* Effect.try({
-        try: () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
-        catch: () => flaw("it is not UTF-8")
-      })
-    },
-    Effect.catchTags({
-      SystemError: (error) => flaw(`it can't be read: ${describe(error)}`),
-      BadArgument: (error) => flaw(`it can't be read: ${describe(error)}`)
-    })
-  )
-
-  const parse = (text: string): Either.Either<unknown, SandboxConfigError> =>
-    Either.mapLeft(JsonText.parse(text), ({ path, reason }) => flaw(reason, path))
-
-  const decode = (value: unknown): Either.Either<SandboxFile.SandboxFile, SandboxConfigError> =>
-    Either.mapLeft(SandboxFile.decode(value), ({ path, reason }) => flaw(reason, path))
-
-  const check = (text: string) => Either.flatMap(parse(text), decode)
-
-  const load = Effect.gen(function* () {
-    const path = yield* find
-    return Option.isNone(path) ? SandboxFile.defaults : yield* check(yield* read(path.value))
-  })
-
-  const peek = () => {
-    let text: string
-    try {
-      text = Fs.readFileSync(file, "utf8")
-    } catch (error) {
-      if (HostPath.isMissing(file)) return Either.right(SandboxFile.defaults)
-      return Either.left(flaw(`it can't be read: ${error instanceof Error ? error.message : error}`))
-    }
-    return check(text)
   }
 
-  const makeHome = Directories.makeEffect(home)
-
-  /**
-   * Returns the file's real path; for a file that is missing, creates the directory and returns the path to write to.
-   * Fails for an existing file that is invalid.
-   */
-  const target = Effect.gen(function* () {
-    const path = yield* find
-    if (Option.isSome(path)) {
-      // An invalid file is refused before anything is written beside it.
-      yield* check(yield* read(path.value))
-      return path.value
+  /** Returns undefined where there is no file. */
+  const read = (): Either.Either<string | undefined, SandboxConfigError> => {
+    let fd: number | undefined
+    try {
+      fd = Fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+      return readOpen(fd)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") return flawed(`it can't be read: ${describe(error)}`)
+      // A symbolic link whose target is missing is an error: its target may come back.
+      return HostPath.isLink(file, "/")
+        ? flawed(`it is a symbolic link to ${Fs.readlinkSync(file)}, where nothing is`)
+        : Either.right(undefined)
+    } finally {
+      if (fd !== undefined) Fs.closeSync(fd)
     }
-    yield* makeHome
-    return Path.join(yield* files.realPath(home), Path.basename(file))
-  })
+  }
 
-  /** Reads the file, edits its text, and checks the result; none where there is nothing to change. */
-  const edited = Effect.fnUntraced(function* (path: string, toChanged: SandboxFile.Change) {
-    const text = Option.isNone(yield* find) ? "{}\n" : yield* read(path)
-    const value = yield* parse(text)
-    const lists = toChanged(yield* decode(value))
-    if (lists === undefined) return Option.none()
-    const changed = JsonText.edit(text, SandboxFile.editsFor(value, lists))
-    yield* check(changed)
-    return Option.some(changed)
-  })
+  const parse = (text: string) => Either.mapLeft(JsonText.parse(text), flaw)
+  const decode = (value: unknown) => Either.mapLeft(SandboxFile.decode(value), flaw)
 
-  const change = (toChanged: SandboxFile.Change) =>
-    Effect.flatMap(target, (path) => AtomicFile.update(path, edited(path, toChanged))).pipe(
-      Effect.catchTags({
-        SystemError: (error) => unwritable(`it can't be written: ${describe(error)}`),
-        BadArgument: (error) => unwritable(`it can't be written: ${describe(error)}`),
-        Locked: (error) => unwritable(`it can't be written: ${error.message}`)
-      }),
-      Effect.provideService(FileSystem.FileSystem, files)
+  const peek = () =>
+    Either.flatMap(read(), (text) =>
+      text === undefined ? Either.right(SandboxFile.defaults) : Either.flatMap(parse(text), decode)
     )
 
-  return { change, file, load, peek, make: makeHome }
+  const make = Directories.makeEffect(Path.dirname(file))
+
+  /** Reads the file, edits its text, and checks the result; none where there is nothing to change. */
+  const edited = (toChanged: SandboxFile.Change) =>
+    Either.gen(function* () {
+      const text = (yield* read()) ?? "{}\n"
+      const value = yield* parse(text)
+      const lists = toChanged(yield* decode(value))
+      if (lists === undefined) return Option.none()
+      const changed = JsonText.edit(text, SandboxFile.editsFor(value, lists))
+      yield* Either.flatMap(parse(changed), decode)
+      return Option.some(changed)
+    })
+
+  return {
+    peek,
+    make,
+    change: (toChanged) =>
+      // An invalid file is refused before anything is written beside it.
+      Effect.suspend(peek).pipe(
+        Effect.zipRight(make),
+        Effect.flatMap(() =>
+          AtomicFile.update(
+            RealPath.follow(file).real,
+            Effect.suspend(() => edited(toChanged))
+          )
+        ),
+        Effect.mapError((error) =>
+          error._tag === "SandboxConfigError"
+            ? error
+            : new SandboxConfigError({
+                origin: file,
+                path: "",
+                reason: `it can't be written: ${(error._tag === "SystemError" ? error.description : undefined) ?? error.message}`,
+                remedy: "Nothing was written."
+              })
+        ),
+        Effect.provideService(FileSystem.FileSystem, files)
+      )
+  }
 }
 
 /**
@@ -217,7 +189,8 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
 
 /** Makes the service over a store, be it a file or memory. */
 const over = (
-  { change, file, load, make, peek }: SandboxStore,
+  { change, make, peek }: SandboxStore,
+  file: string,
   settings: Settings,
   remember: Context.Tag.Service<SandboxConfig>["remember"]
 ): Context.Tag.Service<SandboxConfig> => {
@@ -230,7 +203,7 @@ const over = (
 
   return {
     file,
-    load,
+    load: Effect.suspend(peek),
     peek,
     claim: ({ whitelist }) =>
       Effect.suspend(() => {
@@ -270,7 +243,8 @@ export const layer: Layer.Layer<SandboxConfig, never, FileSystem.FileSystem | Sa
   SandboxConfig,
   Effect.gen(function* () {
     const settings = yield* SandboxSettings
-    return over(makeStore(yield* FileSystem.FileSystem, settings.home), settings, (places) =>
+    const file = Path.join(settings.home, fileName)
+    return over(makeStore(yield* FileSystem.FileSystem, file), file, settings, (places) =>
       Effect.ignore(Effect.try(() => WrittenPlaces.remember(settings.home, places)))
     )
   })
@@ -299,13 +273,8 @@ export const layerMemory = (
           return true
         })
       return over(
-        {
-          file: Path.join(settings.home, fileName),
-          load: Effect.sync(() => config),
-          peek: () => Either.right(config),
-          change,
-          make: Effect.void
-        },
+        { peek: () => Either.right(config), change, make: Effect.void },
+        Path.join(settings.home, fileName),
         settings,
         remember
       )
