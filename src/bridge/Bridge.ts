@@ -31,10 +31,10 @@ import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
 import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import type { BridgeCall, BridgeCommands } from "./internal/BridgeCall.js"
-import * as FileContent from "./internal/BridgeCall.js"
-import type { FifoSource } from "./internal/Fifo.js"
+import { goesWith } from "./internal/BridgeCall.js"
+import * as CallServer from "./internal/CallServer.js"
+import type { FifoSink, FifoSource } from "./internal/Fifo.js"
 import { Gone } from "./internal/Fifo.js"
-import * as ShellSide from "./internal/ShellSide.js"
 import type { CallRequest } from "./internal/StubDialog.js"
 import { Refused } from "./internal/StubDialog.js"
 
@@ -140,7 +140,7 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
       toFileError(path)
     )
 
-  const discarded = (file?: FileContent.FileContent) => Effect.promise(() => call.discard(file).catch(() => {}))
+  const discarded = (file?: FifoSink) => Effect.promise(() => call.discard(file).catch(() => {}))
 
   return {
     read: (path, options = {}) =>
@@ -163,7 +163,7 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
       ),
     write: (path, content, { mode = "" } = {}) => {
       seen = undefined
-      if (content instanceof Uint8Array && FileContent.goesWith(path, content)) {
+      if (content instanceof Uint8Array && goesWith(path, content)) {
         const replaced = ask(path, () => call.replace(path, mode, content))
         return inTurn([path], Effect.uninterruptible(Effect.tapError(replaced, () => discarded())))
       }
@@ -174,8 +174,8 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
           // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
           Stream.takeUntilEffect(chunks, (chunk) => ask(path, async () => !(await file.write(chunk)))).pipe(
             Stream.runDrain,
-            Effect.zipRight(ask(path, () => file.complete())),
-            Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit(file)))))
+            Effect.zipRight(ask(path, () => call.complete(file))),
+            Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit()))))
           ),
         (file, exit) => (Exit.isSuccess(exit) ? Effect.void : discarded(file))
       )
@@ -446,7 +446,7 @@ export const layer: Layer.Layer<ShellBridge, never, CommandRegistry> = Layer.eff
   ShellBridge,
   Effect.gen(function* () {
     const commands = yield* make((call) => Nesting.within(bridge)(call))
-    const bridge: Context.Tag.Service<ShellBridge> = ShellSide.make(commands)
+    const bridge: Context.Tag.Service<ShellBridge> = CallServer.make(commands)
     return bridge
   })
 )

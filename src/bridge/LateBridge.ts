@@ -8,7 +8,7 @@ import type { Described } from "../command/CommandHandler.js"
 import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import type { BridgeCommands } from "./internal/BridgeCall.js"
-import * as ShellSide from "./internal/ShellSide.js"
+import * as CallServer from "./internal/CallServer.js"
 
 /** Marks the effect of a call, for `Nesting`. */
 export type Within = <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -38,7 +38,7 @@ export const layer = ({ hasExtensions, load, names, prefixed }: LateCommands): L
         })
         return loading
       }
-      const side = ShellSide.make({
+      const side = CallServer.make({
         names: () => loaded?.names() ?? names,
         prefixed: () => loaded?.prefixed() ?? prefixed,
         run: (call, request, around, output) =>

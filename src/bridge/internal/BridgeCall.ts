@@ -30,19 +30,8 @@ export interface BridgeCommands {
   readonly takeImages: () => ReadonlyArray<Image>
 }
 
-/** The most bytes that go in the dialog, which spares the caller a process, and the most at once: a pipe has room for them. */
-const most = 16_000
+/** The most bytes that go in the dialog at once: a pipe has room for them. */
 const piece = 3000
-
-/** The ways to the caller. */
-interface Ways {
-  /** Hands over bytes in the dialog. */
-  readonly put: (bytes: Uint8Array) => Promise<void>
-  /** Opens a FIFO whose bytes go to the file. */
-  readonly pour: () => Promise<FifoSink>
-  /** Waits until the caller has written what came through the FIFO. */
-  readonly written: () => Promise<void>
-}
 
 /**
  * Tests whether bytes can be handed over at once, with the path of their file: a pipe has room for both, and bash's
@@ -50,56 +39,6 @@ interface Ways {
  */
 export const goesWith = (path: string, bytes: Uint8Array): boolean =>
   bytes.length > 0 && bytes.length + Buffer.byteLength(path) <= piece && !bytes.includes(0)
-
-/** Takes the content of a file chunk by chunk. */
-export class FileContent {
-  private readonly held: Array<Uint8Array> = []
-  private size = 0
-  private sink: FifoSink | undefined
-  /** The handing over of a short content, which `commit` need not wait for. */
-  private handed: Promise<void> | undefined
-
-  constructor(private readonly ways: Ways) {}
-
-  /** Takes a chunk. Returns whether somebody still wants more. */
-  async write(chunk: Uint8Array): Promise<boolean> {
-    if (this.sink === undefined && this.size + chunk.length <= most && !chunk.includes(0)) {
-      this.held.push(chunk)
-      this.size += chunk.length
-      return true
-    }
-    if (this.sink === undefined) {
-      this.sink = await this.ways.pour()
-      for (const before of this.held) await this.sink.write(before)
-    }
-    return this.sink.write(chunk)
-  }
-
-  /** Waits until the content is whole in the temporary file, or on its way there; rejects with Refused. */
-  async complete(): Promise<void> {
-    if (this.sink !== undefined) {
-      await this.sink.end()
-      return this.ways.written()
-    }
-    const bytes = Buffer.concat(this.held)
-    if (bytes.length <= piece && bytes.length > 0) {
-      this.handed = this.ways.put(bytes)
-      this.handed.catch(() => {})
-      return
-    }
-    for (let at = 0; at < bytes.length; at += piece) await this.ways.put(bytes.subarray(at, at + piece))
-  }
-
-  /** Runs what follows it, and waits for both; rejects with Refused. */
-  async follow(next: () => Promise<unknown>): Promise<void> {
-    await Promise.all([this.handed, next()])
-  }
-
-  /** Takes no more. */
-  async end(): Promise<void> {
-    await this.sink?.end()
-  }
-}
 
 /**
  * The most bytes of a text that is handed over in the dialog itself, which bash reads byte by byte; a longer one goes
@@ -193,23 +132,29 @@ export class BridgeCall {
   }
 
   /**
-   * Begins to replace the content of a file; rejects with Refused. `commit` or `discard` must follow.
+   * Begins to replace the content of a file; rejects with Refused. `complete` and `commit`, or `discard` must follow.
    *
    * @param mode the mode that it gets, as chmod takes it; empty to leave it
    */
-  async begin(path: string, mode: string): Promise<FileContent> {
+  async begin(path: string, mode: string): Promise<FifoSink> {
     checkPath(path)
     await this.dialog.request("begin", path, mode)
-    return this.content()
+    return this.pour("file")
+  }
+
+  /** Waits until the whole content is in the temporary file; rejects with Refused. */
+  async complete(content: FifoSink): Promise<void> {
+    await content.end()
+    await this.dialog.request("written")
   }
 
   /** Gives the file its new content, which is complete; rejects with Refused. */
-  async commit(content: FileContent): Promise<void> {
-    await content.follow(() => this.dialog.request("commit"))
+  async commit(): Promise<void> {
+    await this.dialog.request("commit")
   }
 
   /**
-   * Gives a file a new content that goes with its path (`FileContent.goesWith`), with one request for all of it; rejects
+   * Gives a file a new content that goes with its path (`goesWith`), with one request for all of it; rejects
    * with Refused. `discard` must follow then.
    */
   async replace(path: string, mode: string, bytes: Uint8Array): Promise<void> {
@@ -218,7 +163,7 @@ export class BridgeCall {
   }
 
   /** Leaves all files as they were. */
-  async discard(content?: FileContent): Promise<void> {
+  async discard(content?: FifoSink): Promise<void> {
     await content?.end()
     await this.dialog.request("discard")
   }
@@ -229,10 +174,10 @@ export class BridgeCall {
     const begin = ["another", path, mode]
     if (goesWith(path, bytes)) return this.handOver(begin, bytes, "stage")
     await this.dialog.request(...begin)
-    const content = this.content()
+    const content = await this.pour("file")
     await content.write(bytes)
-    await content.complete()
-    await content.follow(() => this.dialog.request("stage"))
+    await this.complete(content)
+    await this.dialog.request("stage")
   }
 
   /** Makes one of several files ready to be removed; rejects with Refused. */
@@ -312,14 +257,6 @@ export class BridgeCall {
   /** Begins a file, and hands over its content, at once; where a step fails, those after it find no file, and fail too. */
   private async handOver(begin: ReadonlyArray<string>, bytes: Uint8Array, end: string): Promise<void> {
     await Promise.all(this.dialog.requests(3, ...begin, "put", String(bytes.length), bytes, end))
-  }
-
-  private content(): FileContent {
-    return new FileContent({
-      put: async (bytes) => void (await this.dialog.request("put", String(bytes.length), bytes)),
-      pour: () => this.pour("file"),
-      written: async () => void (await this.dialog.request("written"))
-    })
   }
 
   private async say(to: "stdout" | "stderr", text: string): Promise<void> {

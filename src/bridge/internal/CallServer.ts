@@ -2,13 +2,15 @@
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Path from "node:path"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { quote } from "../../bash/Quote.js"
 import type { Described } from "../../command/CommandHandler.js"
 import * as CommandName from "../../command/CommandName.js"
 import * as ReservedName from "../../command/ReservedName.js"
 import { makeFifos } from "../../session/Fifo.js"
 import type { SessionDirectory } from "../../session/SessionDirectory.js"
-import type { OpenBridge, Surroundings } from "../../session/ShellBridge.js"
+import type { OpenBridge, ShellBridge, Surroundings } from "../../session/ShellBridge.js"
 import type { BridgeCommands } from "./BridgeCall.js"
 import { BridgeCall } from "./BridgeCall.js"
 import * as Fifo from "./Fifo.js"
@@ -52,29 +54,20 @@ const canBeFile = (name: string): boolean => name.length <= 255 && CommandName.p
 /** The most names that the texts of commands may add: they stay for the commands after it, and the oldest go. */
 const mostNamed = 200
 
-/** The most names that the handlers of prefixes may add. */
-const mostKnown = 10_000
-
-/** Milliseconds that programs are made and removed in one turn of the event loop. */
-const slice = 2
-
-/** The handler of a prefix (`mcp:*`), and the commands that it knows: one for each tool. */
-type Known = readonly [prefixed: Described, commands: ReadonlyArray<Described>]
+/** The most names that the handlers of prefixes may add: they are made in one turn of the event loop. */
+const mostKnown = 1000
 
 /** The directory of programs of one session. */
 class Programs {
-  /** The commands with a name of their own, as of the last look. */
+  /** The names of commands without a prefix, as the registry last gave them. */
   private exact: ReadonlyArray<string> = []
-  /** The handlers of prefixes, each with its commands as of the last look. */
-  private known: ReadonlyArray<Known> = []
-  private readonly knownNames = new Set<string>()
+  private exactNames: ReadonlySet<string> = new Set()
+  /** The commands that each handler of a prefix last told. */
+  private known: ReadonlyArray<ReadonlyArray<Described>> = []
+  private knownNames: ReadonlySet<string> = new Set()
   /** The names from the texts of commands; the one that was used last is the last. */
   private readonly named = new Set<string>()
-  private prefixes: ReadonlyArray<string> = []
-  private prefixed: ReadonlyArray<Described> | undefined
-  private work: Iterator<void> | undefined
   private next: NodeJS.Immediate | undefined
-  private hasBegun = false
   private readonly fd: number
   /** The directory by its descriptor, where the system can: a command may put a link in its place. */
   private readonly place: string
@@ -88,124 +81,61 @@ class Programs {
     this.fd = Fs.openSync(directory, Fs.constants.O_RDONLY | Fs.constants.O_DIRECTORY | Fs.constants.O_NOFOLLOW)
     const byDescriptor = `/proc/self/fd/${this.fd}`
     this.place = Fs.existsSync(byDescriptor) ? byDescriptor : directory
-    try {
-      this.setExact()
-    } catch (error) {
-      Fs.closeSync(this.fd)
-      throw error
-    }
+    this.setExact()
   }
 
   /**
-   * Makes programs: at once those of new commands with a name of their own, and of commands that the text names. Those of
-   * the other commands of prefixes are made in the background, a few milliseconds at a time.
+   * Makes programs: at once those of new commands with a name of their own, and of commands that the text names; those of
+   * the other commands of prefixes in the background.
    */
   offer(text: string): void {
     this.setExact()
-    this.setPrefixes()
-    for (const name of within(text, this.prefixes, mostNamed)) this.addNamed(name)
-    if (this.hasBegun) this.follow()
-    else this.next ??= setImmediate(() => this.begin())
+    const prefixes = [...ReservedName.prefixes, ...this.commands.prefixed().map(({ name }) => name.slice(0, -1))]
+    for (const name of within(text, new Set(prefixes), mostNamed)) this.addNamed(name)
+    this.next ??= setImmediate(() => this.setKnown())
   }
 
   close(): void {
     clearImmediate(this.next)
-    this.work = undefined
     Fs.closeSync(this.fd)
   }
 
   private setExact(): void {
     const names = this.commands.names()
     if (names === this.exact) return
-    const before = this.exact
     this.exact = names
-    const [old, now] = [new Set(before), new Set(names)]
-    for (const name of before) if (!now.has(name)) this.drop(name)
-    for (const name of names) if (!old.has(name) && !name.includes("/")) this.add(name)
+    const before = this.exactNames
+    this.exactNames = new Set(names.filter((name) => !name.includes("/")))
+    this.change(before, this.exactNames)
   }
 
-  private setPrefixes(): void {
+  private setKnown(): void {
+    this.next = undefined
     const prefixed = this.commands.prefixed()
-    if (prefixed === this.prefixed) return
-    this.prefixed = prefixed
-    this.prefixes = [...new Set([...ReservedName.prefixes, ...prefixed.map(({ name }) => name.slice(0, -1))])]
+    const known = prefixed.map(knownOf)
+    if (known.length === this.known.length && known.every((commands, at) => commands === this.known[at])) return
+    this.known = known
+    const names = prefixed.flatMap(({ name: pattern }, at) =>
+      (known[at] ?? []).map(({ name }) => name).filter((name) => isUnder(pattern.slice(0, -1), name))
+    )
+    const before = this.knownNames
+    this.knownNames = new Set(names.slice(0, mostKnown))
+    this.change(before, this.knownNames)
   }
 
   private addNamed(name: string): void {
     const isThere = this.knownNames.has(name) || this.named.delete(name)
-    // The one that was used last comes last.
     this.named.add(name)
-    if (!isThere) this.tryAdd(name)
+    if (!isThere) this.add(name)
     if (this.named.size <= mostNamed) return
     const [oldest = name] = this.named
     this.named.delete(oldest)
     this.drop(oldest)
   }
 
-  private begin(): void {
-    this.next = undefined
-    this.hasBegun = true
-    this.follow()
-  }
-
-  /** Begins to make the programs anew of what is known, where that has changed. */
-  private follow(): void {
-    const prefixed = this.prefixed ?? []
-    const known = prefixed.flatMap((handler): ReadonlyArray<Known> => {
-      const commands = knownOf(handler)
-      return commands === undefined ? [] : [[handler, commands]]
-    })
-    const isSame = (at: number) => known[at]?.[0] === this.known[at]?.[0] && known[at]?.[1] === this.known[at]?.[1]
-    if (known.length === this.known.length && known.every((_, at) => isSame(at))) return
-    this.known = known
-    this.work = this.steps(known)
-    this.goOn()
-  }
-
-  private goOn(): void {
-    clearImmediate(this.next)
-    this.next = undefined
-    const end = performance.now() + slice
-    do {
-      if (this.work?.next().done !== false) {
-        this.work = undefined
-        return
-      }
-    } while (performance.now() < end)
-    this.next = setImmediate(() => this.goOn())
-  }
-
-  private *steps(known: ReadonlyArray<Known>): Generator<void> {
-    const wanted = new Set<string>()
-    for (const [{ name: pattern }, commands] of known) {
-      const prefix = pattern.slice(0, -1)
-      for (const { name } of commands) {
-        if (wanted.size >= mostKnown) break
-        // A name without the prefix would stand before a program of the system.
-        if (typeof name !== "string" || !isUnder(prefix, name)) continue
-        wanted.add(name)
-        if (!this.knownNames.has(name)) {
-          this.knownNames.add(name)
-          this.tryAdd(name)
-        }
-        yield
-      }
-    }
-    for (const name of this.knownNames) {
-      if (wanted.has(name)) continue
-      this.knownNames.delete(name)
-      this.drop(name)
-      yield
-    }
-  }
-
-  /** Makes a program; where that can't be, the shell still finds the command, but no other program does. */
-  private tryAdd(name: string): void {
-    try {
-      this.add(name)
-    } catch {
-      // There is no room, or a command has deleted the directory.
-    }
+  private change(before: ReadonlySet<string>, now: ReadonlySet<string>): void {
+    for (const name of now) if (!before.has(name)) this.add(name)
+    for (const name of before) this.drop(name)
   }
 
   /** Links to the one program, by a hard link, which takes a fifth of the time, where the file system lets it. */
@@ -213,12 +143,13 @@ class Programs {
     const path = `${this.place}/${name}`
     const program = `../${Stub.names.program}`
     if (isMade(() => Fs.linkSync(`${this.place}/${program}`, path))) return
-    Fs.symlinkSync(program, path)
+    // Otherwise there is no room, or a command has deleted the directory: the shell still finds the command.
+    isMade(() => Fs.symlinkSync(program, path))
   }
 
   /** Removes a program, unless its name is still one of a command, or of a text. */
   private drop(name: string): void {
-    if (this.exact.includes(name) || this.knownNames.has(name) || this.named.has(name)) return
+    if (this.exactNames.has(name) || this.knownNames.has(name) || this.named.has(name)) return
     try {
       Fs.unlinkSync(`${this.place}/${name}`)
     } catch {
@@ -237,15 +168,18 @@ const isMade = (link: () => void): boolean => {
   }
 }
 
-const isUnder = (prefix: string, name: string): boolean =>
-  name.length > prefix.length && name.startsWith(prefix) && canBeFile(name)
+/** Tests whether a program may have a name that a handler tells: without the prefix, it would stand before the system's. */
+const isUnder = (prefix: string, name: unknown): boolean =>
+  typeof name === "string" && name.length > prefix.length && name.startsWith(prefix) && canBeFile(name)
 
-/** Returns what a handler of a prefix knows; undefined where it does not tell, or fails to. */
-const knownOf = ({ known }: Described): ReadonlyArray<Described> | undefined => {
+const nothing: ReadonlyArray<Described> = []
+
+/** Returns what a handler of a prefix knows; nothing where it does not tell, or fails to. */
+const knownOf = ({ known }: Described): ReadonlyArray<Described> => {
   try {
-    return known?.()
+    return known?.() ?? nothing
   } catch {
-    return undefined
+    return nothing
   }
 }
 
@@ -337,7 +271,7 @@ const budget = 64 * 1024 ** 2
 const batch = 4
 
 /** Returns the paths of the FIFOs that must exist before the first call. */
-export const fifos = (directory: string): ReadonlyArray<string> => [
+const fifos = (directory: string): ReadonlyArray<string> => [
   Path.join(directory, Stub.names.tickets),
   Path.join(directory, Stub.names.calls),
   ...slotFifos(directory, 0)
@@ -349,7 +283,7 @@ const slotFifos = (directory: string, from: number): ReadonlyArray<string> =>
   )
 
 /** Answers the calls of one session. */
-export class CallServer implements OpenBridge {
+class CallServer implements OpenBridge {
   private readonly tickets: Tickets
   private readonly callsFd: number
   private readonly calls: Net.Socket
@@ -376,19 +310,11 @@ export class CallServer implements OpenBridge {
     this.calls = new Net.Socket({ fd: this.callsFd, readable: true, writable: false }).unref()
     this.calls.on("error", () => {})
     this.calls.on("data", (chunk: Buffer) => this.hear(chunk))
-    Fs.writeFileSync(Path.join(path, Stub.names.stub), Stub.stub(path), { mode: 0o600 })
-    Fs.writeFileSync(Path.join(path, Stub.names.files), Stub.files(), { mode: 0o600 })
-    Fs.writeFileSync(Path.join(path, Stub.names.several), Stub.several(), { mode: 0o600 })
-    Fs.writeFileSync(Path.join(path, Stub.names.rest), Stub.rest(), { mode: 0o600 })
-    const writer = Stub.writer()
-    if (writer !== undefined) {
-      Fs.writeFileSync(Path.join(path, Stub.names.writing), writer, { mode: 0o600 })
-      // By a name of its own, so that nothing that ends programs named perl ends it.
-      Fs.symlinkSync("/usr/bin/perl", Path.join(path, Stub.names.writer))
+    for (const [name, text] of Stub.texts(path)) {
+      Fs.writeFileSync(Path.join(path, name), text, { mode: name === Stub.names.program ? 0o700 : 0o600 })
     }
-    Fs.writeFileSync(Path.join(path, Stub.names.read), Stub.read(path), { mode: 0o600 })
-    Fs.writeFileSync(Path.join(path, Stub.names.program), Stub.program(path), { mode: 0o700 })
-    Fs.writeFileSync(Path.join(path, Stub.names.call), Stub.call(path), { mode: 0o600 })
+    // By a name of its own, so that nothing that ends programs named perl ends it.
+    if (Stub.hasWriter) Fs.symlinkSync("/usr/bin/perl", Path.join(path, Stub.names.writer))
     this.programs = new Programs(Path.join(path, Stub.names.programs), commands)
     this.tickets.give(this.slots)
     this.looking = setInterval(() => this.tidy(), lookEvery).unref()
@@ -516,3 +442,36 @@ const isUnused = (path: string): boolean => {
     return false
   }
 }
+
+/**
+ * Returns bash text which calls a command that bash did not find, and returns, where its name is one of ours or
+ * reserved for them.
+ */
+const onNotFound = (commands: BridgeCommands): string => {
+  const prefixes = new Set([...ReservedName.prefixes, ...commands.prefixed().map(({ name }) => name.slice(0, -1))])
+  const patterns = [...Array.from(prefixes, (prefix) => `${quote(prefix)}*`), ...ReservedName.names.map(quote)]
+  const isOurs = patterns.map((pattern) => `$1 == ${pattern}`).join(" || ")
+  return `if [[ ${isOurs} ]]; then __synapse_call "$@"; \\builtin return; fi`
+}
+
+/** Returns bash text which puts the commands' programs before all others in the PATH. */
+const enterPath = (directory: string): string => `PATH=${quote(`${directory}/${Stub.names.programs}`)}\${PATH:+:$PATH}`
+
+/**
+ * Returns bash text which replaces the programs of another session directory in the PATH, unless they were removed from
+ * it.
+ */
+const changePath = (from: string, to: string): string =>
+  `PATH=\${PATH/${quote(`${from}/${Stub.names.programs}`)}/${quote(`${to}/${Stub.names.programs}`)}}`
+
+/** Makes the bridge as the session sees it, over whatever runs the commands. */
+export const make = (commands: BridgeCommands): Context.Tag.Service<ShellBridge> => ({
+  fifos: fifos,
+  open: (directory, around) => new CallServer(directory, commands, around),
+  definitions: (directory) => Stub.functions(directory, commands.names()),
+  enterPath,
+  changePath,
+  onNotFound: () => onNotFound(commands),
+  takeEnding: commands.takeEnding,
+  takeImages: commands.takeImages
+})

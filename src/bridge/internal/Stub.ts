@@ -39,42 +39,31 @@ export const temporaryFd = 44
 
 const within = (directory: string, text: string) => text.replaceAll("@directory@", () => quote(directory))
 
-/** Makes the file `call`, which a shell sources to call a command. */
-export const call = (directory: string): string => within(directory, BashText.call)
-
-/** Makes the program in the PATH that calls the command under whose name it lies there. */
-export const program = (directory: string): string => within(directory, BashText.program)
-
-/** Makes the file `stub`, which `call` continues with: it does what it is told, until it is told to end. */
-export const stub = (directory: string): string => within(directory, BashText.stub)
-
-/** Makes the file `files`, which `stub` sources where a file is written. */
-export const files = (): string => BashText.files
-
-/** Makes the file `several`, which `stub` sources where several files are written at once. */
-export const several = (): string => BashText.several
-
-/** Makes the file `rest`, which `stub` sources for what few calls need: bash reads the stub anew at each call. */
-export const rest = (): string => BashText.rest
-
-/** The numbers of the system calls `llistxattr` and `faccessat` on Linux. */
+/** The numbers of the system calls `llistxattr` and `faccessat`, by the architecture, on Linux. */
 const systemCalls: Readonly<Record<string, string>> = { arm64: "12, 48", x64: "195, 269" }
+const numbers = process.platform === "linux" ? systemCalls[process.arch] : undefined
+
+/** True where `writer.pl` can take the place of the stub. */
+export const hasWriter = numbers !== undefined
 
 /**
- * Makes the file `writer.pl`, which takes the place of `stub` where a file is written and perl is there; undefined on other
- * systems than it is made for.
+ * Makes the files of a session's directory: `call`, which a shell sources to call a command, and which continues as `stub`;
+ * what `stub` sources for some calls only, since bash reads it anew at each; `program`, which the PATH has under the name
+ * of each command; and `read`, which the function of that name sources where it can't decide at once.
  */
-export const writer = (platform = process.platform, arch: string = process.arch): string | undefined => {
-  const numbers = platform === "linux" && Object.hasOwn(systemCalls, arch) ? systemCalls[arch] : undefined
-  return numbers === undefined ? undefined : BashText.writer.replace("@numbers@", numbers)
-}
-
-/** Makes the file `read`, which the function of that name sources where it can't decide at once. */
-export const read = (directory: string): string =>
-  within(
-    directory,
-    BashText.read.replaceAll("__SYNAPSE_CALL__", () => called("read"))
-  )
+export const texts = (directory: string): ReadonlyArray<readonly [name: string, text: string]> => [
+  [names.call, within(directory, BashText.call)],
+  [names.stub, within(directory, BashText.stub)],
+  [names.files, BashText.files],
+  [names.several, BashText.several],
+  [names.rest, BashText.rest],
+  [names.program, within(directory, BashText.program)],
+  [
+    names.read,
+    within(directory, BashText.read).replaceAll("__SYNAPSE_CALL__", () => within(directory, called("read")))
+  ],
+  ...(numbers === undefined ? [] : [[names.writing, BashText.writer.replace("@numbers@", numbers)] as const])
+]
 
 /** The body of a function that calls a command by its name. */
 const called = (name: string) => BashText.functions.replace(/^\w+\(\) /, "").replace(' "$@" )\n', ` ${name} "$@" )`)

@@ -27,7 +27,6 @@ identify() {
   done
   if (( ${#asked[@]} )); then
     exec 40< <(exec stat -L -c '%d:%i %u:%g:%h' -- "${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
-    if [[ $looks ]]; then peek "$1"; fi
     mapfile -t -u 40 lines
     exec 40<&-
   fi
@@ -46,19 +45,8 @@ identify() {
     reply ok "$place/$itself"
   done
 }
-# Tells, besides, what a short file holds, which is read while `stat` runs: nothing where `open` has to tell.
-look() {
-  local looks=yes seen='' text
-  identify "$1"
-  if [[ $seen ]]; then reply text "$text"; else reply ok; fi
-}
-# Sets `text` and `seen`, unless the file is long, holds a zero byte or can't be read.
-peek() {
-  if [[ -f $1 && -r $1 ]] && ! endless "$1" regular && { exec 43<"$1"; } 2>/dev/null; then
-    if ! IFS= read -r -d '' -n 16000 -u 43 text 2>/dev/null && [[ ${text+read} ]]; then seen=yes; fi
-    exec 43<&-
-  fi
-}
+# The writer tells, besides, what a short file holds; here, `open` has to.
+look() { identify "$1"; reply ok; }
 # Before there is a new file, everything that will stand against it is found out.
 begin() {
   local several=${3-}

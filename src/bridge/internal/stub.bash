@@ -19,7 +19,7 @@ temporary='' target='' directory='' inplace='' mode='' file='' poured='' pumps=(
 made=() kept=()
 declare -A rooms=()
 # What `next` reads.
-what='' to='' text='' path='' skip='' regular='' code='' count='' room='' looks=''
+what='' to='' text='' path='' skip='' regular='' code='' count='' room=''
 # Words that the writer has read already come first.
 pending=("${@:5}")
 next() {
