@@ -29,14 +29,13 @@ export interface Unknown {
   /** Writes a name as it is to be called. */
   readonly toWord?: (name: string) => string
   /** Says that there are no names at all. */
-  readonly none?: string
+  readonly none?: string | undefined
   /** The advice, none by default; where it depends on it, for the calls that were probably meant. */
   readonly advice?: ReadonlyArray<Advice.Advice> | ((near: ReadonlyArray<string>) => ReadonlyArray<Advice.Advice>)
 }
 
-/** The most names that are listed, and the most of those that are near. */
+/** The most names that are listed. */
 const most = 20
-const mostNear = 10
 
 /**
  * Makes the error for a name that nothing has: it tells the nearest names, or else those that there are.
@@ -48,7 +47,7 @@ export const make = ({ advice, command, kind, kinds, known, name, none, toWord }
   const all = kinds ?? `${kind}s`
   const shown = ForeignText.word(command, 200)
   const within = command.includes(`:${name}`) ? ` (in ${shown})` : ""
-  const near = nearTo(name, known).map(toWord ?? ((name) => ForeignText.word(name)))
+  const near = Similar.likely(name, known).map(toWord ?? ((name) => ForeignText.word(name)))
   const there = known.slice(0, most).map((name) => ForeignText.word(name))
   return new CommandNotFound({
     command,
@@ -63,12 +62,8 @@ export const make = ({ advice, command, kind, kinds, known, name, none, toWord }
   })
 }
 
-/**
- * Advises to look at the help of the one command that was probably meant; none where it is not one.
- *
- * @since 0.1.0
- */
-export const helpOf = (near: ReadonlyArray<string>): ReadonlyArray<Advice.Advice> => {
+/** Advises to look at the help of the one command that was probably meant; none where it is not one. */
+const helpOf = (near: ReadonlyArray<string>): ReadonlyArray<Advice.Advice> => {
   const [meant, ...others] = near
   // A name with a star stands for several commands, and is none itself.
   return meant === undefined || others.length > 0 || meant.endsWith("*")
@@ -91,64 +86,40 @@ export const help = (name: string): Advice.Advice => {
     : [option]
 }
 
-/** Finds the names that are nearly the one that was written, or hold it. */
-const nearTo = (written: string, known: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const nearest = Similar.nearest(written, known)
-  const bare = plain(written)
-  const holds = (name: string) => plain(name) === bare || (bare.length > 2 && plain(name).includes(bare))
-  const near = nearest === undefined ? known.filter((name) => Similar.isNear(written)(name) || holds(name)) : [nearest]
-  return near.filter((name) => name !== written).slice(0, mostNear)
-}
-
-/** A name without what sets `read_file`, `readFile` and `read-file` apart. */
-const plain = (name: string): string => name.toLowerCase().replace(/[-_.]/g, "")
-
 const either = (names: ReadonlyArray<string>): string =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`
 
 /**
- * Makes the error for `mcp:<server>:<tool>` where no such server is configured.
+ * Makes the error for `mcp:<server>:<tool>` where no such server is configured. It advises to look at the help of the one
+ * that was meant, or of the whole name once it is right (S17).
  *
+ * @param none says that there are no servers at all
  * @since 0.1.0
  * @category constructors
  */
-export const mcpServer = (command: string, servers: ReadonlyArray<string>): CommandNotFound => {
+export const mcpServer = (
+  command: string,
+  servers: ReadonlyArray<string>,
+  { advice = [], none }: Pick<Unknown, "none"> & { readonly advice?: ReadonlyArray<Advice.Advice> } = {}
+): CommandNotFound => {
   const name = part(command, 1)
+  const usage = help(ForeignText.word(command, 200))
+  const correct =
+    servers.length === 0
+      ? [Advice.line`Once it is there, ${usage} shows how to use it.`]
+      : [
+          Advice.line`Hint: correct the name; ${usage} then shows how to use it.`,
+          Advice.line`${Advice.run("command:search")} lists what there is.`
+        ]
   return make({
     command,
     kind: "MCP server",
     name,
     known: servers,
-    toWord: (server) => withServer(command, name, server),
-    advice: (near) => onServer(command, servers, near)
+    toWord: (server) => ForeignText.word(`mcp:${server}${command.slice("mcp:".length + name.length)}`, 200),
+    none,
+    advice: (near) => [...(near.length > 0 ? helpOf(near) : correct), ...advice]
   })
-}
-
-/**
- * Returns the call of an MCP server's tool with another server.
- *
- * @param name the server that it has
- * @since 0.1.0
- */
-export const withServer = (command: string, name: string, server: string): string =>
-  ForeignText.word(`mcp:${server}${command.slice("mcp:".length + name.length)}`, 200)
-
-/**
- * Advises on a call of an MCP server that is not there: to look at the help of the one that was meant, or of the whole name
- * once it is right (S17).
- *
- * @since 0.1.0
- */
-export const onServer = (
-  command: string,
-  servers: ReadonlyArray<string>,
-  near: ReadonlyArray<string>
-): ReadonlyArray<Advice.Advice> => {
-  if (near.length > 0) return helpOf(near)
-  const usage = help(ForeignText.word(command, 200))
-  return servers.length === 0
-    ? [Advice.line`Once it is there, ${usage} shows how to use it.`]
-    : [Advice.line`Hint: correct the name; ${usage} then shows how to use it.`]
 }
 
 /**

@@ -88,17 +88,22 @@ function isShortened(whole: string, part: string): boolean {
   return at === part.length
 }
 
-/** The most names that may be meant; more tell nothing. */
+/** The most names of which what was written may be a part; more tell nothing. */
 const mostLikely = 3
 
+/** The most names that are equally near. */
+const mostNear = 10
+
 /**
- * Returns the names that may be meant: the nearest, or else those that what was written is a part of, or that are a part
- * of it. Empty where none is, or too many are.
+ * Returns the names that may be meant: the nearest, or else those that are near, or that what was written is a part of, or
+ * that are a part of it. Empty where none is, or too many are.
  */
 export const likely = (written: string, names: Iterable<string>): ReadonlyArray<string> => {
   const all = [...new Set(names)].filter((name) => name !== written)
   const only = nearest(written, all)
   if (only !== undefined) return [only]
+  const near = all.filter(isNear(written))
+  if (near.length > 0) return near.slice(0, mostNear)
   const short = plain(written)
   if (written.length > longest) return []
   const comparable = all.flatMap((name) => (name.length > longest ? [] : [{ name, plain: plain(name) }]))

@@ -43,7 +43,8 @@ describe("UnknownCommand", () => {
     assert.deepStrictEqual(lines(UnknownCommand.mcpServer("mcp:nope:list", ["github"])), [
       "Unknown MCP server: nope (in mcp:nope:list).",
       "There are these MCP servers: github.",
-      'Hint: correct the name; Bash(command="mcp:nope:list --help") then shows how to use it.'
+      'Hint: correct the name; Bash(command="mcp:nope:list --help") then shows how to use it.',
+      'Bash(command="command:search") lists what there is.'
     ])
   })
 })

@@ -4,14 +4,12 @@ import * as Crypto from "node:crypto"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import type { ConfigError } from "effect/ConfigError"
-import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as RcMap from "effect/RcMap"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../../command/UnknownCommand.js"
@@ -40,18 +38,16 @@ interface McpConnections {
     entry: Usable,
     use: (connection: McpConnection.McpConnection) => Effect.Effect<A, E | ExecutionFailed | Gone>
   ) => Effect.Effect<A, Exclude<E, Gone> | ExecutionFailed>
-  /** Closes the connections whose entries are not among these any more, or not as they were. */
+  /**
+   * Closes the connections whose entries are not among these any more, or not as they were; those that are in use, after
+   * that.
+   */
   readonly retain: (entries: ReadonlyArray<McpEntry>) => Effect.Effect<void>
 }
 
-interface Slot {
-  readonly fingerprint: string
-  readonly opened: Deferred.Deferred<McpConnection.McpConnection, ExecutionFailed>
-  /** The callers that wait for it; where the last one is interrupted, opening it is too. */
-  waiting: number
-  connection?: McpConnection.McpConnection
-  /** Opens the connection and holds it; interruption closes it. */
-  fiber?: Fiber.RuntimeFiber<void, ExecutionFailed>
+/** Stands for one connection to a server: the next one has another key. */
+interface Key {
+  readonly entry: Usable
 }
 
 /** Makes connections with `open`, and closes all of them with the scope. */
@@ -59,74 +55,46 @@ export const makeMcpConnections = (
   open: (entry: Usable) => Effect.Effect<McpConnection.McpConnection, ExecutionFailed, Scope.Scope>
 ): Effect.Effect<McpConnections, never, Scope.Scope> =>
   Effect.gen(function* () {
-    // A server can take a second to end: they end at the same time.
-    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
-    const slots = new Map<string, Slot>()
-
-    const forget = (name: string, slot: Slot) => {
-      if (slots.get(name) === slot) slots.delete(name)
+    const scope = yield* Effect.scope
+    const connections = yield* RcMap.make({
+      lookup: ({ entry }: Key) =>
+        Effect.flatMap(Effect.acquireRelease(Scope.fork(all, ExecutionStrategy.sequential), Scope.close), (child) =>
+          Scope.extend(open(entry), child)
+        ),
+      idleTimeToLive: Duration.infinity
+    })
+    // A server can take a second to end: at the end they do so at the same time, also those that are in use.
+    const all = yield* Scope.fork(scope, ExecutionStrategy.parallel)
+    const keys = new Map<string, Key>()
+    const keyFor = (entry: Usable): Key => {
+      const key = keys.get(keyOf(entry)) ?? { entry }
+      keys.set(keyOf(entry), key)
+      return key
     }
-
-    const hold = (entry: Usable, slot: Slot) =>
-      Effect.flatMap(open(entry), (connection) => {
-        slot.connection = connection
-        return Effect.zipRight(Deferred.succeed(slot.opened, connection), Effect.never)
-      }).pipe(
-        Effect.scoped,
-        Effect.onExit((exit) => {
-          forget(entry.server.name, slot)
-          return Exit.isInterrupted(exit)
-            ? Deferred.fail(slot.opened, changed(entry.server.name))
-            : Deferred.done(slot.opened, exit)
-        }),
-        Effect.interruptible
-      )
-
-    const close = (name: string, slot: Slot) =>
+    const forget = (key: Key) =>
       Effect.suspend(() => {
-        forget(name, slot)
-        return slot.fiber === undefined ? Effect.void : Fiber.interrupt(slot.fiber)
+        if (keys.get(keyOf(key.entry)) === key) keys.delete(keyOf(key.entry))
+        return RcMap.invalidate(connections, key)
       })
-
-    const isCurrent = (slot: Slot, entry: McpEntry | undefined): boolean =>
-      entry !== undefined &&
-      entry._tag !== "Unusable" &&
-      slot.fingerprint === entry.fingerprint &&
-      slot.connection?.isOpen() !== false
-
+    // A server can take a second to end: they end at the same time.
     const get = (entry: Usable) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.gen(function* () {
-          const { name } = entry.server
-          const old = slots.get(name)
-          const found = old !== undefined && isCurrent(old, entry) ? old : undefined
-          if (found?.connection !== undefined) return found.connection
-          const { fingerprint } = entry
-          const slot: Slot = found ?? { fingerprint, opened: Deferred.unsafeMake(FiberId.none), waiting: 0 }
-          // Nothing yields between looking for it and this: two first calls find one slot.
-          slots.set(name, slot)
-          slot.waiting++
-          if (found === undefined) {
-            if (old !== undefined) yield* Effect.forkIn(close(name, old), scope)
-            slot.fiber = yield* Effect.forkIn(hold(entry, slot), scope)
-          }
-          return yield* restore(Deferred.await(slot.opened)).pipe(
-            Effect.ensuring(
-              Effect.suspend(() => {
-                slot.waiting--
-                return slot.waiting === 0 && slot.connection === undefined ? close(name, slot) : Effect.void
-              })
-            )
-          )
-        })
-      )
+      Effect.suspend(() => {
+        const key = keyFor(entry)
+        return Effect.tapErrorCause(RcMap.get(connections, key), () => forget(key))
+      })
 
     return {
       use: <A, E>(
         entry: Usable,
         use: (connection: McpConnection.McpConnection) => Effect.Effect<A, E | ExecutionFailed | Gone>
       ): Effect.Effect<A, Exclude<E, Gone> | ExecutionFailed> => {
-        const once = Effect.flatMap(get(entry), use)
+        const once = Effect.scoped(
+          Effect.flatMap(get(entry), (connection) =>
+            connection.isOpen()
+              ? use(connection)
+              : Effect.flatMap(Effect.zipRight(forget(keyFor(entry)), get(entry)), use)
+          )
+        )
         const isGone = (error: E | ExecutionFailed | Gone): error is Gone =>
           typeof error === "object" && error !== null && "_tag" in error && error._tag === "Gone"
         return once.pipe(
@@ -144,17 +112,11 @@ export const makeMcpConnections = (
       },
       retain: (entries) =>
         Effect.suspend(() => {
-          const byName = new Map(entries.map((entry) => [entry.server.name, entry]))
-          const stale = [...slots].filter(([name, slot]) => !isCurrent(slot, byName.get(name)))
-          return Effect.forEach(stale, ([name, slot]) => Effect.forkIn(close(name, slot), scope), { discard: true })
+          const current = new Set(entries.flatMap((entry) => (entry._tag === "Unusable" ? [] : [keyOf(entry)])))
+          const stale = [...keys].filter(([text]) => !current.has(text))
+          return Effect.forEach(stale, ([, key]) => Effect.forkIn(forget(key), scope), { discard: true })
         })
     }
-  })
-
-const changed = (server: string) =>
-  new ExecutionFailed({
-    kind: "io",
-    reason: `The entry of the MCP server ${server} has changed while it was being started: nothing was called.`
   })
 
 /** The tools of a server, as one version of it has listed them. */
@@ -196,7 +158,7 @@ export const make = (directory: string): McpCatalog => {
         const key = keyOf(entry)
         const listed = listedOf(version, tools)
         kept.set(key, listed)
-        return Effect.as(Effect.ignore(Effect.tryPromise(() => write(directory, fileOf(key), version, tools))), listed)
+        return Effect.as(Effect.ignore(Effect.try(() => write(directory, fileOf(key), listed))), listed)
       }),
     drop: (entry) => {
       kept.set(keyOf(entry), undefined)
@@ -228,36 +190,17 @@ const read = (file: string, server: string): Listed | undefined => {
 }
 
 /** Writes a file beside it, and renames it: a reader finds the old list or the new one. */
-const write = async (
-  directory: string,
-  name: string,
-  version: string,
-  tools: ReadonlyArray<McpTool>
-): Promise<void> => {
-  const text = JSON.stringify({ format, version, tools })
+const write = (directory: string, name: string, listed: Listed): void => {
+  const text = JSON.stringify({ format, version: listed.version, tools: listed.tools })
   if (text.length > largest / 2) return
   Directories.make(directory)
-  const draft = path.join(directory, `.${name}.${Crypto.randomBytes(6).toString("hex")}`)
-  try {
-    await fs.promises.writeFile(draft, text, { flag: "wx", mode: 0o600 })
-    await fs.promises.rename(draft, path.join(directory, name))
-  } finally {
-    await fs.promises.rm(draft, { force: true })
-  }
-  await prune(directory)
-}
-
-const prune = async (directory: string): Promise<void> => {
-  const names = await fs.promises.readdir(directory)
-  if (names.length <= mostFiles) return
-  const files = await Promise.all(
-    names.map(async (name) => {
-      const file = path.join(directory, name)
-      return { file, time: (await fs.promises.lstat(file)).mtimeMs }
-    })
-  )
-  const old = files.sort((a, b) => a.time - b.time).slice(0, files.length - mostFiles)
-  await Promise.all(old.map(({ file }) => fs.promises.rm(file, { force: true })))
+  const draft = path.join(directory, `.${Crypto.randomUUID()}`)
+  fs.writeFileSync(draft, text, { flag: "wx", mode: 0o600 })
+  fs.renameSync(draft, path.join(directory, name))
+  const files = fs.readdirSync(directory).map((name) => path.join(directory, name))
+  if (files.length <= mostFiles) return
+  const byAge = files.map((file) => ({ file, time: fs.lstatSync(file).mtimeMs })).sort((a, b) => b.time - a.time)
+  for (const { file } of byAge.slice(mostFiles)) fs.rmSync(file, { force: true })
 }
 
 /**
@@ -267,41 +210,15 @@ const prune = async (directory: string): Promise<void> => {
  */
 export const unknownServer = (
   command: string,
-  name: string,
   servers: ReadonlyArray<string>,
   places: McpPlaces.Places,
   files: ReadonlyArray<McpServer> = []
 ): CommandNotFound =>
-  UnknownCommand.make({
-    command,
-    kind: "MCP server",
-    name,
-    known: servers,
-    toWord: (server) => UnknownCommand.withServer(command, name, server),
+  UnknownCommand.mcpServer(command, servers, {
     none: `No MCP server is configured: the user names them in ${McpPlaces.fileOf("project", places)} or ${McpPlaces.fileOf("home", places)}.`,
-    advice: (near) => [
-      ...UnknownCommand.onServer(command, servers, near),
-      ...(servers.length === 0 || near.length > 0
-        ? []
-        : [Advice.line`${Advice.run("command:search")} lists what there is.`]),
-      ...files.map(({ name, problem = "" }) => Advice.line`${ForeignText.word(name, 300)} can't be used: ${problem}.`)
-    ]
-  })
-
-/** Makes the error for a tool that a server does not have. */
-export const unknownTool = (
-  command: string,
-  { server, tool }: McpName.Name,
-  tools: ReadonlyArray<string>
-): CommandNotFound =>
-  UnknownCommand.make({
-    command,
-    kind: "MCP tool",
-    kinds: `tools of ${server}`,
-    name: tool,
-    known: tools,
-    toWord: (name) => McpName.toWord(server, name),
-    advice: tools.length === 0 ? [] : [Advice.line`${Advice.run(McpName.toWord(server))} lists its tools.`]
+    advice: files.map(
+      ({ name, problem = "" }) => Advice.line`${ForeignText.word(name, 300)} can't be used: ${problem}.`
+    )
   })
 
 /**
@@ -368,7 +285,6 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
           const files = servers.filter(({ isFile }) => isFile === true)
           return unknownServer(
             command,
-            name,
             names.map(({ name }) => name),
             places,
             files
@@ -405,7 +321,8 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
             if (catalog.get(entry)?.names.has(tool) !== true) {
               // It may be new.
               const { names } = yield* list(entry, connection)
-              if (!names.has(tool)) return yield* unknownTool(`mcp:${server}:${tool}`, { server, tool }, [...names])
+              if (!names.has(tool))
+                return yield* McpName.unknownTool(`mcp:${server}:${tool}`, { server, tool }, [...names])
             }
             return yield* connection.call(tool, args, options)
           })

@@ -1,5 +1,8 @@
 /** Splits the names of MCP commands, and writes them as words for a shell. */
 import * as ShellText from "../../bash/ShellText.js"
+import * as UnknownCommand from "../../command/UnknownCommand.js"
+import * as Advice from "../../domain/Advice.js"
+import type { CommandNotFound } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as FileFailure from "../../files/FileFailure.js"
 
@@ -40,6 +43,18 @@ export const find = <Tool extends { readonly name: string }>(
   const command = ofTool(server, tool)
   return tools.find(({ name }) => name === tool) ?? tools.find(({ name }) => ofTool(server, name) === command)
 }
+
+/** Makes the error for a tool that a server does not have. */
+export const unknownTool = (command: string, { server, tool }: Name, tools: ReadonlyArray<string>): CommandNotFound =>
+  UnknownCommand.make({
+    command,
+    kind: "MCP tool",
+    kinds: `tools of ${ForeignText.word(server)}`,
+    name: tool,
+    known: tools,
+    toWord: (name) => toWord(server, name),
+    advice: tools.length === 0 ? [] : [Advice.line`${Advice.run(toWord(server))} lists its tools.`]
+  })
 
 /** The most characters of a name that is written whole. */
 const longest = 500

@@ -226,14 +226,14 @@ describe("mcp:<server>:<tool>", () => {
           assert.deepStrictEqual(calls, [])
           return stderr
         })
-      const lists = '\nBash(command="mcp:demo") lists them.'
+      const lists = '\nBash(command="mcp:demo") lists its tools.'
       assert.strictEqual(
         yield* of("mcp:demo:read_text", "x"),
-        `CommandNotFound: Unknown MCP tool: read_text (in mcp:demo:read_text).\nDid you mean mcp:demo:read_text_file?${lists}`
+        `CommandNotFound: Unknown MCP tool: read_text (in mcp:demo:read_text). Did you mean mcp:demo:read_text_file?${lists}`
       )
-      assert.include(yield* of("mcp:demo:ech"), "\nDid you mean mcp:demo:echo?")
-      assert.include(yield* of("mcp:demo:read"), "\nDid you mean mcp:demo:read_file or mcp:demo:read_text_file?")
-      assert.include(yield* of("mcp:demo:zzz"), "\ndemo has these tools: echo, read_file, read_text_file, write_file.")
+      assert.include(yield* of("mcp:demo:ech"), " Did you mean mcp:demo:echo?")
+      assert.include(yield* of("mcp:demo:read"), " Did you mean mcp:demo:read_file or mcp:demo:read_text_file?")
+      assert.include(yield* of("mcp:demo:zzz"), "\nThere are these tools of demo: echo, read_file, read_text_file, write_file.")
       const unknown = (server: string) => `CommandNotFound: Unknown MCP server: ${server}. Did you mean `
       assert.strictEqual(yield* of("mcp:demo.echo", "a b"), `${unknown("demo.echo")}mcp:demo:echo 'a b'?`)
       assert.strictEqual(yield* of("mcp:demo_read_file"), `${unknown("demo_read_file")}mcp:demo:read_file?`)

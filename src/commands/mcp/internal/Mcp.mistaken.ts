@@ -13,33 +13,6 @@ import * as FileFailure from "../../../files/FileFailure.js"
 import * as Json from "../Mcp.json.js"
 import { type CallableTool, isRecord, type ToolParameter } from "./Mcp.schema.js"
 
-/** The most tools that an error names. */
-const mostNamed = 20
-
-/** Makes the error for a tool that a server does not have. */
-export const tool = (
-  command: string,
-  { server, tool }: McpName.Name,
-  tools: ReadonlyArray<Pick<McpTool, "name">>
-): CommandNotFound => {
-  const names = tools.map(({ name }) => name)
-  const meant = Similar.likely(tool, names)
-  const shown = names.slice(0, mostNamed).map((name) => ForeignText.word(name))
-  const left = names.length - shown.length
-  return new CommandNotFound({
-    command,
-    reason: [
-      `Unknown MCP tool: ${ForeignText.word(tool)} (in ${ForeignText.word(command, 200)}).`,
-      names.length === 0
-        ? `${ForeignText.word(server)} has no tools.`
-        : meant.length === 0
-          ? `${ForeignText.word(server)} has these tools: ${shown.join(", ")}${left > 0 ? `, and ${left} more` : ""}.`
-          : `Did you mean ${meant.map((name) => McpName.toWord(server, name)).join(" or ")}?`
-    ].join("\n"),
-    advice: [Advice.line`${Advice.run(McpName.toWord(server))} lists them.`]
-  })
-}
-
 /** Returns the server that a name without a tool begins with: `files` of `files.read`. */
 export const serverOf = (written: string, servers: ReadonlyArray<McpServer>): string | undefined => {
   const usable = servers.flatMap(({ name, problem }) => (problem === undefined ? [name] : []))
