@@ -7,6 +7,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as RcMap from "effect/RcMap"
@@ -38,16 +39,14 @@ interface McpConnections {
     entry: Usable,
     use: (connection: McpConnection.McpConnection) => Effect.Effect<A, E | ExecutionFailed | Gone>
   ) => Effect.Effect<A, Exclude<E, Gone> | ExecutionFailed>
-  /**
-   * Closes the connections whose entries are not among these any more, or not as they were; those that are in use, after
-   * that.
-   */
+  /** Closes the connections whose entries are not among these any more, or not as they were. */
   readonly retain: (entries: ReadonlyArray<McpEntry>) => Effect.Effect<void>
 }
 
 /** Stands for one connection to a server: the next one has another key. */
 interface Key {
   readonly entry: Usable
+  scope?: Scope.CloseableScope
 }
 
 /** Makes connections with `open`, and closes all of them with the scope. */
@@ -57,24 +56,26 @@ export const makeMcpConnections = (
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const connections = yield* RcMap.make({
-      lookup: ({ entry }: Key) =>
-        Effect.flatMap(Effect.acquireRelease(Scope.fork(all, ExecutionStrategy.sequential), Scope.close), (child) =>
-          Scope.extend(open(entry), child)
-        ),
+      lookup: (key: Key) =>
+        Effect.flatMap(Scope.fork(all, ExecutionStrategy.sequential), (child) => {
+          key.scope = child
+          return Scope.extend(open(key.entry), child)
+        }),
       idleTimeToLive: Duration.infinity
     })
     // A server can take a second to end: at the end they do so at the same time, also those that are in use.
     const all = yield* Scope.fork(scope, ExecutionStrategy.parallel)
     const keys = new Map<string, Key>()
     const keyFor = (entry: Usable): Key => {
-      const key = keys.get(keyOf(entry)) ?? { entry }
+      const key: Key = keys.get(keyOf(entry)) ?? { entry }
       keys.set(keyOf(entry), key)
       return key
     }
     const forget = (key: Key) =>
       Effect.suspend(() => {
         if (keys.get(keyOf(key.entry)) === key) keys.delete(keyOf(key.entry))
-        return RcMap.invalidate(connections, key)
+        const closed = key.scope === undefined ? Effect.void : Scope.close(key.scope, Exit.void)
+        return Effect.zipRight(RcMap.invalidate(connections, key), closed)
       })
     // A server can take a second to end: they end at the same time.
     const get = (entry: Usable) =>

@@ -98,23 +98,6 @@ describe("LiveMcpClient", () => {
       })
     ))
 
-  it("ends a server that is still starting when its last caller is interrupted, and only then", () =>
-    Servers.using((world, client) =>
-      Effect.gen(function* () {
-        world.entries.push(world.odd("odd", "hang"))
-        const [first, second] = [
-          yield* Effect.fork(client.call("odd", "echo", {})),
-          yield* Effect.fork(client.tools("odd"))
-        ]
-        yield* Servers.until(() => world.log("odd").length > 0)
-        const pid = Number(world.log("odd")[0]?.slice("start ".length))
-        yield* Fiber.interrupt(first)
-        assert.isTrue(Servers.isAlive(pid))
-        yield* Fiber.interrupt(second)
-        assert.isFalse(Servers.isAlive(pid))
-      })
-    ))
-
   it("lists without starting what was listed before, until asked to refresh or the server has another version", () =>
     Servers.within((world) =>
       Effect.gen(function* () {
