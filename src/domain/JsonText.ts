@@ -75,7 +75,8 @@ function* findFlaw(json: string): Slices.Steps<Flaw | undefined> {
   return undefined
 }
 
-const endOfString = (json: string, from: number): number => {
+/** Returns the index behind the string that begins before `from`. */
+export const endOfString = (json: string, from: number): number => {
   for (let quote = json.indexOf('"', from); ; quote = json.indexOf('"', quote + 1)) {
     let start = quote
     while (json[start - 1] === "\\") start--

@@ -4,8 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
-import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 
 /** Milliseconds after which a slice ends. */
 const longest = 8
@@ -79,22 +77,6 @@ export class Slices {
       if (step.done === true) return next(step.value)
       if (this.isOver) return Effect.flatMap(Effect.zipRight(this.rest, this.run(steps)), next)
     }
-  }
-
-  /** Streams what work yields; where it yields undefined, it only may rest. */
-  stream<A>(steps: () => Iterator<A | undefined>): Stream.Stream<A> {
-    return Stream.suspend(() => {
-      const iterator = steps()
-      const next: Effect.Effect<A, Option.Option<never>> = Effect.suspend(() => {
-        for (;;) {
-          const { done, value } = iterator.next()
-          if (done === true) return Effect.fail(Option.none())
-          if (value !== undefined) return Effect.succeed(value)
-          if (this.isOver) return Effect.zipRight(this.rest, next)
-        }
-      })
-      return Stream.repeatEffectOption(next)
-    })
   }
 
   private get isOver(): boolean {

@@ -1,8 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Stream from "effect/Stream"
 import * as Slices from "../../src/domain/Slices.js"
 
 /** Work that rests so many times, each after a millisecond. */
@@ -91,23 +89,6 @@ describe("work in slices", () => {
       assert.strictEqual(yield* Fiber.join(other), 30)
       assert.strictEqual(yield* Slices.run(() => work(10)), 10)
       assert.strictEqual(seen.length, length)
-    })
-  )
-
-  it.live("streams what it yields, and rests where it yields nothing", () =>
-    Effect.gen(function* () {
-      function* numbers(): Generator<number | undefined> {
-        for (let at = 0; at < 60; at++) {
-          for (const end = performance.now() + 1; performance.now() < end; );
-          yield at % 3 === 0 ? at : undefined
-        }
-      }
-      const { count, value } = yield* turns(Stream.runCollect(new Slices.Slices().stream(numbers)))
-      assert.deepStrictEqual(
-        Chunk.toReadonlyArray(value),
-        Array.from({ length: 20 }, (_, at) => at * 3)
-      )
-      assert.isAtLeast(count, 4)
     })
   )
 })

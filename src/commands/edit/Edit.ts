@@ -7,7 +7,8 @@ import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as BinaryText from "../../domain/BinaryText.js"
-import type { CommandError } from "../../domain/CommandError.js"
+import * as Collect from "../../domain/Collect.js"
+import type { CommandError, ExecutionFailed } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Slices from "../../domain/Slices.js"
@@ -113,7 +114,7 @@ const cut = (line: string, shift: number): string => {
 /** The number of bytes at the beginning that tell whether a file is text. */
 const examined = 8 * 1024
 
-/** The most bytes of a file, which is held in memory. */
+/** The most bytes of a file, before and after, which are held in memory. */
 const mostHeld = 256 * 1024 ** 2
 /** The most bytes of it that are searched for what comes near to a text that it does not hold. */
 const mostSearched = 64 * 1024 ** 2
@@ -356,34 +357,28 @@ const replace = Effect.fnUntraced(function* (
   if (binary !== undefined) return yield* FileFailure.make("edit", file, `${binary}, unchanged: edit is for text`)
   const isCrlf = found !== exact || (!old.includes("\n") && isInCrlf(bytes, first, first + pattern.length))
   const put = ShellText.encode(isCrlf ? toCrlf(replacement) : replacement)
-  const packets = () => Matches.replaced(bytes, pattern, put, all)
-  const size = bytes.length + put.length * (all ? found.count : 1)
-  const content =
-    size > short ? slices.stream(packets) : Buffer.concat([...packets()].filter((packet) => packet !== undefined))
-  yield* files.write(file, content)
+  const size = bytes.length + (put.length - pattern.length) * (all ? found.count : 1)
+  if (size > mostHeld) return yield* tooLarge(file)
+  const content = yield* slices.run(Matches.replaced(bytes, pattern, put, { all, size }))
+  const pieces = Stream.map(Stream.range(0, Math.floor(size / Matches.stride)), (at) =>
+    content.subarray(at * Matches.stride, (at + 1) * Matches.stride)
+  )
+  yield* files.write(file, size > Matches.stride ? pieces : content)
   return CommandResult.make({ stdout: `${said(path, found, all)}\n${diff(bytes, first, pattern, put, all)}` })
 })
-
-/** The most bytes of a new content that is made at once, and takes no time. */
-const short = 16 * 1024
 
 const toCrlf = (text: string): string => text.replace(/\r?\n/g, "\r\n")
 
 /** Reads a file, which has to be a regular one: an edit that waits for a pipe would keep its turn. */
 const read = (files: CommandCall["files"], file: string) => files.read(file, { regular: true })
 
-const held = (files: CommandCall["files"], file: string) =>
-  Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    return Stream.runForEach(read(files, file), (chunk) => {
-      size += chunk.length
-      chunks.push(chunk)
-      return size > mostHeld
-        ? FileFailure.make("edit", file, `more than ${mostHeld / 1024 ** 2} MiB, unchanged: use sed`)
-        : Effect.void
-    }).pipe(Effect.map(() => Buffer.concat(chunks)))
-  })
+const held = (files: CommandCall["files"], file: string): Effect.Effect<Buffer, ExecutionFailed | FileError> =>
+  Effect.flatMap(Collect.bytes(read(files, file), mostHeld), (bytes) =>
+    bytes === undefined ? tooLarge(file) : Effect.succeed(bytes)
+  )
+
+const tooLarge = (file: string) =>
+  FileFailure.make("edit", file, `more than ${mostHeld / 1024 ** 2} MiB, unchanged: use sed`)
 
 /** The most lines that are named of those that `--all` changed. */
 const mostChanged = 3

@@ -36,17 +36,9 @@ function* inexact(json: string): Slices.Steps<string | undefined> {
     const found = sign.exec(json)
     if (found === null) return undefined
     const [text] = found
-    at = text === '"' ? endOfString(json, sign.lastIndex) : sign.lastIndex
+    at = text === '"' ? JsonText.endOfString(json, sign.lastIndex) : sign.lastIndex
     if (text !== '"' && !isExact(text)) return text
     if (passed % stride === 0) yield
-  }
-}
-
-const endOfString = (json: string, from: number): number => {
-  for (let quote = json.indexOf('"', from); ; quote = json.indexOf('"', quote + 1)) {
-    let start = quote
-    while (json[start - 1] === "\\") start--
-    if ((quote - start) % 2 === 0) return quote + 1
   }
 }
 

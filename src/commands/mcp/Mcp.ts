@@ -6,10 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
 import * as CallContext from "../../domain/CallContext.js"
+import * as Collect from "../../domain/Collect.js"
 import { type CommandError, type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
@@ -58,34 +58,28 @@ export const toolsMcpList = (all: ReadonlyArray<McpTool>): string =>
     })
     .join("")
 
-/** Returns the names of the servers that can't be used, by the reason. */
-const problems = (all: ReadonlyArray<McpServer>): ReadonlyMap<string, ReadonlyArray<string>> => {
+/** Says which files and servers can't be used, each reason once. */
+const unusable = (servers: ReadonlyArray<McpServer>): ReadonlyArray<string> => {
   const names = new Map<string, ReadonlyArray<string>>()
-  for (const { isFile, name, problem } of all) {
-    if (isFile !== true && problem !== undefined) names.set(problem, [...(names.get(problem) ?? []), name])
+  for (const { isFile, name, problem } of servers) {
+    if (problem === undefined) continue
+    names.set(problem, [
+      ...(names.get(problem) ?? []),
+      isFile === true ? ForeignText.line(name, 300) : McpName.toWord(name)
+    ])
   }
-  return names
+  return [...names].map(([problem, of]) => `${of.join(", ")} can't be used: ${ForeignText.line(problem, 300)}`)
 }
 
 /**
- * Lists the servers: how the tools of each are listed, whose it is, and why it can't be used. A file that can't be read
- * is told as what it is, and a reason that several have once, below. The command lines of servers stay the user's: a token may stand in one.
+ * Lists the servers: how the tools of each are listed, whose it is, and below, what can't be used. The command lines of
+ * servers stay the user's: a token may stand in one.
  */
 export const serversMcpList = (all: ReadonlyArray<McpServer>): string => {
-  const unusable = problems(all)
-  const shared = [...unusable].filter(([, names]) => names.length > 1)
-  const lines = all.map(({ isFile, name, problem, source }) => {
-    if (isFile === true)
-      return `# ${ForeignText.line(name, 300)} can't be used: ${ForeignText.line(problem ?? "", 300)}\n`
-    if (problem === undefined) return `${McpName.toWord(name)}  # ${source}\n`
-    const why = shared.some(([one]) => one === problem) ? "" : `: ${ForeignText.line(problem, 300)}`
-    return `${McpName.toWord(name)}  # ${source}: not usable${why}\n`
-  })
-  const below = shared.map(
-    ([problem, names]) =>
-      `# ${names.map((name) => McpName.toWord(name)).join(", ")}: ${ForeignText.line(problem, 300)}\n`
+  const lines = all.flatMap(({ isFile, name, problem, source }) =>
+    isFile === true ? [] : [`${McpName.toWord(name)}  # ${source}${problem === undefined ? "" : ": not usable"}`]
   )
-  return [...lines, ...below].join("")
+  return [...lines, ...unusable(all).map((note) => `# ${note}`)].map((line) => `${line}\n`).join("")
 }
 
 /** Returns what is said where there are no tools or servers to list. */
@@ -100,9 +94,6 @@ const pause = 60_000
 /** Milliseconds that a search waits for a server; one that takes longer goes on starting, for the next search. */
 const patience = 3000
 
-/** The most characters of a reason. */
-const longest = 200
-
 /**
  * Makes the function that asks all servers at the same time: those of which nothing is known, or all of them anew. One
  * that has failed is asked again after a minute, or where it is asked for.
@@ -110,8 +101,6 @@ const longest = 200
 export const makeMcpLook = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonNullable<Described["look"]>> =>
   Effect.sync(() => {
     const failed = new Map<string, { readonly note: string; readonly at: number }>()
-    /** The notes on what can't be used; asking again changes nothing, so each is said once. */
-    let said: ReadonlySet<string> = new Set()
     const asked = new Map<string, Fiber.RuntimeFiber<unknown, CommandError>>()
 
     /** Asks a server, or waits for whoever asks it already. */
@@ -127,7 +116,7 @@ export const makeMcpLook = (client: Context.Tag.Service<McpClient>): Effect.Effe
     })
 
     const ask = Effect.fnUntraced(function* (name: string, refresh: boolean) {
-      const say = (reason: string) => unsearched([name], reason)
+      const say = (reason: string) => `${McpName.toWord(name)}: ${ForeignText.line(reason, 300)}`
       const now = yield* Clock.currentTimeMillis
       const last = failed.get(name)
       if (!refresh && last !== undefined && now - last.at < pause) return [last.note]
@@ -146,27 +135,13 @@ export const makeMcpLook = (client: Context.Tag.Service<McpClient>): Effect.Effe
 
     return ({ refresh }) =>
       Effect.flatMap(client.servers, (servers) => {
-        const lasting = unusable(servers)
-        const unsaid = lasting.filter((note) => refresh || !said.has(note))
-        said = new Set(lasting)
         const usable = servers.filter(({ isFile, problem }) => isFile !== true && problem === undefined)
         return Effect.map(
           Effect.forEach(usable, ({ name }) => ask(name, refresh), { concurrency: "unbounded" }),
-          (notes) => [...unsaid, ...notes.flat()]
+          (notes) => [...unusable(servers), ...notes.flat()]
         )
       })
   })
-
-const unsearched = (names: ReadonlyArray<string>, reason: string): string =>
-  `${names.map((name) => McpName.toWord(name)).join(", ")} can't be searched: ${ForeignText.line(reason, longest)}`
-
-/** Says which servers and files can't be used, each reason once. */
-const unusable = (servers: ReadonlyArray<McpServer>): ReadonlyArray<string> => {
-  const files = servers.flatMap(({ isFile, name, problem = "" }) =>
-    isFile === true ? [`${ForeignText.line(name, longest)} can't be used: ${ForeignText.line(problem, longest)}`] : []
-  )
-  return [...files, ...[...problems(servers)].map(([problem, of]) => unsearched(of, problem))]
-}
 
 /** The most characters of a result that is put out without the shell, which keeps a longer one in a file. */
 const mostMcpAnswer = 16_000
@@ -174,7 +149,7 @@ const mostMcpAnswer = 16_000
 /** The most files that are saved of one result. */
 const mostFiles = 100
 
-/** The number of characters that are written at once. */
+/** The number of bytes that are written at once. */
 const stride = 256 * 1024
 
 /** Tests whether a result needs the shell: it holds files, or more text than is shown. */
@@ -222,25 +197,17 @@ export const putMcpAnswer = Effect.fnUntraced(function* (
   return CommandResult.make({ stderr, exitCode: ExitCode.failure, ...shown })
 })
 
-/** Writes a long text in pieces, none of which splits a character. */
+/** Writes a long text in pieces, between which others have their turn. */
 const writeAll = (call: CommandCall, text: string): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const slices = new Slices.Slices()
-    let at = 0
-    const next: Effect.Effect<void> = Effect.suspend(() => {
-      if (at >= text.length) return Effect.void
-      const end = at + stride
-      const isSplit = /[\ud800-\udbff]/.test(text[end - 1] ?? "") && /[\udc00-\udfff]/.test(text[end] ?? "")
-      const piece = text.slice(at, isSplit ? end + 1 : end)
-      at += piece.length
-      return Effect.zipRight(call.write(Buffer.from(piece)), Effect.zipRight(slices.run(rest()), next))
-    })
-    return next
+    const bytes = Buffer.from(text)
+    const starts = Array.from({ length: Math.ceil(bytes.length / stride) }, (_, at) => at * stride)
+    return Effect.forEach(
+      starts,
+      (at) => Effect.zipRight(call.write(bytes.subarray(at, at + stride)), Effect.promise(Slices.turn)),
+      { discard: true }
+    )
   })
-
-function* rest(): Slices.Steps<void> {
-  yield
-}
 
 /** The most megabytes of an input. */
 const most = 32
@@ -248,27 +215,12 @@ const most = 32
 /** Reads an input as text; on the left, why it is none. */
 const read = (
   stdin: NonNullable<CommandCall["stdin"]>
-): Effect.Effect<Either.Either<string, string>, ExecutionFailed> => {
-  const limit = most * 1024 ** 2
-  const chunks: Array<Uint8Array> = []
-  return Stream.runFoldWhile(
-    stdin,
-    0,
-    (size) => size <= limit,
-    (size, chunk) => {
-      chunks.push(Uint8Array.from(chunk))
-      return size + chunk.length
-    }
-  ).pipe(
-    Effect.map((size) => {
-      if (size > limit) return Either.left(`standard input has more than ${most} MiB.`)
-      return Either.try({
-        try: () => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)),
-        catch: () => "standard input is no UTF-8, which JSON needs."
-      })
-    })
+): Effect.Effect<Either.Either<string, string>, ExecutionFailed> =>
+  Effect.map(Collect.bytes(stdin, most * 1024 ** 2), (bytes) =>
+    bytes === undefined
+      ? Either.left(`standard input has more than ${most} MiB.`)
+      : Either.mapLeft(Collect.toText(bytes), () => "standard input is no UTF-8, which JSON needs.")
   )
-}
 
 /**
  * Parses the arguments of a tool, and checks them against its schema; on the left, what is wrong with them.

@@ -289,9 +289,8 @@ const patience = 30_000
 const longestSummary = 120
 const longestNote = 300
 
-/** The most notes of one search, and those that are remembered. */
+/** The most notes of one search. */
 const mostNotes = 20
-const mostSaid = 10_000
 
 /** Makes the handler of `command:search`. */
 export const make: Effect.Effect<CommandHandler, never, CommandRegistry | SandboxManager> = Effect.gen(function* () {
@@ -363,7 +362,6 @@ const sayOnce = (): ((notes: ReadonlyArray<string>, again: boolean) => ReadonlyA
     const fresh = again ? notes : notes.filter((note) => !said.has(note))
     const left = fresh.length - mostNotes
     const shown = fresh.slice(0, mostNotes)
-    if (said.size + notes.length > mostSaid) said.clear()
     for (const note of notes) said.add(note)
     const old = notes.length - fresh.length
     return [

@@ -2,10 +2,10 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
+import * as Collect from "../../domain/Collect.js"
 import type { ExecutionFailed } from "../../domain/CommandError.js"
 import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
@@ -21,19 +21,6 @@ const kibibytes = `${most / 1024} KiB`
 /** Bytes of words that are not UTF-8 are lone surrogates (`ShellText`), which no request can hold. */
 const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\ufffd")
 
-const read = (stdin: NonNullable<CommandCall["stdin"]>): Effect.Effect<string | undefined, ExecutionFailed> => {
-  const chunks: Array<Uint8Array> = []
-  return Stream.runFoldWhile(
-    stdin,
-    0,
-    (size) => size <= most,
-    (size, chunk) => {
-      chunks.push(Uint8Array.from(chunk))
-      return size + chunk.length
-    }
-  ).pipe(Effect.map((size) => (size > most ? undefined : Buffer.concat(chunks).toString())))
-}
-
 /** Returns the prompt; on the left, why there is none. */
 const promptTaskInput = (
   given: string | undefined,
@@ -41,8 +28,9 @@ const promptTaskInput = (
 ): Effect.Effect<Either.Either<string, string>, ExecutionFailed> => {
   if (given !== undefined && given.trim() === "") return Effect.succeed(Either.left("--prompt is empty."))
   if (given !== undefined && given.length > most) return Effect.succeed(Either.left(tooLong("the prompt")))
-  return Effect.map(stdin === undefined ? Effect.succeed("") : read(stdin), (input) => {
-    if (input === undefined) return Either.left(tooLong("standard input"))
+  return Effect.map(stdin === undefined ? Effect.succeed(Buffer.alloc(0)) : Collect.bytes(stdin, most), (bytes) => {
+    if (bytes === undefined) return Either.left(tooLong("standard input"))
+    const input = bytes.toString()
     const isEmpty = input.trim() === ""
     if (given === undefined) {
       return isEmpty

@@ -3,11 +3,11 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as Stream from "effect/Stream"
 import * as Quote from "../../bash/Quote.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
+import * as Collect from "../../domain/Collect.js"
 import type { CommandError } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
@@ -174,9 +174,6 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
       // The list under its name alone; it is refused as a list, with the call that was meant.
       const text = given.replace(/^todos=(?=\s*\[)/, "")
       if (text.trim() === "") return yield* missing()
-      if (yield* Slices.run(() => hasTooMuch(text))) {
-        return yield* new BadInput({ reason: `Input too large: it has more than ${mostValues} values.` })
-      }
       const parsed = yield* Slices.run(() => JsonText.steps(text))
       const value = yield* toValue(parsed, words.length > 0 && !isQuoted(text))
       const todos = yield* Either.mapLeft(Todo.decode(value, bounds), (problems) =>
@@ -236,48 +233,16 @@ const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, BadInput>
 
 const notUtf8 = () => new BadInput({ reason: "Invalid JSON format\n- input: it is no UTF-8" })
 
-const megabytes = 8
+/** The most megabytes of an input. */
+const megabytes = 1
 
 const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["stdin"]>) {
-  const limit = megabytes * 1024 ** 2
-  const chunks: Array<Uint8Array> = []
-  const size = yield* Stream.runFoldWhile(
-    stdin,
-    0,
-    (size) => size <= limit,
-    (size, chunk) => {
-      chunks.push(Uint8Array.from(chunk))
-      return size + chunk.length
-    }
-  )
-  if (size > limit) {
+  const bytes = yield* Collect.bytes(stdin, megabytes * 1024 ** 2)
+  if (bytes === undefined) {
     return yield* new BadInput({ reason: `Input too large: standard input has more than ${megabytes} MiB.` })
   }
-  return yield* Either.try({
-    try: () => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)),
-    catch: () => notUtf8()
-  })
+  return yield* Either.mapLeft(Collect.toText(bytes), notUtf8)
 })
-
-/** The most values in objects and lists, each of which may be a problem to report. */
-const mostValues = 120_000
-
-/** The number of characters that are looked at between two rests. */
-const stride = 64 * 1024
-
-/** Tells by the signs between them whether a text has more values than are parsed. */
-function* hasTooMuch(text: string): Slices.Steps<boolean> {
-  let values = 0
-  let inString = false
-  for (let at = 0; at < text.length && values <= mostValues; at++) {
-    const sign = text.charCodeAt(at)
-    if (inString && sign === 0x5c) at++
-    else if (sign === 0x22) inString = !inString
-    else if (!inString && (sign === 0x2c || sign === 0x7b)) values++
-    if (at % stride === stride - 1) yield
-  }
-  return values > mostValues
-}
 
 /** Makes the error about an input that is no JSON, with the call that was meant where it is known. */
 const notJson = (reason: string, corrected: string = grammar.usage): BadInput =>

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Collect from "../../domain/Collect.js"
 import * as Directories from "../../files/Directories.js"
 import * as AtomicFile from "../../sandbox/config/AtomicFile.js"
 import * as OwnFile from "./OwnFile.js"
@@ -37,13 +38,6 @@ export const readOwn = (path: string, most: number): OwnFile.OwnFile => {
   }
 }
 
-/** Decodes bytes as a text in UTF-8; on the left is the reason why they are none. */
-export const toText = (bytes: Uint8Array): Either.Either<string, string> =>
-  Either.try({
-    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-    catch: () => "it is not UTF-8"
-  })
-
 /**
  * Replaces a file of the configuration by the text that `change` makes of the current one; where it makes none, the
  * file stays. Creates the directory. A file that can't be read is not replaced.
@@ -58,7 +52,7 @@ export const update = (
     OwnFile.OwnFile.$match(readFile(), {
       Missing: () => change(undefined),
       Refused: ({ reason }) => Either.left(reason),
-      Content: ({ bytes }) => Either.flatMap(toText(bytes), change)
+      Content: ({ bytes }) => Either.flatMap(Collect.toText(bytes), change)
     })
   ).pipe(Effect.mapBoth({ onFailure: fail, onSuccess: Option.fromNullable }))
   return Effect.gen(function* () {

@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { getNodeValue, type ParseError, parseTree } from "jsonc-parser"
+import * as Collect from "../../domain/Collect.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
-import * as ConfigFile from "./ConfigFile.js"
 import { Definition, decode, encode, textsOf } from "./Definition.js"
 import * as McpName from "./McpName.js"
 import * as NamedFiles from "./NamedFiles.js"
@@ -183,7 +183,7 @@ export const read = (
       Missing: () => Effect.succeed(Either.right(undefined)),
       Refused: ({ reason }) => Effect.succeed(Either.left(reason)),
       Content: ({ bytes }) =>
-        Either.match(ConfigFile.toText(bytes), {
+        Either.match(Collect.toText(bytes), {
           onLeft: (reason) => Effect.succeed(Either.left(reason)),
           onRight: (text) => Effect.promise(() => parse(text, format, root))
         })

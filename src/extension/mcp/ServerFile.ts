@@ -6,6 +6,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import * as Collect from "../../domain/Collect.js"
 import * as JsonText from "../../domain/JsonText.js"
 import { serversFile } from "../../sandbox/config/PolicyBuilder.js"
 import * as ConfigFile from "./ConfigFile.js"
@@ -125,7 +126,7 @@ export const read = (path: string, isHome: boolean): ServerFile =>
     Missing: (): ServerFile => ServerFile.Missing(),
     Refused: ({ reason }) => ServerFile.Broken({ reason }),
     Content: ({ bytes, sha256 }) =>
-      Either.match(Either.flatMap(ConfigFile.toText(bytes), parse), {
+      Either.match(Either.flatMap(Collect.toText(bytes), parse), {
         onLeft: (reason): ServerFile => ServerFile.Broken({ reason }),
         onRight: (servers) => ServerFile.Servers({ servers, sha256 })
       })

@@ -5,6 +5,7 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import * as Collect from "../../domain/Collect.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as TrustedFiles from "../../sandbox/config/TrustedFiles.js"
 import { printable } from "../../sandbox/permission/PermissionPrompt.js"
@@ -126,7 +127,7 @@ export const read = (home: string): Either.Either<Trusted, string> =>
   OwnFile.OwnFile.$match(ConfigFile.readOwn(pathIn(home), TrustedFiles.largest), {
     Missing: (): Either.Either<Trusted, string> => Either.right(new Map()),
     Refused: ({ reason }) => Either.left(reason),
-    Content: ({ bytes }) => Either.flatMap(ConfigFile.toText(bytes), decode)
+    Content: ({ bytes }) => Either.flatMap(Collect.toText(bytes), decode)
   })
 
 /** Replaces what is trusted by what `change` makes of it. */

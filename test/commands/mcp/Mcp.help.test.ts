@@ -101,13 +101,10 @@ OPTIONS
     assert.isBelow(McpHelp.signature(McpSchema.make(tool)).length, 20_000)
   })
 
-  it("says how many properties were not read, and how a switch is turned off whose --no- is another's name", () => {
+  it("says how many properties are not described, and how a switch is turned off whose --no- is another's name", () => {
     const many = Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`p${at}`, {}]))
     const inputSchema = { ...object(many), additionalProperties: false }
-    assert.include(
-      help(McpSchema.make(toolOf({ inputSchema }))),
-      "  … and 920 more\n  … and 500 that are not read here: --<name> takes their values, unchecked\n\nOPTIONS"
-    )
+    assert.include(help(McpSchema.make(toolOf({ inputSchema }))), "  … and 1420 more\n\nOPTIONS")
     const properties = { x: { type: "boolean" }, "no-x": { type: "boolean" } }
     assert.include(
       help(McpSchema.make(toolOf({ inputSchema: object(properties) }))),
@@ -131,7 +128,7 @@ OPTIONS
         { name: "b", source: "project", target: "", problem: "its file\nis not trusted" },
         { name: "/p/x\n.json", source: "project", target: "", problem: "it is no\nJSON", isFile: true }
       ]),
-      "mcp:a  # home\nmcp:b  # project: not usable: its file is not trusted\n# /p/x .json can't be used: it is no JSON\n"
+      "mcp:a  # home\nmcp:b  # project: not usable\n# mcp:b can't be used: its file is not trusted\n# /p/x .json can't be used: it is no JSON\n"
     )
     const untrusted = { source: "project", target: "", problem: "its file is not trusted" } as const
     assert.strictEqual(
@@ -139,7 +136,7 @@ OPTIONS
         { name: "a", ...untrusted },
         { name: "b", ...untrusted }
       ]),
-      "mcp:a  # project: not usable\nmcp:b  # project: not usable\n# mcp:a, mcp:b: its file is not trusted\n"
+      "mcp:a  # project: not usable\nmcp:b  # project: not usable\n# mcp:a, mcp:b can't be used: its file is not trusted\n"
     )
   })
 })

@@ -23,7 +23,7 @@ const ended = (
   Effect.gen(function* () {
     const { calls, make, options } = fake(tools)
     const handler = yield* make
-    const written: Array<string> = []
+    const written: Array<Uint8Array> = []
     const files = MemoryFiles.make()
     const result = yield* handler
       .run(
@@ -32,7 +32,7 @@ const ended = (
           args,
           cwd: "/",
           stdin: undefined,
-          write: (chunk) => Effect.sync(() => void written.push(Buffer.from(chunk).toString())),
+          write: (chunk) => Effect.sync(() => void written.push(chunk)),
           files,
           ...call
         },
@@ -43,7 +43,14 @@ const ended = (
           Effect.succeed(CommandResult.make({ stderr: `${error._tag}: ${error.message}`, exitCode: error.exitCode }))
         )
       )
-    return { ...result, stdout: written.join("") + result.stdout, parts: written.length, calls, options, files }
+    return {
+      ...result,
+      stdout: Buffer.concat(written).toString() + result.stdout,
+      parts: written.length,
+      calls,
+      options,
+      files
+    }
   })
 
 const stdin = (...parts: ReadonlyArray<string | Uint8Array>) =>
@@ -233,7 +240,10 @@ describe("mcp:<server>:<tool>", () => {
       )
       assert.include(yield* of("mcp:demo:ech"), " Did you mean mcp:demo:echo?")
       assert.include(yield* of("mcp:demo:read"), " Did you mean mcp:demo:read_file or mcp:demo:read_text_file?")
-      assert.include(yield* of("mcp:demo:zzz"), "\nThere are these tools of demo: echo, read_file, read_text_file, write_file.")
+      assert.include(
+        yield* of("mcp:demo:zzz"),
+        "\nThere are these tools of demo: echo, read_file, read_text_file, write_file."
+      )
       const unknown = (server: string) => `CommandNotFound: Unknown MCP server: ${server}. Did you mean `
       assert.strictEqual(yield* of("mcp:demo.echo", "a b"), `${unknown("demo.echo")}mcp:demo:echo 'a b'?`)
       assert.strictEqual(yield* of("mcp:demo_read_file"), `${unknown("demo_read_file")}mcp:demo:read_file?`)

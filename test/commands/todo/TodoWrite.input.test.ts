@@ -33,7 +33,7 @@ describe("the input of TodoWrite", () => {
       )
       assert.deepStrictEqual(
         yield* write({ stdin: Stream.forever(Stream.make(new Uint8Array(1024 ** 2).fill(0x20))) }),
-        refused("Input too large: standard input has more than 8 MiB.")
+        refused("Input too large: standard input has more than 1 MiB.")
       )
       assert.deepStrictEqual(
         yield* write({ stdin: Stream.make(bytes('{"todos":[]}'), Uint8Array.of(0xff)) }),

@@ -70,37 +70,32 @@ export function* find(bytes: Uint8Array, pattern: Uint8Array): Steps<Found> {
   return { count, first, lines }
 }
 
-/** Yields the file with the first occurrence or all of them replaced, in packets, and undefined where work may rest. */
+/**
+ * Returns the file with the first occurrence or all of them replaced.
+ *
+ * @param size the number of bytes that it has then
+ */
 export function* replaced(
   bytes: Uint8Array,
   pattern: Uint8Array,
   replacement: Uint8Array,
-  all: boolean
-): Generator<Uint8Array | undefined, void> {
-  let packet = new Uint8Array(stride)
-  let used = 0
-  function* put(piece: Uint8Array): Generator<Uint8Array, void> {
-    for (let at = 0; at < piece.length; ) {
-      const part = piece.subarray(at, at + stride - used)
-      packet.set(part, used)
-      at += part.length
-      used += part.length
-      if (used < stride) continue
-      yield packet
-      packet = new Uint8Array(stride)
-      used = 0
-    }
+  { all, size }: { readonly all: boolean; readonly size: number }
+): Steps<Uint8Array> {
+  const out = new Uint8Array(size)
+  let [from, to] = [0, 0]
+  const put = (piece: Uint8Array) => {
+    out.set(piece, to)
+    to += piece.length
   }
-  let from = 0
   for (const at of occurrences(bytes, pattern)) {
-    if (at === undefined) yield undefined
+    if (at === undefined) yield
     else {
-      yield* put(bytes.subarray(from, at))
-      yield* put(replacement)
+      put(bytes.subarray(from, at))
+      put(replacement)
       from = at + pattern.length
       if (!all) break
     }
   }
-  yield* put(bytes.subarray(from))
-  yield packet.subarray(0, used)
+  put(bytes.subarray(from))
+  return out
 }

@@ -4,6 +4,7 @@ import * as Stream from "effect/Stream"
 import * as ShellText from "../../../bash/ShellText.js"
 import type { CommandCall } from "../../../command/CommandHandler.js"
 import * as Advice from "../../../domain/Advice.js"
+import * as Collect from "../../../domain/Collect.js"
 import { ExecutionFailed, InvalidUsage } from "../../../domain/CommandError.js"
 import * as CommandResult from "../../../domain/CommandResult.js"
 import * as Slices from "../../../domain/Slices.js"
@@ -60,19 +61,16 @@ const make = Effect.fnUntraced(function* (
   const at = Effect.fnUntraced(function* (path: string) {
     const known = planned.get(path)
     if (known !== undefined) return known
-    const chunks: Array<Uint8Array> = []
-    const isThere = yield* Stream.runForEach(files.read(path, { regular: true }), (chunk) => {
-      room -= chunk.length
-      if (room < 0) return new PatchRefused({ path, hunk: 0, reason: `more than ${mostHeld / 1024 ** 2} MiB to patch` })
-      return Effect.sync(() => void chunks.push(chunk))
-    }).pipe(
-      Effect.as(true),
-      Effect.catchIf(
-        (error) => error._tag === "FileError" && error.kind === "missing",
-        () => Effect.succeed(false)
-      )
+    const bytes = yield* Effect.catchIf(
+      Collect.bytes(files.read(path, { regular: true }), room),
+      ({ kind }) => kind === "missing",
+      () => Effect.succeed(null)
     )
-    const original = isThere ? Buffer.concat(chunks).toString("latin1") : undefined
+    if (bytes === undefined) {
+      return yield* new PatchRefused({ path, hunk: 0, reason: `more than ${mostHeld / 1024 ** 2} MiB to patch` })
+    }
+    room -= bytes?.length ?? 0
+    const original = bytes?.toString("latin1")
     const file: Planned = { path, original, text: original, mode: undefined, isEarly: false }
     planned.set(path, file)
     return file
@@ -205,16 +203,11 @@ const unchanged = "no file was changed"
 
 /** Reads the patch, which is held as a whole. */
 const received = (stdin: NonNullable<CommandCall["stdin"]>) =>
-  Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    return Stream.runForEach(stdin, (chunk) => {
-      size += chunk.length
-      if (size > longest)
-        return new PatchFlaw({ line: 0, reason: `the patch has more than ${longest / 1024 ** 2} MiB` })
-      return Effect.sync(() => void chunks.push(chunk))
-    }).pipe(Effect.map(() => Buffer.concat(chunks).toString("latin1")))
-  })
+  Effect.flatMap(Collect.bytes(stdin, longest), (bytes) =>
+    bytes === undefined
+      ? new PatchFlaw({ line: 0, reason: `the patch has more than ${longest / 1024 ** 2} MiB` })
+      : Effect.succeed(bytes.toString("latin1"))
+  )
 
 /** Parses a patch of either format. Where all of its lines end in CRLF, this is no part of them. */
 function* parse(text: string): Slices.Steps<ReadonlyArray<FileChange> | PatchFlaw> {

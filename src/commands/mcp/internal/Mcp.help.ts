@@ -145,12 +145,10 @@ const parameters = (tool: CallableTool): ReadonlyArray<string> => {
   // The signature has the name and the type of the first ones already.
   const shown = listed.flatMap((parameter, at) => described(tool, parameter, at < mostInSignature))
   const left = tool.parameters.length - listed.length
-  const { unread } = tool.fields
   const rows = [
     ...shown,
     ...(left > 0 ? [`  … and ${left} more`] : []),
-    ...(unread === 0 ? [] : [`  … and ${unread} that are not read here: --<name> takes their values, unchecked`]),
-    ...(tool.rest === undefined || unread > 0 ? [] : ["  --<any name>: further ones as the server knows them"])
+    ...(tool.rest === undefined ? [] : ["  --<any name>: further ones as the server knows them"])
   ]
   return rows.length === 0 ? [] : ["", "PARAMETERS", ...rows]
 }

@@ -137,8 +137,6 @@ export interface Fields {
   readonly properties: ReadonlyMap<string, unknown>
   readonly required: ReadonlySet<string>
   readonly rest: unknown
-  /** The number of further properties, which were not read. */
-  readonly unread: number
 }
 
 /** The kinds that the keyword `type` names. */
@@ -149,9 +147,6 @@ const mostSchemas = 400
 
 /** The most forms of one value. */
 const mostShapes = 60
-
-/** The most properties that are taken from one object. */
-const mostProperties = 1000
 
 const any: Shape = { kind: "any" }
 
@@ -186,8 +181,7 @@ export class SchemaReader {
     return {
       properties,
       required: new Set(required),
-      rest: rest === undefined ? false : rest.rest,
-      unread: Math.max(...objects.map(({ unread }) => unread))
+      rest: rest === undefined ? false : rest.rest
     }
   }
 
@@ -293,18 +287,13 @@ const naming = ["patternProperties", "if", "then", "else", "dependentSchemas", "
 const fieldsOf = (schema: JsonSchema): Fields => {
   const { additionalProperties: rest, patternProperties, properties, required } = schema
   const named = Array.isArray(required) ? required.filter((name) => typeof name === "string") : []
-  const all = Object.entries(isRecord(properties) ? properties : {})
-  const known = new Map(all.slice(0, mostProperties))
-  const unread = all.filter(([name]) => !known.has(name) && !named.includes(name)).length
+  const known = new Map(Object.entries(isRecord(properties) ? properties : {}))
   // What is required without being described can still be given.
-  for (const name of named.slice(0, mostProperties)) if (!known.has(name)) known.set(name, true)
-  const isNamed = known.size < mostProperties && !naming.some((keyword) => keyword in schema)
+  for (const name of named) if (!known.has(name)) known.set(name, true)
+  const isOpen = rest === undefined && naming.some((keyword) => keyword in schema)
   return {
     properties: known,
     required: new Set(named),
-    // What was not read can be given all the same.
-    rest:
-      unread > 0 || (isRecord(patternProperties) && rest === false) || (rest === undefined && !isNamed) ? true : rest,
-    unread
+    rest: isOpen || (isRecord(patternProperties) && rest === false) ? true : rest
   }
 }
