@@ -43,14 +43,8 @@ export interface CommandAccount {
   /** True where a budget limits what may be used, so that every model needs a price. */
   readonly hasBudget: boolean
   readonly add: (usage: CommandUsage) => void
-  /**
-   * Returns which limit of the caller is reached, and a line about it; undefined while more may be used.
-   *
-   * @param pending what is used besides, and not added yet
-   */
-  readonly reached: (
-    pending?: CommandUsage
-  ) => { readonly ending: "tokens" | "budget"; readonly reason: string } | undefined
+  /** Returns which limit of the caller is reached, and a line about it; undefined while more may be used. */
+  readonly reached: () => { readonly ending: "tokens" | "budget"; readonly reason: string } | undefined
 }
 
 /**

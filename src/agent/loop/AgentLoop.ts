@@ -6,6 +6,7 @@
 import * as Prompt from "@effect/ai/Prompt"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { Described } from "../../command/CommandHandler.js"
@@ -18,7 +19,7 @@ import { AgentEvent, type Ending } from "./AgentEvent.js"
 import { AgentSettings, type Settings } from "./AgentSettings.js"
 
 import * as Asking from "./internal/Asking.js"
-import * as Conversation from "./internal/Conversation.js"
+import { Conversation } from "./internal/Conversation.js"
 import * as EventQueue from "./internal/EventQueue.js"
 import * as Misuse from "./internal/Misuse.js"
 import * as SystemPrompt from "./internal/SystemPrompt.js"
@@ -38,33 +39,37 @@ const lastTurn =
 
 const userMessage = (text: string) => Prompt.userMessage({ content: [Prompt.textPart({ text })] })
 
-const limitsOf = ({ limits = {} }: Run, settings: Settings): Limits => ({
-  maxTurns: limits.maxTurns ?? settings.maxTurns,
-  maxTokens: limits.maxTokens,
-  budget: limits.budget,
-  maxParallelTasks: limits.maxParallelTasks ?? settings.maxParallelTasks
-})
+const refusals = {
+  "content-filter": "The model refused to go on, or the provider's filter stopped its answer.",
+  error: "The provider ended the answer with an error."
+}
 
-/**
- * Carries out a run, and emits its steps. It ends in no other way than with `Ended`, unless it is interrupted.
- *
- * @param idPrefix begins the ids of calls that the run makes itself
- */
+const reasonOf = ({ kind, reason }: ModelError): string =>
+  kind === "context_length"
+    ? `The conversation does not fit the model's window any more: ${reason} Begin a new one, or take a model with a larger window.`
+    : reason
+
+/** Carries out a run, and emits its steps. Unless it is interrupted, the last one is `Ended`. */
 const carryOut = Effect.fnUntraced(function* (
   run: Run,
   settings: Settings,
-  events: EventQueue.EventQueue,
+  emit: EventQueue.Emit,
   idPrefix: string
 ): Effect.fn.Return<void> {
-  const { model, toolset } = run
-  const limits = limitsOf(run, settings)
+  const { history = [], limits: { budget, maxParallelTasks, maxTokens, maxTurns } = {}, model, toolset } = run
+  const limits: Limits = {
+    maxTurns: maxTurns ?? settings.maxTurns,
+    maxTokens,
+    budget,
+    maxParallelTasks: maxParallelTasks ?? settings.maxParallelTasks
+  }
   const listener = yield* CallContext.get("listener")
-  const account = new Asking.RunAccount(limits, listener.account)
+  const account = new RunLimits.RunAccount(limits, listener.account)
   // The same with every request, so that the provider's cache holds: descriptions change with what is registered.
   const tools = toolset.tools.map(({ description, name, parameters }) => ({ name, description, parameters }))
-  const conversation = Conversation.make({
+  const conversation = new Conversation({
     system: SystemPrompt.make(run),
-    history: run.history ?? [],
+    history,
     tools,
     toolset,
     contextWindow: model.contextWindow,
@@ -79,104 +84,76 @@ const carryOut = Effect.fnUntraced(function* (
   let misuse = Misuse.none
 
   const end = (ending: Ending, reason?: string) =>
-    events.emit(
-      AgentEvent.Ended({ ending, reason, text: begun === "" ? lastText : begun, usage: account.total, turns })
-    )
-  const append = (message: Prompt.Message) =>
-    Effect.suspend(() => {
-      conversation.add(message)
-      return events.handOver(AgentEvent.Appended({ messages: [message] }))
-    })
+    emit(AgentEvent.Ended({ ending, reason, text: begun === "" ? lastText : begun, usage: account.total, turns }))
+  const append = (message: Prompt.Message | undefined) => {
+    if (message === undefined) return Effect.void
+    conversation.add(message)
+    return emit(AgentEvent.Appended({ messages: [message] }))
+  }
 
-  /** Ends with the beginning of an answer that was cut, since it has passed a limit. */
-  const endCut = Effect.fnUntraced(function* ({ reached, text, usage }: Extract<Asking.Asked, { _tag: "Cut" }>) {
-    if (usage === undefined) return yield* end(reached.ending, reached.reason)
-    account.add(usage)
-    yield* events.emit(AgentEvent.TurnEnded({ turn: turns, text, usage }))
-    if (text.trim() !== "") {
-      yield* append(Prompt.assistantMessage({ content: [Prompt.textPart({ text })] }))
-      lastText = begun + text
-      begun = ""
+  /** Asks for a turn and runs its calls; returns false if the run goes on. */
+  const step = Effect.gen(function* () {
+    const reached = RunLimits.ofTurns(limits, turns) ?? account.reached()
+    if (reached !== undefined) return yield* end(reached.ending, reached.reason)
+    const compacted = yield* conversation.fit
+    if (compacted !== undefined) {
+      yield* emit(AgentEvent.Compacted({ ...compacted, messages: conversation.messages }))
     }
-    const { ending, reason } = account.reached() ?? reached
-    yield* end(ending, `${reason} The last answer was cut off there, and its tokens are an estimate.`)
+    turns++
+    yield* emit(AgentEvent.TurnStarted({ turn: turns }))
+    const last = turns === limits.maxTurns ? userMessage(lastTurn) : undefined
+    const asked = yield* Effect.either(Asking.ask({ model, conversation, tools, emit, account, last }))
+    if (Either.isLeft(asked)) {
+      const { ending, reason } = account.reached() ?? { ending: "failed", reason: reasonOf(asked.left) }
+      return yield* end(ending, reason)
+    }
+    const turn = asked.right
+    const usage = RunLimits.of(turn.usage, model.price)
+    account.add(usage)
+    if (!turn.usage.isEstimated) conversation.count(turn.usage.input)
+    yield* emit(AgentEvent.TurnEnded({ turn: turns, text: turn.text, usage }))
+    const hasText = turn.text.trim() !== ""
+    if (hasText) lastText = turn.text
+
+    if (turn.reason === "content-filter" || (turn.reason === "error" && turn.calls.length === 0)) {
+      return yield* end("failed", refusals[turn.reason])
+    }
+    if (turn.calls.length === 0) {
+      if (hasText) yield* append(turn.message)
+      if (hasText && turn.reason !== "length") {
+        lastText = begun + turn.text
+        begun = ""
+        return yield* end("done")
+      }
+      if (hasText) begun += turn.text
+      if (++vain >= mostVain) {
+        return yield* end("failed", `The model gave no ${hasText ? "whole " : ""}answer in ${vain} turns in a row.`)
+      }
+      yield* append(userMessage(hasText ? nudges.cut : nudges.empty))
+      return false
+    }
+
+    vain = 0
+    begun = ""
+    yield* append(turn.message)
+    const done = yield* TurnCalls.run(turn, { toolset, emit, account, maxParallelTasks: limits.maxParallelTasks })
+    conversation.addResults(done)
+    misuse = Misuse.next(misuse, done)
+    if (misuse.count < Misuse.most) return false
+    const output = done.at(-1)?.result.output ?? ""
+    return yield* end("misuse", `${Misuse.describe(misuse)} The last answer was: ${ForeignText.quoted(output, 300)}`)
   })
 
-  yield* events.emit(AgentEvent.Started({ provider: model.provider, model: model.name }))
+  yield* emit(AgentEvent.Started({ provider: model.provider, model: model.name }))
   yield* append(userMessage(run.prompt))
   if (account.hasBudget && model.price === undefined) return yield* end("failed", RunLimits.unpriced(model))
-  const goOn = Effect.gen(function* () {
-    while (true) {
-      const reached = RunLimits.ofTurns(limits, turns) ?? account.reached()
-      if (reached !== undefined) return yield* end(reached.ending, reached.reason)
-      const compacted = yield* conversation.fit
-      if (compacted !== undefined)
-        yield* events.emit(AgentEvent.Compacted({ ...compacted, messages: conversation.messages }))
-      turns++
-      yield* events.emit(AgentEvent.TurnStarted({ turn: turns }))
-      const last = turns === limits.maxTurns ? userMessage(lastTurn) : undefined
-      const asked = yield* Asking.ask({ model, conversation, tools, events, account, last })
-      if (asked._tag === "Cut") return yield* endCut(asked)
-      if (asked._tag === "Failed") {
-        const { ending, reason } = account.reached() ?? { ending: "failed", reason: reasonOf(asked.error) }
-        return yield* end(ending, reason)
-      }
-      const turn = conversation.own(asked.turn)
-      const usage = RunLimits.of(turn.usage, model.price)
-      account.add(usage)
-      if (!turn.usage.isEstimated) conversation.count(turn.usage.input)
-      yield* events.emit(AgentEvent.TurnEnded({ turn: turns, text: turn.text, usage }))
-      const hasText = turn.text.trim() !== ""
-      if (hasText) lastText = turn.text
-
-      if (turn.reason === "content-filter" || (turn.reason === "error" && turn.calls.length === 0)) {
-        return yield* end("failed", refusals[turn.reason])
-      }
-      if (turn.calls.length === 0) {
-        if (hasText && turn.reason !== "length") {
-          if (turn.message !== undefined) yield* append(turn.message)
-          lastText = begun + turn.text
-          begun = ""
-          return yield* end("done")
-        }
-        if (hasText) begun += turn.text
-        if (hasText && turn.message !== undefined) yield* append(turn.message)
-        if (++vain >= mostVain) {
-          return yield* end("failed", `The model gave no ${hasText ? "whole " : ""}answer in ${vain} turns in a row.`)
-        }
-        yield* append(userMessage(hasText ? nudges.cut : nudges.empty))
-        continue
-      }
-
-      vain = 0
-      begun = ""
-      if (turn.message !== undefined) yield* append(turn.message)
-      const done = yield* TurnCalls.run(turn, { toolset, events, account, maxParallelTasks: limits.maxParallelTasks })
-      conversation.addResults(done)
-      misuse = Misuse.next(misuse, done)
-      if (misuse.count >= Misuse.most) {
-        const last = done.at(-1)?.result.output ?? ""
-        return yield* end("misuse", `${Misuse.describe(misuse)} The last answer was: ${ForeignText.quoted(last, 300)}`)
-      }
-    }
-  })
-  yield* Effect.catchAllDefect(goOn, (defect) =>
+  yield* Effect.catchAllDefect(Effect.repeat(step, { until: (isOver) => isOver !== false }), (defect) =>
     Effect.zipRight(
       Effect.logError("the run of an agent failed unexpectedly", defect),
       end("failed", `The run failed unexpectedly: ${ForeignText.line(String(defect), 300)}`)
     )
   )
 })
-
-const refusals = {
-  "content-filter": "The model refused to go on, or the provider's filter stopped its answer.",
-  error: "The provider ended the answer with an error."
-}
-
-const reasonOf = ({ kind, reason }: ModelError): string =>
-  kind === "context_length"
-    ? `The conversation does not fit the model's window any more: ${reason} Begin a new one, or take a model with a larger window.`
-    : reason
 
 /**
  * The limits of a run; what is not given comes from the settings.
@@ -247,7 +224,7 @@ export const layer: Layer.Layer<AgentLoop, never, AgentSettings> = Layer.effect(
   Effect.map(AgentSettings, (settings) => {
     let runs = 0
     return AgentLoop.of({
-      run: (run) => EventQueue.stream((events) => carryOut(run, settings, events, `synapse_${++runs}`))
+      run: (run) => EventQueue.stream((emit) => carryOut(run, settings, emit, `synapse_${++runs}`))
     })
   })
 )

@@ -1,4 +1,5 @@
 /** Decides when a run has reached one of its limits, and says which. */
+import type { CommandAccount } from "../../domain/CommandListener.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { Model, Price } from "../model/ModelProvider.js"
 import type { Limits } from "./AgentLoop.js"
@@ -39,32 +40,47 @@ export const of = (
       : ((input - cached) * price.input + cached * (price.cached ?? price.input) + output * price.output) / 1_000_000
 })
 
-/** A limit that is reached: the ending of the run, and a line on which limit it is and how to go on. */
-export interface Reached<Ending extends "turns" | "tokens" | "budget" = "turns" | "tokens" | "budget"> {
+/** The limit that is reached: the ending of the run, and a line about the limit. */
+interface Reached<Ending extends "turns" | "tokens" | "budget"> {
   readonly ending: Ending
   readonly reason: string
 }
 
-/** Returns the limit on tokens or on costs that is reached; undefined where there is room for a further request. */
-export const ofUsage = (
-  { budget, maxTokens }: Pick<Limits, "budget" | "maxTokens">,
-  { cost = 0, input, output }: TokenUsage
-): Reached<"tokens" | "budget"> | undefined => {
-  const tokens = input + output
-  // Written so that a limit that is no number is reached at once.
-  if (maxTokens !== undefined && !(tokens < maxTokens)) {
-    return { ending: "tokens", reason: `The limit of ${maxTokens} tokens is reached: ${tokens} were used.` }
+/** The account of a run. What is added to it also counts for its caller, whose limits hold as well. */
+export class RunAccount implements CommandAccount {
+  /** All that was used so far. */
+  total: TokenUsage = none
+
+  constructor(
+    private readonly limits: Limits,
+    private readonly caller: CommandAccount | undefined
+  ) {}
+
+  get hasBudget(): boolean {
+    return this.limits.budget !== undefined || this.caller?.hasBudget === true
   }
-  if (budget !== undefined && !(cost < budget)) {
-    return {
-      ending: "budget",
-      reason: `The budget of ${budget} is used up: it cost ${Number(cost.toFixed(6))}.`
+
+  readonly add = (usage: TokenUsage): void => {
+    this.total = add(this.total, usage)
+    this.caller?.add(usage)
+  }
+
+  readonly reached = (): Reached<"tokens" | "budget"> | undefined => {
+    const { budget, maxTokens } = this.limits
+    const { cost = 0, input, output } = this.total
+    const tokens = input + output
+    // A limit that is NaN is reached at once.
+    if (maxTokens !== undefined && !(tokens < maxTokens)) {
+      return { ending: "tokens", reason: `The limit of ${maxTokens} tokens is reached: ${tokens} were used.` }
     }
+    if (budget !== undefined && !(cost < budget)) {
+      return { ending: "budget", reason: `The budget of ${budget} is used up: it cost ${Number(cost.toFixed(6))}.` }
+    }
+    return this.caller?.reached()
   }
-  return undefined
 }
 
-/** Returns the limit on turns, where so many requests have reached it. */
+/** Returns the limit on turns if this many requests have reached it. */
 export const ofTurns = ({ maxTurns }: Pick<Limits, "maxTurns">, turns: number): Reached<"turns"> | undefined =>
   turns < maxTurns
     ? undefined

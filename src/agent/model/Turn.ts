@@ -1,8 +1,8 @@
 /**
- * Asks a model for one turn: its text, its tool calls, and what it used. It is the one door of an agent to a model.
+ * Asks a model for one turn: its text, its tool calls, and its usage.
  *
- * Tool calls come as they were written: also of tools that are not there, and also with arguments that are no JSON.
- * With a LanguageModel of another provider of `@effect/ai`, such a call fails the turn.
+ * Tool calls come as the model wrote them, also of unknown tools, and with arguments that are not JSON. With a
+ * LanguageModel of another provider of `@effect/ai`, such a call fails the turn.
  */
 import type * as LanguageModel from "@effect/ai/LanguageModel"
 import * as Prompt from "@effect/ai/Prompt"
@@ -19,14 +19,15 @@ import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolDefinition } from "../../toolset/Tool.js"
 import type { Retrying } from "./internal/Retry.js"
 import * as Retry from "./internal/Retry.js"
+import * as Wire from "./internal/Wire.js"
 import { fromAiError, fromEvent, ModelError } from "./ModelError.js"
 import type { Model } from "./ModelProvider.js"
 
-/** A part of a model's turn. The last one is `Finished`; where there is none, the stream fails. */
+/** A part of a model's turn. The last one is `Finished`, unless the stream fails. */
 export type TurnPart = Data.TaggedEnum<{
   /** A part of the model's text. */
   Text: { readonly delta: string }
-  /** A part of what the model thought. */
+  /** A part of what the model thinks. */
   Reasoning: { readonly delta: string }
   /** A part of a call's arguments. */
   Arguments: { readonly delta: string }
@@ -40,178 +41,148 @@ export const TurnPart = Data.taggedEnum<TurnPart>()
 
 /** A whole turn. */
 export interface Finished {
-  /** `length` where the answer was cut, so that the last call's arguments may be half; `content-filter` for a refusal. */
+  /** `length` for an answer that was cut, whose last call may be incomplete; `content-filter` for a refusal. */
   readonly reason: Response.FinishReason
   readonly text: string
-  /** The calls in their order. Each has an id of its own; its `arguments` are the text that the model wrote. */
+  /** The calls in their order, with unique ids. `arguments` is the text that the model wrote. */
   readonly calls: ReadonlyArray<ToolCall>
   readonly usage: Usage
-  /** The turn as the conversation goes on with it; undefined where the model said nothing at all. */
+  /** The message to continue the conversation with; undefined if the model said nothing. */
   readonly message: Prompt.AssistantMessage | undefined
 }
 
 /** The tokens of a turn. */
 interface Usage {
-  /** All tokens that were sent, also those that the provider read from its cache. */
+  /** All tokens that were sent, also cached ones. */
   readonly input: number
   readonly output: number
   /** The part of `input` that was read from the provider's cache. */
   readonly cached: number
-  /** True where the provider did not tell, so that four characters are taken for a token. */
+  /** True if the provider did not tell, so that four characters count as a token. */
   readonly isEstimated: boolean
 }
 
 type Metadata = Record<string, Record<string, unknown> | undefined>
 
-/** A block of the turn in the making. */
-type Block =
-  | { readonly type: "text" | "reasoning"; text: string; options: Metadata }
-  | { readonly type: "call"; readonly id: string; readonly name: string; text: string; options: Metadata }
+/** A block of the unfinished turn. */
+type Block = BlockStart & { text: string; readonly options: Metadata }
+type BlockStart =
+  | { readonly type: "text" | "reasoning" }
+  | { readonly type: "call"; readonly id: string; readonly name: string }
 
-/** The most calls of one turn, and the most blocks. */
+/** The most calls of one turn. Further ones are left out, as if the model had not made them. */
 const mostCalls = 128
-const mostBlocks = 1024
 
-/**
- * The most characters of an answer, and the most parts that it comes in: a model that repeats itself without an end stops
- * there.
- */
-export const limits = { characters: 16 * 1024 * 1024, parts: 500_000 }
+/** The most characters and parts of an answer, so that a model that repeats itself without end is stopped. */
+export const longestAnswer = 2_000_000
 
-/** Takes the parts of an answer, and returns what they add to the turn. */
-interface TurnRecorder {
-  readonly accept: (
-    part: Response.StreamPart<Record<string, AiTool.Any>>
-  ) => Effect.Effect<ReadonlyArray<TurnPart>, ModelError>
-  readonly isFinished: () => boolean
-}
+/** The longest name of a tool that is kept. */
+const longestName = 200
 
-/** Makes a recorder of one turn; the tokens of the prompt are estimated where the provider does not tell. */
-export const make = (prompt: Prompt.Prompt): TurnRecorder => {
-  const blocks = new Map<string, Block>()
-  let isFinished = false
-  let characters = 0
-  let parts = 0
+/** Collects the parts of one turn. */
+export class TurnRecorder {
+  isFinished = false
+  private readonly blocks = new Map<string, Block>()
+  private size = 0
 
-  const block = (key: string, make: () => Block): Block => {
-    const known = blocks.get(key)
-    if (known !== undefined) return known
-    const made = make()
-    blocks.set(key, made)
-    return made
-  }
-  const callBlock = ({ id, name }: { id: string; name: string }): Block =>
-    block(`call/${id}`, () => ({ type: "call", id, name: TextCut.startOf(name, longestName), text: "", options: {} }))
-  const said = (
-    type: "text" | "reasoning",
-    { delta = "", id, metadata }: { delta?: string; id: string; metadata: Metadata }
-  ) => {
-    const open = block(`${type}/${id}`, () => ({ type, text: "", options: {} }))
-    open.text += delta
-    merge(open.options, metadata)
-    if (delta === "") return []
-    return [type === "text" ? TurnPart.Text({ delta }) : TurnPart.Reasoning({ delta })]
-  }
+  constructor(private readonly prompt: Prompt.Prompt) {}
 
-  const accept: TurnRecorder["accept"] = (part) => {
-    if (isFinished) return Effect.succeed([])
-    characters += "delta" in part ? part.delta.length : 0
-    if (++parts > limits.parts || characters > limits.characters) {
-      return Effect.fail(new ModelError({ kind: "too_long", reason: "The model's answer is too long: it was stopped" }))
+  accept(part: Response.StreamPart<Record<string, AiTool.Any>>): Effect.Effect<ReadonlyArray<TurnPart>, ModelError> {
+    this.size += 1 + ("delta" in part ? part.delta.length : 0)
+    if (this.size > longestAnswer) {
+      return new ModelError({ kind: "too_long", reason: "The model's answer is too long: it was stopped" })
     }
-    if (blocks.size > mostBlocks)
-      return Effect.fail(new ModelError({ kind: "broken", reason: "The model's answer has too many parts" }))
     switch (part.type) {
       case "text-start":
       case "text-delta":
       case "text-end":
-        return Effect.succeed(said("text", part))
+        return Effect.succeed(this.said("text", part))
       case "reasoning-start":
       case "reasoning-delta":
       case "reasoning-end":
-        return Effect.succeed(said("reasoning", part))
-      case "tool-params-start": {
+        return Effect.succeed(this.said("reasoning", part))
+      case "tool-params-start":
+      case "tool-call": {
         if (part.providerExecuted) return Effect.succeed([])
-        const call = callBlock(part)
+        const { id, name } = part
+        const call = this.block(`call/${id}`, { type: "call", id, name: TextCut.startOf(name, longestName) })
+        if (part.type === "tool-call" && call.text === "") call.text = JSON.stringify(part.params ?? {})
         merge(call.options, part.metadata)
         return Effect.succeed([])
       }
       case "tool-params-delta": {
-        const call = blocks.get(`call/${part.id}`)
+        const call = this.blocks.get(`call/${part.id}`)
         if (call === undefined || part.delta === "") return Effect.succeed([])
         call.text += part.delta
         return Effect.succeed([TurnPart.Arguments({ delta: part.delta })])
       }
-      case "tool-call": {
-        if (part.providerExecuted) return Effect.succeed([])
-        const call = callBlock(part)
-        if (call.text === "") call.text = JSON.stringify(part.params ?? {})
-        merge(call.options, part.metadata)
-        return Effect.succeed([])
-      }
       case "error":
         return Effect.fail(fromEvent(part.error))
-      case "finish": {
-        isFinished = true
-        const all = [...blocks.values()]
-        const kept = firstCalls(all)
-        const calls = callsOf(kept)
-        return Effect.succeed([
-          TurnPart.Finished({
-            reason: part.reason,
-            text: all.map((one) => (one.type === "text" ? one.text : "")).join(""),
-            calls,
-            usage: usageOf(part.usage, prompt, all),
-            message: messageOf(kept, calls)
-          })
-        ])
-      }
+      case "finish":
+        this.isFinished = true
+        return Effect.succeed([TurnPart.Finished(finishedOf([...this.blocks.values()], part, this.prompt))])
       default:
         return Effect.succeed([])
     }
   }
-  return { accept, isFinished: () => isFinished }
+
+  private block(key: string, begun: BlockStart): Block {
+    const block = this.blocks.get(key) ?? { ...begun, text: "", options: {} }
+    this.blocks.set(key, block)
+    return block
+  }
+
+  private said(
+    type: "text" | "reasoning",
+    { delta = "", id, metadata }: { delta?: string; id: string; metadata: Metadata }
+  ): ReadonlyArray<TurnPart> {
+    const block = this.block(`${type}/${id}`, { type })
+    block.text += delta
+    merge(block.options, metadata)
+    if (delta === "") return []
+    return [type === "text" ? TurnPart.Text({ delta }) : TurnPart.Reasoning({ delta })]
+  }
 }
 
 const merge = (options: Metadata, metadata: Metadata): void => {
   for (const [name, value] of Object.entries(metadata)) options[name] = { ...options[name], ...value }
 }
 
-/** Leaves out the calls beyond the most of a turn, as if the model had not made them: it makes them again. */
-const firstCalls = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
-  let calls = 0
-  return blocks.filter((block) => block.type !== "call" || ++calls <= mostCalls)
-}
-
-const callsOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<ToolCall> =>
-  blocks.flatMap((block) =>
-    block.type === "call"
-      ? [{ id: block.id, name: block.name, arguments: block.text.trim() === "" ? "{}" : block.text }]
-      : []
-  )
-
-const messageOf = (
+/** Puts the blocks of a turn together. Its calls get ids that are new in the conversation; some servers repeat theirs. */
+const finishedOf = (
   blocks: ReadonlyArray<Block>,
-  calls: ReadonlyArray<ToolCall>
-): Prompt.AssistantMessage | undefined => {
-  const left = [...calls]
-  const content = blocks.flatMap((block): ReadonlyArray<Prompt.AssistantMessagePart> => {
+  { reason, usage }: Pick<Response.FinishPart, "reason" | "usage">,
+  prompt: Prompt.Prompt
+): Finished => {
+  const taken = new Set(prompt.content.flatMap((message) => callsOf(message).map(({ id }) => id)))
+  const calls: Array<ToolCall> = []
+  const content = blocks.flatMap(({ options, text, ...block }): ReadonlyArray<Prompt.AssistantMessagePart> => {
     if (block.type === "call") {
-      const { arguments: text, id, name } = left.shift() as ToolCall
-      const params = paramsOf(text)
-      return [Prompt.toolCallPart({ id, name, params, providerExecuted: false, options: block.options })]
+      if (calls.length >= mostCalls) return []
+      const call = { id: Wire.uniqueId(block.id, taken), name: block.name, arguments: text.trim() === "" ? "{}" : text }
+      calls.push(call)
+      const params = paramsOf(call.arguments)
+      return [Prompt.toolCallPart({ id: call.id, name: call.name, params, providerExecuted: false, options })]
     }
-    if (block.text === "" && Object.keys(block.options).length === 0) return []
-    return [
-      block.type === "text"
-        ? Prompt.textPart({ text: block.text, options: block.options })
-        : Prompt.reasoningPart({ text: block.text, options: block.options })
-    ]
+    if (text === "" && Object.keys(options).length === 0) return []
+    return [block.type === "text" ? Prompt.textPart({ text, options }) : Prompt.reasoningPart({ text, options })]
   })
-  return content.length === 0 ? undefined : Prompt.assistantMessage({ content })
+  return {
+    reason,
+    text: blocks.map(({ text, type }) => (type === "text" ? text : "")).join(""),
+    calls,
+    usage: usageOf(usage, prompt, blocks),
+    message: content.length === 0 ? undefined : Prompt.assistantMessage({ content })
+  }
 }
 
-/** Returns the arguments as an object, which is what providers take back; text that is none stays readable in it. */
+/** Returns the calls in a message that the agent runs, not the provider. */
+export const callsOf = (message: Prompt.Message): ReadonlyArray<Prompt.ToolCallPart> =>
+  message.role === "assistant"
+    ? message.content.filter((part): part is Prompt.ToolCallPart => part.type === "tool-call" && !part.providerExecuted)
+    : []
+
+/** Wraps arguments that are not a JSON object in one, since providers only accept objects. */
 const paramsOf = (text: string): object => {
   try {
     const value: unknown = JSON.parse(text)
@@ -223,25 +194,18 @@ const paramsOf = (text: string): object => {
   }
 }
 
-/** A larger number of tokens is none; sums of such numbers stay exact. */
-const mostTokens = 1e12
-
-/** The most characters of a tool's name that are kept: one that is there has fewer. */
-const longestName = 200
-
 const tokensOf = (characters: number): number => Math.ceil(characters / 4)
 
-/** An image has few tokens for its bytes. */
+/** Leaves out images, which have few tokens for their bytes. */
 const withoutImages = (key: string, value: unknown): unknown => (key === "base64" ? "" : value)
 
 const usageOf = (usage: Response.Usage, prompt: Prompt.Prompt, blocks: ReadonlyArray<Block>): Usage => {
-  const told = (count: number | undefined) =>
-    count !== undefined && count >= 0 && count <= mostTokens ? count : undefined
-  const [input, output] = [told(usage.inputTokens), told(usage.outputTokens)]
+  const input = Wire.countAt(usage, "inputTokens")
+  const output = Wire.countAt(usage, "outputTokens")
   return {
     input: input ?? tokensOf(JSON.stringify(prompt.content, withoutImages).length),
     output: output ?? tokensOf(blocks.reduce((sum, { text }) => sum + text.length, 0)),
-    cached: Math.min(told(usage.cachedInputTokens) ?? 0, input ?? 0),
+    cached: Math.min(Wire.countAt(usage, "cachedInputTokens") ?? 0, input ?? 0),
     isEstimated: input === undefined || output === undefined
   }
 }
@@ -261,22 +225,22 @@ export const stream = (
   request: Request
 ): Stream.Stream<TurnPart, ModelError> => Retry.stream(once(languageModel, request), TurnPart.Retrying, retry)
 
-/** Asks a model for a turn, once. Fails with the error of the first try. */
-export const once = (model: LanguageModel.Service, request: Request): Stream.Stream<TurnPart, ModelError> =>
+/** Asks a model for a turn, once. */
+const once = (model: LanguageModel.Service, request: Request): Stream.Stream<TurnPart, ModelError> =>
   Stream.suspend(() => {
     const prompt = Prompt.make(request.prompt)
-    const recorder = make(prompt)
+    const recorder = new TurnRecorder(prompt)
     return model.streamText({ prompt, toolkit: toolkitOf(request.tools), disableToolCallResolution: true }).pipe(
       Stream.mapError(fromAiError),
       Stream.mapConcatEffect((part) => recorder.accept(part)),
       Stream.takeUntil((part) => part._tag === "Finished"),
-      Stream.concat(Stream.suspend(() => (recorder.isFinished() ? Stream.empty : Stream.fail(brokenOff()))))
+      Stream.concat(Stream.suspend(() => (recorder.isFinished ? Stream.empty : Stream.fail(brokenOff()))))
     )
   })
 
 const brokenOff = () => new ModelError({ kind: "broken", reason: "The model's answer broke off before its end" })
 
-/** Accepts any parameters: where `@effect/ai` checked them, wrong ones would end the whole turn. */
+/** Accepts any parameters: if `@effect/ai` checked them, wrong ones would fail the whole turn. */
 const parametersOf = (tool: ToolDefinition) =>
   Schema.Unknown.annotations({ jsonSchema: tool.parameters }) as unknown as AiTool.AnyStructSchema
 

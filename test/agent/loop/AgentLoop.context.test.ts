@@ -40,7 +40,7 @@ describe("the model's window", () => {
       assert.strictEqual(last.length, 20)
       assert.strictEqual(
         last[0],
-        `[output left out to save room: ${big.length} characters; lines 3 to 502 of /tmp/kept/1.txt hold it]`
+        `[output left out to save room: ${big.length} characters; /tmp/kept/1.txt holds it, from line 2 on]`
       )
       assert.deepStrictEqual(last.slice(-3), [big, big, big])
       // What is recorded is the whole.

@@ -1,9 +1,9 @@
 import * as Prompt from "@effect/ai/Prompt"
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as History from "../../../src/agent/loop/History.js"
 import * as Conversation from "../../../src/agent/loop/internal/Conversation.js"
-import { ContextSize } from "../../../src/agent/loop/internal/Conversation.js"
 
 const user = (text: string) => Prompt.userMessage({ content: [Prompt.textPart({ text })] })
 const turn = (id: string, ...lengths: ReadonlyArray<number>): ReadonlyArray<Prompt.Message> => {
@@ -20,12 +20,17 @@ const turn = (id: string, ...lengths: ReadonlyArray<number>): ReadonlyArray<Prom
 const turns = (count: number, length: number) =>
   Array.from({ length: count }, (_, at) => turn(String(at), length)).flat()
 
-const size = new ContextSize(0)
+const bytesOf = (messages: ReadonlyArray<Prompt.Message>) =>
+  messages.reduce((sum, message) => sum + Conversation.sizeOf(message), 0)
 const planOf = (messages: ReadonlyArray<Prompt.Message>, needed: number, wanted = needed) =>
-  Conversation.planCompaction(messages, size, { needed, wanted })
-const idsOf = ({ outputs }: Conversation.Plan) => outputs.map(({ id }) => id)
+  Conversation.planCompaction(messages, { needed, wanted })
+const idsOf = ({ outputs }: ReturnType<typeof planOf>) => outputs.map(({ part }) => part.id)
 const compact = (messages: ReadonlyArray<Prompt.Message>, needed: number, wanted = needed) =>
-  Conversation.apply(messages, planOf(messages, needed, wanted), ({ id }) => `lines 1 to 2 of /tmp/${id} hold it`)
+  Conversation.apply(
+    messages,
+    planOf(messages, needed, wanted),
+    ({ part }) => `lines 1 to 2 of /tmp/${part.id} hold it`
+  )
 
 describe("Compaction", () => {
   it("replaces the oldest outputs, in a batch of what is wanted", () => {
@@ -90,32 +95,41 @@ describe("Compaction", () => {
     ])
     FastCheck.assert(
       FastCheck.property(conversation, FastCheck.double({ min: 0, max: 1, noNaN: true }), (messages, share) => {
-        const before = size.bytes(messages)
+        const before = bytesOf(messages)
         const shorter = compact(messages, before * share)
         assert.deepStrictEqual(History.repair(shorter), shorter)
         assert.deepStrictEqual(shorter[0], messages[0])
-        assert.isAtMost(size.bytes(shorter), before + 200)
-        if (share < 0.5 && before > 50_000) assert.isBelow(size.bytes(shorter), before * (1 - share) + 20_000)
+        assert.isAtMost(bytesOf(shorter), before + 200)
+        if (share < 0.5 && before > 50_000) assert.isBelow(bytesOf(shorter), before * (1 - share) + 20_000)
       })
     )
   })
 })
 
-describe("ContextSize", () => {
+describe("the size of a conversation", () => {
+  const sizes = (window: number, messages: ReadonlyArray<Prompt.Message>) =>
+    new Conversation.Conversation({
+      system: "",
+      history: messages,
+      tools: [],
+      toolset: { tools: [], handle: () => Effect.dieMessage("not called") } as never,
+      contextWindow: window,
+      takesImages: true,
+      idPrefix: "x"
+    })
+
   it("takes four bytes for a token until the provider has counted", () => {
-    const counted = new ContextSize(100)
-    const messages = [user("x".repeat(868))]
-    assert.strictEqual(counted.bytes(messages), 1000)
-    assert.strictEqual(counted.bytesOf(10), 40)
-    counted.count(messages, 500)
-    assert.strictEqual(counted.bytesOf(10), 20)
-    counted.count(messages, 1)
-    assert.strictEqual(counted.bytesOf(10), 80)
-    counted.count(messages, 0)
-    assert.strictEqual(counted.bytesOf(10), 80)
+    const counted = sizes(1000, [user("x".repeat(966))])
+    assert.strictEqual(counted.tokens(), 250)
+    counted.count(500)
+    assert.strictEqual(counted.tokens(), 500)
+    counted.count(1)
+    assert.strictEqual(counted.tokens(), 125)
+    counted.count(0)
+    assert.strictEqual(counted.tokens(), 125)
   })
 
   it("counts bytes, not characters", () => {
-    assert.strictEqual(size.of(user("中".repeat(100))) - size.of(user("")), 300)
+    assert.strictEqual(Conversation.sizeOf(user("中".repeat(100))) - Conversation.sizeOf(user("")), 300)
   })
 })

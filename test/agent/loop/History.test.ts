@@ -2,6 +2,7 @@ import * as Prompt from "@effect/ai/Prompt"
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as History from "../../../src/agent/loop/History.js"
+import * as Turn from "../../../src/agent/model/Turn.js"
 
 const user = (text: string) => Prompt.userMessage({ content: [Prompt.textPart({ text })] })
 const calling = (...ids: ReadonlyArray<string>) =>
@@ -63,53 +64,17 @@ describe("History.repair", () => {
       FastCheck.property(FastCheck.array(message, { maxLength: 12 }), (messages) => {
         const repaired = History.repair(messages)
         repaired.forEach((each, at) => {
-          const calls = History.callsOf(each).map(({ id }) => id)
+          const calls = Turn.callsOf(each).map(({ id }) => id)
           if (calls.length > 0) {
             assert.deepStrictEqual(
               resultsOf(repaired[at + 1]).map(([id]) => id),
               calls
             )
           }
-          if (each.role === "tool") assert.isNotEmpty(History.callsOf(repaired[at - 1] ?? user("")))
+          if (each.role === "tool") assert.isNotEmpty(Turn.callsOf(repaired[at - 1] ?? user("")))
         })
         assert.deepStrictEqual(History.repair(repaired), repaired)
       })
     )
-  })
-})
-
-describe("History.fit", () => {
-  const turn = (...ids: ReadonlyArray<string>) => ({
-    text: "",
-    message: calling(...ids),
-    calls: ids.map((id) => ({ id, name: "Bash", arguments: JSON.stringify({ command: id }) }))
-  })
-
-  it("keeps ids that are new, and gives others one of their own", () => {
-    const taken = new Set<string>()
-    const first = turn("a", "b")
-    assert.strictEqual(History.fit(first, taken), first)
-    const second = History.fit(turn("a", "", "c"), taken)
-    const ids = second.calls.map(({ id }) => id)
-    assert.deepStrictEqual(
-      History.callsOf(second.message).map(({ id }) => id),
-      ids
-    )
-    assert.strictEqual(new Set(["a", "b", ...ids]).size, 5)
-    assert.strictEqual(ids[2], "c")
-  })
-
-  it("takes no id of any length, and keeps the beginning of arguments that are too long", () => {
-    const long = "x".repeat(History.longestArguments)
-    const fitted = History.fit(
-      {
-        text: "",
-        message: calling(long),
-        calls: [{ id: long, name: "Bash", arguments: JSON.stringify({ command: long }) }]
-      },
-      new Set()
-    )
-    assert.isBelow(fitted.calls[0]?.id.length ?? 0, 20)
-    assert.isBelow(JSON.stringify(fitted.message).length, 2000)
   })
 })

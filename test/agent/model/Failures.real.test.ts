@@ -135,7 +135,8 @@ describe.each(Models.kinds)("a model behind the protocol of %s", (kind) => {
       const event = kind === "openai" ? { ...error, type: "error" } : { type: "error", error }
       const server = yield* ModelServer.serve([ModelServer.raw(`data: ${JSON.stringify(event)}\n\n`), whole])
       const parts = yield* Models.ask(server, kind)
-      assert.deepInclude(parts[0], { _tag: "Retrying", reason: `${kind} can't answer now (Overloaded)` })
+      const [first] = parts
+      assert.strictEqual(first?._tag === "Retrying" && first.error.reason, `${kind} can't answer now (Overloaded)`)
     })
   )
 

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as History from "../../../src/agent/loop/History.js"
+import * as Turn from "../../../src/agent/model/Turn.js"
 import * as Transcript from "../../../src/agent/transcript/Transcript.js"
 
 const session: Transcript.Session = {
@@ -75,7 +76,7 @@ describe("a transcript of a conversation that was made shorter", () => {
 const dangling = (messages: ReadonlyArray<Prompt.Message>) =>
   messages.flatMap((message, at) => {
     const next = messages[at + 1]
-    const calls = History.callsOf(message).map(({ id }) => id)
+    const calls = Turn.callsOf(message).map(({ id }) => id)
     const results = next?.role === "tool" ? next.content.map(({ id }) => id) : []
     return JSON.stringify(calls) === JSON.stringify(results) ? [] : [...calls, ...results]
   })

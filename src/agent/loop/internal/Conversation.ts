@@ -1,70 +1,28 @@
-/** Holds the conversation of a run, and keeps it within the share of the model's window that it may use. */
+/** The conversation of a run, which stays within a share of the model's window. */
 import * as Prompt from "@effect/ai/Prompt"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as CallContext from "../../../domain/CallContext.js"
-import * as ForeignText from "../../../domain/ForeignText.js"
 import * as TextCut from "../../../domain/TextCut.js"
 import type { ToolDefinition } from "../../../toolset/Tool.js"
 import type { Toolset } from "../../../toolset/Toolset.js"
 import * as ResultImage from "../../model/ResultImage.js"
-import type { Finished } from "../../model/Turn.js"
 import * as History from "../History.js"
 import * as Images from "../Images.js"
 import type { Done } from "./TurnCalls.js"
-import * as TurnCalls from "./TurnCalls.js"
 
-/** A token has some four bytes; what a provider counts changes that within these bounds. */
-const bytesPerToken = 4
-const least = 1
-const most = 8
+/** The bytes of a token: about four, until the provider's counts tell it within these bounds. */
+const bytesPerToken = { usual: 4, least: 1, most: 8 }
 
-/** A bound for images, whose tokens do not depend on their bytes. */
-const mostFile = 8000
+/** The size of an image or a file, whose tokens do not depend on its bytes. */
+const fileSize = 8000
 
-/** The bytes that a message has besides its text. */
-const around = 16
+/** The overhead of a message, and of each part. */
+const overhead = 16
 
-/** The size of a conversation. */
-export class ContextSize {
-  private readonly known = new WeakMap<Prompt.Message, number>()
-  private perToken = bytesPerToken
+const jsonSize = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "")
 
-  /** @param fixed the bytes of what is sent with every request: the system prompt and the tools */
-  constructor(private readonly fixed: number) {}
-
-  /** Takes what the provider has counted for a request with these messages. */
-  count(messages: ReadonlyArray<Prompt.Message>, tokens: number): void {
-    if (tokens > 0) this.perToken = Math.min(most, Math.max(least, this.bytes(messages) / tokens))
-  }
-
-  /** The bytes of messages, and of what is sent with them. */
-  bytes(messages: ReadonlyArray<Prompt.Message>): number {
-    return messages.reduce((sum, message) => sum + this.of(message), this.fixed)
-  }
-
-  /** The bytes that so many tokens have. */
-  bytesOf(tokens: number): number {
-    return tokens * this.perToken
-  }
-
-  /** The tokens that so many bytes have. */
-  tokensOf(bytes: number): number {
-    return bytes / this.perToken
-  }
-
-  /** The bytes of one message. */
-  of(message: Prompt.Message): number {
-    const known = this.known.get(message)
-    if (known !== undefined) return known
-    const parts: ReadonlyArray<Prompt.Part> = message.role === "system" ? [] : message.content
-    const bytes = parts.reduce((sum, part) => sum + sizeOf(part) + around, around)
-    this.known.set(message, bytes)
-    return bytes
-  }
-}
-
-const sizeOf = (part: Prompt.Part): number => {
+const partSize = (part: Prompt.Part): number => {
   switch (part.type) {
     case "text":
     case "reasoning":
@@ -74,74 +32,76 @@ const sizeOf = (part: Prompt.Part): number => {
     case "tool-result":
       return (
         (typeof part.result === "string" ? Buffer.byteLength(part.result) : jsonSize(part.result)) +
-        ResultImage.of(part).length * mostFile
+        ResultImage.of(part).length * fileSize
       )
     case "file":
-      return mostFile
+      return fileSize
   }
 }
 
-const jsonSize = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "")
+/** Estimates the bytes of a message in a request. */
+export const sizeOf = (message: Prompt.Message): number => {
+  const parts: ReadonlyArray<Prompt.Part> = message.role === "system" ? [] : message.content
+  return parts.reduce((sum, part) => sum + partSize(part) + overhead, overhead)
+}
 
-/** An output in a conversation: its place, and its text. */
+/** An output in a conversation that could be replaced. */
 interface Output {
-  readonly message: number
-  readonly part: number
-  readonly id: string
+  readonly part: Prompt.ToolResultPart
   readonly text: string
-  /** True where the model has not seen it yet. */
+  /** True if the model has not seen it yet. */
   readonly isNew: boolean
 }
 
-/** A plan: the outputs to replace, and the number of messages from the beginning of which only those of users stay. */
-export interface Plan {
+/** The outputs to replace, and how many of the first messages to drop; messages of users stay. */
+interface Plan {
   readonly outputs: ReadonlyArray<Output>
   readonly dropped: number
 }
 
-/** Outputs of fewer characters stay: a reference would hardly be shorter. */
-const shortest = 600
+/** Shorter outputs stay, since a reference would hardly be shorter. */
+const shortestOutput = 600
 
-/** The number of outputs that are replaced only where it does not do without. */
-const newest = 3
+/** How many of the newest outputs are replaced only if replacing older ones is not enough. */
+const newestOutputs = 3
 
-/** The most characters that stay of the beginning, and of the end, of an output that the model has not seen yet. */
+/** The characters kept of the beginning and of the end of an output that the model has not seen. */
 const excerpt = 1500
 
 /** The bytes of a reference. */
 const reference = 250
 
+const savedBy = ({ isNew, text }: Output): number => Buffer.byteLength(text) - reference - (isNew ? 2 * excerpt : 0)
+
 /**
- * Plans how to remove bytes from a conversation: `wanted` where old outputs allow it, `needed` in any case. For the
- * latter the newest outputs are replaced too, those that the model has not seen yet only down to an excerpt, and at last
- * the oldest messages are left out. Messages of users always stay, and the last message of the model with what follows.
+ * Plans how to remove bytes from a conversation: `wanted` if old outputs suffice, `needed` in any case. For the latter,
+ * newer outputs are replaced too, unseen ones by an excerpt, and finally the oldest messages are dropped. Messages of
+ * users always stay, and so do the last message of the model and those after it.
  */
 export const planCompaction = (
   messages: ReadonlyArray<Prompt.Message>,
-  size: ContextSize,
   { needed, wanted }: { readonly needed: number; readonly wanted: number }
 ): Plan => {
   const all = outputsOf(messages)
   const seen = all.filter(({ isNew }) => !isNew)
-  const old = seen.slice(0, Math.max(0, seen.length - newest))
+  const old = seen.slice(0, Math.max(0, seen.length - newestOutputs))
+  const large = all.filter(({ isNew, text }) => isNew && text.length > 3 * excerpt)
   const outputs: Array<Output> = []
   let removed = 0
-  const take = (candidates: ReadonlyArray<Output>, most: number) => {
+  const take = (candidates: ReadonlyArray<Output>, goal: number) => {
     for (const output of candidates) {
-      if (removed >= most) return
+      if (removed >= goal) return
       outputs.push(output)
-      removed += Buffer.byteLength(output.text) - reference - (output.isNew ? 2 * excerpt : 0)
+      removed += savedBy(output)
     }
   }
   take(old, wanted)
   take(seen.slice(old.length), needed)
-  const large = all.filter(({ isNew, text }) => isNew && text.length > 3 * excerpt)
   take(
     large.toSorted((a, b) => b.text.length - a.text.length),
     needed
   )
-  const dropped = removed >= needed ? 0 : droppedOf(messages, size, outputs, wanted - removed)
-  return { outputs: outputs.filter(({ message }) => message >= dropped), dropped }
+  return { outputs, dropped: removed >= needed ? 0 : droppedOf(messages, outputs, wanted - removed) }
 }
 
 const outputsOf = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Output> => {
@@ -149,49 +109,39 @@ const outputsOf = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Outpu
   return messages.flatMap((message, at) =>
     message.role !== "tool"
       ? []
-      : message.content.flatMap(({ id, result }, part) =>
-          typeof result === "string" && result.length > shortest
-            ? [{ message: at, part, id, text: result, isNew: at > last }]
+      : message.content.flatMap((part) =>
+          typeof part.result === "string" && part.result.length > shortestOutput
+            ? [{ part, text: part.result, isNew: at > last }]
             : []
         )
   )
 }
 
-/** Returns how many messages have to go; a message with results goes with the one that has their calls. */
-const droppedOf = (
-  messages: ReadonlyArray<Prompt.Message>,
-  size: ContextSize,
-  replaced: ReadonlyArray<Output>,
-  most: number
-): number => {
+/** Returns how many messages to drop. A message with calls goes together with its results. */
+const droppedOf = (messages: ReadonlyArray<Prompt.Message>, replaced: ReadonlyArray<Output>, goal: number): number => {
   const last = messages.findLastIndex(({ role }) => role === "assistant")
   let removed = 0
   for (let at = 0; at < last; at++) {
     const message = messages[at]
     if (message === undefined || message.role === "user") continue
-    const saved = replaced.filter((output) => output.message === at)
-    removed += size.of(message) - saved.reduce((sum, { text }) => sum + Buffer.byteLength(text) - reference, 0)
-    if (removed >= most && messages[at + 1]?.role !== "tool") return at + 1
+    const own = replaced.filter(({ part }) => message.role === "tool" && message.content.includes(part))
+    removed += sizeOf(message) - own.reduce((sum, output) => sum + savedBy(output), 0)
+    if (removed >= goal && messages[at + 1]?.role !== "tool") return at + 1
   }
   return Math.max(0, last)
 }
 
-/**
- * Carries out a plan.
- *
- * @param where returns the words that tell where an output can be read; undefined where it can't
- */
+/** Carries out a plan. `placeOf` says where an output can be read, if it can. */
 export const apply = (
   messages: ReadonlyArray<Prompt.Message>,
   { dropped, outputs }: Plan,
-  where: (output: Output) => string | undefined
+  placeOf: (output: Output) => string | undefined
 ): ReadonlyArray<Prompt.Message> => {
-  const replaced = messages.map((message, at) => {
-    const own = outputs.filter((output) => output.message === at)
-    if (message.role !== "tool" || own.length === 0) return message
-    const content = message.content.map((part, index) => {
-      const output = own.find((each) => each.part === index)
-      return output === undefined ? part : { ...part, result: replace(output, where(output)) }
+  const replaced = messages.map((message) => {
+    if (message.role !== "tool") return message
+    const content = message.content.map((part) => {
+      const output = outputs.find((each) => each.part === part)
+      return output === undefined ? part : { ...part, result: replace(output, placeOf(output)) }
     })
     return Prompt.toolMessage({ content, options: message.options })
   })
@@ -209,90 +159,19 @@ export const apply = (
   ]
 }
 
-const replace = ({ isNew, text }: Output, where: string | undefined): string => {
-  const how = where ?? "run the command again where you need it"
+const replace = ({ isNew, text }: Output, place: string | undefined): string => {
+  const how = place ?? "run the command again where you need it"
   if (!isNew) return `[output left out to save room: ${text.length} characters; ${how}]`
   const [head, tail] = [TextCut.headOf(text, excerpt), TextCut.tailOf(text, excerpt)]
   const left = text.length - head.length - tail.length
   return `${head.trimEnd()}\n[… ${left} characters left out, for there is no room for them; ${how} …]\n${tail}`
 }
 
-/** An output to save, and the command that it is of. */
-interface Unsaved {
-  readonly id: string
-  readonly command: string
-  readonly text: string
-}
+/** Longer than a line that is shown, so that the session keeps a file of the output. */
+const firstLine = `Output of an earlier command:${" ".repeat(2100)}.`
 
-/** The most characters of outputs in one file. */
-const mostInFile = 400_000
-
-/** The first line is longer than a line that is shown, so that the session keeps a file. */
-const firstLine = `Outputs of earlier commands, each after its command:${" ".repeat(2100)}.`
-
-/**
- * Saves outputs, and returns by their ids the words that tell where each can be read. An output that could not be saved
- * has none.
- *
- * @param status the exit code of the last command, which `$?` is to be afterwards
- * @param nextId makes the id of a call
- */
-const save = (
-  toolset: Context.Tag.Service<Toolset>,
-  outputs: ReadonlyArray<Unsaved>,
-  status: number,
-  nextId: () => string
-): Effect.Effect<ReadonlyMap<string, string>> =>
-  Effect.gen(function* () {
-    const places = new Map<string, string>()
-    if (!toolset.tools.some(({ name }) => name === "Bash")) return places
-    for (const batch of batches(outputs)) {
-      const { ranges, text } = fileOf(batch)
-      const { extras } = yield* toolset.handle({
-        id: nextId(),
-        name: "Bash",
-        arguments: JSON.stringify({
-          command: commandOf(text, status),
-          description: "Saves outputs of earlier commands."
-        })
-      })
-      if (extras.stdoutFile === undefined) continue
-      for (const [id, [first, last]] of ranges) {
-        places.set(id, `lines ${first} to ${last} of ${extras.stdoutFile} hold it`)
-      }
-    }
-    return places
-  }).pipe(CallContext.locally({ listener: {} }))
-
-const batches = (outputs: ReadonlyArray<Unsaved>): ReadonlyArray<ReadonlyArray<Unsaved>> => {
-  const all: Array<Array<Unsaved>> = []
-  let length = mostInFile
-  for (const output of outputs) {
-    if (length + output.text.length > mostInFile) {
-      all.push([])
-      length = 0
-    }
-    all.at(-1)?.push(output)
-    length += output.text.length
-  }
-  return all
-}
-
-const fileOf = (outputs: ReadonlyArray<Unsaved>) => {
-  const ranges = new Map<string, readonly [number, number]>()
-  const parts = [firstLine]
-  let line = 1
-  for (const { command, id, text } of outputs) {
-    const lines = text.replace(/\n$/, "").replaceAll("\0", "\u2400").split("\n")
-    parts.push(`$ ${ForeignText.line(command, 300)}`, ...lines)
-    ranges.set(id, [line + 2, line + 1 + lines.length])
-    line += 1 + lines.length
-  }
-  return { ranges, text: `${parts.join("\n")}\n` }
-}
-
-/** Encoded, the text names no path and no command that anything on the way could take for the command's own. */
-const commandOf = (text: string, status: number): string => {
+/** Returns a command that prints a text. Encoded, the text holds no path and no command that could be recognised. */
+const printing = (text: string, status: number): string => {
   const lines =
     Buffer.from(text)
       .toString("base64")
@@ -300,50 +179,21 @@ const commandOf = (text: string, status: number): string => {
   return `base64 -d <<'END'\n${lines.join("\n")}\nEND\n(exit ${status})`
 }
 
-/** The share of the window from which on a conversation is made shorter, and the one that it then has. */
-const mostShare = 0.75
-const wantedShare = 0.5
+/** The shares of the window at which a conversation is shortened, and to which. */
+const shares = { most: 0.75, wanted: 0.5 }
 
-/** The same, of what the provider has refused. */
-const mostRefused = 0.6
-const wantedRefused = 0.4
+/** The same shares of what the provider has refused. */
+const sharesOfRefused = { most: 0.6, wanted: 0.4 }
 
-/** The share of a request that the next one has at least: some of what a model thought may not be sent again. */
-const leastShare = 0.8
-
-/** The number of refusals after which a run sends no images any more: the first may be for what one of them holds. */
+/** After this many refusals, a run sends no images: the first one may be for what one of them shows. */
 const mostRefusals = 2
 
-/** The number of outputs that were replaced, and of messages that were left out. */
+/** The number of replaced outputs and of dropped messages. */
 export interface Compacted {
   readonly replaced: number
   readonly dropped: number
 }
 
-/** The conversation of a run. */
-export interface Conversation {
-  readonly system: string
-  /** The messages that the next request holds. */
-  readonly messages: ReadonlyArray<Prompt.Message>
-  readonly add: (message: Prompt.Message) => void
-  readonly addResults: (done: ReadonlyArray<Done>) => void
-  /** Makes a turn fit for the conversation, as `History.fit` does. */
-  readonly own: <Turn extends Pick<Finished, "calls" | "message" | "text">>(turn: Turn) => Turn
-  /** Returns an estimate of the tokens of the next request. */
-  readonly tokens: () => number
-  /** Returns the tokens that the next request has at least, by what the provider has counted. */
-  readonly leastTokens: () => number
-  /** Takes the tokens that the provider has counted for the messages. */
-  readonly count: (tokens: number) => void
-  /** Makes the conversation shorter where it has used up its share of the window; undefined where it stays as it is. */
-  readonly fit: Effect.Effect<Compacted | undefined>
-  /** Makes the conversation shorter, for the provider refuses it; undefined where nothing can be left out. */
-  readonly shorten: Effect.Effect<Compacted | undefined>
-  /** Leaves out all images, for the provider refuses the request; false where there are none. */
-  readonly dropImages: () => boolean
-}
-
-/** The parts of a conversation. */
 interface Options {
   readonly system: string
   readonly history: ReadonlyArray<Prompt.Message>
@@ -351,100 +201,111 @@ interface Options {
   readonly toolset: Context.Tag.Service<Toolset>
   readonly contextWindow: number
   readonly takesImages: boolean
+  /** Begins the ids of the calls that the conversation makes itself. */
   readonly idPrefix: string
 }
 
-/** Makes a conversation which goes on with a history. */
-export const make = (options: Options): Conversation => {
-  const { contextWindow, idPrefix, system, tools, toolset } = options
-  let { takesImages } = options
-  let refusals = 0
-  const seen = (all: ReadonlyArray<Prompt.Message>) =>
-    takesImages ? Images.bounded(all) : Images.without(all, refusals === 0 ? "off" : "refused")
-  let messages = seen(History.repair(options.history))
-  const ids = History.idsOf(messages)
-  const size = new ContextSize(Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools)))
-  /** The files that hold the whole outputs of calls. */
-  const files = new Map<string, string>()
-  /** The tokens of the last request; 0 since messages were left out. */
-  let counted = 0
-  let status = 0
-  let saves = 0
+export class Conversation {
+  readonly system: string
+  /** The messages of the next request. */
+  messages: ReadonlyArray<Prompt.Message>
+  /** The files that hold the whole outputs of calls, by the ids of the calls. */
+  private readonly files = new Map<string, string>()
+  private perToken = bytesPerToken.usual
+  private takesImages: boolean
+  private refusals = 0
+  /** The exit code of the last command, which `$?` is after outputs were saved. */
+  private status = 0
+  private saves = 0
 
-  const compact = (bounds: { readonly needed: number; readonly wanted: number }) =>
-    Effect.gen(function* () {
-      const [images, bytes] = [Images.count(messages), size.bytes(messages)]
-      messages = Images.without(messages, "room", "seen")
-      const gone = images - Images.count(messages)
-      const freed = bytes - size.bytes(messages)
-      const plan = planCompaction(messages, size, { needed: bounds.needed - freed, wanted: bounds.wanted - freed })
-      const replaced = plan.outputs.length + gone
-      if (replaced === 0 && plan.dropped === 0) return undefined
-      counted = 0
-      const commands = commandsOf(messages)
-      const unsaved = plan.outputs
-        .filter(({ id }) => !files.has(id))
-        .map(({ id, text }) => ({ id, text, command: commands.get(id) ?? "" }))
-      const places = yield* save(toolset, unsaved, status, () => `${idPrefix}_${++saves}`)
-      const dropped = messages.slice(0, plan.dropped).filter(({ role }) => role !== "user").length
-      messages = apply(messages, plan, ({ id }) => files.get(id) ?? places.get(id))
-      return { replaced, dropped }
-    })
+  constructor(private readonly options: Options) {
+    this.system = options.system
+    this.takesImages = options.takesImages
+    this.messages = this.withImages(History.repair(options.history))
+  }
 
-  return {
-    system,
-    get messages() {
-      return messages
-    },
-    add: (message) => {
-      messages = [...messages, message]
-    },
-    addResults: (done) => {
-      messages = seen([...messages, History.toolMessage(done)])
-      for (const { call, result } of done) {
-        const { exitCode, stderr = "", stderrFile, stdoutFile } = result.extras
-        status = exitCode ?? status
-        if (stdoutFile !== undefined && stderrFile === undefined && stderr === "") {
-          files.set(call.id, `all of it: ${stdoutFile}`)
-        }
-      }
-    },
-    own: (turn) => History.fit(turn, ids),
-    tokens: () => Math.ceil(size.tokensOf(size.bytes(messages))),
-    leastTokens: () => Math.floor(counted * leastShare),
-    count: (tokens) => {
-      counted = tokens
-      size.count(messages, tokens)
-    },
-    fit: Effect.suspend(() => {
-      const window = size.bytesOf(contextWindow)
-      const bytes = size.bytes(messages)
-      return bytes <= mostShare * window
-        ? Effect.sync(() => undefined)
-        : compact({ needed: bytes - mostShare * window, wanted: bytes - wantedShare * window })
-    }),
-    shorten: Effect.suspend(() => {
-      const bytes = size.bytes(messages)
-      const most = Math.min(bytes, size.bytesOf(contextWindow))
-      return compact({ needed: bytes - mostRefused * most, wanted: bytes - wantedRefused * most })
-    }),
-    dropImages: () => {
-      if (Images.count(messages) === 0) return false
-      takesImages = ++refusals < mostRefusals
-      messages = Images.without(messages, "refused")
-      counted = 0
-      return true
+  add(message: Prompt.Message): void {
+    this.messages = [...this.messages, message]
+  }
+
+  addResults(done: ReadonlyArray<Done>): void {
+    this.messages = this.withImages([...this.messages, History.toolMessage(done)])
+    for (const { call, result } of done) {
+      const { exitCode, stderr = "", stderrFile, stdoutFile } = result.extras
+      this.status = exitCode ?? this.status
+      if (stdoutFile !== undefined && stderrFile === undefined && stderr === "") {
+        this.files.set(call.id, `all of it: ${stdoutFile}`)
+      } else this.files.delete(call.id)
     }
   }
-}
 
-/** Returns the command lines of the calls, by their ids. */
-const commandsOf = (messages: ReadonlyArray<Prompt.Message>): ReadonlyMap<string, string> =>
-  new Map(
-    messages.flatMap((message) =>
-      History.callsOf(message).map(({ id, name, params }): [string, string] => [
-        id,
-        TurnCalls.of({ id, name, arguments: JSON.stringify(params) ?? "" })?.text ?? ""
-      ])
-    )
+  /** Takes the tokens that the provider has counted for the messages. */
+  count(tokens: number): void {
+    const { least, most } = bytesPerToken
+    if (tokens > 0) this.perToken = Math.min(most, Math.max(least, this.bytes() / tokens))
+  }
+
+  /** Estimates the tokens of the next request. */
+  tokens(): number {
+    return Math.ceil(this.bytes() / this.perToken)
+  }
+
+  /** Shortens the conversation if it has used up its share of the window; returns undefined otherwise. */
+  readonly fit: Effect.Effect<Compacted | undefined> = Effect.suspend(() => {
+    const window = this.options.contextWindow * this.perToken
+    return this.bytes() <= shares.most * window ? Effect.succeed(undefined) : this.compact(window, shares)
+  })
+
+  /** Shortens the conversation, because the provider refuses it; returns undefined if nothing can be left out. */
+  readonly shorten: Effect.Effect<Compacted | undefined> = Effect.suspend(() =>
+    this.compact(Math.min(this.bytes(), this.options.contextWindow * this.perToken), sharesOfRefused)
   )
+
+  /** Leaves out all images, because the provider refuses the request; returns false if there are none. */
+  dropImages(): boolean {
+    if (Images.count(this.messages) === 0) return false
+    this.takesImages = ++this.refusals < mostRefusals
+    this.messages = Images.without(this.messages, "refused")
+    return true
+  }
+
+  private withImages(messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Prompt.Message> {
+    if (this.takesImages) return Images.bounded(messages)
+    return Images.without(messages, this.refusals === 0 ? "off" : "refused")
+  }
+
+  private bytes(): number {
+    const fixed = Buffer.byteLength(this.system) + jsonSize(this.options.tools)
+    return this.messages.reduce((sum, message) => sum + sizeOf(message), fixed)
+  }
+
+  private compact(whole: number, { most, wanted }: typeof shares): Effect.Effect<Compacted | undefined> {
+    return Effect.gen(this, function* () {
+      const images = Images.count(this.messages)
+      this.messages = Images.without(this.messages, "room", "seen")
+      const gone = images - Images.count(this.messages)
+      const left = this.bytes()
+      const plan = planCompaction(this.messages, { needed: left - most * whole, wanted: left - wanted * whole })
+      const replaced = plan.outputs.length + gone
+      if (replaced === 0 && plan.dropped === 0) return undefined
+      yield* Effect.forEach(plan.outputs, (output) => this.save(output))
+      const dropped = this.messages.slice(0, plan.dropped).filter(({ role }) => role !== "user").length
+      this.messages = apply(this.messages, plan, ({ part }) => this.files.get(part.id))
+      return { replaced, dropped }
+    })
+  }
+
+  /** Has the session keep a file of an output, unless one holds it already. */
+  private save({ part: { id }, text }: Output): Effect.Effect<void> {
+    const { idPrefix, toolset } = this.options
+    if (this.files.has(id) || !toolset.tools.some(({ name }) => name === "Bash")) return Effect.void
+    const command = printing(`${firstLine}\n${text.replaceAll("\0", "\u2400")}`, this.status)
+    const call = { id: `${idPrefix}_${++this.saves}`, name: "Bash", arguments: JSON.stringify({ command }) }
+    return toolset.handle(call).pipe(
+      Effect.map(({ extras: { stdoutFile } }) => {
+        if (stdoutFile !== undefined) this.files.set(id, `${stdoutFile} holds it, from line 2 on`)
+      }),
+      CallContext.locally({ listener: {} })
+    )
+  }
+}

@@ -1,14 +1,11 @@
-/** Writes the system prompt of an agent. */
 import type { Described } from "../../../command/CommandHandler.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
 
-/** The facts that a system prompt is made of. */
 interface Facts {
-  /** The commands of ours that the shell has. */
+  /** Our commands that the shell has. */
   readonly commands?: ReadonlyArray<Described> | undefined
   /** The directory that the shell starts in. */
   readonly cwd?: string | undefined
-  /** Text that is added to it as it is. */
   readonly instructions?: string | undefined
 }
 
@@ -20,7 +17,7 @@ const always = [
   "- The answer is short: the result, what was changed, and what did not work."
 ]
 
-/** The lines about commands of ours, each for the prompt of a house that has the command. */
+/** Lines about our commands, each for a shell that has the command. */
 const uses: ReadonlyArray<readonly [string, string]> = [
   ["TodoWrite", "- Plan work of several steps with TodoWrite, and keep the list up to date."],
   [
@@ -30,9 +27,7 @@ const uses: ReadonlyArray<readonly [string, string]> = [
   ["skill:*", "- Before unusual work, look for a skill that tells how it is done here."]
 ]
 
-/**
- * Writes the system prompt.
- */
+/** Writes the system prompt of an agent. */
 export const make = ({ commands = [], cwd, instructions = "" }: Facts): string =>
   [
     ...always,

@@ -19,12 +19,11 @@ export interface Policy {
 /** The default bounds. */
 export const defaults: Policy = { retries: 7, first: 500, longest: 30_000, longestAsked: 120_000 }
 
-/** A retry that comes after `delay` milliseconds. `attempt` counts the tries so far, from 1. */
+/** A retry after `delay` milliseconds. `attempt` counts the tries so far, from 1. */
 export interface Retrying {
   readonly attempt: number
-  readonly kind: Kind
-  readonly reason: string
   readonly delay: number
+  readonly error: ModelError
 }
 
 /** The most retries by kind: a server that is not there won't be there in a minute, and a timeout has cost minutes. */
@@ -70,7 +69,7 @@ export const stream = <A, B, R>(
         Effect.map(Random.next, (chance) => {
           const delay = delayOf(error, attempt, chance, policy)
           if (delay === undefined) return Stream.fail(error)
-          const retrying = onRetry({ attempt, kind: error.kind, reason: error.reason, delay })
+          const retrying = onRetry({ attempt, delay, error })
           const wait = Stream.execute(Effect.sleep(delay))
           return Stream.concat(Stream.make(retrying), Stream.concat(wait, from(attempt + 1)))
         })

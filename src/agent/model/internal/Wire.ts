@@ -63,6 +63,15 @@ export interface Wire {
 /** The longest id that every provider accepts. */
 const longestId = 64
 
+/** Returns an id for a call that no other has, and adds it to those that are taken. */
+export const uniqueId = (given: string, taken: Set<string>): string => {
+  const base = given === "" || given.length > longestId ? `call_${taken.size + 1}` : given
+  let id = base
+  for (let count = 2; taken.has(id); count++) id = `${base.slice(0, longestId - 6)}_${count}`
+  taken.add(id)
+  return id
+}
+
 interface Call {
   /** The id that the call got when its name was known. */
   id: string | undefined
@@ -81,8 +90,7 @@ const parse = (text: string): unknown => {
 }
 
 /**
- * The tool calls of one answer. Each gets a unique id, since some servers give none, or the same one twice. A call becomes
- * a `tool-call` part only if its tool is known and its arguments are JSON, because `@effect/ai` fails the whole answer
+ * The tool calls of one answer. Each gets a unique id. A call becomes a `tool-call` part only if its tool is known and its arguments are JSON, because `@effect/ai` fails the whole answer
  * otherwise. Its text is in the `tool-params` parts in any case.
  */
 export class Calls {
@@ -129,10 +137,7 @@ export class Calls {
 
   private begin(call: Call): Parts {
     const { givenId, name, text } = call
-    const base = givenId === "" || givenId.length > longestId ? `call_${this.ids.size + 1}` : givenId
-    let id = base
-    for (let count = 2; this.ids.has(id); count++) id = `${base.slice(0, longestId - 6)}_${count}`
-    this.ids.add(id)
+    const id = uniqueId(givenId, this.ids)
     call.id = id
     return [{ type: "tool-params-start", id, name }, ...delta(id, text)]
   }
