@@ -3,7 +3,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as LiveAgentTools from "./agent/LiveAgentTools.js"
+import type * as AgentTools from "./agent/AgentTools.js"
 import * as LiveSubAgentManager from "./agent/LiveSubAgentManager.js"
 import * as ModelPresence from "./agent/ModelPresence.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
@@ -48,17 +48,17 @@ export interface Parts {
  * person lets it write are remembered as those of its parent are. Its MCP servers are those that its parent may start, and
  * none where nothing may be written, for they run outside of the sandbox.
  */
-const houseOf =
+const appOf =
   (
     { sandbox, tools }: Parts,
     config: McpConfig["Type"],
     { remember }: SandboxConfig.SandboxConfig["Type"]
-  ): LiveAgentTools.MakeHouse =>
+  ): AgentTools.MakeApp =>
   ({ isReadOnly, permission, policy, sandbox: settings, session }) => {
     const mcp = isReadOnly
       ? McpClient.layerNone
       : Layer.provide(LiveMcpClient.layerFromEnv, Layer.succeed(McpConfig, config))
-    const house = tools(isReadOnly).pipe(
+    const app = tools(isReadOnly).pipe(
       Layer.provideMerge(Layer.mergeAll(mcp, LocalSkillStore.layer, SubAgentManager.layerNested, sandbox)),
       Layer.provide(policy === undefined ? PolicyBuilder.layer : PolicyBuilder.layerFixed(policy.policy)),
       Layer.provide(SandboxConfig.layerMemory(policy === undefined ? {} : { provider: policy.provider }, remember)),
@@ -69,7 +69,7 @@ const houseOf =
       Layer.provide(Layer.succeed(SandboxSettings, settings)),
       Layer.provide(NodeFileSystem.layer)
     )
-    return Layer.scopedContext(Layer.build(house))
+    return Layer.scopedContext(Layer.build(app))
   }
 
 /** Loads what finds models by the settings and the environment. */
@@ -93,11 +93,11 @@ export const layer = (
   return Layer.unwrapEffect(
     Effect.gen(function* () {
       const settings = yield* SandboxSettings
-      const house = houseOf(parts, yield* McpConfig, yield* SandboxConfig.SandboxConfig)
       return LiveSubAgentManager.layer({
+        app: appOf(parts, yield* McpConfig, yield* SandboxConfig.SandboxConfig),
         isOffered: models !== undefined || (yield* ModelPresence.isProviderSet(settings.home)),
         models: async () => models ?? (await liveModels(settings))
-      }).pipe(Layer.provide(LiveAgentTools.layer(house)))
+      })
     })
   )
 }

@@ -1,4 +1,4 @@
-/** Runs sub-agents in houses of their own, by the types that Synapse brings and those that files define. */
+/** Runs sub-agents, each in an app of its own, by built-in types and types that files define. */
 
 import * as Fs from "node:fs"
 import * as Cause from "effect/Cause"
@@ -23,19 +23,20 @@ import { SubAgentManager, type SubAgentTask } from "../extension/SubAgentManager
 import * as FrontMatter from "../extension/skill/FrontMatter.js"
 import * as SkillFile from "../extension/skill/SkillFile.js"
 import { SkillStore } from "../extension/skill/SkillStore.js"
-import * as FileStamp from "../files/FileStamp.js"
 import { SandboxSettings } from "../sandbox/config/SandboxSettings.js"
+import type { Permission } from "../sandbox/permission/Permission.js"
+import type { SandboxManager } from "../sandbox/SandboxManager.js"
 import { SessionSettings } from "../session/SessionSettings.js"
+import * as AgentTools from "./AgentTools.js"
 import * as AgentType from "./AgentType.js"
 import type { SubAgentRun } from "./internal/SubAgentRun.js"
-import { AgentTools } from "./LiveAgentTools.js"
 import type { ModelProvider } from "./model/ModelProvider.js"
 
-/** A directory of such files. */
+/** A directory of files that define types. */
 interface Root {
   readonly source: "project" | "home"
   readonly directory: string
-  /** The directory that it must lie in, by its real path; undefined where it may be a link to anywhere. */
+  /** The real path of the directory that it must lie in. */
   readonly within?: string
 }
 
@@ -43,61 +44,23 @@ interface Root {
 const longest = 128 * 1024
 const mostFiles = 500
 
-interface Entry {
-  readonly stamp: string
-  readonly type: AgentType.AgentType
-}
-
-/** The types as they were found last. */
-export class AgentScan {
-  private entries: ReadonlyMap<string, Entry> = new Map()
-  private types: ReadonlyArray<AgentType.AgentType> = AgentType.all
-
-  constructor(private readonly roots: ReadonlyArray<Root>) {}
-
-  /** The types that were found last, sorted by name; the same array until they change. */
-  get found(): ReadonlyArray<AgentType.AgentType> {
-    return this.types
-  }
-
-  /** Looks for types. One at a time: a look that rests must not meet another. */
-  *look(): Slices.Steps<ReadonlyArray<AgentType.AgentType>> {
-    const entries = new Map<string, Entry>()
-    const byName = new Map(AgentType.all.map((type) => [type.name, type]))
-    const unusable: Array<AgentType.AgentType> = []
-    for (const root of this.roots) {
-      const names = namesIn(root.directory)
-      const [first, ...others] = names.slice(mostFiles)
-      if (first !== undefined) {
-        const stamp = `${first} ${others.length}`
-        // A file's path ends with its name.
-        const known = this.entries.get(root.directory)
-        const entry = known?.stamp === stamp ? known : { stamp, type: leftOut(root, first, others.length) }
-        entries.set(root.directory, entry)
-        unusable.push(entry.type)
-      }
-      for (const name of names.slice(0, mostFiles)) {
-        const path = `${root.directory}/${name}`
-        const entry = this.entryOf(root, path, name)
-        entries.set(path, entry)
-        const { type } = entry
-        if (!type.isUsable) unusable.push(type)
-        else if (!byName.has(type.name)) byName.set(type.name, type)
-        yield
-      }
+/** Reads the types of the files, sorted by name. */
+export function* scan(roots: ReadonlyArray<Root>): Slices.Steps<ReadonlyArray<AgentType.AgentType>> {
+  const byName = new Map(AgentType.all.map((type) => [type.name, type]))
+  const unusable: Array<AgentType.AgentType> = []
+  for (const root of roots) {
+    const files = namesIn(root.directory).slice(0, mostFiles + 1)
+    for (const [at, file] of files.entries()) {
+      const type = at < mostFiles ? read(root, file) : unusableOf(root, file, tooMany)
+      if (!type.isUsable) unusable.push(type)
+      else if (!byName.has(type.name)) byName.set(type.name, type)
+      yield
     }
-    const types = [...byName.values(), ...unusable].sort((a, b) => (a.name < b.name ? -1 : 1))
-    this.entries = entries
-    if (types.length !== this.types.length || types.some((type, at) => type !== this.types[at])) this.types = types
-    return this.types
   }
-
-  private entryOf(root: Root, path: string, name: string): Entry {
-    const stamp = FileStamp.of(path).text
-    const known = this.entries.get(path)
-    return known?.stamp === stamp ? known : { stamp, type: read(root, path, name.replace(/\.md$/i, "")) }
-  }
+  return [...byName.values(), ...unusable].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
+
+const tooMany = `only the first ${mostFiles} files are read`
 
 /** The names of a directory's markdown files, but for hidden ones, in order. */
 const namesIn = (directory: string): ReadonlyArray<string> => {
@@ -111,45 +74,41 @@ const namesIn = (directory: string): ReadonlyArray<string> => {
   }
 }
 
-const unusableOf = (name: string, source: Root["source"], problem: string): AgentType.AgentType => ({
-  ...AgentType.ofFile(name, source, { fields: new Map(), text: "", problem: `it can't be used: ${problem}` }),
+const nameOf = (file: string): string => file.replace(/\.md$/i, "")
+
+const unusableOf = ({ source }: Root, file: string, problem: string): AgentType.AgentType => ({
+  ...AgentType.ofFile(nameOf(file), source, { fields: new Map(), text: "", problem: `it can't be used: ${problem}` }),
   isUsable: false
 })
 
-/** Says that there are more files than are read, at the first of those that are not. */
-const leftOut = ({ source }: Root, name: string, others: number): AgentType.AgentType => {
-  const rest = others === 0 ? "is" : `and ${others} ${others === 1 ? "other" : "others"} are`
-  const problem = `there are more than ${mostFiles} files: this one ${rest} not read`
-  return unusableOf(name.replace(/\.md$/i, ""), source, problem)
-}
-
-const read = ({ directory, source, within }: Root, path: string, name: string): AgentType.AgentType => {
-  const failed = (problem: string): AgentType.AgentType => unusableOf(name, source, problem)
+const read = (root: Root, file: string): AgentType.AgentType => {
+  const { directory, source, within } = root
+  const failed = (problem: string): AgentType.AgentType => unusableOf(root, file, problem)
   const real = SkillFile.realOf(directory)
   if (real === undefined) return failed("its directory is missing")
   if (within !== undefined && !SkillFile.isWithin(real, within))
     return failed("its directory is a link that leads out of the project")
-  return Either.match(SkillFile.read(path, real, longest), {
+  return Either.match(SkillFile.read(`${directory}/${file}`, real, longest), {
     onLeft: (why) => failed(`it ${why.replace("out of the skill", "out of its directory")}`),
     onRight: ({ bytes, size }) =>
       size > longest
         ? failed(`it is larger than ${longest} bytes`)
-        : AgentType.ofFile(name, source, FrontMatter.read(bytes.toString()))
+        : AgentType.ofFile(nameOf(file), source, FrontMatter.read(bytes.toString()))
   })
 }
 
-/** The options of the manager. */
-export interface Options {
-  /** Loads the layer that finds models; it is called with the first task. */
+interface Options {
+  readonly app: AgentTools.MakeApp
+  /** Loads the layer that finds models. It is called with the first task. */
   readonly models: () => Promise<Layer.Layer<ModelProvider, ConfigError>>
-  /** True where a provider is set, so that lists name the commands. */
+  /** True if a provider is set, so that lists name the commands. */
   readonly isOffered: boolean
 }
 
-/** Milliseconds that nobody looks again after a look, and how many times longer than it took: it never matters. */
+/** The pause between two scans in ms, and as a multiple of the time that a scan takes. */
 const pause = { least: 1000, times: 50 }
 
-/** The types that other agents' names stand for. */
+/** The types of other agents, and ours that do the same. */
 const foreign: ReadonlyMap<string, string> = new Map([
   ["agent", "general"],
   ["general-purpose", "general"],
@@ -178,7 +137,7 @@ const unknownType = (type: string, known: ReadonlyArray<AgentType.AgentType>): C
   })
 }
 
-/** Runs an effect as if nobody called it: what its commands say and read is not their caller's. */
+/** Runs an effect whose commands neither write to their caller nor read from it. */
 const apart = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(CallContext.get("listener"), ({ account }) =>
     self.pipe(
@@ -193,37 +152,40 @@ const apart = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
 
 /** A layer which runs sub-agents. The loop and the models are loaded with the first task. */
 export const layer = ({
+  app,
   isOffered,
   models
-}: Options): Layer.Layer<SubAgentManager, never, AgentTools | SandboxSettings | SessionSettings | SkillStore> =>
+}: Options): Layer.Layer<
+  SubAgentManager,
+  never,
+  Permission | SandboxManager | SandboxSettings | SessionSettings | SkillStore
+> =>
   Layer.scoped(
     SubAgentManager,
     Effect.gen(function* () {
-      const agents = yield* AgentTools
+      const makeTools = yield* AgentTools.make(app)
       const skills = yield* SkillStore
       const { home } = yield* SandboxSettings
       const { cwd = process.cwd() } = yield* SessionSettings
-      const scan = new AgentScan([
+      const roots: ReadonlyArray<Root> = [
         { source: "project", directory: `${cwd}/.claude/agents`, within: SkillFile.realOf(cwd) ?? cwd },
         { source: "home", directory: `${home}/agents` }
-      ])
+      ]
       const scope = yield* Effect.scope
       const runtime = yield* Effect.runtime()
-      const turn = yield* Effect.makeSemaphore(1)
-      /** The time from which `types` looks again. */
+      const mutex = yield* Effect.makeSemaphore(1)
+      let found: ReadonlyArray<AgentType.AgentType> = AgentType.all
+      /** The time from which `types` scans again. */
       let next = 0
 
-      const look = turn.withPermits(1)(Slices.run(() => scan.look()))
-      const refresh = Effect.suspend(() => {
+      const look = Effect.gen(function* () {
         const began = performance.now()
-        return Effect.ensuring(
-          look,
-          Effect.sync(() => {
-            const now = performance.now()
-            next = now + Math.max(pause.least, (now - began) * pause.times)
-          })
-        )
-      })
+        const types = yield* Slices.run(() => scan(roots))
+        const now = performance.now()
+        next = now + Math.max(pause.least, (now - began) * pause.times)
+        if (JSON.stringify(types) !== JSON.stringify(found)) found = types
+        return found
+      }).pipe(mutex.withPermits(1))
 
       const find = Effect.fnUntraced(function* (name: string): Effect.fn.Return<AgentType.AgentType, CommandError> {
         const types = yield* look
@@ -236,7 +198,7 @@ export const layer = ({
           : new InvalidUsage({ reason: `task:${name}: ${ForeignText.line(broken.problem ?? "", 300)}.` })
       })
 
-      /** The tasks that run or wait; they have ended when the layer has. */
+      /** The fibers of unfinished tasks, which end with the layer. */
       const running = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
       yield* Effect.addFinalizer(() => Effect.suspend(() => Fiber.interruptAll(running)))
       const counted = <A, E, R>(task: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -246,10 +208,9 @@ export const layer = ({
           return task
         })
 
-      /** Loads the loop once; a failure is tried again by the next task. */
+      /** Loads the loop once. After a failure, the next task tries again. */
       let loaded: SubAgentRun | undefined
-      const loading = yield* Effect.makeSemaphore(1)
-      const load = loading.withPermits(1)(
+      const load = mutex.withPermits(1)(
         Effect.suspend((): Effect.Effect<SubAgentRun, CommandError> => {
           if (loaded !== undefined) return Effect.succeed(loaded)
           return Effect.gen(function* () {
@@ -284,7 +245,7 @@ export const layer = ({
         const rights = { cwd: task.cwd, isReadOnly: type.isReadOnly, task: { type: name, description } }
         return yield* runner.inTurn(
           Effect.scoped(
-            Effect.flatMap(agents.make(rights), (tools) =>
+            Effect.flatMap(makeTools(rights), (tools) =>
               runner.run({ model, tools, prompt, instructions, maxTurns, tell })
             )
           )
@@ -296,9 +257,9 @@ export const layer = ({
         types: () => {
           if (performance.now() >= next) {
             next = Number.POSITIVE_INFINITY
-            Runtime.runFork(runtime)(refresh, { scope })
+            Runtime.runFork(runtime)(look, { scope })
           }
-          return scan.found
+          return found
         },
         look,
         check: find,

@@ -1,4 +1,4 @@
-/** Runs sub-agents by the loop and its models. It is loaded with the first task only. */
+/** Runs sub-agents with the loop and the models. It is loaded with the first task. */
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -8,32 +8,32 @@ import * as Stream from "effect/Stream"
 import { type CommandError, ExecutionFailed } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { SubAgentStep } from "../../domain/SubAgentEvent.js"
+import * as ToolCall from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
-import type { Tools } from "../LiveAgentTools.js"
+import type { Tools } from "../AgentTools.js"
 import type { AgentEvent } from "../loop/AgentEvent.js"
 import * as AgentLoop from "../loop/AgentLoop.js"
 import * as AgentSettings from "../loop/AgentSettings.js"
 import { type Model, ModelProvider } from "../model/ModelProvider.js"
 
-/** The parts of one run. */
-export interface Parts {
+interface Run {
   readonly model: Model
   readonly tools: Tools
   readonly prompt: string
   readonly instructions: string
-  /** The most turns that were asked for; the settings bound them. */
+  /** The most turns, within those of the settings. */
   readonly maxTurns: number | undefined
-  /** Hears the steps; the end is told by whoever runs it. */
+  /** Hears the steps, but not the end. */
   readonly tell: (step: SubAgentStep) => void
 }
 
 /** Runs sub-agents. */
 export interface SubAgentRun {
-  /** Finds the model; fails where no provider is set, and says how to set one. */
+  /** Finds the model. If no provider is set, the error says how to set one. */
   readonly model: (name: string | undefined) => Effect.Effect<Model, CommandError>
-  /** Runs a sub-agent to its end, and returns its answer; fails with ExecutionFailed, which holds what was said so far. */
-  readonly run: (parts: Parts) => Effect.Effect<string, ExecutionFailed>
-  /** Runs an effect when fewer tasks run than may (`SYNAPSE_MAX_PARALLEL_TASKS`). */
+  /** Runs a sub-agent and returns its answer. The `stdout` of the error holds what it has said so far. */
+  readonly run: (run: Run) => Effect.Effect<string, ExecutionFailed>
+  /** Runs an effect when fewer than `SYNAPSE_MAX_PARALLEL_TASKS` tasks run. */
   readonly inTurn: <A, E, R>(task: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
@@ -41,16 +41,7 @@ export interface SubAgentRun {
 const mostCommands = 20
 const longestCommand = 120
 
-const commandOf = (json: string): string => {
-  try {
-    const { command } = JSON.parse(json) as { readonly command?: unknown }
-    return typeof command === "string" ? command : json
-  } catch {
-    return json
-  }
-}
-
-/** Says in a line how a call ended, for those who watch. */
+/** Returns the message of a call that ended, for the terminal. */
 const reasonOf = ({ extras, message, output }: ToolReturn): string =>
   extras.blockedResource !== undefined
     ? `${message.replace(/\.$/, "")}: ${extras.blockedResource}`
@@ -64,14 +55,14 @@ class Progress {
   private count = 0
   ended: Extract<AgentEvent, { readonly _tag: "Ended" }> | undefined
 
-  constructor(private readonly tell: Parts["tell"]) {}
+  constructor(private readonly tell: Run["tell"]) {}
 
   hear(event: AgentEvent): void {
     if (event._tag === "Ended") this.ended = event
     else if (event._tag === "Retrying") this.tell(SubAgentStep.Retrying({ reason: event.reason, delay: event.delay }))
     else if (event._tag === "ToolStarted") {
       this.count++
-      this.commands.push(ForeignText.line(commandOf(event.call.arguments), longestCommand))
+      this.commands.push(ForeignText.line(ToolCall.commandOf(event.call) ?? event.call.arguments, longestCommand))
       if (this.commands.length > mostCommands) this.commands.shift()
       this.tell(SubAgentStep.ToolStarted({ call: event.call }))
     } else if (event._tag === "ToolEnded") {
@@ -80,7 +71,7 @@ class Progress {
     }
   }
 
-  /** Tells the commands that were run, the last of them by their lines. */
+  /** Lists the last commands that were run. */
   get done(): string {
     if (this.count === 0) return "It has run no command."
     const left = this.count - this.commands.length

@@ -19,7 +19,7 @@ export interface Price {
   readonly input: number
   readonly output: number
   /** For input that is read from the provider's cache; by default the same as `input`. */
-  readonly cached?: number
+  readonly cached?: number | undefined
 }
 
 /**

@@ -111,7 +111,7 @@ describe("AgentLoop over a real shell", () => {
       assert.strictEqual(all[commands.length - 1], "1\n", "$? after outputs were saved")
       const original = (all[0] ?? "").replace(/\n\[exit 1\]$/, "")
       assert.match(original, /^first\n \n~\/\.ssh\/id_rsa `x` \$\(y\)\n1\n2\n/)
-      assert.strictEqual((all[commands.length] ?? "").replace(/\n\[exit 1\]\n$/, ""), original)
+      assert.strictEqual((all[commands.length] ?? "").replace(/\n\[exit 1\]\n?$/, ""), original)
       assert.strictEqual(all[commands.length + 1], "20000\n")
       // In batches: fewer times than there were turns with too much.
       const compactions = Running.only(events, "Compacted")

@@ -302,7 +302,7 @@ export class Conversation {
     const command = printing(`${firstLine}\n${text.replaceAll("\0", "\u2400")}`, this.status)
     const call = { id: `${idPrefix}_${++this.saves}`, name: "Bash", arguments: JSON.stringify({ command }) }
     return toolset.handle(call).pipe(
-      Effect.map(({ extras: { stdoutFile } }) => {
+      Effect.andThen(({ extras: { stdoutFile } }) => {
         if (stdoutFile !== undefined) this.files.set(id, `${stdoutFile} holds it, from line 2 on`)
       }),
       CallContext.locally({ listener: {} })

@@ -1,0 +1,135 @@
+/** Makes the tools of sub-agents, each in an app of its own whose policy allows no more than its parent's. */
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Quote from "../bash/Quote.js"
+import type { Described } from "../command/CommandHandler.js"
+import { CommandRegistry } from "../command/CommandRegistry.js"
+import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import type { Task } from "../sandbox/permission/Permission.js"
+import * as Permission from "../sandbox/permission/Permission.js"
+import * as SubPolicy from "../sandbox/policy/SubPolicy.js"
+import { type InForce, SandboxManager } from "../sandbox/SandboxManager.js"
+import * as SessionSettings from "../session/SessionSettings.js"
+import { Toolset } from "../toolset/Toolset.js"
+
+interface Rights {
+  /** The directory that its shell starts in; by default, that of its parent's first shell. */
+  readonly cwd: string | undefined
+  /** True if its sandbox lets it write temporary files only. */
+  readonly isReadOnly: boolean
+  /** The task that is named when a person is asked for permission. */
+  readonly task: Task
+}
+
+/** The tools of a sub-agent. */
+export interface Tools {
+  readonly toolset: Context.Tag.Service<Toolset>
+  /** Returns our commands that its shell has. */
+  readonly commands: () => ReadonlyArray<Described>
+  /** The directory that its shell starts in. */
+  readonly cwd: string
+}
+
+interface AppSettings {
+  readonly session: SessionSettings.Settings
+  readonly sandbox: SandboxSettings.Settings
+  /** The policy that its sandbox enforces, whatever files and settings say; undefined if its parent has no sandbox. */
+  readonly policy: InForce | undefined
+  /** True if nothing in it may write outside of the sandbox either. */
+  readonly isReadOnly: boolean
+  /** Asks a person for what its policy denies. */
+  readonly permission: Context.Tag.Service<Permission.Permission>
+}
+
+/** Makes the app of a sub-agent, which shares nothing with others. */
+export type MakeApp = (settings: AppSettings) => Layer.Layer<CommandRegistry | SandboxManager | Toolset, ConfigError>
+
+const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
+
+const unheld = () =>
+  failed(
+    "This sub-agent may not write, which only the sandbox can keep it from, and there is no sandbox (it is disabled): nothing was run. task:general does without one."
+  )
+
+const realOf = (path: string): ReadonlyArray<string> => {
+  try {
+    return [Fs.realpathSync(path)]
+  } catch {
+    return []
+  }
+}
+
+/** Returns the real paths of the temporary directories that a sandbox has of its own. On macOS, one is made. */
+const ownPlaces: Effect.Effect<ReadonlyArray<string>, ExecutionFailed, Scope.Scope> = process.platform === "darwin"
+  ? Effect.acquireRelease(
+      Effect.try({
+        try: () => [Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "synapse-agent-"))],
+        catch: (error) => failed(`no directory for temporary files could be made: ${error}`)
+      }),
+      (made) => Effect.sync(() => made.map((path) => Fs.rmSync(path, { recursive: true, force: true })))
+    )
+  : Effect.sync(() => [...new Set(["/tmp", "/var/tmp"].flatMap(realOf))])
+
+/** Changes the directory in the shell itself, so that only what its sandbox shows can be entered. */
+const enter = (manager: Context.Tag.Service<SandboxManager>, cwd: string): Effect.Effect<void, CommandError> =>
+  Effect.flatMap(manager.execute(`cd -- ${Quote.quote(cwd)}`), ({ blockedReason, exitCode, stderr }) =>
+    exitCode === 0
+      ? Effect.void
+      : new ExecutionFailed({
+          kind: "io",
+          reason: `The sub-agent can't start in ${ForeignText.line(cwd, 500)}: ${blockedReason ?? ForeignText.line(stderr, 300)}`
+        })
+  )
+
+/**
+ * Returns a function that makes the tools of a sub-agent, which end with the scope: a shell, a list of tasks and a policy,
+ * which is its parent's current one, or allows less. Fails with ExecutionFailed if the policy can't be enforced.
+ */
+export const make = (
+  app: MakeApp
+): Effect.Effect<
+  (rights: Rights) => Effect.Effect<Tools, CommandError, Scope.Scope>,
+  never,
+  Permission.Permission | SandboxManager | SandboxSettings.SandboxSettings | SessionSettings.SessionSettings
+> =>
+  Effect.gen(function* () {
+    const parent = yield* SandboxManager
+    const permission = yield* Permission.Permission
+    const sandbox = yield* SandboxSettings.SandboxSettings
+    const session = yield* SessionSettings.SessionSettings
+
+    return Effect.fn("AgentTools.make")(function* ({ cwd, isReadOnly, task }: Rights) {
+      const inForce = yield* parent.inForce
+      if (inForce === undefined && isReadOnly) return yield* unheld()
+      const allowed =
+        inForce === undefined || !isReadOnly ? inForce?.policy : SubPolicy.readOnly(inForce.policy, yield* ownPlaces)
+      const policy = allowed === undefined ? undefined : ({ ...allowed, unattended: true } as const)
+      const start = policy?.cwd ?? session.cwd ?? process.cwd()
+      const [temporary] = isReadOnly ? (policy?.whitelist ?? []) : []
+      const environment = { ...session.environment, ...(temporary === undefined ? {} : { TMPDIR: temporary.path }) }
+      const built = yield* Layer.build(
+        app({
+          session: { ...session, cwd: start, environment },
+          // What enables a sandbox is decided already; it must not be asked again.
+          sandbox: { ...sandbox, enabled: policy !== undefined },
+          policy: inForce === undefined || policy === undefined ? undefined : { ...inForce, policy },
+          isReadOnly,
+          permission: Permission.forTask(permission, task, isReadOnly)
+        })
+      ).pipe(Effect.mapError((error) => failed(`The sub-agent can't be started: ${error}`)))
+      yield* enter(Context.get(built, SandboxManager), cwd ?? start)
+      return {
+        toolset: Context.get(built, Toolset),
+        commands: Context.get(built, CommandRegistry).listed,
+        cwd: cwd ?? start
+      }
+    })
+  })
