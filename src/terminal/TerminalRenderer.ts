@@ -69,16 +69,6 @@ class OpenLine {
   }
 }
 
-/** Turns events into lines written once, and into live lines that show what runs. */
-interface View {
-  /** Takes an event and returns the lines to write. */
-  readonly take: (event: RunEvent, now: number, columns: number) => ReadonlyArray<string>
-  /** Returns at most `most` lines that show what runs, none wider than `columns`. */
-  readonly live: (now: number, columns: number, most: number) => ReadonlyArray<string>
-  /** True if the live lines change with time alone. */
-  readonly isMoving: () => boolean
-}
-
 /** How long each sign of the spinner is shown, in ms. */
 const turn = 125
 
@@ -99,193 +89,153 @@ const toolLines = (task: Task, count: number, last = "└"): ReadonlyArray<strin
     : [`  ... (${earlier} earlier tool${earlier === 1 ? "" : "s"})`, ...tools]
 }
 
-/** A view for a live terminal, with the newest `maxRecentTools` calls of each task. */
-const makeRunView = (maxRecentTools: number): View => {
-  const running = new Running(maxRecentTools)
-  const text = new OpenLine()
-  let output = ""
+const failed = (ending: string): string =>
+  ending === "failed" || ending === "done" ? "FAILED" : `FAILED (${Wording.short(ending, 40)})`
 
-  const ended = (change: Change | undefined, now: number, columns: number): ReadonlyArray<string> => {
-    if (change?._tag === "CallEnded") {
-      const { call, result } = change
-      const sign = result.isError ? "✗" : "•"
-      return [
-        Wording.callLine(sign, call.name, Wording.callEnd(result, now - call.started), columns),
-        ...Wording.result(Wording.outputOf(result), columns)
-      ]
-    }
-    if (change?._tag === "TaskRetrying") {
-      return [WordWrap.cut(`• Task(${change.task.name}): ${Retrying.describe(change)}`, columns)]
-    }
-    if (change?._tag !== "TaskEnded") return []
-    const { ending, task } = change
-    const tally = Wording.tally(task.count, now - task.started, false)
-    const reason = ending === "done" ? [] : Wording.result(change.text, Math.max(longestReason, columns))
-    const tools = toolLines(task, maxRecentTools, reason.length === 0 ? "└" : "├")
-    const head =
-      ending === "done"
-        ? Wording.taskLine("✓", task.name, tally, columns)
-        : Wording.taskLine("✗", task.name, ` ${failed(ending)}${tally}`, columns)
-    return [head, ...tools.map((line) => WordWrap.cut(line, columns)), ...reason]
+/**
+ * Turns events into lines written once, and into live lines that show what runs. Without a live terminal, the start of each
+ * call and the calls of tasks are lines as well.
+ */
+class View {
+  private readonly running: Running
+  private readonly text = new OpenLine()
+  /** The last output of the running call. */
+  private output = ""
+  /** The call of the last static line, whose output needs no name. */
+  private last: Call | undefined
+
+  constructor(
+    private readonly isLive: boolean,
+    private readonly maxRecentTools: number
+  ) {
+    this.running = new Running(maxRecentTools)
   }
 
-  const take = (event: RunEvent, now: number, columns: number): ReadonlyArray<string> => {
+  /** Takes an event and returns the lines to write. */
+  take(event: RunEvent, now: number, columns: number): ReadonlyArray<string> {
+    const before = this.last
+    const lines = this.linesOf(event, now, this.isLive ? columns : Number.POSITIVE_INFINITY)
+    if (lines.length > 0 && this.last === before) this.last = undefined
+    return lines
+  }
+
+  /** True if the live lines change with time alone. */
+  isMoving(): boolean {
+    return this.isLive && (this.running.calls.size > 0 || this.running.tasks.size > 0)
+  }
+
+  /** Returns at most `rows` lines that show what runs, none wider than `columns`. */
+  live(now: number, columns: number, rows: number): ReadonlyArray<string> {
+    const { open } = this.text
+    const rest = open === "" ? [] : WordWrap.wrapColumns(open, columns).slice(-Math.max(1, Math.min(most.rows, rows)))
+    const room = rows - rest.length
+    let count = this.maxRecentTools
+    let shown = this.liveLines(now, columns, count)
+    while (shown.length > room && count > 0) shown = this.liveLines(now, columns, --count)
+    if (shown.length <= room) return [...rest, ...shown]
+    const kept = Math.max(0, room - 1)
+    const more = WordWrap.cut(`... (${shown.length - kept} more)`, columns)
+    return [...rest, ...shown.slice(0, kept), more].slice(0, rows)
+  }
+
+  private linesOf(event: RunEvent, now: number, columns: number): ReadonlyArray<string> {
+    const { running, text } = this
     switch (event._tag) {
       case "ToolStarted":
-        output = ""
-        running.start(event.call, now)
-        return text.end()
+        this.output = ""
+        return [...text.end(), ...this.changeLines(running.start(event.call, now), now, columns)]
       case "ToolOutput":
-        output = (output + event.chunk).slice(-most.characters)
+        this.output = (this.output + event.chunk).slice(-most.characters)
         return []
       case "ToolEnded":
-        return [...text.end(), ...ended(running.end(event, now), now, columns)]
+        return [...text.end(), ...this.changeLines(running.end(event, now), now, columns)]
       case "SubAgent":
-        return ended(running.step(event.event, now), now, columns)
+        return this.changeLines(running.step(event.event, now), now, columns)
       case "Text":
         return text.push(event.delta)
       case "TurnEnded":
         return text.end()
       case "Retrying":
         return [...text.end(), WordWrap.cut(`• ${Retrying.describe(event)}`, columns)]
-      case "Interrupted":
-        return [
-          ...text.end(),
-          ...running
-            .interrupt()
-            .map(({ name, started }) =>
-              Wording.callLine("✗", name, ` ${failed("interrupted")}${Wording.tally(0, now - started, true)}`, columns)
-            )
-        ]
+      case "Interrupted": {
+        const lineOf = ({ name, started }: Call) =>
+          Wording.callLine("✗", name, ` ${failed("interrupted")}${Wording.tally(0, now - started, true)}`, columns)
+        return [...text.end(), ...running.interrupt().map(lineOf)]
+      }
       case "Notice":
         return [...text.end(), ...event.text.split("\n").map(harmless)]
     }
   }
 
-  const callLines = (call: Call, sign: string, now: number, columns: number, count: number): ReadonlyArray<string> => {
-    const shown = count > 0 && running.calls.size === 1 && running.tasks.size === 0 ? most.lines : 0
-    const lines = shown === 0 ? [] : Wording.lastLines(output, shown)
-    return [
-      Wording.callLine(sign, call.name, Wording.tally(0, now - call.started, true), columns),
-      ...lines.map((line, at) => WordWrap.cut(`${at === 0 ? "  └─ " : "     "}${line}`, columns))
-    ]
-  }
-
-  const lines = (now: number, columns: number, count: number): ReadonlyArray<string> => {
-    const sign = spinner[Math.floor(now / turn) % spinner.length] ?? spinner[0]
-    return [
-      ...Array.from(running.calls.values())
-        .filter(({ isTold }) => !isTold)
-        .flatMap((call) => callLines(call, sign, now, columns, count)),
-      ...Array.from(running.tasks.values()).flatMap((task) => [
-        Wording.taskLine(sign, task.name, Wording.tally(task.count, now - task.started, true), columns),
-        ...toolLines(task, count).map((line) => WordWrap.cut(line, columns))
-      ])
-    ]
-  }
-
-  return {
-    take,
-    live: (now, columns, rows) => {
-      const open = text.open
-      const rest = open === "" ? [] : WordWrap.wrapColumns(open, columns).slice(-Math.max(1, Math.min(most.rows, rows)))
-      const room = rows - rest.length
-      let count = maxRecentTools
-      let shown = lines(now, columns, count)
-      while (shown.length > room && count > 0) shown = lines(now, columns, --count)
-      if (shown.length <= room) return [...rest, ...shown]
-      const kept = Math.max(0, room - 1)
-      return [...rest, ...shown.slice(0, kept), WordWrap.cut(`... (${shown.length - kept} more)`, columns)].slice(
-        0,
-        rows
-      )
-    },
-    isMoving: () => running.calls.size > 0 || running.tasks.size > 0
-  }
-}
-
-const failed = (ending: string): string =>
-  ending === "failed" || ending === "done" ? "FAILED" : `FAILED (${Wording.short(ending, 40)})`
-
-const endless = Number.POSITIVE_INFINITY
-
-/** A view of lines written once. */
-const makeStaticView = (): View => {
-  const running = new Running(1)
-  const text = new OpenLine()
-  /** The call of the last line, whose output needs no name. */
-  let last: Call | undefined
-
-  const told = (change: Change | undefined, now: number): ReadonlyArray<string> => {
+  private changeLines(change: Change | undefined, now: number, columns: number): ReadonlyArray<string> {
+    const { isLive } = this
     switch (change?._tag) {
       case undefined:
         return []
       case "CallStarted":
-        // The task prints its own line.
-        if (change.call.taskType !== undefined) return []
-        last = change.call
+        // A task prints its own line.
+        if (isLive || change.call.taskType !== undefined) return []
+        this.last = change.call
         return [`• ${change.call.name}`]
       case "CallEnded": {
         const { call, result } = change
         const end = Wording.callEnd(result, now - call.started)
-        const isNamed = last === call && end === ""
-        const sign = result.isError ? "✗" : "•"
-        return [
-          ...(isNamed ? [] : [`${sign} ${call.name}${end}`]),
-          ...Wording.result(Wording.outputOf(result), endless)
-        ]
+        const isNamed = this.last === call && end === ""
+        const line = Wording.callLine(result.isError ? "✗" : "•", call.name, end, columns)
+        return [...(isNamed ? [] : [line]), ...Wording.result(Wording.outputOf(result), columns)]
       }
       case "TaskStarted":
-        return [`◐ Task(${change.task.name})`]
-      case "TaskRetrying":
-        return [`  ├─• Task(${change.task.name}): ${Retrying.describe(change)}`]
+        return isLive ? [] : [`◐ Task(${change.task.name})`]
+      case "TaskRetrying": {
+        const line = `${isLive ? "" : "  ├─"}• Task(${change.task.name}): ${Retrying.describe(change)}`
+        return [WordWrap.cut(line, columns)]
+      }
       case "ToolStarted":
-        return [`  ├─• Task(${change.task.name}): ${change.tool.text}`]
+        return isLive ? [] : [`  ├─• Task(${change.task.name}): ${change.tool.text}`]
       case "ToolFailed": {
         const reason = Wording.short(change.reason)
-        return [`  ├─✗ Task(${change.task.name}): ${change.tool.text}${reason === "" ? "" : `: ${reason}`}`]
+        const line = `  ├─✗ Task(${change.task.name}): ${change.tool.text}${reason === "" ? "" : `: ${reason}`}`
+        return isLive ? [] : [line]
       }
-      case "TaskEnded": {
-        const { ending, task } = change
-        const tally = Wording.tally(task.count, now - task.started, false)
-        if (ending === "done") return [`✓ Task(${task.name})${tally}`]
-        return [`✗ Task(${task.name}) ${failed(ending)}${tally}`, ...Wording.result(change.text, endless)]
-      }
+      case "TaskEnded":
+        return this.taskEnd(change, now, columns)
     }
   }
 
-  const lines = (event: RunEvent, now: number): ReadonlyArray<string> => {
-    switch (event._tag) {
-      case "ToolStarted":
-        return [...text.end(), ...told(running.start(event.call, now), now)]
-      case "ToolOutput":
-        return []
-      case "ToolEnded":
-        return [...text.end(), ...told(running.end(event, now), now)]
-      case "SubAgent":
-        return told(running.step(event.event, now), now)
-      case "Text":
-        return text.push(event.delta)
-      case "TurnEnded":
-        return text.end()
-      case "Retrying":
-        return [...text.end(), `• ${Retrying.describe(event)}`]
-      case "Interrupted":
-        return [...text.end(), ...running.interrupt().map(({ name }) => `✗ ${name} ${failed("interrupted")}`)]
-      case "Notice":
-        return [...text.end(), ...event.text.split("\n").map(harmless)]
-    }
+  private taskEnd(
+    { ending, task, text }: Extract<Change, { readonly _tag: "TaskEnded" }>,
+    now: number,
+    columns: number
+  ): ReadonlyArray<string> {
+    const tally = Wording.tally(task.count, now - task.started, false)
+    const isDone = ending === "done"
+    const after = isDone ? tally : ` ${failed(ending)}${tally}`
+    const reason = isDone ? [] : Wording.result(text, Math.max(longestReason, columns))
+    const tools = this.isLive ? toolLines(task, this.maxRecentTools, reason.length === 0 ? "└" : "├") : []
+    return [
+      Wording.taskLine(isDone ? "✓" : "✗", task.name, after, columns),
+      ...tools.map((line) => WordWrap.cut(line, columns)),
+      ...reason
+    ]
   }
 
-  return {
-    take: (event, now) => {
-      const before = last
-      const taken = lines(event, now)
-      if (taken.length > 0 && last === before) last = undefined
-      return taken
-    },
-    live: () => [],
-    isMoving: () => false
+  private liveLines(now: number, columns: number, count: number): ReadonlyArray<string> {
+    const { calls, tasks } = this.running
+    const sign = spinner[Math.floor(now / turn) % spinner.length] ?? spinner[0]
+    const outputRows = count > 0 && calls.size === 1 && tasks.size === 0 ? most.lines : 0
+    const output = outputRows === 0 ? [] : Wording.lastLines(this.output, outputRows)
+    return [
+      ...[...calls.values()]
+        .filter(({ isTold }) => !isTold)
+        .flatMap(({ name, started }) => [
+          Wording.callLine(sign, name, Wording.tally(0, now - started, true), columns),
+          ...output.map((line, at) => WordWrap.cut(`${at === 0 ? "  └─ " : "     "}${line}`, columns))
+        ]),
+      ...[...tasks.values()].flatMap((task) => [
+        Wording.taskLine(sign, task.name, Wording.tally(task.count, now - task.started, true), columns),
+        ...toolLines(task, count).map((line) => WordWrap.cut(line, columns))
+      ])
+    ]
   }
 }
 
@@ -348,7 +298,7 @@ const make = ({
   Effect.gen(function* () {
     const terminal = yield* Terminal
     const { isLive } = terminal
-    const view = isLive ? makeRunView(maxRecentTools) : makeStaticView()
+    const view = new View(isLive, isLive ? maxRecentTools : 1)
     const area = new LiveArea(terminal.reflow)
     const clock = yield* Effect.clock
     const turn = yield* Effect.makeSemaphore(1)
@@ -373,9 +323,10 @@ const make = ({
         waiting = []
         size = 0
         const { columns, rows } = terminal.size()
-        const live = withLive
-          ? view.live(clock.unsafeCurrentTimeMillis(), Math.max(1, columns - 1), Math.max(1, rows - 2))
-          : []
+        const live =
+          withLive && isLive
+            ? view.live(clock.unsafeCurrentTimeMillis(), Math.max(1, columns - 1), Math.max(1, rows - 2))
+            : []
         const text = isLive ? area.draw(lines, live, columns) : lines.map((line) => `${line}\n`).join("")
         if (text === "") return room.open
         return Effect.zipRight(

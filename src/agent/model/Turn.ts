@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Nesting from "../../domain/Nesting.js"
 import * as TextCut from "../../domain/TextCut.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolDefinition } from "../../toolset/Tool.js"
@@ -182,13 +183,16 @@ export const callsOf = (message: Prompt.Message): ReadonlyArray<Prompt.ToolCallP
     ? message.content.filter((part): part is Prompt.ToolCallPart => part.type === "tool-call" && !part.providerExecuted)
     : []
 
+/** The most levels of arguments; a reader of a transcript allows 200 in a whole line. */
+const deepest = 100
+
 /** Wraps arguments that are not a JSON object in one, since providers only accept objects. */
 const paramsOf = (text: string): object => {
   try {
     const value: unknown = JSON.parse(text)
-    // What is nested too deep can't be written again.
-    JSON.stringify(value)
-    return Predicate.isReadonlyRecord(value) ? value : { invalid_arguments: text }
+    return Predicate.isReadonlyRecord(value) && !Nesting.isDeeperThan(value, deepest)
+      ? value
+      : { invalid_arguments: text }
   } catch {
     return { invalid_arguments: text }
   }

@@ -1,79 +1,22 @@
-/** A session of an agent, as its transcript tells it. */
+/** The transcript of a session of an agent. */
+import { isUtf8 } from "node:buffer"
 import * as Prompt from "@effect/ai/Prompt"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as JsonLine from "../../domain/JsonLine.js"
 import * as JsonText from "../../domain/JsonText.js"
-import * as Nesting from "../../domain/Nesting.js"
 import * as RunLimits from "../loop/RunLimits.js"
-
-/** The most levels of arrays and objects in what a model wrote; a reader allows 200 in a whole line. */
-const deepest = 100
-
-const bounded = (value: unknown): unknown =>
-  Nesting.isDeeperThan(value, deepest) ? `(nested deeper than ${deepest} levels: not kept)` : value
-
-const sizeOf = (data: string | Uint8Array | URL): string =>
-  data instanceof URL ? "" : `, ${typeof data === "string" ? Math.floor((data.length * 3) / 4) : data.length} bytes`
-
-/** Describes a file in place of its content. */
-const described = ({ data, fileName, mediaType }: Prompt.FilePart): Prompt.TextPart =>
-  Prompt.textPart({
-    text: `(A file was here, which is not kept: ${fileName === undefined ? "" : `${fileName}, `}${mediaType}${sizeOf(data)})`
-  })
 
 const encodePart = Schema.encodeSync(
   Schema.Union(Prompt.TextPart, Prompt.ReasoningPart, Prompt.FilePart, Prompt.ToolCallPart, Prompt.ToolResultPart)
 )
 
-/**
- * Encodes a message as the schema of messages reads it. That schema itself would encode a message of several texts as the
- * first of them.
- */
-export const encodeKeptMessage = (message: Prompt.Message): object => {
-  const { content, options, role } = of(message)
-  return {
-    role,
-    content: typeof content === "string" ? content : content.map((part) => encodePart(part)),
-    ...(Object.keys(options).length === 0 ? {} : { options })
-  }
-}
-
-/**
- * Returns a message with a line of text in the place of each file, and in the place of values that are nested too deeply.
- */
-const of = (message: Prompt.Message): Prompt.Message => {
-  switch (message.role) {
-    case "system":
-      return message
-    case "user":
-      return Prompt.makeMessage("user", {
-        options: message.options,
-        content: message.content.map((part) => (part.type === "file" ? described(part) : part))
-      })
-    case "assistant":
-      return Prompt.makeMessage("assistant", {
-        options: message.options,
-        content: message.content.map((part) => {
-          switch (part.type) {
-            case "file":
-              return described(part)
-            case "tool-call":
-              return Prompt.toolCallPart({ ...part, params: bounded(part.params) })
-            case "tool-result":
-              return Prompt.toolResultPart({ ...part, result: bounded(part.result) })
-            default:
-              return part
-          }
-        })
-      })
-    case "tool":
-      return Prompt.makeMessage("tool", {
-        options: message.options,
-        content: message.content.map((part) => Prompt.toolResultPart({ ...part, result: bounded(part.result) }))
-      })
-  }
-}
+/** Encodes a message. The schema of messages itself would encode only the first of several texts. */
+export const encodeKeptMessage = ({ content, options, role }: Prompt.Message): object => ({
+  role,
+  content: typeof content === "string" ? content : content.map((part) => encodePart(part)),
+  ...(Object.keys(options).length === 0 ? {} : { options })
+})
 
 /** The most bytes of a line. */
 export const longest = 16 * 1024 * 1024
@@ -147,7 +90,7 @@ const encoded = (entry: Entry): object => {
     : encodeLine(entry)
 }
 
-/** Encodes an entry as the bytes of a line, with its newline. On the left is the reason why it can't be kept. */
+/** Encodes an entry as a line with its newline, or says why it can't be kept. */
 export const encode = (entry: Entry): Either.Either<Uint8Array, string> =>
   Either.flatMap(
     Either.try({
@@ -157,23 +100,17 @@ export const encode = (entry: Entry): Either.Either<Uint8Array, string> =>
     (bytes) => (bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes))
   )
 
-/** Decodes the bytes of a line, without its newline. On the left is the reason why they are no entry. */
+/** Decodes a line without its newline, or says why it can't. */
 export const decode = (bytes: Uint8Array): Either.Either<Entry, string> => {
   if (bytes.length > longest) return Either.left(`it is longer than ${longest} bytes`)
-  return Either.flatMap(
-    Either.try({
-      try: () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
-      catch: () => "it is not UTF-8"
-    }),
-    (text) =>
-      Either.flatMap(
-        Either.mapLeft(JsonText.parse(text), ({ reason }) => reason),
-        (value) => Either.mapLeft(decodeLine(value), () => "it is no line of a transcript")
-      )
+  if (!isUtf8(bytes)) return Either.left("it is not UTF-8")
+  return JsonText.parse(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)).pipe(
+    Either.mapLeft(({ reason }) => reason),
+    Either.flatMap((value) => Either.mapLeft(decodeLine(value), () => "it is no line of a transcript"))
   )
 }
 
-/** The way in which a run ended. */
+/** How a run ended. */
 export interface End {
   /** An `Ending` of the loop, or `interrupted`. */
   readonly ending: string
@@ -183,18 +120,18 @@ export interface End {
 /** A session of an agent. */
 export interface Transcript {
   readonly session: Session
-  /** The conversation; where the process was killed, calls may be without results. */
+  /** The conversation. If the process was killed, calls may be without results. */
   readonly messages: ReadonlyArray<Prompt.Message>
-  /** The conversation as a resumed run goes on with it: the same, or what it was made to where it was made shorter. */
+  /** The conversation that a resumed run continues, which may have been shortened. */
   readonly context: ReadonlyArray<Prompt.Message>
   /** The turns and the usage of all runs. */
   readonly turns: number
   readonly usage: RunLimits.TokenUsage
-  /** The provider and the model of the last run; undefined where none has begun. */
+  /** The provider and the model of the last run. */
   readonly model: { readonly provider: string; readonly name: string } | undefined
-  /** How the last run ended; undefined where it goes on, or was killed. */
+  /** How the last run ended; undefined if it goes on, or was killed. */
   readonly end: End | undefined
-  /** The bytes of the whole lines; what follows them was torn by a crash. */
+  /** The bytes of the complete lines. A crash may have left a part of a line behind them. */
   readonly length: number
 }
 
@@ -234,7 +171,7 @@ const add = (state: State, entry: Exclude<Entry, Session>): void => {
   }
 }
 
-/** Makes the transcript of a session that has only begun. */
+/** Makes the transcript of a new session. */
 export const begin = (session: Session): Transcript => ({
   session,
   messages: [],
@@ -254,10 +191,9 @@ const sessionOf = (entry: Entry, id: string): Either.Either<Session, string> => 
 }
 
 /**
- * Reads the lines of a transcript. A last line that has no newline was torn, and is left out. On the left is the reason
- * why it can't be read.
+ * Reads the lines of a transcript, or says why it can't. A last line without a newline is left out.
  *
- * @param id the session's, by the name of the file
+ * @param id the session's id, by the name of the file
  */
 export const read = (bytes: Uint8Array, id: string): Either.Either<Transcript, string> => {
   let state: State | undefined
@@ -280,11 +216,10 @@ export const read = (bytes: Uint8Array, id: string): Either.Either<Transcript, s
 }
 
 /**
- * Reads what the first line and the last lines tell: the messages are not among it. `turns` may be too small where the
- * last lines are long.
+ * Reads the first line and the last lines, without the messages. `turns` may be too small if the last lines are long.
  *
  * @param start the beginning of the file
- * @param end the end of the file, where `start` is not all of it; it may begin within a line
+ * @param end the end of the file, unless `start` is all of it; it may begin within a line
  */
 export const summary = (start: Uint8Array, end: Uint8Array, id: string): Either.Either<Transcript, string> => {
   if (end.length === 0) return read(start, id)

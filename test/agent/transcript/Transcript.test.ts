@@ -186,41 +186,6 @@ describe("Transcript", () => {
 })
 
 describe("Entry", () => {
-  it("keeps no image, and nothing that could not be read back", () => {
-    let deep: unknown = "x"
-    for (let depth = 0; depth < 100_000; depth++) deep = [deep]
-    const file = Prompt.filePart({ mediaType: "image/png", data: new Uint8Array(3000) })
-    const kept = Either.getOrThrow(
-      read(
-        session,
-        message(Prompt.userMessage({ content: [Prompt.textPart({ text: "look" }), file] })),
-        message(
-          Prompt.assistantMessage({
-            content: [Prompt.toolCallPart({ id: "1", name: "Bash", params: { deep }, providerExecuted: false })]
-          })
-        )
-      )
-    ).messages
-    assert.deepStrictEqual(kept, [
-      Prompt.userMessage({
-        content: [
-          Prompt.textPart({ text: "look" }),
-          Prompt.textPart({ text: "(A file was here, which is not kept: image/png, 3000 bytes)" })
-        ]
-      }),
-      Prompt.assistantMessage({
-        content: [
-          Prompt.toolCallPart({
-            id: "1",
-            name: "Bash",
-            params: "(nested deeper than 100 levels: not kept)",
-            providerExecuted: false
-          })
-        ]
-      })
-    ])
-  })
-
   it("is one line of harmless characters, and gives every text back", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.fullUnicodeString(), (any) => {

@@ -1,7 +1,4 @@
-/**
- * The file of a transcript: read within bounds, and appended to so that a crash leaves whole lines and at most one torn
- * one.
- */
+/** The file of a transcript. It is appended to so that a crash leaves complete lines and at most one incomplete one. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
@@ -15,7 +12,7 @@ import * as Transcript from "../Transcript.js"
 /** The most bytes of a transcript; a writer stops there. */
 export const largest = 64 * 1024 * 1024
 
-/** The conditions under which a file is a transcript of ours. */
+/** The conditions for reading and writing a transcript. */
 const own = { most: largest, isAlone: true }
 
 /** The error for a transcript that can't be written; the run goes on without it. */
@@ -30,19 +27,23 @@ export class NotKept extends Schema.TaggedError<NotKept>("synapse/NotKept")("Not
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
 
-/** Words an error of the file system without the path, which is named already. */
-const reasonOf = (error: unknown): string => {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === "ENOSPC" || code === "EDQUOT") return "the disk is full"
-  if (code === "EFBIG") return "it would be larger than a file may be here (ulimit -f)"
-  if (code === "ENOENT" || code === "ENOTDIR") return "it is not there"
-  if (code === "EACCES" || code === "EPERM") return "permission denied"
-  if (code === "EROFS") return "the file system is read-only"
-  if (code === "ELOOP") return "it is a symbolic link, which is not followed here"
-  return error instanceof Error ? error.message : String(error)
+const reasons: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk is full",
+  EFBIG: "it would be larger than a file may be here (ulimit -f)",
+  ENOENT: "it is not there",
+  ENOTDIR: "it is not there",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ELOOP: "it is a symbolic link, which is not followed here"
 }
 
-/** The beginning and the end of a file; `end` is empty where `start` holds all of it. */
+/** Describes an error of the file system without the path, which is named already. */
+const reasonOf = (error: unknown): string =>
+  reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? (error instanceof Error ? error.message : String(error))
+
+/** The beginning and the end of a file; `end` is empty if `start` holds all of it. */
 interface Ends {
   readonly start: Buffer
   readonly end: Buffer
@@ -50,7 +51,7 @@ interface Ends {
   readonly time: number
 }
 
-/** Opens what is looked at, so that no other file is read in its place; what is no regular file is not opened. */
+/** Opens a regular file and reads from the descriptor, so that a swapped path cannot be read instead. */
 const reading = <A>(path: string, read: (fd: number, stats: Fs.Stats) => A): Either.Either<A, string> => {
   try {
     const before = OwnFile.flawOf(Fs.lstatSync(path), own)
@@ -68,11 +69,11 @@ const reading = <A>(path: string, read: (fd: number, stats: Fs.Stats) => A): Eit
   }
 }
 
-/** Reads a transcript. On the left is the reason why it is not read. */
+/** Reads a transcript, or says why it can't. */
 export const read = (path: string): Either.Either<Buffer, string> =>
   reading(path, (fd, { size }) => RegularFile.readAt(fd, 0, size))
 
-/** Reads the beginning and the end of a transcript, of as many bytes each. */
+/** Reads the first and the last bytes of a transcript. */
 export const readEnds = (path: string, length: number): Either.Either<Ends, string> =>
   reading(path, (fd, { mtimeMs, size }) => ({
     start: RegularFile.readAt(fd, 0, Math.min(length, size)),
@@ -85,12 +86,9 @@ export const readEnds = (path: string, length: number): Either.Either<Ends, stri
 
 /** A transcript that is open for writing. */
 export interface Writer {
-  /**
-   * Appends entries, and continues when they would survive a failure of the machine. Where they can't be written whole,
-   * nothing of them stays.
-   */
+  /** Appends entries and syncs them to the disk. If they can't be written completely, nothing of them stays. */
   readonly append: (...entries: ReadonlyArray<Transcript.Entry>) => Effect.Effect<void, NotKept>
-  /** Sets the time of the file, which tells processes of other machines that its run goes on. */
+  /** Sets the time of the file, so that processes of other machines see that its run goes on. */
   readonly touch: Effect.Effect<void>
 }
 
@@ -98,7 +96,7 @@ const writeAll = (fd: number, bytes: Uint8Array): void => {
   for (let done = 0; done < bytes.length; ) done += Fs.writeSync(fd, bytes, done)
 }
 
-/** Makes a new name survive a failure of the machine, where the file system can do that. */
+/** Syncs a new name to the disk, if the file system can. */
 const syncDirectory = (path: string): void => {
   try {
     const fd = Fs.openSync(path, O_RDONLY)
@@ -131,7 +129,7 @@ const writer = (path: string, flags: number, length: number): Effect.Effect<Writ
   return Effect.map(
     Effect.tap(open, (fd) =>
       attempt(() => {
-        // A line that a crash has torn would become the beginning of the next one.
+        // A line that a crash has cut off would become the beginning of the next one.
         if (Fs.fstatSync(fd).size !== length) Fs.ftruncateSync(fd, length)
       })
     ),
