@@ -246,29 +246,27 @@ const makeLocalSandboxBackend = (
         // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
       }
-      return Effect.map(
-        Slices.run(() => attribute(outcome)),
-        (denials): SandboxResult => {
-          const denial = Attribution.causeOf(denials, result)
-          if (denial !== undefined) {
-            passing.note(denial)
-            const rest = denial.access === "read" ? PassingDenial.gitRemedy(command, result.stderr) : undefined
-            return blocked(result, denial, Attribution.othersOf(denials, denial), rest)
-          }
-          const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
-          if (isSilent && denials.some(({ how }) => how === "counter")) {
-            return { ...withNotice(result, reached), blocked: false }
-          }
-          const refused = denials.find(({ access }) => access === "network")
-          if (result.exitCode !== ExitCode.success) {
-            return { ...withDenied(result, passing.hidden(outcome)), blocked: false }
-          }
-          const told = withDenied(result, passing.notice({ ...outcome, policy, denials, isPipeline: asked }))
-          return refused === undefined || !asked
-            ? { ...told, blocked: false }
-            : { ...told, blocked: false, offline: offlineOf(refused) }
+      return Effect.sync((): SandboxResult => {
+        const denials = attribute(outcome)
+        const denial = Attribution.causeOf(denials, result)
+        if (denial !== undefined) {
+          passing.note(denial)
+          const rest = denial.access === "read" ? PassingDenial.gitRemedy(command, result.stderr) : undefined
+          return blocked(result, denial, Attribution.othersOf(denials, denial), rest)
         }
-      )
+        const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
+        if (isSilent && denials.some(({ how }) => how === "counter")) {
+          return { ...withNotice(result, reached), blocked: false }
+        }
+        const refused = denials.find(({ access }) => access === "network")
+        if (result.exitCode !== ExitCode.success) {
+          return { ...withDenied(result, passing.hidden(outcome)), blocked: false }
+        }
+        const told = withDenied(result, passing.notice({ ...outcome, policy, denials, isPipeline: asked }))
+        return refused === undefined || !asked
+          ? { ...told, blocked: false }
+          : { ...told, blocked: false, offline: offlineOf(refused) }
+      })
     }
 
     const observer: Observer = {
@@ -312,17 +310,15 @@ const makeLocalSandboxBackend = (
       (command, options) =>
         executed(
           Effect.flatMap(session.cwd, (cwd) => {
-            return Slices.andThen(preflight(command, { cwd, home: userHome, line: options?.line }), (found) => {
-              const [denial, ...others] = found.filter(
-                ({ access, resource }) => !(access === "read" && running.isGranted(resource))
-              )
-              if (denial !== undefined) {
-                return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
-              }
-              return running.isDue()
-                ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
-                : run(execute, command, cwd, options)
-            })
+            const [denial, ...others] = preflight(command, { cwd, home: userHome, line: options?.line }).filter(
+              ({ access, resource }) => !(access === "read" && running.isGranted(resource))
+            )
+            if (denial !== undefined) {
+              return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
+            }
+            return running.isDue()
+              ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
+              : run(execute, command, cwd, options)
           })
         )
 

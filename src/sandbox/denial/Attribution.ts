@@ -10,7 +10,6 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as CommandTree from "../../bash/CommandTree.js"
-import type { Steps } from "../../domain/Slices.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
@@ -38,17 +37,20 @@ import {
 
 const missing = /no such file|not found|does(?: not|n't) exist|cannot (?:open|find|access|stat)|ENOENT/i
 
+/** The most paths that are looked up. */
+const mostHidden = 300
+
 /** A path in a message. */
 const paths = /\/[^\s'"`‘’“”:,;()<>]+/g
 
 /**
  * Returns a denial for each such path that the command, or a message on its failure, names. `said` is its standard error.
  */
-function* findHidden(
+function findHidden(
   command: string,
   said: string,
   policy: Pick<SandboxPolicy, "temporary" | "whitelist">
-): Steps<ReadonlyArray<Denial.Denial>> {
+): ReadonlyArray<Denial.Denial> {
   if (policy.temporary === undefined || !missing.test(said)) return []
   const temporary = PrivateTemporary.make(policy)
   const named = new Set([
@@ -56,11 +58,10 @@ function* findHidden(
     ...said.split("\n").flatMap((line) => (missing.test(line) ? (line.match(paths) ?? []) : []))
   ])
   const found: Array<Denial.Denial> = []
-  for (const path of named) {
+  for (const path of [...named].slice(0, mostHidden)) {
     if (!path.startsWith("/") || !temporary.isHidden(path)) continue
     const reason = `the sandbox has a /tmp of its own, and only the machine's has ${path}`
     found.push(Denial.make({ rule: PrivateTemporary.hiding, reason }, path, "read", "verified-text"))
-    yield
   }
   return found
 }
@@ -198,7 +199,7 @@ interface Attempt {
  * Finds the hosts that a command was refused to reach. `counter` stands for what the kernel has counted, and neither a
  * message nor the command itself confirms.
  */
-function* findNetworkDenial(attempt: Attempt): Steps<ReadonlyArray<Denial.Denial>> {
+function findNetworkDenial(attempt: Attempt): ReadonlyArray<Denial.Denial> {
   const { command, inReport, resolvesLocally, traffic } = attempt
   const { perhaps = 0, surely = 0 } = traffic ?? {}
   const isCounted = surely + perhaps > 0
@@ -210,7 +211,7 @@ function* findNetworkDenial(attempt: Attempt): Steps<ReadonlyArray<Denial.Denial
     .join("\n")
   if (!isCounted && !((silent !== undefined || saysUnresolved(stderr)) && resolvesLocally())) return []
   if (silent !== undefined) return [Denial.network("verified-text", silent)]
-  const hosts = yield* hostsIn(stderr)
+  const hosts = hostsIn(stderr)
   if (hosts.length > 0) return hosts.map((host) => Denial.network("verified-text", host))
   // Packets that another command may have sent count only where a host is named.
   if (surely === 0 && isCounted) return []
@@ -232,14 +233,13 @@ const reachSocketDenial = 4
 const mostLinesSocketDenial = 2000
 
 /** Finds the unix socket that a command was refused; undefined where no message tells of one. */
-function* find(command: string, stderr: string, inReport: boolean): Steps<Denial.Denial | undefined> {
+function find(command: string, stderr: string, inReport: boolean): Denial.Denial | undefined {
   if (!notPermitted.test(stderr)) return undefined
   const lines = stderr.split("\n").slice(-mostLinesSocketDenial)
   for (const [at, whole] of lines.entries()) {
     const line = whole.slice(0, longestMessage)
     const match = notPermitted.exec(line)
     if (match === null) continue
-    yield
     const before = line.slice(0, match.index)
     if (otherKinds.test(line) || isQuoted(command, line, { before }, inReport)) continue
     const above = lines.slice(Math.max(0, at - reachSocketDenial), at).map((text) => text.slice(0, longestMessage))
@@ -296,20 +296,20 @@ const reach = 3
 
 /** The most characters of standard error that are examined, from its end, and the most milliseconds. */
 const mostExamined = 256 * 1024
-const mostTime = 1000
+const mostTime = 50
 
-/** Returns a function which finds all denials of a command that can be proven, each once, with rests. */
+/** Returns a function which finds all denials of a command that can be proven, each once. */
 export const make =
   (policy: SandboxPolicy, decision = PolicyDecision.make(policy), options: FileDenial.Options = {}) =>
-  (outcome: Outcome): Steps<ReadonlyArray<Denial.Denial>> =>
+  (outcome: Outcome): ReadonlyArray<Denial.Denial> =>
     denialsIn({ ...outcome, stderr: outcome.stderr.slice(-mostExamined) }, decision, options, policy)
 
-function* denialsIn(
+function denialsIn(
   outcome: Outcome,
   decision: PolicyDecision.PolicyDecision,
   options: FileDenial.Options,
   policy: SandboxPolicy
-): Steps<ReadonlyArray<Denial.Denial>> {
+): ReadonlyArray<Denial.Denial> {
   const { command, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
   const output = merged.slice(-mostExamined)
@@ -317,15 +317,15 @@ function* denialsIn(
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
   const files =
     mentionsRefusal(said) && !isOnlyPrinted(command)
-      ? yield* ofFiles({ ...outcome, stderr: said }, inReport, (from) => FileDenial.make(decision, from, options))
+      ? ofFiles({ ...outcome, stderr: said }, inReport, (from) => FileDenial.make(decision, from, options))
       : []
-  const socket = policy.unixSockets === true ? undefined : yield* find(command, said, inReport)
+  const socket = policy.unixSockets === true ? undefined : find(command, said, inReport)
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
   // The kernel has counted that something was tried: what names the host may then be anybody's words.
   const told = output === "" ? unresolvedBy(stdout.slice(-mostExamined)) : output
   const named = isCounted && told !== "" ? `${stderr}\n${told}` : stderr
-  const hosts = yield* findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
-  return [...files, ...(yield* findHidden(command, said, policy)), ...(socket === undefined ? [] : [socket]), ...hosts]
+  const hosts = findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
+  return [...files, ...findHidden(command, said, policy), ...(socket === undefined ? [] : [socket]), ...hosts]
 }
 
 /** Returns the lines in which apt says, on standard output, that it did not reach a host. */
@@ -351,11 +351,11 @@ export const othersOf = (denials: ReadonlyArray<Denial.Denial>, cause: Denial.De
 /** Matches the beginning of a message that is, for a read, no reason to fail. */
 const warning = /^\s*warning: /i
 
-function* ofFiles(
+function ofFiles(
   outcome: Outcome,
   inReport: boolean,
   verifyFrom: (surroundings: FileDenial.Surroundings) => FileDenial.Verify
-): Steps<ReadonlyArray<Denial.Denial>> {
+): ReadonlyArray<Denial.Denial> {
   const lines = outcome.stderr.split("\n")
   const verify = verifyFrom(outcome)
   let ofGit: FileDenial.Verify | undefined
@@ -371,9 +371,8 @@ function* ofFiles(
     if (++seen > mostLines || found.size >= mostDenials || performance.now() > until) break
     const isGits = CommandWords.isSpokenOf(line, outcome.command)
     if (isGits) ofGit ??= verifyFrom({ ...outcome, directories: CommandWords.around(outcome) })
-    const denial = yield* ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify)
+    const denial = ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify)
     if (denial !== undefined) found.set(`${denial.access} ${denial.resource}`, denial)
-    yield
   }
   return [...found.values()].slice(0, mostDenials)
 }
@@ -381,39 +380,37 @@ function* ofFiles(
 /** Matches the beginning of a message of who makes a file by moving one to its name. */
 const moving = /can't create file /i
 
-function* ofLine(
+function ofLine(
   command: string,
   lines: ReadonlyArray<string>,
   at: number,
   { after, before, refusal: said }: Refused,
   verify: FileDenial.Verify
-): Steps<Denial.Denial | undefined> {
+): Denial.Denial | undefined {
   const refusal = said === "link" && moving.test(before) ? "readonly" : said
   const write = isWrite(refusal, before)
   // A name with a newline in it begins in the line above.
   const byRules = isAgents(before) || isAgents(lines[at - 1] ?? "")
   const look = (mentions: ReadonlyArray<Mention>) => verify.denial(mentions, refusal, write, byRules)
   const own = mentionsIn(before, after)
-  const likely = yield* look(own)
+  const likely = look(own)
   // A rule also matches the name of a missing file: then the message may mean another file, which exists.
   const isThere = likely !== undefined && (Denial.isUnlisted(likely) || !HostPath.isMissing(likely.resource))
   if (isThere) return refusal === "readonly" && isOpening(before) ? { ...likely, isOfFile: true } : likely
   const other =
     refusal === "readonly"
-      ? yield* look(within(CommandWords.workingDirectories(command), own))
+      ? look(within(CommandWords.workingDirectories(command), own))
       : // The message may name what was moved, and not what could not be replaced.
         refusal === "busy"
-        ? yield* inCommand(command, refusal, look)
+        ? inCommand(command, refusal, look)
         : undefined
   if (other !== undefined) return other
-  if (yield* verify.explains(own, refusal)) return likely
+  if (verify.explains(own, refusal)) return likely
   return (
-    (yield* look(acrossLines(lines, at, before))) ??
+    look(acrossLines(lines, at, before)) ??
     likely ??
-    (yield* look(neighbours(lines, at))) ??
-    (before.length <= longestMessage && namesNothing.test(before)
-      ? yield* inCommand(command, refusal, look)
-      : undefined)
+    look(neighbours(lines, at)) ??
+    (before.length <= longestMessage && namesNothing.test(before) ? inCommand(command, refusal, look) : undefined)
   )
 }
 
@@ -452,17 +449,17 @@ const namesNothing =
  * Finds the denial that a message without a name is about, among the words of the command that look like paths, those
  * in quoted code included.
  */
-function* inCommand(
+function inCommand(
   command: string,
   refusal: KernelRefusal,
-  look: (mentions: ReadonlyArray<Mention>) => Steps<Denial.Denial | undefined>
-): Steps<Denial.Denial | undefined> {
+  look: (mentions: ReadonlyArray<Mention>) => Denial.Denial | undefined
+): Denial.Denial | undefined {
   const paths = CommandWords.all(command)
-  if (refusal !== "readonly") return yield* look(Array.from(paths, (path) => ({ path, sure: true })))
+  if (refusal !== "readonly") return look(Array.from(paths, (path) => ({ path, sure: true })))
   // Most paths can't be written anyway: the words tell the file only where there is just one such path.
   const found: Array<Denial.Denial> = []
   for (const path of paths) {
-    const denial = path.startsWith("/") ? yield* look([{ path, sure: true }]) : undefined
+    const denial = path.startsWith("/") ? look([{ path, sure: true }]) : undefined
     if (denial !== undefined) found.push(denial)
     if (found.length > 1) return undefined
   }

@@ -52,7 +52,7 @@ export const programIn = (command: string): string | undefined => {
 }
 
 /** The most words of the command that are looked up for a message without a name. */
-const mostPaths = 1000
+const mostPaths = 300
 const url = /\b[a-z][a-z\d+.-]{0,30}:\/\/\S*/gi
 const pathCharacters = /[\w.~/@%+,-]+/g
 

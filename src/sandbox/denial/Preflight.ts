@@ -9,7 +9,6 @@ import * as CommandLine from "../../bash/CommandLine.js"
 import type * as CommandTree from "../../bash/CommandTree.js"
 import { Scanner } from "../../bash/Scanner.js"
 import type { Word } from "../../bash/Token.js"
-import type { Steps } from "../../domain/Slices.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
@@ -151,19 +150,19 @@ const directoryOf = (cwd: string, [path = "", ...more]: ReadonlyArray<string | u
 }
 
 /** The most milliseconds that are spent on a command: who asks for thousands of files gets the kernel's answer. */
-const mostTime = 1000
+const mostTime = 50
 
 /** The most denials that are looked for. */
 const most = 20
 
 /**
- * Returns a function which finds the denials that a command would surely meet, in their order, with rests. It finds none
+ * Returns a function which finds the denials that a command would surely meet, in their order. It finds none
  * where none is sure.
  */
 export const make = (
   policy: SandboxPolicy,
   { explain } = PolicyDecision.make(policy)
-): ((command: string, start: Start) => Steps<ReadonlyArray<Denial.Denial>>) => {
+): ((command: string, start: Start) => ReadonlyArray<Denial.Denial>) => {
   const check = ({ path, takesLink, use }: Opened, cwd: string): Denial.Denial | undefined => {
     if (HostPath.isTooLong(path) || (takesLink && HostPath.isLink(path, cwd))) return undefined
     const verdict = explain(path, cwd, "read")
@@ -176,7 +175,7 @@ export const make = (
     return Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")
   }
 
-  function* preflight(command: string, start: Start, until: number): Steps<ReadonlyArray<Denial.Denial>> {
+  function preflight(command: string, start: Start, until: number): ReadonlyArray<Denial.Denial> {
     const { tokens, tree } = start.line ?? CommandLine.parse(command)
     const found: Array<Denial.Denial> = []
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return found
@@ -198,16 +197,14 @@ export const make = (
       for (const each of [...redirected, ...(known.length < args.length ? [] : openedBy(name, known))]) {
         const denial = check(each, cwd)
         if (denial !== undefined) found.push(denial)
-        yield
         if (found.length >= most || performance.now() > until) return found
       }
       const inner = shells.has(name) && /^-[eux]*c$/.test(args[0] ?? "") ? args[1] : undefined
-      if (inner !== undefined) found.push(...(yield* preflight(inner, { cwd, home }, until)))
+      if (inner !== undefined) found.push(...preflight(inner, { cwd, home }, until))
       if (unfollowed.has(name) || after === "||" || (after === "&&" && !succeeding.has(name))) return found
       const next = name === "cd" && !inSubshell ? directoryOf(cwd, args) : cwd
       if (next === undefined) return found
       cwd = next
-      yield
     }
     return found
   }

@@ -3,8 +3,8 @@
  */
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import type { Denial } from "../../../src/sandbox/denial/Denial.js"
-import * as AtOnce from "../../support/denial/AtOnce.js"
 import * as Bubblewrap from "../../support/denial/Bubblewrap.js"
 import { denied, harmless, harmlessToUsers, type Row, silent } from "../../support/denial/Corpus.js"
 import { fixture, inOrder } from "../../support/denial/Fixture.js"
@@ -19,7 +19,7 @@ interface Outcome {
 
 const outcomeIn = async (world: World, command: string): Promise<Outcome> => {
   const ran = await Bubblewrap.run(world, command)
-  const denials = AtOnce.attribution(world.policy)({
+  const denials = Attribution.make(world.policy)({
     command: command.replaceAll("ROOT", world.root),
     directories: [ran.directory, world.project],
     stderr: ran.stderr,

@@ -2,14 +2,14 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import type { Denial } from "../../../src/sandbox/denial/Denial.js"
-import * as AtOnce from "../../support/denial/AtOnce.js"
+import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { denied, harmless, harmlessToUsers, messages } from "../../support/denial/Corpus.js"
 import { recorded } from "../../support/denial/Fixture.js"
 import { type World, withWorld } from "../../support/denial/World.js"
 
 const attribute = (world: World, stderr: string, more: Partial<Attribution.Outcome> = {}) =>
-  AtOnce.attribution(world.policy)({
+  Attribution.make(world.policy)({
     command: "tool",
     directories: [world.project],
     masks: masksOf(world),
@@ -292,7 +292,7 @@ describe("attribution", () => {
         masks: [],
         stderr: "touch: ../elsewhere/new: Operation not permitted"
       }
-      const on = (oneRefusal: boolean) => AtOnce.attribution(world.policy, undefined, { oneRefusal })(evidence)
+      const on = (oneRefusal: boolean) => Attribution.make(world.policy, undefined, { oneRefusal })(evidence)
       assert.deepStrictEqual(names(on(true), world), [["not whitelisted", "/elsewhere/new"]])
       assert.deepStrictEqual(on(false), [])
     }))
@@ -362,7 +362,7 @@ describe("the network", () => {
 describe("preflight and attribution", () => {
   it("agree: what is refused beforehand is what would have been named afterwards", () =>
     withWorld((world) => {
-      const preflight = AtOnce.preflight(world.policy)
+      const preflight = Preflight.make(world.policy)
       const ask = (command: string) =>
         preflight(command.replaceAll("ROOT", world.root), { cwd: world.project, home: world.home })[0]
       const differing = denied.flatMap(([command, rule]) => {
@@ -376,7 +376,7 @@ describe("preflight and attribution", () => {
   it("name every denial of the corpus together, preflight the commonest", () =>
     withWorld((world) => {
       const expand = (text: string) => text.replaceAll("ROOT", world.root)
-      const preflight = AtOnce.preflight(world.policy)
+      const preflight = Preflight.make(world.policy)
       const named = recorded().map(({ command, directory, rule, text }) => {
         const [before] = preflight(expand(command), { cwd: world.project, home: world.home })
         const [after] = attribute(world, expand(text), {

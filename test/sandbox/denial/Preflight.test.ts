@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Denial } from "../../../src/sandbox/denial/Denial.js"
-import * as AtOnce from "../../support/denial/AtOnce.js"
+import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import { path, type World, withWorld } from "../../support/denial/World.js"
 
 /** The rule that a command is blocked by, with its world's own directory as HOME. */
 const inWorld = <A>(body: (rule: (command: string) => string | undefined, world: World) => A) =>
   withWorld((world) => {
-    const preflight = AtOnce.preflight(world.policy)
+    const preflight = Preflight.make(world.policy)
     const ruleOf = (command: string) => preflight(command, { cwd: world.project, home: world.home })[0]?.rule
     return body((command) => ruleOf(command.replaceAll("ROOT", world.root)), world)
   })
@@ -34,13 +34,13 @@ describe("preflight", () => {
         reason: "on the blacklist (sandbox.json)",
         how: "preflight"
       }
-      assert.deepStrictEqual(AtOnce.preflight(both)("cat vault/key.pem", { cwd: project }), [expected])
+      assert.deepStrictEqual(Preflight.make(both)("cat vault/key.pem", { cwd: project }), [expected])
     }))
 
   it("finds all that a list would meet, as far as it is sure to run", () =>
     inWorld((_, { home, policy, project }) => {
       const rulesOf = (command: string) =>
-        AtOnce.preflight(policy)(command, { cwd: project, home }).map(({ rule }) => rule.replace(project, ""))
+        Preflight.make(policy)(command, { cwd: project, home }).map(({ rule }) => rule.replace(project, ""))
       assert.deepStrictEqual(rulesOf("cat ~/.ssh/id_rsa vault/key.pem; echo x; cat .env"), [
         "~/.ssh",
         "/vault",
@@ -57,7 +57,7 @@ describe("preflight", () => {
 
   it("S65: looks into bash -c, and needs no file to be there", () =>
     inWorld((_, { policy }) => {
-      const [denial] = AtOnce.preflight(policy)('bash -c "cat /home/.ssh/id_rsa"', { cwd: "/" })
+      const [denial] = Preflight.make(policy)('bash -c "cat /home/.ssh/id_rsa"', { cwd: "/" })
       assert.deepStrictEqual([denial?.rule, denial?.resource], ["/home/.ssh", "/home/.ssh/id_rsa"])
     }))
 
@@ -256,7 +256,7 @@ describe("preflight", () => {
 
   it("says whether it would have been read or written", () =>
     inWorld((_, { policy, project }) => {
-      const access = (command: string) => AtOnce.preflight(policy)(command, { cwd: project })[0]?.access
+      const access = (command: string) => Preflight.make(policy)(command, { cwd: project })[0]?.access
       assert.deepStrictEqual(
         ["cat .env", "rm .env", "cp a.txt .env", "cp .env b", "echo > .env", "ls vault"].map(access),
         ["read", "write", "write", "read", "write", "read"]

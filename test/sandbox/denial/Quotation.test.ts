@@ -1,12 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
-import * as AtOnce from "../../support/denial/AtOnce.js"
 import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { withWorld } from "../../support/denial/World.js"
 
 const named = (stderr: string, more: Partial<Attribution.Outcome> = {}) =>
   withWorld((world) =>
-    AtOnce.attribution(world.policy)({
+    Attribution.make(world.policy)({
       command: "npm test",
       directories: [world.project],
       masks: masksOf(world),

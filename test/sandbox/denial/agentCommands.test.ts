@@ -1,11 +1,12 @@
 /** `read`, `write` and `edit`: an agent's own commands, wherever they stand in a line. */
 import { assert, describe, it } from "@effect/vitest"
-import * as AtOnce from "../../support/denial/AtOnce.js"
+import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
+import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import { withWorld } from "../../support/denial/World.js"
 
 const found = (commands: ReadonlyArray<string>) =>
   withWorld(({ home, policy, project, root }) => {
-    const preflight = AtOnce.preflight(policy)
+    const preflight = Preflight.make(policy)
     return commands.map((command) => {
       const [denial] = preflight(command.replaceAll("ROOT", root), { cwd: project, home })
       return [command, denial?.rule, denial?.access]
@@ -88,7 +89,7 @@ describe("an agent's commands before they run", () => {
 describe("what an agent's commands say when they were denied", () => {
   it("S66: is traced to the rule", () =>
     withWorld(({ home, policy, project, root }) => {
-      const attribute = AtOnce.attribution(policy)
+      const attribute = Attribution.make(policy)
       const named = (stderr: string) =>
         attribute({ command: "tool", directories: [project], masks: [], stderr: stderr.replaceAll("ROOT", root) }).map(
           ({ access, how, resource, rule }) => [access, rule, resource, how]
@@ -123,7 +124,7 @@ describe("what an agent's commands say when they were denied", () => {
 
   it("is no denial where the policy has no part in it", () =>
     withWorld(({ policy, project }) => {
-      const attribute = AtOnce.attribution(policy)
+      const attribute = Attribution.make(policy)
       for (const stderr of [
         `read: ${project}/own: Permission denied`,
         `write: ${project}/a.txt: Read-only file system`,

@@ -1,6 +1,5 @@
 /** Verifies whether a name in a message stands for something that the policy denies. */
 import * as Path from "node:path"
-import type { Steps } from "../../../domain/Slices.js"
 import type { Mask } from "../../platform/SandboxPlatform.js"
 import * as HostPath from "../../policy/HostPath.js"
 import { describeSource, type PolicyDecision } from "../../policy/PolicyDecision.js"
@@ -18,7 +17,7 @@ export interface Surroundings {
   readonly masks: ReadonlyArray<Mask>
 }
 
-/** Looks up the names in one command's messages, with rests. */
+/** Looks up the names in one command's messages. */
 export interface Verify {
   /**
    * Finds the denial that the names in a message stand for. `byRules`: the rules alone have refused it, not the kernel, which
@@ -29,12 +28,12 @@ export interface Verify {
     refusal: KernelRefusal,
     write: boolean,
     byRules?: boolean
-  ) => Steps<Denial.Denial | undefined>
+  ) => Denial.Denial | undefined
   /**
    * Tests whether one of the names stands for something that exists, or could not be made in a directory that does, so that
    * no other needs to be looked for.
    */
-  readonly explains: (mentions: ReadonlyArray<Mention>, refusal: KernelRefusal) => Steps<boolean>
+  readonly explains: (mentions: ReadonlyArray<Mention>, refusal: KernelRefusal) => boolean
 }
 
 /** The options that depend on the system. */
@@ -164,33 +163,33 @@ export const make = (
   }
 
   const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
-    first(from, ({ path }) => now(absolute(path), look))
+    first(from, ({ path }) => first(absolute(path), look))
 
   /** Of several readings of a name, the one that exists is meant; uncertain names count only if they exist. */
-  function* byRule(from: ReadonlyArray<Mention>, write: boolean): Steps<Denial.Denial | undefined> {
+  function byRule(from: ReadonlyArray<Mention>, write: boolean): Denial.Denial | undefined {
     return (
-      (yield* first(from, ({ path }) => elsewhere(path, write))) ??
-      (yield* anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write))))
+      first(from, ({ path }) => elsewhere(path, write)) ??
+      anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))
     )
   }
 
   return {
-    *denial(mentions, refusal, write, byRules = false) {
+    denial(mentions, refusal, write, byRules = false) {
       byRulesAlone = oneRefusal || byRules
       const sure = mentions.filter((mention) => mention.sure)
       const unsure = mentions.filter((mention) => !mention.sure)
       const named = mentions.filter((mention) => isNamed(mention) || (mention.sure && isThere(mention.path)))
       return (
-        (yield* byRule(sure, write)) ??
-        (yield* anywhere(named, (path) => blacklisted(path, write))) ??
-        (refusal === "busy" ? yield* anywhere(mentions, pinned) : undefined) ??
-        (refusal === "readonly" || (oneRefusal && write) ? yield* anywhere(named, unwritable) : undefined) ??
-        (refusal === "unopened" ? yield* anywhere(named, unmade) : undefined) ??
-        (yield* byRule(unsure, write))
+        byRule(sure, write) ??
+        anywhere(named, (path) => blacklisted(path, write)) ??
+        (refusal === "busy" ? anywhere(mentions, pinned) : undefined) ??
+        (refusal === "readonly" || (oneRefusal && write) ? anywhere(named, unwritable) : undefined) ??
+        (refusal === "unopened" ? anywhere(named, unmade) : undefined) ??
+        byRule(unsure, write)
       )
     },
-    *explains(mentions, refusal) {
-      const found = yield* first(mentions, ({ path, sure }) => {
+    explains(mentions, refusal) {
+      const found = first(mentions, ({ path, sure }) => {
         if (refusal === "readonly" && sure && isUnmade(path)) return path
         const there = absolute(path).find((each) => !HostPath.isMissing(each))
         const isMeant = there !== undefined && (sure ? !/^[./]*$/.test(path) : !HostPath.isDirectory(there))
@@ -201,17 +200,7 @@ export const make = (
   }
 }
 
-function* first<A, B>(list: ReadonlyArray<A>, look: (each: A) => B | undefined): Steps<B | undefined> {
-  for (const each of list) {
-    const found = look(each)
-    if (found !== undefined) return found
-    yield
-  }
-  return undefined
-}
-
-/** The same for a list that is short. */
-const now = <A, B>(list: ReadonlyArray<A>, look: (each: A) => B | undefined): B | undefined => {
+const first = <A, B>(list: ReadonlyArray<A>, look: (each: A) => B | undefined): B | undefined => {
   for (const each of list) {
     const found = look(each)
     if (found !== undefined) return found

@@ -1,7 +1,6 @@
 /** Finds the names of files in a program's message, whatever quotes and escapes surround them. */
 import * as AnsiC from "../../../bash/AnsiC.js"
 import { Scanner } from "../../../bash/Scanner.js"
-import type { Steps } from "../../../domain/Slices.js"
 
 /**
  * The kind of a kernel's refusal. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, for what something is
@@ -106,8 +105,8 @@ const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
 /** Tests whether a host is this machine. */
 export const isLocal = (host: string): boolean => own.test(host)
 
-/** Finds the hosts that a text says could not be reached, with rests. */
-export function* hostsIn(text: string): Steps<ReadonlyArray<string>> {
+/** Finds the hosts that a text says could not be reached. */
+export const hostsIn = (text: string): ReadonlyArray<string> => {
   const found = new Set<string>()
   for (const line of text.split("\n")) {
     const match = network.exec(line)
@@ -116,7 +115,6 @@ export function* hostsIn(text: string): Steps<ReadonlyArray<string>> {
     const host = hosts.map((pattern) => pattern.exec(near)?.[1]).find((name) => name !== undefined)
     if (host !== undefined && !own.test(host)) found.add(host)
     if (found.size === mostHosts) break
-    yield
   }
   return [...found]
 }
