@@ -23,45 +23,6 @@ const most = 4000
 /** The reason why such a directory is masked whole. */
 export const crowded = "it holds more of what the blacklist names than can be hidden one by one"
 
-/** The part of its parent's masks that a directory must hold to be masked in its place. */
-const part = 0.9
-
-/**
- * The directories that hold masks, with the number of masks below each, up to the topmost that may be masked whole.
- */
-class Crowds {
-  readonly sizes = new Map<string, number>()
-  readonly tops = new Set<string>()
-  private readonly below = new Map<string, Set<string>>()
-
-  constructor(masks: ReadonlyArray<Mask>, mayFold: (directory: string) => boolean) {
-    const foldable = new Map<string, boolean>()
-    const isFoldable = (directory: string): boolean => {
-      const known = foldable.get(directory) ?? mayFold(directory)
-      foldable.set(directory, known)
-      return known
-    }
-    for (const { path } of masks) {
-      let last: string | undefined
-      for (let at = Path.dirname(path); isFoldable(at); at = Path.dirname(at)) {
-        this.sizes.set(at, (this.sizes.get(at) ?? 0) + 1)
-        if (last !== undefined) this.below.set(at, (this.below.get(at) ?? new Set()).add(last))
-        last = at
-      }
-      if (last !== undefined) this.tops.add(last)
-    }
-  }
-
-  /** Goes down from a directory as long as nearly all of its masks are in one of those below. */
-  narrow(top: string): string {
-    const size = this.sizes.get(top) ?? 0
-    for (const one of this.below.get(top) ?? []) {
-      if ((this.sizes.get(one) ?? 0) > size * part) return this.narrow(one)
-    }
-    return top
-  }
-}
-
 /**
  * Returns the masks, with whole directories in the place of those that are too many. Only directories in the roots, or roots,
  * are masked so, and none that holds what is needed. Throws where that leaves too many.
@@ -69,27 +30,34 @@ class Crowds {
  * @param needed paths without which no command can run
  * @param limit the most masks; `most` by default
  */
-export const foldMasks = <A extends Mask>(
-  masks: ReadonlyArray<A>,
+export const foldMasks = (
+  masks: ReadonlyArray<Mask>,
   roots: ReadonlyArray<string>,
   needed: ReadonlyArray<string>,
   limit = most
-): ReadonlyArray<A | Mask> => {
+): ReadonlyArray<Mask> => {
   if (masks.length <= limit) return masks
-  const crowds = new Crowds(
-    masks,
-    (directory) => roots.some((root) => isWithin(directory, root)) && !needed.some((path) => isWithin(path, directory))
-  )
+  const mayFold = (directory: string) =>
+    roots.some((root) => isWithin(directory, root)) && !needed.some((path) => isWithin(path, directory))
+  /** The number of masks below each directory that may be masked whole. */
+  const sizes = new Map<string, number>()
+  const sizeOf = (directory: string) => sizes.get(directory) ?? 0
+  for (const { path } of masks) {
+    for (let at = Path.dirname(path); sizes.has(at) || mayFold(at); at = Path.dirname(at)) sizes.set(at, sizeOf(at) + 1)
+  }
   const chosen = new Set<string>()
   let left = masks.length
-  const largest = [...crowds.tops].sort((a, b) => (crowds.sizes.get(b) ?? 0) - (crowds.sizes.get(a) ?? 0))
-  for (const top of largest) {
-    if (left <= limit) break
-    const directory = crowds.narrow(top)
-    const size = crowds.sizes.get(directory) ?? 0
-    if (size < 2) break
+  const tops = [...sizes.keys()].filter((path) => !sizes.has(Path.dirname(path))).sort((a, b) => sizeOf(b) - sizeOf(a))
+  for (const top of tops) {
+    const excess = left - limit
+    if (excess <= 0 || sizeOf(top) < 2) break
+    // No more is hidden than is needed: the smallest directory that is enough, and of those the deepest.
+    const enough = sizeOf(top) <= excess ? [top] : [...sizes.keys()].filter((path) => sizeOf(path) > excess)
+    const [directory = top] = enough
+      .filter((path) => isWithin(path, top))
+      .sort((a, b) => sizeOf(a) - sizeOf(b) || b.length - a.length)
     chosen.add(directory)
-    left -= size - 1
+    left -= sizeOf(directory) - 1
   }
   if (left > limit) {
     const { path } = masks.findLast((mask) => roots.some((root) => isWithin(mask.path, root))) ?? masks[0] ?? {}
@@ -98,7 +66,7 @@ export const foldMasks = <A extends Mask>(
     )
   }
   const folded = new Map<string, Mask>()
-  const single: Array<A> = []
+  const single: Array<Mask> = []
   for (const mask of masks) {
     let at = Path.dirname(mask.path)
     while (at !== "/" && !chosen.has(at)) at = Path.dirname(at)

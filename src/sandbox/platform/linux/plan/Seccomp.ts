@@ -20,90 +20,64 @@ export type Machine = "x64" | "arm64"
  */
 const audit: Readonly<Record<Machine, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
-/** System calls that always reach outside of the sandbox: mounts, namespaces, keys, the kernel itself. */
-export const denied = {
-  x64: {
-    acct: 163,
-    add_key: 248,
-    bpf: 321,
-    chroot: 161,
-    create_module: 174,
-    delete_module: 176,
-    fanotify_init: 300,
-    finit_module: 313,
-    fsconfig: 431,
-    fsmount: 432,
-    fsopen: 430,
-    fspick: 433,
-    init_module: 175,
-    ioperm: 173,
-    iopl: 172,
-    kexec_file_load: 320,
-    kexec_load: 246,
-    keyctl: 250,
-    lookup_dcookie: 212,
-    mount: 165,
-    mount_setattr: 442,
-    move_mount: 429,
-    nfsservctl: 180,
-    open_by_handle_at: 304,
-    open_tree: 428,
-    open_tree_attr: 467,
-    perf_event_open: 298,
-    pivot_root: 155,
-    query_module: 178,
-    quotactl: 179,
-    quotactl_fd: 443,
-    reboot: 169,
-    request_key: 249,
-    setns: 308,
-    swapoff: 168,
-    swapon: 167,
-    syslog: 103,
-    umount2: 166,
-    uselib: 134,
-    userfaultfd: 323,
-    vhangup: 153
-  },
-  arm64: {
-    acct: 89,
-    add_key: 217,
-    bpf: 280,
-    chroot: 51,
-    delete_module: 106,
-    fanotify_init: 262,
-    finit_module: 273,
-    fsconfig: 431,
-    fsmount: 432,
-    fsopen: 430,
-    fspick: 433,
-    init_module: 105,
-    kexec_file_load: 294,
-    kexec_load: 104,
-    keyctl: 219,
-    lookup_dcookie: 18,
-    mount: 40,
-    mount_setattr: 442,
-    move_mount: 429,
-    nfsservctl: 42,
-    open_by_handle_at: 265,
-    open_tree: 428,
-    open_tree_attr: 467,
-    perf_event_open: 241,
-    pivot_root: 41,
-    quotactl: 60,
-    quotactl_fd: 443,
-    reboot: 142,
-    request_key: 218,
-    setns: 268,
-    swapoff: 225,
-    swapon: 224,
-    syslog: 116,
-    umount2: 39,
-    userfaultfd: 282,
-    vhangup: 58
-  }
-} as const satisfies Readonly<Record<Machine, Readonly<Record<string, number>>>>
+/** System calls that always reach outside of the sandbox, as mounts, namespaces and keys, with their numbers on x64 and arm64. */
+const reaching: Readonly<Record<string, readonly [x64: number, arm64?: number]>> = {
+  acct: [163, 89],
+  add_key: [248, 217],
+  bpf: [321, 280],
+  chroot: [161, 51],
+  create_module: [174],
+  delete_module: [176, 106],
+  fanotify_init: [300, 262],
+  finit_module: [313, 273],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fsopen: [430, 430],
+  fspick: [433, 433],
+  init_module: [175, 105],
+  ioperm: [173],
+  iopl: [172],
+  kexec_file_load: [320, 294],
+  kexec_load: [246, 104],
+  keyctl: [250, 219],
+  lookup_dcookie: [212, 18],
+  mount: [165, 40],
+  mount_setattr: [442, 442],
+  move_mount: [429, 429],
+  nfsservctl: [180, 42],
+  open_by_handle_at: [304, 265],
+  open_tree: [428, 428],
+  open_tree_attr: [467, 467],
+  perf_event_open: [298, 241],
+  pivot_root: [155, 41],
+  query_module: [178],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  reboot: [169, 142],
+  request_key: [249, 218],
+  setns: [308, 268],
+  swapoff: [168, 225],
+  swapon: [167, 224],
+  syslog: [103, 116],
+  umount2: [166, 39],
+  uselib: [134],
+  userfaultfd: [323, 282],
+  vhangup: [153, 58]
+}
+
+const reachingOn = (machine: Machine): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(reaching).flatMap(([name, [x64, arm64]]) => {
+      const number = machine === "x64" ? x64 : arm64
+      return number === undefined ? [] : [[name, number]]
+    })
+  )
+
+/** The system calls that are always denied, by name, with their numbers. */
+export const denied: Readonly<Record<Machine, Readonly<Record<string, number>>>> = {
+  x64: reachingOn("x64"),
+  arm64: reachingOn("arm64")
+}
 
 /**
  * System calls that are reported as not implemented, which programs have to expect: io_uring bypasses every filter, and
