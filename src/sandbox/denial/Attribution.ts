@@ -322,18 +322,10 @@ function denialsIn(
   const socket = policy.unixSockets === true ? undefined : find(command, said, inReport)
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
   // The kernel has counted that something was tried: what names the host may then be anybody's words.
-  const told = output === "" ? unresolvedBy(stdout.slice(-mostExamined)) : output
-  const named = isCounted && told !== "" ? `${stderr}\n${told}` : stderr
+  const named = isCounted && output !== "" ? `${stderr}\n${output}` : stderr
   const hosts = findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
   return [...files, ...findHidden(command, said, policy), ...(socket === undefined ? [] : [socket]), ...hosts]
 }
-
-/** Returns the lines in which apt says, on standard output, that it did not reach a host. */
-const unresolvedBy = (stdout: string): string =>
-  stdout
-    .split("\n")
-    .filter((line) => /^ {2}Temporary failure resolving '/.test(line))
-    .join("\n")
 
 /**
  * Returns the denial that a command most likely failed for; undefined for a command that succeeded. A denied network
@@ -368,7 +360,7 @@ function ofFiles(
     if (refused === undefined) continue
     if (refused.refusal === "access" && warning.test(line) && !isWrite("access", refused.before)) continue
     if (isQuoted(outcome.command, line, refused, inReport)) continue
-    if (++seen > mostLines || found.size >= mostDenials || performance.now() > until) break
+    if (++seen > mostLines || found.size >= mostDenials || (seen > 1 && performance.now() > until)) break
     const isGits = CommandWords.isSpokenOf(line, outcome.command)
     if (isGits) ofGit ??= verifyFrom({ ...outcome, directories: CommandWords.around(outcome) })
     const denial = ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify)
@@ -397,13 +389,8 @@ function ofLine(
   // A rule also matches the name of a missing file: then the message may mean another file, which exists.
   const isThere = likely !== undefined && (Denial.isUnlisted(likely) || !HostPath.isMissing(likely.resource))
   if (isThere) return refusal === "readonly" && isOpening(before) ? { ...likely, isOfFile: true } : likely
-  const other =
-    refusal === "readonly"
-      ? look(within(CommandWords.workingDirectories(command), own))
-      : // The message may name what was moved, and not what could not be replaced.
-        refusal === "busy"
-        ? inCommand(command, refusal, look)
-        : undefined
+  // The message may name what was moved, and not what could not be replaced.
+  const other = refusal === "busy" ? inCommand(command, refusal, look) : undefined
   if (other !== undefined) return other
   if (verify.explains(own, refusal)) return likely
   return (
@@ -413,14 +400,6 @@ function ofLine(
     (before.length <= longestMessage && namesNothing.test(before) ? inCommand(command, refusal, look) : undefined)
   )
 }
-
-/** Returns the relative names among those mentioned, as names in other directories. */
-const within = (directories: ReadonlyArray<string>, mentions: ReadonlyArray<Mention>): ReadonlyArray<Mention> =>
-  directories.flatMap((directory) =>
-    mentions.flatMap(({ path, sure }) =>
-      sure && !path.startsWith("/") ? [{ path: Path.posix.join(directory, path), sure }] : []
-    )
-  )
 
 /** Finds names with a newline in them. */
 const acrossLines = (lines: ReadonlyArray<string>, at: number, before: string): ReadonlyArray<Mention> => {

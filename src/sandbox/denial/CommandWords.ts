@@ -53,16 +53,11 @@ export const programIn = (command: string): string | undefined => {
 
 /** The most words of the command that are looked up for a message without a name. */
 const mostPaths = 300
-const url = /\b[a-z][a-z\d+.-]{0,30}:\/\/\S*/gi
 const pathCharacters = /[\w.~/@%+,-]+/g
 
-/** Returns the words of a text that look like paths: with a slash or a dot, behind which there is no `~`. */
+/** Returns the words of a text that look like paths: with a slash or a dot. */
 const pathsIn = (text: string): ReadonlyArray<string> =>
-  (text.replace(url, " ").match(pathCharacters) ?? []).flatMap((word) => {
-    const last = Math.max(word.lastIndexOf("/"), word.lastIndexOf("."))
-    const end = last < 0 ? -1 : word.indexOf("~", last)
-    return last < 0 ? [] : [end < 0 ? word : word.slice(0, end)]
-  })
+  (text.match(pathCharacters) ?? []).filter((word) => /[/.]/.test(word))
 
 /** Returns the words of a command, and those that look like paths in quoted code and here-documents. */
 export const all = (command: string): ReadonlyArray<string> => {

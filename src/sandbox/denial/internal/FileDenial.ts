@@ -62,13 +62,6 @@ export const make = (
   { oneRefusal = process.platform === "darwin" }: Options = {}
 ): Verify => {
   const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
-  const masksNamed = new Map<string, Array<Mask>>()
-  for (const mask of masks) {
-    const name = Path.posix.basename(mask.path)
-    const same = masksNamed.get(name)
-    if (same === undefined) masksNamed.set(name, [mask])
-    else same.push(mask)
-  }
 
   const absolute = (path: string): ReadonlyArray<string> =>
     HostPath.isTooLong(path)
@@ -135,10 +128,6 @@ export const make = (
     return Denial.make({ rule: found.rule, reason }, real, "write", "verified-text")
   }
 
-  /** A database that is not there is made, where its directory is. */
-  const unmade = (path: string): Denial.Denial | undefined =>
-    HostPath.isMissing(path) && HostPath.isDirectory(Path.posix.dirname(path)) ? unwritable(path) : undefined
-
   const unwritable = (path: string): Denial.Denial | undefined => {
     const { real } = RealPath.follow(path.replace(temporary, ""))
     const verdict = decide(real, "write")
@@ -147,31 +136,12 @@ export const make = (
       : Denial.make(verdict, real, "write", "verified-text")
   }
 
-  /** Looks up a bare name, whose directory the message does not tell, among the masks. */
-  const elsewhere = (path: string, write: boolean): Denial.Denial | undefined => {
-    const same = HostPath.isTooLong(path) ? [] : (masksNamed.get(Path.posix.basename(path)) ?? [])
-    if (same.length === 0 || path.startsWith("/") || absolute(path).some((each) => !HostPath.isMissing(each))) {
-      return undefined
-    }
-    const ending = `/${path.replace(/^(?:\.\/)+/, "")}`
-    const [mask, ...others] = same.filter(
-      (each) => each.path.endsWith(ending) && directories.some((directory) => each.path.startsWith(`${directory}/`))
-    )
-    return mask === undefined || others.some(({ rule }) => rule !== mask.rule)
-      ? undefined
-      : blacklisted(mask.path, write)
-  }
-
   const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
     first(from, ({ path }) => first(absolute(path), look))
 
   /** Of several readings of a name, the one that exists is meant; uncertain names count only if they exist. */
-  function byRule(from: ReadonlyArray<Mention>, write: boolean): Denial.Denial | undefined {
-    return (
-      first(from, ({ path }) => elsewhere(path, write)) ??
-      anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))
-    )
-  }
+  const byRule = (from: ReadonlyArray<Mention>, write: boolean) =>
+    anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))
 
   return {
     denial(mentions, refusal, write, byRules = false) {
@@ -184,7 +154,6 @@ export const make = (
         anywhere(named, (path) => blacklisted(path, write)) ??
         (refusal === "busy" ? anywhere(mentions, pinned) : undefined) ??
         (refusal === "readonly" || (oneRefusal && write) ? anywhere(named, unwritable) : undefined) ??
-        (refusal === "unopened" ? anywhere(named, unmade) : undefined) ??
         byRule(unsure, write)
       )
     },

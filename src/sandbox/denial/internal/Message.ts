@@ -4,7 +4,7 @@ import { Scanner } from "../../../bash/Scanner.js"
 
 /**
  * The kind of a kernel's refusal. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, for what something is
- * mounted on. `link`: EXDEV, from one mount to another. `unopened`: a database that could be neither opened nor made.
+ * mounted on. `link`: EXDEV, from one mount to another. `unopened`: a database that could not be opened.
  */
 export type KernelRefusal = "access" | "readonly" | "busy" | "link" | "unopened"
 
@@ -141,9 +141,7 @@ const ofAgent = /^(?:read|write|edit): ([\s\S]+): $/
 /** Matches what separates a name from the words before it and the rest of the sentence. */
 const boundary = /: |:$|, | \(|\(| (?=->|=>)/
 const pathOfItsOwn = /^\.{0,2}\//
-const aside = /^(?:line \d+|error|warning|fatal)$/i
 const mostWords = 16
-const longestName = 4
 
 /**
  * Finds the names in a message, each once, the likeliest first. `before` and `after` are the texts around the words of
@@ -174,7 +172,6 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     for (const [, ...parts] of side.matchAll(typographic)) {
       const name = parts.find((part) => part !== undefined)
       addQuoted(name)
-      addQuoted(name === undefined ? undefined : AnsiC.decode(name))
     }
     for (const pattern of greedy) add(pattern.exec(side)?.[1], true)
   }
@@ -185,13 +182,10 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
       // Without a function call around the name, and without the end of the sentence.
       const bare = name.replace(/^.*\(/s, "").replace(/[).,;:]+$/, "")
       // The first of several pieces names the program that reports the error.
-      const isName = !aside.test(bare) && (names.length === 1 || name !== pieces[0])
+      const isName = names.length === 1 || name !== pieces[0]
       add(bare, isName)
       add(AnsiC.decode(bare), isName)
     }
-    // Names with colons in them.
-    const colons = side.replace(/[:\s(,]+$/, "").split(": ")
-    for (let from = 1; from < colons.length - 1; from++) add(colons.slice(from).join(": "), false)
   }
   const [speaker, ...said] = near.replace(/:?\s*$/, "").split(": ")
   for (const side of sides) {
@@ -210,19 +204,11 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
 const endOf = (text: string): string =>
   text.length > longestMessage ? text.slice(-longestMessage).replace(/^\S+/, "") : text
 
-/** Returns runs of neighbouring words of a text, from its end. */
-const wordsIn = (text: string): ReadonlyArray<string> => {
-  const words = text.trim().split(/\s+/).slice(-mostWords)
-  const found: Array<string> = []
-  for (let length = 1; length <= longestName; length++) {
-    for (let from = words.length - length; from >= 0; from--) {
-      found.push(
-        words
-          .slice(from, from + length)
-          .join(" ")
-          .replace(/^[([{<]+|[)\]}>.,;:!]+$/g, "")
-      )
-    }
-  }
-  return found
-}
+/** Returns the last words of a text, from its end. */
+const wordsIn = (text: string): ReadonlyArray<string> =>
+  text
+    .trim()
+    .split(/\s+/)
+    .slice(-mostWords)
+    .map((word) => word.replace(/^[([{<]+|[)\]}>.,;:!]+$/g, ""))
+    .reverse()
