@@ -132,9 +132,6 @@ const ownName = ".synapse"
 
 const uid = (): number => process.getuid?.() ?? 0
 
-/** Returns the name of the place in a directory for temporary files. */
-export const temporaryName = (): string => `synapse-${uid()}`
-
 const attempt = (home: () => string | undefined): ReadonlyArray<string> => {
   try {
     const path = home()
@@ -156,7 +153,7 @@ export const places = (): ReadonlyArray<string> => [
       Path.join(home, ownName, "run")
     ),
     ...attempt(SessionSettings.runtimeDirectory).map((path) => Path.join(path, "synapse")),
-    `/tmp/${temporaryName()}`
+    `/tmp/synapse-${uid()}`
   ])
 ]
 

@@ -121,7 +121,7 @@ export const grants = (title: string, ground: string): void => {
             assert.deepInclude(first, { stdout: "before\n", blocked: true, blockedResource: `${data}/once` })
             assert.match(
               first.notices?.join() ?? "",
-              new RegExp(`allowed ${data} once, for this command: run it again`)
+              new RegExp(`Allowed: ${data} once, for this command: run it again`)
             )
             assert.deepInclude(yield* execute(once), { stdout: "before\n", blocked: false, exitCode: 0 })
             assert.deepStrictEqual(Directory.list(data), ["once"])

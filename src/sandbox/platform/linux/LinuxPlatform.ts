@@ -1,10 +1,7 @@
 /** The sandbox of Linux: bubblewrap, with the policy enforced by the kernel's mounts, namespaces and seccomp. */
 import * as Path from "node:path"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
-import type { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as PrivateDirectory from "../../../session/PrivateDirectory.js"
 import * as SessionProcesses from "../../../session/SessionProcesses.js"
 import { isWithin } from "../../policy/HostPath.js"
@@ -16,7 +13,6 @@ import * as Capability from "./check/Capability.js"
 import * as Probe from "./check/Probe.js"
 import * as LiveMasks from "./live/LiveMasks.js"
 import * as LiveNamespace from "./live/LiveNamespace.js"
-import type * as Layout from "./plan/Layout.js"
 import * as NoSandbox from "./plan/NoSandbox.js"
 import * as Plan from "./plan/Plan.js"
 import * as WriteRoots from "./plan/WriteRoots.js"
@@ -40,28 +36,6 @@ export interface LinuxOptions {
   readonly shown?: ReadonlyArray<string>
 }
 
-/** A wrapped shell, with the details that only this platform has. */
-export interface LinuxWrapped extends SandboxPlatform.Wrapped {
-  readonly policy: SandboxPolicy
-  readonly layout: Layout.Layout
-  readonly level: Launch.Level
-  /**
-   * Returns the running sandbox whose shell was spawned with that pid; the supervisor must have reported, or the shell have
-   * written its first output.
-   */
-  readonly live: (pid: number) => LiveNamespace.LiveNamespace & SandboxPlatform.LiveSandbox
-  /** Explains why the sandbox could not start, from its standard error. */
-  readonly explain: (stderr: string) => ExecutionFailed
-}
-
-/** The platform, whose wrapped shells have the details that only Linux has. */
-export interface LinuxPlatform extends Context.Tag.Service<SandboxPlatform.SandboxPlatform> {
-  readonly wrap: (options: SandboxPlatform.WrapOptions) => Effect.Effect<LinuxWrapped, ExecutionFailed, Scope.Scope>
-  readonly begin: (
-    options: SandboxPlatform.WrapOptions
-  ) => Effect.Effect<SandboxPlatform.Begun, ExecutionFailed, Scope.Scope>
-}
-
 /** Returns the places that sandboxes of this policy, or of the one that it comes from, may have written. */
 const writableOutside = ({ temporary, toolCache, ...policy }: SandboxPolicy): ReadonlyArray<string> => [
   ...WriteRoots.make({ ...policy, whitelist: [...(policy.shown ?? []), ...policy.whitelist] }).roots,
@@ -69,7 +43,7 @@ const writableOutside = ({ temporary, toolCache, ...policy }: SandboxPolicy): Re
 ]
 
 /** Makes the platform. */
-export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =>
+export const make = (options: LinuxOptions = {}) =>
   Effect.gen(function* () {
     const capability = yield* Capability.make
     const isLimited = process.getuid?.() === 0 && options.cgroup !== false
@@ -106,7 +80,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       const gate = cgroup !== undefined || masksFromOutside
       const variables = Environment.make(environment, [...(options.environment ?? []), ...(policy.environment ?? [])])
       const { outside, within } = Environment.divide(variables)
-      const begun: Omit<SandboxPlatform.Begun, "finish"> = {
+      const begun = {
         spawnable: Launch.make({
           ...{ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell, early },
           watches: masksFromOutside ? Launch.find() : undefined
@@ -137,15 +111,15 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           variables,
           within
         })
-        const wrapped: LinuxWrapped = {
+        const wrapped = {
           ...begun,
-          explain: capability.failed,
           withheld: Environment.withheld(environment, variables),
           masks: [...layout.masks, ...layout.openings.map((opening) => opening.mask)],
           policy,
           layout,
           level,
-          live: (pid) => {
+          /** The supervisor must have reported, or the shell have written its first output. */
+          live: (pid: number) => {
             capability.succeeded()
             const namespace = LiveNamespace.make({ pid, level, layout, plan, programs, policy, temporary })
             return LiveMasks.make(namespace, policy, layout, walked)
@@ -159,11 +133,14 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
     return {
       name: "bubblewrap",
       obstacle: capability.obstacle,
-      wrap: (given) =>
+      wrap: (given: SandboxPlatform.WrapOptions) =>
         Effect.flatMap(prepare(given, false), ({ finish }) => Effect.map(finish, ({ wrapped }) => wrapped)),
-      begin: (given) => prepare(given, true)
+      begin: (given: SandboxPlatform.WrapOptions) => prepare(given, true)
     }
   })
+
+/** A wrapped shell, with the details that only this platform has. */
+export type LinuxWrapped = Effect.Effect.Success<ReturnType<Effect.Effect.Success<ReturnType<typeof make>>["wrap"]>>
 
 /** A layer which wraps shells with bubblewrap, with options. */
 export const layerOptions = (options: LinuxOptions): Layer.Layer<SandboxPlatform.SandboxPlatform> =>

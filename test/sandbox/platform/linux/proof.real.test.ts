@@ -4,7 +4,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Synapse from "../../../../src/Synapse.js"
 import { SandboxManager } from "../../../../src/sandbox/SandboxManager.js"
-import * as PrivateDirectory from "../../../../src/session/PrivateDirectory.js"
 import * as Directory from "../../../support/sandbox/Directory.js"
 
 /** A project, and programs that come before the system's: these are not on the PATH. */
@@ -110,24 +109,6 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
           assert.include(seen.stderr, "Permission denied")
           assert.isTrue(Fs.existsSync(`${project}/made`))
           assert.strictEqual(Fs.readFileSync(`${project}/many/d7/.env`, "utf8"), "SECRET\n")
-        })
-      ),
-    60_000
-  )
-
-  it.live(
-    "hides the sessions of other directories for temporary files",
-    () =>
-      inProject({}, (project) =>
-        Effect.gen(function* () {
-          const sessions = `${project}/nix-shell.1/${PrivateDirectory.temporaryName()}`
-          Fs.mkdirSync(`${sessions}/session-x`, { recursive: true, mode: 0o700 })
-          Fs.writeFileSync(`${sessions}/session-x/call`, "theirs")
-          const seen = yield* execute(
-            `PATH=/usr/bin:/bin; cat ${sessions}/session-x/call; echo ours > ${sessions}/session-x/call; rm -rf ${sessions}`
-          )
-          assert.strictEqual(seen.stdout, "")
-          assert.strictEqual(Fs.readFileSync(`${sessions}/session-x/call`, "utf8"), "theirs")
         })
       ),
     60_000

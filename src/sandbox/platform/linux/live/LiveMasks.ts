@@ -49,14 +49,6 @@ const watchByKernel: Watcher = (directory, see) =>
     see(name === null ? null : BytePath.decode(Buffer.from(name)))
   )
 
-/** Directories that are watched. */
-interface DirectoryWatch {
-  /** Watches a further directory; does nothing for one that is watched, or where there are too many. */
-  readonly add: (directory: string) => void
-  /** True where a directory is looked at, for the kernel refused a watch. */
-  readonly isPolling: () => boolean
-}
-
 /**
  * Watches directories until the scope ends. `see` is called with the directory and the entry's name, or with null where
  * any of its entries may have changed.
@@ -64,16 +56,10 @@ interface DirectoryWatch {
 export const makeDirectoryWatch = (
   see: (directory: string, name: string | null) => void,
   watch: Watcher = watchByKernel
-): Effect.Effect<DirectoryWatch, never, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => new Watches(see, watch)),
-      (watches) => Effect.sync(() => watches.close())
-    ),
-    (watches): DirectoryWatch => ({
-      add: (directory) => watches.add(directory),
-      isPolling: () => watches.isRefused && watches.isPolling
-    })
+): Effect.Effect<Watches, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Watches(see, watch)),
+    (watches) => Effect.sync(() => watches.close())
   )
 
 class Watches {
@@ -86,17 +72,19 @@ class Watches {
   /** The changes in this turn of the event loop. */
   private changes = 0
   /** True once the kernel has refused a watch. */
-  isRefused = false
+  private isRefused = false
 
   constructor(
     private readonly see: (directory: string, name: string | null) => void,
     private readonly watch: Watcher
   ) {}
 
-  get isPolling(): boolean {
-    return this.polled.size > 0
+  /** True where a directory is looked at, for the kernel refused a watch. */
+  isPolling(): boolean {
+    return this.isRefused && this.polled.size > 0
   }
 
+  /** Watches a further directory; does nothing for one that is watched, or where there are too many. */
   add(directory: string): void {
     if (this.watched.has(directory) || this.polled.has(directory)) return
     if (this.watched.size + this.polled.size >= mostDirectories) return
@@ -153,7 +141,7 @@ class Watches {
       this.timer = undefined
       const began = performance.now()
       for (const directory of [...this.polled.keys()]) this.look(directory)
-      if (this.isPolling) this.schedule(Math.max(pauseMaskWatch, share * (performance.now() - began)))
+      if (this.polled.size > 0) this.schedule(Math.max(pauseMaskWatch, share * (performance.now() - began)))
     }, after).unref()
   }
 
@@ -300,7 +288,7 @@ const watchMasks = (
           }
           return refresh
         }),
-      isPolling: watch.isPolling
+      isPolling: () => watch.isPolling()
     }
   })
 

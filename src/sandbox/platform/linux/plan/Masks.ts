@@ -5,7 +5,6 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathGlob from "../../../policy/PathGlob.js"
@@ -248,24 +247,6 @@ const bases = (rules: ReadonlyArray<Rule>): Array<string> =>
     return base === "" ? [] : [WriteRoots.realPath(PathGlob.unescape(base)) ?? []].flat()
   })
 
-const sessionsName = PrivateDirectory.temporaryName()
-
-/**
- * Makes a rule for the sessions of another directory for temporary files, whose files are read outside of every
- * sandbox.
- */
-const sessionsRule = (path: string): Rule | undefined => {
-  let at: Fs.Stats | undefined
-  try {
-    at = Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })
-  } catch {
-    // The directory around it can't be entered: the walk masks that one.
-  }
-  return at?.isDirectory() === true && (at.mode & 0o077) === 0
-    ? { pattern: "sessions of Synapse", path, kind: "path", source: "own" }
-    : undefined
-}
-
 /** The outcome of a search. */
 export interface Found {
   readonly masks: Array<Mask>
@@ -298,9 +279,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
     JSON.stringify([roots, blacklist, [...skip].filter((path) => roots.some((root) => isWithin(path, root)))]),
     () =>
       FileWalk.find(roots, {
-        findEntry: (directory, name) =>
-          rules.findEntry(directory, name) ??
-          (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined),
+        findEntry: rules.findEntry,
         skip
       })
   )
