@@ -39,7 +39,7 @@ export interface Known {
   readonly config: Pick<Context.Tag.Service<SandboxConfig>, "peek">
   readonly builder: Pick<Context.Tag.Service<PolicyBuilder>, "peek">
   readonly providers: Pick<Context.Tag.Service<SandboxProviders>, "find">
-  readonly current: Pick<CurrentSandbox, "peek">
+  readonly current: Pick<CurrentSandbox, "now">
   /** The directory whose sandbox is made first. */
   readonly directory: string
   /** Enables or disables the sandbox; where undefined, `sandbox.json` decides. */
@@ -63,7 +63,7 @@ export const confinement = (known: Known): Confinement =>
 const ofFile =
   ({ builder, current, directory, enabled, providers, runtime }: Known) =>
   (file: SandboxFile): Either.Either<Confinement, ExecutionFailed | SandboxConfigError> => {
-    const now = current.peek()
+    const now = current.now()
     const isOpen = now === undefined ? enabled === undefined && !file.enabled : now.backend.policy === undefined
     if (isOpen) return Either.right(Confinement.Open())
     const found = providers.find(file.provider)

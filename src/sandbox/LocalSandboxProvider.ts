@@ -27,8 +27,8 @@ import * as Denial from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
+import * as CurrentSandbox from "./internal/CurrentSandbox.js"
 import * as RunningSandbox from "./internal/RunningSandbox.js"
-import * as UnsandboxedProvider from "./internal/UnsandboxedProvider.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
@@ -372,7 +372,7 @@ export const make: Effect.Effect<
   const { userHome } = yield* SandboxSettings
   const { enforces, obstacle } = yield* SandboxPlatform
   const { environment } = yield* SessionSettings
-  const free = yield* UnsandboxedProvider.make
+  const createUnsandboxed = yield* CurrentSandbox.makeUnsandboxed
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
     Context.add(SessionSettings, yield* SessionSettings),
     Context.add(ShellBridge, yield* ShellBridge)
@@ -383,7 +383,7 @@ export const make: Effect.Effect<
     obstacle: () => obstacle?.(ShellEnvironment.make("", environment)),
     create: (policy) =>
       enforces === false
-        ? free.create(policy.cwd)
+        ? createUnsandboxed(policy.cwd)
         : Effect.uninterruptible(
             Effect.gen(function* () {
               const scope = yield* Scope.make()

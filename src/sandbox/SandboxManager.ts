@@ -25,13 +25,8 @@ import * as Conditions from "./Conditions.js"
 import { PolicyBuilder } from "./config/PolicyBuilder.js"
 import { SandboxConfig } from "./config/SandboxConfig.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
-import type { CurrentSandbox as CurrentSandboxOfShellRestart } from "./internal/CurrentSandbox.js"
 import * as CurrentSandbox from "./internal/CurrentSandbox.js"
-import type { Granting as GrantingOfAttempt } from "./internal/Granting.js"
 import * as Granting from "./internal/Granting.js"
-import { RuntimeGrants } from "./internal/RuntimeGrants.js"
-import * as SandboxPlanner from "./internal/SandboxPlanner.js"
-import * as UnsandboxedProvider from "./internal/UnsandboxedProvider.js"
 import * as Negotiation from "./Negotiation.js"
 import { Permission } from "./permission/Permission.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
@@ -45,10 +40,10 @@ import * as Surroundings from "./Surroundings.js"
 
 /** The dependencies of `makeAttempts`. */
 interface AttemptDeps {
-  readonly current: CurrentSandboxOfShellRestart
+  readonly current: CurrentSandbox.CurrentSandbox
   /** The directory whose sandbox runs the commands that name no directory of their own. */
   readonly directory: string
-  readonly granting: Pick<GrantingOfAttempt, "lend" | "takeNotices">
+  readonly granting: Pick<Granting.Granting, "lend" | "takeNotices">
   readonly queue: CommandQueue
 }
 
@@ -105,7 +100,7 @@ const makeAttempts = ({ current, directory, granting, queue }: AttemptDeps): Att
             : Effect.fail(error)
         )
       const inTurn = Effect.suspend(() => {
-        const now = current.peek()
+        const now = current.now()
         if (now?.cwd === cwd) return runIn(now.backend)
         const self = { isGivenUp: false }
         starting = self
@@ -128,8 +123,8 @@ interface RestartDeps {
   readonly attempts: Pick<Attempts, "begun" | "giveUp">
   /** The bridge by which the shell calls commands: none of these may restart the shell that waits for it. */
   readonly bridge: unknown
-  readonly current: Pick<CurrentSandboxOfShellRestart, "peek" | "retire">
-  readonly grants: Pick<RuntimeGrants, "areNewer">
+  readonly current: Pick<CurrentSandbox.CurrentSandbox, "now" | "retire">
+  readonly grants: Pick<CurrentSandbox.RuntimeGrants, "areNewer">
 }
 
 /** The two ways to restart the shell. */
@@ -149,7 +144,7 @@ interface ShellRestart {
 /** Makes the functions which restart the shell. */
 const makeRestart = ({ attempts, bridge, current, grants }: RestartDeps): ShellRestart => {
   const restart = Effect.suspend(() => {
-    const backend = current.peek()?.backend
+    const backend = current.now()?.backend
     if (backend === undefined) return Effect.void
     // Its own next sandbox would be built by the policy that it began with, without what was allowed since.
     return grants.areNewer(backend) ? current.retire(backend) : backend.restart
@@ -319,16 +314,14 @@ export const layer: Layer.Layer<
     const settings = yield* SandboxSettings
     const builder = yield* PolicyBuilder
     const permission = yield* Permission
-    const unsandboxed = yield* UnsandboxedProvider.make
     const { cwd: directory = process.cwd(), environment, timeout } = yield* SessionSettings
     const searched = ShellEnvironment.make("", environment)["PATH"] ?? ""
     // Anything but `false` itself is no wish to run without a sandbox.
     const enabled = settings.enabled === undefined || settings.enabled === null ? undefined : settings.enabled !== false
 
-    const grants = new RuntimeGrants()
-    const planner = SandboxPlanner.make({ builder, config, enabled, grants, providers, unsandboxed })
-    const current = CurrentSandbox.make(planner.plan)
-    const granting = Granting.make({ config, current, directory, grants, home: settings.home, planner })
+    const grants = new CurrentSandbox.RuntimeGrants()
+    const current = yield* CurrentSandbox.make(grants, enabled)
+    const granting = Granting.make({ config, current, directory, grants, home: settings.home })
     const queue = new CommandQueue(bridge)
     const attempts = makeAttempts({ current, directory, granting, queue })
     const restart = makeRestart({ attempts, bridge, current, grants })
@@ -340,7 +333,6 @@ export const layer: Layer.Layer<
     })
     const known: Conditions.Known = { builder, config, current, directory, enabled, providers, runtime: grants }
 
-    yield* Effect.addFinalizer(() => current.close)
     return SandboxManager.of({
       execute: (command, given = {}) => {
         const options = optionsOf(given)
@@ -357,34 +349,29 @@ export const layer: Layer.Layer<
       restart: restart.now,
       isFile: (path) =>
         Effect.sync(() => {
-          const { policy } = current.peek()?.backend ?? {}
+          const { policy } = current.now()?.backend ?? {}
           return (
             isFile(policy === undefined ? path : PrivateTemporary.make(policy).toOutside(path)) &&
             (policy === undefined || PolicyDecision.make(policy).explain(path, directory, "read").allowed)
           )
         }),
       surroundings: Effect.sync(() => {
-        const { backend } = current.peek() ?? {}
+        const { backend } = current.now() ?? {}
         return backend === undefined ? Surroundings.none : Surroundings.make(backend.policy, searched)
       }),
       conditions: () => ({ timeout, confinement: Conditions.confinement(known) }),
-      setStatus: (code) =>
-        Effect.suspend(() => {
-          const { backend } = current.peek() ?? {}
-          if (backend === undefined) planner.keepStatus(code)
-          return backend?.setStatus?.(code) ?? Effect.void
-        }),
-      cwd: Effect.suspend(() => current.peek()?.backend.cwd ?? Effect.succeed(directory)),
+      setStatus: current.setStatus,
+      cwd: Effect.suspend(() => current.now()?.backend.cwd ?? Effect.succeed(directory)),
       getSandbox: current.get,
-      buildPolicy: planner.build,
+      buildPolicy: current.build,
       inForce: Effect.suspend(() => {
-        const place = current.peek()?.cwd ?? directory
+        const place = current.now()?.cwd ?? directory
         return Effect.flatMap(current.get(place), ({ policy }) =>
           policy === undefined
             ? Effect.sync(() => undefined)
-            : Effect.map(planner.build(place), (built) => ({
+            : Effect.map(current.build(place), (built) => ({
                 policy: SubPolicy.inForce(policy, built),
-                provider: planner.provider()
+                provider: current.provider()
               }))
         )
       }),

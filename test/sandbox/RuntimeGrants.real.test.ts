@@ -1,7 +1,7 @@
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { RuntimeGrants } from "../../src/sandbox/internal/RuntimeGrants.js"
+import { RuntimeGrants } from "../../src/sandbox/internal/CurrentSandbox.js"
 import * as Temporary from "../support/Temporary.js"
 
 const allowToRead = (grants: RuntimeGrants, resource: string) => grants.add({ access: "read", resource }, undefined)

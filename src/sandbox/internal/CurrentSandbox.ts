@@ -1,12 +1,91 @@
-/** Keeps the sandbox that commands run in at present: makes it when it is needed, ends it, and replaces it. */
+/**
+ * Keeps the sandbox that commands run in at present: makes it when it is needed, by `sandbox.json` and the settings as
+ * of then, ends it, and replaces it.
+ */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
-import type { SandboxBackend } from "../SandboxBackend.js"
+import * as BashSession from "../../session/BashSession.js"
+import { SessionSettings } from "../../session/SessionSettings.js"
+import { ShellBridge } from "../../session/ShellBridge.js"
+import * as ShellLauncher from "../../session/ShellLauncher.js"
+import { PolicyBuilder, type RuntimeRules } from "../config/PolicyBuilder.js"
+import { SandboxConfig } from "../config/SandboxConfig.js"
+import type { SandboxConfigError } from "../config/SandboxConfigError.js"
+import * as HostPath from "../policy/HostPath.js"
+import * as PathGlob from "../policy/PathGlob.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import { type Grant, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
+import { SandboxProviders } from "../SandboxProvider.js"
+
+/** The grants of a session, which hold until it ends, as rules for the policies of all sandboxes made from then on. */
+export class RuntimeGrants implements RuntimeRules {
+  private writable: ReadonlyArray<string> = []
+  /** The identities of the files that may be read: commands can put another file, or a link, in the place of one. */
+  private readonly readable = new Map<string, string>()
+  private readonly outdated = new WeakSet<object>()
+
+  /**
+   * Adds a grant; `running` is the sandbox that was made without it. A file to read is known by its identity in the grant;
+   * by default, by that which it has now. Returns the function that takes a new right to write back again.
+   */
+  add({ access, identity, resource }: Grant, running: object | undefined): () => void {
+    if (running !== undefined) this.outdated.add(running)
+    if (access === "read") {
+      const known = identity ?? HostPath.identityOf(resource)
+      if (known !== undefined) this.readable.set(resource, known)
+      return () => {}
+    }
+    const before = this.writable
+    const entry = PathGlob.escape(resource)
+    if (!before.includes(entry)) this.writable = [...before, entry]
+    return () => {
+      this.writable = before
+    }
+  }
+
+  /** The entries for the paths that may be written. */
+  get whitelist(): ReadonlyArray<string> {
+    return this.writable
+  }
+
+  /** The paths that may be read and are still what was allowed. */
+  get granted(): ReadonlyArray<string> {
+    return [...this.readable].flatMap(([path, identity]) => (HostPath.identityOf(path) === identity ? [path] : []))
+  }
+
+  /** Tests whether grants were added since a sandbox was made. */
+  areNewer(backend: object): boolean {
+    return this.outdated.has(backend)
+  }
+}
+
+/** Creates backends over a shell which starts in `cwd` and has all rights of the user. */
+export const makeUnsandboxed: Effect.Effect<
+  (cwd: string) => Effect.Effect<SandboxBackend>,
+  never,
+  SessionSettings | ShellBridge
+> = Effect.gen(function* () {
+  const settings = yield* SessionSettings
+  const bridge = Context.make(ShellBridge, yield* ShellBridge)
+  return (cwd) =>
+    Effect.uninterruptible(
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const session = yield* BashSession.make(ShellLauncher.plain).pipe(
+          Scope.extend(scope),
+          Effect.provide(Context.add(bridge, SessionSettings, { ...settings, cwd }))
+        )
+        return { ...unsandboxed(session), dispose: Scope.close(scope, Exit.void) }
+      })
+    )
+})
 
 /** The effects which create and destroy one sandbox. */
-export interface Plan {
+interface Plan {
   readonly create: Effect.Effect<SandboxBackend, ExecutionFailed>
   readonly destroy: (backend: SandboxBackend) => Effect.Effect<void>
 }
@@ -14,7 +93,13 @@ export interface Plan {
 /** A place for at most one sandbox at a time. */
 export interface CurrentSandbox {
   /** Returns the sandbox that is there, and its directory; undefined where there is none. */
-  readonly peek: () => { readonly cwd: string; readonly backend: SandboxBackend } | undefined
+  readonly now: () => { readonly cwd: string; readonly backend: SandboxBackend } | undefined
+  /** Builds the policy for a directory, with what a person has allowed by now. */
+  readonly build: (cwd: string) => Effect.Effect<SandboxPolicy, ExecutionFailed>
+  /** Returns the name of the provider of the last sandbox that was planned. */
+  readonly provider: () => string
+  /** Sets `$?` of the next command; of the first one, where there is no sandbox yet. */
+  readonly setStatus: (status: number) => Effect.Effect<void>
   /** Returns the sandbox for a directory; makes it where there is none, and ends that of any other directory first. */
   readonly get: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
   /** Runs `change`; unless it fails, ends a sandbox that enforces a policy and makes another for the same directory. */
@@ -23,20 +108,58 @@ export interface CurrentSandbox {
   readonly retire: (backend: SandboxBackend, ending?: () => void) => Effect.Effect<void>
   /** Ends the sandbox that is there, if there is one. */
   readonly shutdown: Effect.Effect<void>
-  /** Ends it for good: `get` fails with ExecutionFailed from then on. */
-  readonly close: Effect.Effect<void>
 }
 
+/** Makes the execution error of an error in the configuration. */
+export const toFailure = (error: SandboxConfigError): ExecutionFailed =>
+  new ExecutionFailed({ kind: "sandbox", reason: error.message, cause: error })
+
 /**
- * Makes a place for a sandbox; it is empty at first.
+ * Makes a place for a sandbox; it is empty at first. Its sandbox ends with the scope, after which `get` fails.
  *
- * @param plan returns the effects for a directory's sandbox, by the settings as of now
+ * @param enabled enables or disables the sandbox; where undefined, `sandbox.json` decides
  */
-export const make = (plan: (cwd: string) => Effect.Effect<Plan, ExecutionFailed>): CurrentSandbox => {
+export const make = Effect.fnUntraced(function* (
+  grants: RuntimeGrants,
+  enabled: boolean | undefined
+): Effect.fn.Return<
+  CurrentSandbox,
+  never,
+  PolicyBuilder | SandboxConfig | SandboxProviders | SessionSettings | ShellBridge | Scope.Scope
+> {
+  const builder = yield* PolicyBuilder
+  const config = yield* SandboxConfig
+  const providers = yield* SandboxProviders
+  const createUnsandboxed = yield* makeUnsandboxed
+  let provider = ""
+  /** The status that the next sandbox begins with as `$?`. */
+  let status: number | undefined
+
   /** Held by whoever makes or ends the sandbox. */
   const turn = Effect.unsafeMakeSemaphore(1)
   let isClosed = false
   let current: { readonly cwd: string; readonly backend: SandboxBackend; readonly end: Effect.Effect<void> } | undefined
+
+  const isEnabled =
+    enabled === undefined
+      ? Effect.map(Effect.mapError(config.load, toFailure), (file) => file.enabled)
+      : Effect.succeed(enabled)
+  const build = (cwd: string) => Effect.mapError(builder.build(cwd, grants), toFailure)
+
+  /** Remembers the places that a policy lets commands write, unless they are the sandbox's own. */
+  const remember = ({ shown, whitelist }: SandboxPolicy) =>
+    shown === undefined ? config.remember(whitelist.map(({ path, real = path }) => real)) : Effect.void
+
+  const plan = (cwd: string): Effect.Effect<Plan, ExecutionFailed> =>
+    Effect.gen(function* () {
+      if (!(yield* isEnabled)) return { create: createUnsandboxed(cwd), destroy: ({ dispose }) => dispose }
+      const file = yield* Effect.mapError(config.load, toFailure)
+      const policy = yield* build(cwd)
+      yield* config.claim(policy)
+      const { create, destroy } = yield* providers.find(file.provider)
+      provider = file.provider
+      return { create: Effect.zipLeft(create(policy), remember(policy)), destroy }
+    })
 
   /**
    * Creates a sandbox in a fiber of its own, so that whoever waits for it can be interrupted; if it is created all the
@@ -58,6 +181,8 @@ export const make = (plan: (cwd: string) => Effect.Effect<Plan, ExecutionFailed>
         const planned = yield* restore(plan(cwd))
         const backend = yield* open(planned)
         current = { cwd, backend, end: planned.destroy(backend) }
+        if (status !== undefined) yield* backend.setStatus?.(status) ?? Effect.void
+        status = undefined
         return backend
       })
     )
@@ -70,8 +195,21 @@ export const make = (plan: (cwd: string) => Effect.Effect<Plan, ExecutionFailed>
     })
   )
 
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      isClosed = true
+      return turn.withPermits(1)(end)
+    })
+  )
   return {
-    peek: () => current,
+    now: () => current,
+    build,
+    provider: () => provider,
+    setStatus: (code) =>
+      Effect.suspend(() => {
+        if (current === undefined) status = code
+        return current?.backend.setStatus?.(code) ?? Effect.void
+      }),
     get: (cwd) =>
       Effect.suspend(() => {
         if (current?.cwd === cwd) return Effect.succeed(current.backend)
@@ -95,10 +233,6 @@ export const make = (plan: (cwd: string) => Effect.Effect<Plan, ExecutionFailed>
           return end
         })
       ),
-    shutdown: turn.withPermits(1)(end),
-    close: Effect.suspend(() => {
-      isClosed = true
-      return turn.withPermits(1)(end)
-    })
+    shutdown: turn.withPermits(1)(end)
   }
-}
+})

@@ -14,9 +14,7 @@ import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as RealPath from "../policy/RealPath.js"
 import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "../SandboxBackend.js"
-import type { CurrentSandbox } from "./CurrentSandbox.js"
-import type { RuntimeGrants } from "./RuntimeGrants.js"
-import * as SandboxPlanner from "./SandboxPlanner.js"
+import { type CurrentSandbox, type RuntimeGrants, toFailure } from "./CurrentSandbox.js"
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = Fs.constants
 
@@ -74,7 +72,6 @@ export interface GrantingDoor {
   readonly grants: RuntimeGrants
   /** The directory of Synapse's own files. */
   readonly home: string
-  readonly planner: Pick<SandboxPlanner.SandboxPlanner, "build">
 }
 
 /** The functions by which grants are given. */
@@ -104,7 +101,7 @@ const isAnother = ({ identity, resource }: Grant): boolean =>
   identity === undefined ? RealPath.follow(resource).real !== resource : HostPath.identityOf(resource) !== identity
 
 /** Makes the functions which give grants. */
-export const make = ({ config, current, directory, grants, home, planner }: GrantingDoor): Granting => {
+export const make = ({ config, current, directory, grants, home }: GrantingDoor): Granting => {
   let notices: ReadonlyArray<string> = []
 
   /** Ends a sandbox. */
@@ -121,7 +118,7 @@ export const make = ({ config, current, directory, grants, home, planner }: Gran
     )
 
   /** Adds a grant to the policy of every sandbox that is made from now on. */
-  const remember = (grant: Grant) => grants.add(grant, current.peek()?.backend)
+  const remember = (grant: Grant) => grants.add(grant, current.now()?.backend)
 
   const lend: Granting["lend"] = (backend, turn, grants, use) =>
     grants.length === 0
@@ -141,7 +138,7 @@ export const make = ({ config, current, directory, grants, home, planner }: Gran
   const allowForGood: Granting["allowForGood"] = (path) =>
     Effect.asVoid(
       Effect.mapError(config.addWhitelist(path), (error) =>
-        error._tag === "SandboxConfigError" ? SandboxPlanner.toFailure(error) : error
+        error._tag === "SandboxConfigError" ? toFailure(error) : error
       )
     )
 
@@ -192,7 +189,7 @@ export const make = ({ config, current, directory, grants, home, planner }: Gran
     },
     allow: (path) =>
       Effect.gen(function* () {
-        const backend = yield* current.get(current.peek()?.cwd ?? directory)
+        const backend = yield* current.get(current.now()?.cwd ?? directory)
         if (backend.policy === undefined) return
         const doubt = WrittenPlaces.doubt(home, path)
         if (doubt !== undefined) {
@@ -207,7 +204,7 @@ export const make = ({ config, current, directory, grants, home, planner }: Gran
       current.rebuild(
         Effect.suspend(() => {
           const takeBack = remember({ access: "write", resource: path })
-          return Effect.onError(planner.build(current.peek()?.cwd ?? directory), () => Effect.sync(takeBack))
+          return Effect.onError(current.build(current.now()?.cwd ?? directory), () => Effect.sync(takeBack))
         })
       ),
     allowForGood
