@@ -95,12 +95,10 @@ export const stat = (pid: number): Stat | undefined => {
 /** SIGINT and SIGQUIT: a shell without job control starts what `&` puts in the background with both ignored. */
 const keyboard = 0b110n
 
-/** Reads whether a process ignores the signals of the keyboard, and the size of its table of descriptors. */
-export const signalsOf = (pid: number): { readonly isDeaf: boolean; readonly tableSize: number } | undefined => {
-  const status = text(`/proc/${pid}/status`)
-  if (status === undefined) return undefined
-  const ignored = BigInt(`0x${/^SigIgn:\s*(\S+)$/m.exec(status)?.[1] ?? "0"}`)
-  return { isDeaf: (ignored & keyboard) === keyboard, tableSize: Number(/^FDSize:\s*(\d+)$/m.exec(status)?.[1] ?? 0) }
+/** Tests whether a process ignores the signals of the keyboard. */
+export const isDeaf = (pid: number): boolean => {
+  const ignored = /^SigIgn:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
+  return (BigInt(`0x${ignored ?? "0"}`) & keyboard) === keyboard
 }
 
 /** The bit of SIGKILL among signals that are sent and not taken. */
@@ -120,66 +118,11 @@ export const isKilled = (pid: number): boolean => {
   return signal === Os.constants.signals.SIGKILL || (flags & exiting) !== 0 || !isThere(pid)
 }
 
-/** Reads the name of the kernel's function that a sleeping process waits in; empty where the system does not tell. */
-export const waitsIn = (pid: number): string => {
-  const name = text(`/proc/${pid}/wchan`) ?? ""
-  return name === "0" ? "" : name
-}
-
-/** Reads the name of a process, which it can choose; what is not printable is `?`. */
-export const nameOf = (pid: number): string => (text(`/proc/${pid}/comm`) ?? "").trim().replaceAll(/[^ -~]/g, "?")
-
-const program = (pid: number): string => exe(pid) ?? ""
-
 /** The names of shells that `&` of a command may come from. */
 const shells = /\/(ba|da|k|mk|z|a)?sh$/
 
-/** Tests whether a process runs a shell. */
-export const isShell = (pid: number): boolean => shells.test(program(pid))
-
-/** Programs that stop ignoring SIGINT and SIGQUIT when they start. */
-const forgetful = /\/(node|nodejs|bun|deno|electron)$/
-
-/** Tests whether a process runs a program that does not keep ignoring the signals of the keyboard. */
-export const isForgetful = (pid: number): boolean => forgetful.test(program(pid))
-
-/** A descriptor of a process: the file, as `/proc` names it, and whether it is open for writing. */
-export interface Descriptor {
-  readonly number: number
-  readonly file: string
-  readonly writes: boolean
-}
-
-const descriptor = (pid: number, number: string, isWanted: (file: string) => boolean): Descriptor | undefined =>
-  attempt(() => {
-    const path = `/proc/${pid}/fd/${number}`
-    const file = Fs.readlinkSync(path)
-    // The modes of the link are those that the file was opened with.
-    return isWanted(file)
-      ? { number: Number(number), file, writes: (Fs.lstatSync(path).mode & 0o200) !== 0 }
-      : undefined
-  })
-
-/** Reads a process's descriptors for files whose names are wanted; of all, or of the standard ones only. */
-export const descriptors = (
-  pid: number,
-  which: "all" | "standard",
-  isWanted: (file: string) => boolean
-): ReadonlyArray<Descriptor> => {
-  const numbers = (which === "all" ? attempt(() => Fs.readdirSync(`/proc/${pid}/fd`)) : undefined) ?? ["0", "1", "2"]
-  return numbers.flatMap((number) => descriptor(pid, number, isWanted) ?? [])
-}
-
-/** The flag of a descriptor that is closed when its process becomes another program (Linux). */
-const closeOnExec = 0o2000000
-
-/**
- * Tests whether a process's descriptor is closed when the process becomes another program; false where that is not known.
- */
-export const closesOnExec = (pid: number, number: number): boolean => {
-  const [, flags = "0"] = /^flags:\s*([0-7]+)/m.exec(text(`/proc/${pid}/fdinfo/${number}`) ?? "") ?? []
-  return (Number.parseInt(flags, 8) & closeOnExec) !== 0
-}
+/** Tests for a shell that works: one in the background waits for its children, or has become another program. */
+export const isForking = (pid: number): boolean => stat(pid)?.state === "R" && shells.test(exe(pid) ?? "")
 
 const childrenOf = (pid: number, thread: number | string): ReadonlyArray<number> | undefined =>
   text(`/proc/${pid}/task/${thread}/children`)
@@ -197,7 +140,7 @@ export const children = (pid: number): ReadonlyArray<number> =>
   (attempt(() => Fs.readdirSync(`/proc/${pid}/task`)) ?? []).flatMap((thread) => childrenOf(pid, thread) ?? [])
 
 /** Reads a process's pids in the PID namespaces that it lies in, the innermost last. */
-export const namespacePids = (pid: number): ReadonlyArray<number> =>
+const namespacePids = (pid: number): ReadonlyArray<number> =>
   /^NSpid:\s*(.*)$/m
     .exec(text(`/proc/${pid}/status`) ?? "")?.[1]
     ?.split(/\s+/)
@@ -266,7 +209,7 @@ export interface Process {
  * Tests by the fields of a process's `stat`, from its state on, whether it has ended. One whose first thread has ended is
  * a zombie by its state, while its other threads run.
  */
-export const hasEnded = (fields: ReadonlyArray<string>): boolean =>
+const hasEnded = (fields: ReadonlyArray<string>): boolean =>
   fields[0] === "X" || (fields[0] === "Z" && !(Number(fields[17]) > 1))
 
 /** Parses `pid (comm) state ppid pgrp session …`; comm may hold anything, parentheses too. */
@@ -334,7 +277,7 @@ const fromPs = (): Array<Process> => {
 export const list = (): Array<Process> => (process.platform === "linux" ? fromProc() : fromPs())
 
 /** Tests whether a process has not ended. */
-export const isThere = (pid: number): boolean => {
+const isThere = (pid: number): boolean => {
   const stat = text(`/proc/${pid}/stat`)
   if (stat !== undefined) return parseStat(stat) !== undefined
   // Where no descriptor is left to read it, it is there all the same.
@@ -413,6 +356,9 @@ export const resolve = (spawned: number, innerPid: number): number => {
   }
   return spawned
 }
+
+/** Returns the name of the file that is a process's standard input; undefined where the process is gone. */
+export const inputOf = (pid: number): string | undefined => attempt(() => Fs.readlinkSync(`/proc/${pid}/fd/0`))
 
 /** Returns the directory of a process; empty where it is gone, or can't be known. */
 export const cwdOf = (pid: number): string => {

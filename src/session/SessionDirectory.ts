@@ -47,11 +47,6 @@ export class CommandFile {
     this.length = bytes.length
   }
 
-  /** True where a command has put another file in its place; throws where there is none. */
-  get isReplaced(): boolean {
-    return Fs.lstatSync(this.path).ino !== Fs.fstatSync(this.fd).ino
-  }
-
   /** True where a command has deleted it. */
   get isDeleted(): boolean {
     return Fs.fstatSync(this.fd).nlink === 0
@@ -104,35 +99,6 @@ export class Reserve {
     this.kept = false
     Fs.rmSync(this.path, { force: true })
   }
-}
-
-/**
- * Milliseconds after a change until another one is sure to have another time: file systems keep it in steps of up to two
- * seconds.
- */
-const step = 2500
-
-/**
- * Tests whether the directory at the path is the one with this inode; false where a command has taken the right to look.
- */
-export const isThere = (path: string, inode: number): boolean => look(path)?.ino === inode
-
-const look = (path: string): Fs.Stats | undefined => {
-  try {
-    return Fs.statSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Returns a stamp of the directory with this inode; undefined where it is not there, or where a further change could leave
- * the stamp as it is. While two stamps are equal, no file of the directory was made, deleted or renamed in between: the system alone sets the time that it is
- * taken from.
- */
-export const of = (path: string, inode: number, now = Date.now()): number | undefined => {
-  const stat = look(path)
-  return stat?.ino !== inode || Math.abs(now - stat.ctimeMs) < step ? undefined : stat.ctimeMs
 }
 
 const isDirectory = (path: string): boolean => {
@@ -197,10 +163,9 @@ export class SessionDirectory {
   readonly definitions: string
   /** The file that the supervisor runs, and reads at its start. */
   readonly supervisor: string
-  private readonly inode: number
+  /** The mark of the first command of the shell that starts next, or was started last. */
+  firstMark = ""
   private readonly commandFile: CommandFile
-  /** The files whose text never changes, and that which every start writes. */
-  private readonly texts = new Map<string, string>()
   private readonly reserve: Reserve
   /** The FIFOs for its commands' output. */
   readonly pairs: FifoPairs
@@ -209,7 +174,7 @@ export class SessionDirectory {
 
   /**
    * Creates the directory; throws the file system's error. `pairs` makes its FIFOs. `sessionId` marks the processes
-   * of its commands (`CommandMark`). All files of output may have as many bytes as those of one command.
+   * of its commands. All files of output may have as many bytes as those of one command.
    */
   constructor(
     readonly sessionId: string,
@@ -219,8 +184,7 @@ export class SessionDirectory {
     }: Pick<SessionSettings.Settings, "outputFileLimit" | "privateDirectories"> = SessionSettings.defaults
   ) {
     this.path = PrivateDirectory.make(privateDirectories)
-    this.inode = Fs.statSync(this.path).ino
-    this.output = new OutputFiles(this.path, this.inode, 2 * outputFileLimit)
+    this.output = new OutputFiles(this.path, Fs.statSync(this.path).ino, 2 * outputFileLimit)
     this.command = Path.join(this.path, "command")
     this.state = Path.join(this.path, "state")
     this.stdin = Path.join(this.path, "stdin")
@@ -232,7 +196,6 @@ export class SessionDirectory {
     this.commandFile = new CommandFile(this.command)
     this.pairs = new FifoPairs(this.path)
     this.reserve = new Reserve(Path.join(this.path, "reserve"))
-    this.writeText(this.supervisor, SupervisorText.supervisor)
   }
 
   /** Writes the text that the shell sources next (`CommandFile.write`). */
@@ -240,9 +203,12 @@ export class SessionDirectory {
     this.reserve.use(() => this.commandFile.write(text))
   }
 
-  /** Writes the text that every shell sources at its start. */
+  /** Writes the text that every shell sources at its start, and what the supervisor runs. */
   define(text: string): void {
-    this.reserve.use(() => this.writeText(this.definitions, text))
+    this.reserve.use(() => {
+      this.replace(this.definitions, text)
+      this.replace(this.supervisor, SupervisorText.supervisor)
+    })
   }
 
   /** Makes a file anew: without a sandbox, a command may have put a link or a FIFO in the place of the old one. */
@@ -257,37 +223,14 @@ export class SessionDirectory {
     }
   }
 
-  private writeText(path: string, text: string): void {
-    this.replace(path, text)
-    this.texts.set(path, text)
-  }
-
-  /** True where no command has changed what the shells read. */
-  get isIntact(): boolean {
-    try {
-      if ((Fs.lstatSync(this.path).mode & 0o777) !== 0o700 || this.commandFile.isReplaced) return false
-      // What is no regular file might never end.
-      return Array.from(this.texts).every(
-        ([path, text]) => Fs.lstatSync(path).isFile() && Fs.readFileSync(path, "utf8") === text
-      )
-    } catch {
-      return false
-    }
-  }
-
   /** Writes the state that the next shell sources at its start, as Latin-1. */
   hand(state: string): void {
     this.reserve.use(() => this.replace(this.restore, Buffer.from(state, "latin1")))
   }
 
-  /** True where a command has deleted the directory, or put another one in its place. */
-  get lost(): boolean {
-    return !isThere(this.path, this.inode) || this.commandFile.isDeleted
-  }
-
-  /** The stamp of the directory (`DirectoryStamp.of`). */
-  get stamp(): number | undefined {
-    return of(this.path, this.inode)
+  /** True where a command has deleted the files. */
+  get isDeleted(): boolean {
+    return this.commandFile.isDeleted
   }
 
   /** Tells the shell whether its command is ended by force. */

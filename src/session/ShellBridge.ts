@@ -60,12 +60,8 @@ export interface OpenBridge {
   readonly offer: (command: string) => void
   /** True where calls can't be answered any more. */
   readonly broken: boolean
-  /** True where a command has deleted files that calls need. */
-  readonly lost: boolean
   /** True while a call is being answered. */
   readonly isBusy: boolean
-  /** Tells whether a process is a caller's side of a call, which cleans up when it is dismissed. */
-  readonly isCaller: (pid: number) => boolean
   /** Interrupts every call, and waits until their callers have ended and cleaned up. */
   readonly dismiss: Effect.Effect<void>
   /** Takes out of the FIFOs what the commands that have ended have left in them. */
@@ -86,8 +82,6 @@ export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
     readonly definitions: (directory: string) => string
     /** Returns bash text that puts the directory of the commands' programs into the PATH. */
     readonly enterPath: (directory: string) => string
-    /** Returns bash text that replaces the programs of one session directory in the PATH by those of another. */
-    readonly changePath: (from: string, to: string) => string
     /**
      * Returns bash text that runs with the words of a command that bash did not find: where it is one of ours, calls it
      * and returns.
@@ -109,16 +103,13 @@ export const layerNone: Layer.Layer<ShellBridge> = Layer.sync(ShellBridge, () =>
   open: () => ({
     offer: () => {},
     broken: false,
-    lost: false,
     isBusy: false,
-    isCaller: () => false,
     dismiss: Effect.void,
     tidy: () => {},
     close: () => {}
   }),
   definitions: () => "",
   enterPath: () => "",
-  changePath: () => "",
   onNotFound: () => "",
   takeEnding: () => undefined,
   takeImages: () => []

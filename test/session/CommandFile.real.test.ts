@@ -22,13 +22,10 @@ describe("the file of the command", () => {
       }
     }))
 
-  it("knows when it was replaced or deleted", () =>
+  it("knows when it was deleted", () =>
     withFile((file) => {
-      assert.deepStrictEqual([file.isReplaced, file.isDeleted], [false, false])
-      Fs.renameSync(file.path, `${file.path}.old`)
-      Fs.writeFileSync(file.path, "theirs")
-      assert.deepStrictEqual([file.isReplaced, file.isDeleted], [true, false])
-      Fs.rmSync(`${file.path}.old`)
-      assert.deepStrictEqual([file.isReplaced, file.isDeleted], [true, true])
+      assert.isFalse(file.isDeleted)
+      Fs.rmSync(file.path)
+      assert.isTrue(file.isDeleted)
     }))
 })

@@ -30,52 +30,27 @@ const replaces = (name: string, command: string) =>
   )
 
 describe("damage", () => {
-  keeps("the session's directory is deleted", [
-    ['rm -rf "$TMPDIR"/synapse-*', {}],
-    ["echo on; echo err >&2; (exit 3)", { stdout: "on\n", stderr: "err\n", exitCode: 3 }],
-    ["nosuch", { stderr: "bash: nosuch: command not found\n", exitCode: 127, notFound: "nosuch" }],
-    ['rm -rf "$TMPDIR"/synapse-*; sleep 0.05; echo on', { stdout: "on\n" }],
-    ["exit 3", { exitCode: 3 }],
-    ["echo on", { stdout: "on\n" }]
-  ])
-
-  keeps("what is in it is deleted, all or some", [
-    ['rm -rf "$TMPDIR"/synapse-*/*/*', {}],
-    ["echo on", { stdout: "on\n" }],
-    ['find "$TMPDIR"/synapse-* -type p -delete', {}],
-    ["echo on", { stdout: "on\n" }],
-    ["sleep 0.02; echo on", { stdout: "on\n" }],
-    ['find "$TMPDIR"/synapse-* -type f -delete; sleep 0.02', {}],
-    ["echo on", { stdout: "on\n" }]
-  ])
-
-  keeps("what is in it is deleted long after the last change to it", [
-    ["sleep 2.7; echo on", { stdout: "on\n" }],
-    ["echo on", { stdout: "on\n" }],
-    ['rm "$TMPDIR"/synapse-*/*/[0-9]*[oe]', {}],
-    ["echo on; echo err >&2", { stdout: "on\n", stderr: "err\n" }],
-    ["sleep 2.7; echo on", { stdout: "on\n" }],
-    ["echo on", { stdout: "on\n" }],
-    ['rm "$TMPDIR"/synapse-*/*/command', {}],
-    ["echo on; (exit 4)", { stdout: "on\n", exitCode: 4 }]
-  ])
-
-  keeps("a copy without its pipes takes its place", [
-    [
-      'cd "$TMPDIR"/synapse-*/; for d in session-*; do mv "$d" ../old; mkdir "$d"; find ../old -maxdepth 1 -type f -exec cp {} "$d" \\;; done; cd "$OLDPWD"',
-      {}
-    ],
-    ["echo on; (exit 4)", { stdout: "on\n", exitCode: 4 }],
-    ['rm -r "$TMPDIR"/old; cd "kept here" 2>/dev/null; true', {}]
-  ])
-
-  keeps("it is deleted while a background child still writes", [
-    // It begins with the next command: on a busy machine, the first one may take any time.
-    ["{ until [ -e go ]; do sleep 0.005; done; while sleep 0.005; do echo late; done; } & F=$!", {}],
-    ['touch go; sleep 0.02; rm -rf "$TMPDIR"/synapse-*; sleep 0.02', {}],
-    ["sleep 0.02; echo on", { stdout: "on\n" }],
-    ["kill $F; wait $F", { exitCode: 143 }]
-  ])
+  for (const harm of [
+    'rm -rf "$TMPDIR"/synapse-*',
+    'rm -rf "$TMPDIR"/synapse-*/*/*',
+    'find "$TMPDIR"/synapse-* -type p -delete',
+    'rm "$TMPDIR"/synapse-*/*/command',
+    '{ while sleep 0.005; do echo late; done; } & rm -rf "$TMPDIR"/synapse-*; sleep 0.02'
+  ]) {
+    inSession(`the next command runs in a new shell after ${harm}`, (subject) =>
+      Effect.gen(function* () {
+        yield* prepare(subject)
+        yield* subject.run(harm)
+        const { notices, ...got } = yield* subject.run(
+          'echo on; echo err >&2; echo once >> ran; echo "<${kept-}>"; (exit 3)'
+        )
+        assert.deepStrictEqual(got, result({ stdout: "on\n<>\n", stderr: "err\n", exitCode: 3 }))
+        assert.match(notices?.join() ?? "", /variables, functions and options are lost/)
+        assert.deepStrictEqual(yield* subject.run("cat ran; kept='a  b'"), result({ stdout: "once\n" }))
+        yield* assertKept(subject)
+      })
+    )
+  }
 
   inSession("it is deleted while a command is cancelled", (subject) =>
     Effect.gen(function* () {
@@ -87,7 +62,7 @@ describe("damage", () => {
       yield* Effect.sleep(50)
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(interrupted, [result({ stdout: "on", exitCode: 130 })])
-      yield* assertKept(subject)
+      assert.strictEqual((yield* subject.run("echo on")).stdout, "on\n")
     })
   )
 
@@ -211,7 +186,6 @@ const harms = [
   "rm supervisor; rm begin",
   "find . -type p -delete; rm begin",
   "chmod 000 begin; chmod 000 .",
-  "rm state not-found; touch state not-found",
   "mv ../session-* ../moved"
 ]
 

@@ -200,11 +200,6 @@ class Tickets {
     this.fd = Fifo.openBoth(path)
   }
 
-  /** True where the FIFO was deleted. */
-  get lost(): boolean {
-    return Fs.fstatSync(this.fd).nlink === 0
-  }
-
   give(slots: string): void {
     for (const slot of slots) this.missed.delete(slot)
     this.write(slots)
@@ -320,11 +315,6 @@ class CallServer implements OpenBridge {
     this.looking = setInterval(() => this.tidy(), lookEvery).unref()
   }
 
-  /** True where a command has deleted files that calls need. */
-  get lost(): boolean {
-    return this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
-  }
-
   offer(command: string): void {
     if (!this.closed) this.programs.offer(command)
   }
@@ -332,15 +322,6 @@ class CallServer implements OpenBridge {
   /** True while a call is being answered. */
   get isBusy(): boolean {
     return this.running.size > 0
-  }
-
-  isCaller(pid: number): boolean {
-    try {
-      const words = Fs.readFileSync(`/proc/${pid}/cmdline`, "utf8")
-      return [Stub.names.stub, Stub.names.writing].some((name) => words.includes(`\0${this.directory.path}/${name}\0`))
-    } catch {
-      return false
-    }
   }
 
   /** Dismisses all callers, and waits until they have removed what they had begun. */

@@ -3,7 +3,6 @@
  * is collected.
  */
 
-import * as Fs from "node:fs"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import type { Job } from "../Job.js"
 import * as ProcessTable from "../ProcessTable.js"
@@ -17,7 +16,6 @@ import { CommandStdin } from "./Protocol.js"
 import type { PipePair, SessionIo } from "./SessionIo.js"
 import type { SessionState } from "./SessionState.js"
 import type { Shell, ShellListener } from "./ShellSupervisor.js"
-import * as ShellSupervisor from "./ShellSupervisor.js"
 
 /** Milliseconds after which the output of a command is read as it comes; until then it is read at the end. */
 const longRun = 3
@@ -65,7 +63,7 @@ export class CommandFeeder {
       return undefined
     }
     const { marked, patience, settings, state } = this
-    const mark = marked.shell === shell ? marked.mark : undefined
+    const mark = marked.shell === shell ? marked.mark : directory.firstMark
     const nextMark = ProcessTable.make(directory.sessionId)
     marked.shell = shell
     marked.mark = nextMark
@@ -80,27 +78,14 @@ export class CommandFeeder {
     return active.run
   }
 
-  /** Stops the running command and its shell, so that nothing more of it runs, but for callers of our commands. */
-  freeze(): void {
-    const { active } = this
-    if (active === undefined) return
-    const { calls } = active.io
-    active.run.freeze(calls.isBusy ? (pid) => calls.isCaller(pid) : () => false)
-  }
-
-  /** Kills what `freeze` has stopped; resolves when the command has ended. */
-  kill(): Promise<void> {
+  /** Interrupts the running command; resolves when it has ended. */
+  stop(): Promise<void> {
     const { active } = this
     if (active === undefined) return Promise.resolve()
     return new Promise((resolve) => {
       this.onEnded = resolve
-      active.run.kill()
+      active.run.stop("restart")
     })
-  }
-
-  /** Stops waiting for the running command to end by itself, because the shell is about to be ended. */
-  abandon(): void {
-    this.active?.run.abandon()
   }
 
   /** Releases the timer; no command may be fed after this. */
@@ -113,161 +98,8 @@ export class CommandFeeder {
   }
 }
 
-/** Milliseconds between two looks at a command; they grow while there is nothing to see. */
-const firstLook = 40
-const lastLook = 1000
-
-/** Looks at a shell that is stuck before it is interrupted, and before it is killed. */
-const patience = { interrupt: 3, kill: 30 }
-
-/** The most milliseconds in which a shell stops that is told to. */
-const stopping = 1000
-
-const readText = (path: string): string => {
-  try {
-    return Fs.readFileSync(path, "latin1")
-  } catch {
-    return ""
-  }
-}
-
-/**
- * Returns the shell's standard input where it is the socket of the protocol, as it is between commands only: a command
- * has `/dev/null` or what it opened itself, which is no Unix socket.
- */
-const promptOf = (pid: number): string | undefined => {
-  const link = ShellSupervisor.inputOf(pid)
-  const inode = /^socket:\[(\d+)\]$/.exec(link)?.[1]
-  return inode !== undefined && new RegExp(` ${inode}( |$)`, "m").test(readText("/proc/net/unix")) ? link : undefined
-}
-
-/**
- * Tests whether the shell writes its state, which it does with builtins only, and which takes long where it is large. A
- * shell that ends between commands does so with the protocol's standard input.
- */
-const handsOver = (pid: number, state: string): boolean => {
-  try {
-    return Fs.readlinkSync(`/proc/${pid}/fd/1`).replace(/ \(deleted\)$/, "") === state
-  } catch {
-    return false
-  }
-}
-
-const stateOf = (pid: number): string => ProcessTable.stat(pid)?.state ?? ""
-
-const killAll = (pids: ReadonlyArray<number>): void => {
-  for (const pid of pids) ProcessTable.send(pid, "SIGKILL")
-}
-
-/** Returns the pids of what the shell has started with that standard input. */
-const eatersOf = (shell: number, prompt: string): ReadonlyArray<number> =>
-  ProcessTable.descendants(ProcessTable.list(), shell).flatMap(({ pid }) =>
-    ShellSupervisor.inputOf(pid) === prompt ? [pid] : []
-  )
-
-/** The options of `begin`. */
-interface WatchOptions {
-  readonly shell: Shell
-  /** The FIFO that the shell writes its state to when it ends. */
-  readonly state: string
-  /** True once the command has ended. */
-  readonly isOver: () => boolean
-  /** Returns the line that makes the shell report where it is. */
-  readonly probe: () => string
-  /** Called with the names of programs that were killed, and whether the shell was interrupted, which may remove its traps. */
-  readonly onFreed: (names: ReadonlyArray<string>, isInterrupted: boolean) => void
-}
-
-/** Begins to look after a command that takes longer than most. The returned function ends that. */
-const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (() => void) => {
-  let delay = firstLook
-  /** The looks in a row that saw the shell at a prompt. */
-  let stuck = 0
-  /** The shell, while it is stopped. */
-  let stopped: number | undefined
-  let wasInterrupted = false
-  const killed: Array<string> = []
-  let timer = setTimeout(look, delay).unref()
-
-  function look(): void {
-    if (isOver() || !shell.alive) return
-    shell.tendSupervisor()
-    const { pid } = shell
-    const prompt = promptOf(pid)
-    if (prompt === undefined || handsOver(pid, state)) {
-      stuck = 0
-      delay = Math.min(2 * delay, lastLook)
-    } else {
-      delay = firstLook
-      if (free(pid, prompt)) return
-    }
-    timer = setTimeout(look, delay).unref()
-  }
-
-  /**
-   * Finds the processes that may have taken the shell's lines: first those below it whose standard input is the shell's
-   * own; where killing them did not free it, whatever else has opened that.
-   */
-  const findEaters = (pid: number, prompt: string): ReadonlyArray<number> => {
-    const below = eatersOf(pid, prompt)
-    if (stuck <= patience.interrupt) return below
-    return [...new Set([...below, ...ShellSupervisor.holders(prompt, pid, shell.keptSince)])]
-  }
-
-  /** Returns whether the next look comes by itself. */
-  const free = (pid: number, prompt: string): boolean => {
-    stuck++
-    const eaters = findEaters(pid, prompt)
-    const names = eaters.map(ProcessTable.nameOf)
-    for (const name of names) if (!killed.includes(name)) killed.push(name)
-    // One that is not asleep may only wait for a processor.
-    if (stuck > (eaters.length > 0 || stateOf(pid) === "S" ? patience.interrupt : patience.kill)) {
-      interrupt(pid, prompt, performance.now() + stopping)
-      return true
-    }
-    killAll(eaters)
-    if (eaters.length === 0 && stuck <= patience.interrupt) shell.write(`\n${probe()}`)
-    return false
-  }
-
-  /**
-   * Makes the shell run its trap on URG, which removes the user's and then ends it, or kills it, while it is
-   * stopped and still at that prompt: it may have begun the command since the look, which the signal would end. SIGINT is
-   * no way out: bash 5.2 returns from such a trap into memory that it has freed, and runs what it finds there.
-   */
-  const interrupt = (pid: number, prompt: string, until: number): void => {
-    if (stopped === undefined) ProcessTable.send(pid, "SIGSTOP")
-    stopped = pid
-    // `t` where a debugger has stopped it.
-    const isStopped = stateOf(pid).toUpperCase() === "T"
-    if (!isStopped && performance.now() < until) {
-      timer = setTimeout(() => interrupt(pid, prompt, until), 1).unref()
-      return
-    }
-    if (isStopped && ShellSupervisor.inputOf(pid) === prompt && !handsOver(pid, state)) {
-      if (stuck > patience.kill) shell.kill()
-      else {
-        ProcessTable.send(pid, "SIGURG")
-        killAll(findEaters(pid, prompt))
-        shell.write(`\n${probe()}`)
-        wasInterrupted = true
-      }
-    }
-    goOn()
-    timer = setTimeout(look, delay).unref()
-  }
-
-  const goOn = () => {
-    if (stopped !== undefined) ProcessTable.send(stopped, "SIGCONT")
-    stopped = undefined
-  }
-
-  return () => {
-    clearTimeout(timer)
-    goOn()
-    if (killed.length > 0 || wasInterrupted) onFreed(killed, wasInterrupted)
-  }
-}
+/** Milliseconds for which a shell may do nothing at a prompt while a command is on its way. */
+const longestRest = 2000
 
 /** The most characters of a text that are looked through for what it may do; a longer one may do anything. */
 const longestRead = 256 * 1024
@@ -293,26 +125,12 @@ export type Fed =
       readonly _tag: "Ran"
       readonly outcome: Outcome
       readonly missing: string | undefined
-      /** The mark of its processes (`CommandMark`), where that is known. */
-      readonly mark: string | undefined
+      /** The mark of its processes. */
+      readonly mark: string
     }
   | { readonly _tag: "NotBegun"; readonly exitCode: number }
   | { readonly _tag: "Unable"; readonly shell: Shell }
   | { readonly _tag: "NotHandedOver"; readonly error: ExecutionFailed }
-
-/** Tests whether a command may kill the shell's parent, and a sandbox with it. */
-const mayOrphan = (text: string): boolean => text.length > longestRead || /\bPPID\b|\bp?kill/.test(text)
-
-/** The most milliseconds in which a shell whose parent was killed has ended, so that the result tells it. */
-const orphaned = 5000
-
-/** The most times that a command's lines are written to a shell which does not read them. */
-const attempts = 3
-
-/** Tells what was killed at a prompt, so that the shell could go on. */
-const eaten = (names: ReadonlyArray<string>, isInterrupted: boolean): string =>
-  `${names.length === 0 ? "A builtin" : names.join(", ")} waited for input while no command ran (in a trap or a prompt's ` +
-  `command) and was stopped: give it </dev/null there.${isInterrupted ? " Traps on signals may be gone: see trap -p." : ""}`
 
 const unsure =
   "The exit code may not be the command's own: a variable named __synapse_… is readonly, or the shell may open too few files (ulimit -n)."
@@ -320,10 +138,10 @@ const unsure =
 /** Code that bash gives a command which an interrupt has ended. */
 const interrupted = 130
 
-/** The settings of a delivery, and the marks of its command and the next one (`CommandMark`). */
+/** The settings of a delivery, and the marks of its command and the next one. */
 interface DeliveryOptions {
-  /** The mark of its processes, where that is known. */
-  readonly mark: string | undefined
+  /** The mark of its processes. */
+  readonly mark: string
   readonly nextMark: string
   readonly patience: Interruption.Patience
   readonly settings: Settings
@@ -338,7 +156,7 @@ interface DeliveryOptions {
  */
 export class CommandDelivery implements ShellListener {
   readonly run: CommandRun
-  readonly mark: string | undefined
+  readonly mark: string
   readonly nextMark: string
   private readonly shell: Shell
   readonly io: SessionIo
@@ -346,12 +164,10 @@ export class CommandDelivery implements ShellListener {
   private readonly state: SessionState
   private readonly before: Protocol.Before
   private readonly stdin: CommandStdin | undefined
-  private nonces = FrameReader.makePair()
-  /** The times that its lines may still be written. */
-  private left = attempts
+  private readonly nonces = FrameReader.makePair()
   /** True once the shell has reported all that it has to report of this command. */
   private isHeard = false
-  private endWatch: (() => void) | undefined
+  private watchdog: NodeJS.Timeout | undefined
 
   /** `done` is called once, with the outcome. */
   constructor(
@@ -378,18 +194,25 @@ export class CommandDelivery implements ShellListener {
     this.stdin?.open()
   }
 
-  /** Reads the output as it comes, and looks after the shell, should it be stuck, for a command that runs long. */
+  /** Reads the output as it comes, for a command that runs long. */
   attach(): void {
     if (this.run.over) return
     this.run.attach()
     this.io.attach()
-    this.endWatch = begin({
-      shell: this.shell,
-      state: this.io.directory.state,
-      isOver: () => this.isHeard,
-      probe: () => this.probe,
-      onFreed: (names, isInterrupted) => this.state.noteOnce(eaten(names, isInterrupted))
-    })
+    // Should an error or a signal end the command's own line, this one reports that.
+    this.hurry()
+    this.watch()
+  }
+
+  /** Kills a shell whose trap or prompt waits for input: that has taken the lines of the command, or the next ones. */
+  private watch(): void {
+    const worked = ProcessTable.stat(this.shell.pid)?.worked
+    this.watchdog = setTimeout(() => {
+      if (this.isHeard) return
+      this.shell.wakeSupervisor()
+      if (this.shell.isAtPrompt && ProcessTable.stat(this.shell.pid)?.worked === worked) this.shell.killAll()
+      else this.watch()
+    }, longestRest).unref()
   }
 
   /** Makes the shell report where it is. */
@@ -412,13 +235,7 @@ export class CommandDelivery implements ShellListener {
     const frame = shell.frames.status(body)
     if (frame === undefined) return
     // What is reported here comes after the command's own line, which has not run then, and never will.
-    if (!run.begun) {
-      const eaters = ShellSupervisor.reserve(shell.pid, shell.keptSince)
-      if (eaters.length > 0) state.noteOnce(eaten(eaters, false))
-      if (--this.left === 0) return this.giveBack({ _tag: "Unable", shell })
-      this.nonces = FrameReader.makePair()
-      return this.deliver()
-    }
+    if (!run.begun) return this.giveBack({ _tag: "Unable", shell })
     if (before.exits && frame.sure) state.learnExitTrap(this.io.takeState())
     state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
     if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) state.note(unsure)
@@ -447,7 +264,7 @@ export class CommandDelivery implements ShellListener {
 
   private leave(): void {
     this.isHeard = true
-    this.endWatch?.()
+    clearTimeout(this.watchdog)
     this.stdin?.close()
   }
 
@@ -462,10 +279,7 @@ export class CommandDelivery implements ShellListener {
     const missing = this.io.takeMissing()
     void this.run.finish(status).then((outcome) => {
       this.state.end(status, outcome.stderr.text)
-      if (!mayOrphan(this.job.text) || !this.shell.isOrphan) return this.tell(outcome, missing)
-      const patience = new Promise((resolve) => setTimeout(resolve, orphaned).unref())
-      // What the end of the shell costs is known one turn of the event loop later.
-      void Promise.race([this.shell.ended, patience]).then(() => setImmediate(() => this.tell(outcome, missing)))
+      this.tell(outcome, missing)
     })
   }
 

@@ -1,5 +1,4 @@
 /** One run of a command in a shell: its pipes, the captured output, the timeout, and the end. */
-import * as GlobalValue from "effect/GlobalValue"
 import type { CommandListener } from "../../domain/CommandListener.js"
 import type { LineOrder, StreamName } from "../../domain/LineOrder.js"
 import type { Job } from "../Job.js"
@@ -10,8 +9,6 @@ import * as OutputCapture from "./OutputCapture.js"
 import { OutputOrder } from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
 import { LateOutput } from "./OutputPipe.js"
-import * as PipeHolders from "./PipeHolders.js"
-import { Substitutions } from "./PipeHolders.js"
 import type { PipePair, PipePool, SessionIo } from "./SessionIo.js"
 import * as ShellState from "./ShellState.js"
 import type { Shell } from "./ShellSupervisor.js"
@@ -21,6 +18,12 @@ const longestTogether = 16
 
 /** The most writes of one command that are heard of; their number is bounded for the time that each takes. */
 const mostWrites = 20_000
+
+/**
+ * Milliseconds for which a process substitution may print nothing. A server that `&` has started and that takes SIGINT
+ * looks like one.
+ */
+const longestQuiet = 2000
 
 const turnOfLoop = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
@@ -239,16 +242,6 @@ interface Conduct extends Pick<Interruption.Target, "mark" | "nextMark"> {
   readonly hurry: () => void
 }
 
-/** The parents of what each living shell starts, which stay the same. */
-const parents = GlobalValue.globalValue("synapse/CommandRun/parents", () => new WeakMap<Shell, ReadonlyArray<number>>())
-
-const parentsOf = (shell: Shell): ReadonlyArray<number> => {
-  const known = shell.alive ? parents.get(shell) : undefined
-  const found = known ?? PipeHolders.parents(shell.spawned, shell.innerPid)
-  if (shell.alive) parents.set(shell, found)
-  return found
-}
-
 /** A command that runs. Either `finish` or `giveBack` ends it, and only once. */
 export class CommandRun {
   begun = false
@@ -263,13 +256,13 @@ export class CommandRun {
   private readonly stderr: OutputCapture.OutputCapture
   private readonly startedAt = performance.now()
   private deadline: NodeJS.Timeout | undefined
-  private endInterruption: ((onlyStop?: boolean) => Promise<void>) | undefined
-  private killFrozen: (() => Promise<void>) | undefined
+  private endInterruption: (() => Promise<void>) | undefined
   /** Resolves when nothing of a command that was stopped is left. */
   private cleared: Promise<void> | undefined
   /** The pipes that other processes held when they were read last. */
   private held = { stdout: false, stderr: false, any: false }
-  private substitutions: Substitutions | undefined
+  /** Ends a pause in the wait for process substitutions. */
+  private wake = () => {}
   /** Undefined while the order is not recorded. */
   private recorder: OrderRecorder | undefined
 
@@ -312,11 +305,11 @@ export class CommandRun {
   }
 
   /** Begins to end what the command runs; of several reasons, the first counts. */
-  stop(reason: Exclude<StopReason, "restart">): void {
+  stop(reason: StopReason): void {
     if (this.stopped !== undefined) return
     this.stopped = reason
     this.teller.leave()
-    this.substitutions?.stop()
+    this.wake()
     if (this.over) {
       this.cleared = Interruption.clear(this.target)
       return
@@ -324,28 +317,6 @@ export class CommandRun {
     this.conduct.hurry()
     clearTimeout(this.deadline)
     this.endInterruption = Interruption.begin(this.target, this.patience)
-  }
-
-  /** Stops all that the command runs, and the shell, so that nothing more of it runs; `kill` must follow. */
-  freeze(isSpared: (pid: number) => boolean): void {
-    this.stopped ??= "restart"
-    clearTimeout(this.deadline)
-    void this.endInterruption?.(true)
-    this.killFrozen = Interruption.freeze(this.target, isSpared)
-  }
-
-  /** Kills what `freeze` has stopped. */
-  kill(): void {
-    this.teller.leave()
-    this.substitutions?.stop()
-    this.cleared = this.killFrozen?.()
-  }
-
-  /** Stops interrupting the command, because the shell itself is about to be ended. */
-  abandon(): void {
-    this.settle()
-    this.stopped ??= "restart"
-    this.substitutions?.stop()
   }
 
   /** Gives the pipes back, because the shell has ended before it began the command. */
@@ -368,6 +339,7 @@ export class CommandRun {
     if (held.any) {
       deadline ??= this.untilTimeout()
       await this.endSubstitutions()
+      if (this.cleared !== undefined) await this.cleared
       held = this.drain()
     }
     const heard = this.recorder?.end()
@@ -383,21 +355,25 @@ export class CommandRun {
     return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
   }
 
-  /** Waits for the command's process substitutions. */
+  /** Waits for the command's process substitutions, unless they print nothing for long. */
   private async endSubstitutions(): Promise<void> {
-    const substitutions = new Substitutions(
-      {
-        paths: [this.pipes.paths.stdout, this.pipes.paths.stderr],
-        drain: () => this.drain().any,
-        follow: (ended) => this.follow(ended)
-      },
-      parentsOf(this.shell),
-      this.startedAt
-    )
-    this.substitutions = substitutions
-    if (this.stopped !== undefined) substitutions.stop()
-    await substitutions.end()
-    this.substitutions = undefined
+    const isAwaited = Interruption.writers(this.target)
+    let { heard } = this
+    let quietSince = performance.now()
+    for (let pause = 1; this.stopped === undefined && this.held.any && isAwaited(); pause = Math.min(2 * pause, 100)) {
+      if (performance.now() - quietSince > longestQuiet) return
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>((resolve) => {
+        this.wake = resolve
+        timer = setTimeout(resolve, pause)
+        this.follow(resolve)
+      })
+      clearTimeout(timer)
+      this.drain()
+      if (this.heard === heard) continue
+      heard = this.heard
+      quietSince = performance.now()
+    }
   }
 
   /** Directs what background processes still write to a file, and returns the notice about it. */
@@ -417,7 +393,7 @@ export class CommandRun {
   }
 
   /** Ends the timeout and the interruption. */
-  settle(): void {
+  private settle(): void {
     this.over = true
     clearTimeout(this.deadline)
     this.cleared ??= this.endInterruption?.()
@@ -439,7 +415,6 @@ export class CommandRun {
       isExiting: () => conduct.isExiting,
       shell: this.shell,
       directory: this.directory,
-      pipes: this.pipes.paths,
       startedAt: this.startedAt,
       begun: () => this.begun
     }

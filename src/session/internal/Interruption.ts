@@ -1,8 +1,5 @@
 /** Ends what a command runs, and keeps the shell wherever possible. */
 
-import * as Fs from "node:fs"
-import * as Path from "node:path"
-import type { PipePaths } from "../Fifo.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Shell } from "./ShellSupervisor.js"
@@ -14,47 +11,18 @@ interface Signs {
   readonly sessionId: string
   /** When the command began (`ProcessTable.ticksAt`). */
   readonly since: number
-  /** The marks that the command's processes may have (`CommandMark`). */
+  /** The marks that the command's processes may have. */
   readonly marks: ReadonlySet<string>
-  /** The FIFOs of its output. */
-  readonly pipes: PipePaths
   /** The pids that are known to be older than the command. */
   readonly older: Set<number>
 }
 
-/** The most descriptors of a process that are looked at. */
-const mostDescriptors = 256
-
-/** Tests whether a process has one of the FIFOs open. */
-const holds = (pid: number, pipes: ReadonlyArray<Fs.Stats>, names: ReadonlySet<string>): boolean => {
-  try {
-    return Fs.readdirSync(`/proc/${pid}/fd`)
-      .slice(0, mostDescriptors)
-      .some((fd) => {
-        const link = `/proc/${pid}/fd/${fd}`
-        // By name first: to look at any other file may take as long as its file system likes.
-        if (!names.has(Path.basename(Fs.readlinkSync(link)))) return false
-        const file = Fs.statSync(link)
-        return pipes.some(({ dev, ino }) => file.dev === dev && file.ino === ino)
-      })
-  } catch {
-    return false
-  }
-}
-
-const holderOf = ({ stderr, stdout }: PipePaths): ((pid: number) => boolean) => {
-  const paths = [stdout, stderr]
-  const pipes = paths.flatMap((path) => Fs.lstatSync(path, { throwIfNoEntry: false }) ?? [])
-  const names = new Set(paths.map((path) => Path.basename(path)))
-  return (pid) => holds(pid, pipes, names)
-}
-
 /**
  * Returns the processes that a command has started and that have not ended. Its mark tells, also of what has left the
- * shell's descendants; where a process has none, descent does, or an end of the command's output. What another command
- * of the session has started is not among them, nor what that has started since.
+ * shell's descendants; where a process has none, descent does. What another command of the session has started is not
+ * among them, nor what that has started since.
  */
-export const list = ({ marks, older, pipes, sessionId, shell, since }: Signs): Array<ProcessTable.Process> => {
+export const list = ({ marks, older, sessionId, shell, since }: Signs): Array<ProcessTable.Process> => {
   const born = ProcessTable.listSince(since, older).filter((one) => one.pid !== shell && one.pid !== process.pid)
   const found = new Set<ProcessTable.Process>()
   const unknown: Array<ProcessTable.Process> = []
@@ -63,17 +31,8 @@ export const list = ({ marks, older, pipes, sessionId, shell, since }: Signs): A
     if (mark !== undefined && marks.has(mark)) found.add(one)
     else if (!ProcessTable.isOfSession(mark, sessionId)) unknown.push(one)
   }
-  const addBelow = (root: number) => {
+  for (const root of [shell, ...Array.from(found, (one) => one.pid)]) {
     for (const one of ProcessTable.descendants(unknown, root)) found.add(one)
-  }
-  for (const root of [shell, ...Array.from(found, (one) => one.pid)]) addBelow(root)
-  if (unknown.length > 0) {
-    const isHolder = holderOf(pipes)
-    for (const one of unknown) {
-      if (found.has(one) || !isHolder(one.pid)) continue
-      found.add(one)
-      addBelow(one.pid)
-    }
   }
   return [...found]
 }
@@ -97,28 +56,19 @@ const mostLooks = 10
 
 /**
  * Stops all, also those that fork faster than they can be listed: a process that is stopped does not fork, and does not
- * go on when one that it waits for ends. What `isSpared` names goes on, with what is below it.
+ * go on when one that it waits for ends.
  */
-const stopAll = (
-  signs: Signs,
-  isSpared: (pid: number) => boolean = () => false
-): ReadonlyArray<ProcessTable.Process> => {
-  const seen = new Set<number>()
-  const stopped: Array<ProcessTable.Process> = []
-  for (let looks = 0, isMore = true; isMore && looks < mostLooks; looks++) {
-    isMore = false
-    const all = list(signs)
-    const spared = all.filter(({ pid }) => !seen.has(pid) && isSpared(pid))
-    for (const { pid } of spared.flatMap((one) => [one, ...ProcessTable.descendants(all, one.pid)])) seen.add(pid)
-    for (const one of all) {
-      if (seen.has(one.pid)) continue
-      seen.add(one.pid)
-      stopped.push(one)
-      isMore = true
+const stopAll = (signs: Signs): ReadonlyArray<ProcessTable.Process> => {
+  const stopped = new Map<number, ProcessTable.Process>()
+  for (let looks = 0; looks < mostLooks; looks++) {
+    const fresh = list(signs).filter(({ pid }) => !stopped.has(pid))
+    if (fresh.length === 0) break
+    for (const one of fresh) {
+      stopped.set(one.pid, one)
       ProcessTable.send(one.pid, "SIGSTOP")
     }
   }
-  return stopped
+  return [...stopped.values()]
 }
 
 /** Kills children before their parents, at whose end the system wakes those that are stopped (orphaned groups). */
@@ -157,27 +107,19 @@ const end = async (signs: Signs): Promise<void> => {
 }
 
 /**
- * Stops a command with its shell, so that nothing more of it runs: what waits for another of its processes does not see
- * that one's end. What `isSpared` names goes on. The returned function kills what is stopped, and then the shell by
- * `killShell`; it resolves when nothing is left.
+ * Kills a command with its shell, so that nothing more of it runs: what waits for another of its processes does not see
+ * that one's end.
  */
-const freezeCommandProcesses = (
-  signs: Signs,
-  isSpared: (pid: number) => boolean,
-  killShell: () => void
-): (() => Promise<void>) => {
+const killWithShell = async (signs: Signs, killShell: () => void): Promise<void> => {
+  const began = performance.now()
   ProcessTable.send(signs.shell, "SIGSTOP")
-  stopAll(signs, isSpared)
-  return async () => {
-    const began = performance.now()
-    killStopped(stopAll(signs, isSpared))
-    killShell()
-    for (let pause: number = pauses[0]; performance.now() - began < giveUp; pause = Math.min(2 * pause, pauses[1])) {
-      await wait(pause)
-      const left = stopAll(signs, isSpared)
-      if (left.length === 0) return
-      killStopped(left)
-    }
+  killStopped(stopAll(signs))
+  killShell()
+  for (let pause: number = pauses[0]; performance.now() - began < giveUp; pause = Math.min(2 * pause, pauses[1])) {
+    await wait(pause)
+    const left = stopAll(signs)
+    if (left.length === 0) return
+    killStopped(left)
   }
 }
 
@@ -202,29 +144,26 @@ const killEvery = 10
 export interface Target {
   readonly shell: Shell
   readonly directory: SessionDirectory
-  readonly pipes: PipePaths
   /** The time of `performance.now()` when the command began. */
   readonly startedAt: number
   /** Tells whether the shell has begun it. */
   readonly begun: () => boolean
   /** Tells whether the shell has nothing left to run but the user's EXIT trap. */
   readonly isExiting: () => boolean
-  /** The mark of its processes, and that of the next command's; undefined where the shell set it at its start. */
-  readonly mark: string | undefined
+  /** The mark of its processes, and that of the next command's. */
+  readonly mark: string
   readonly nextMark: string
 }
 
 /** Returns the signs of the target's processes; `shell` is the shell's pid. */
-const signsOf = ({ directory, mark, nextMark, pipes, startedAt }: Target, shell: number): Signs => {
+const signsOf = ({ directory, mark, nextMark, startedAt }: Target, shell: number): Signs => {
   // A shell that has ended the command has the next one's mark; one in which the mark can't be set has another.
   const actual = ProcessTable.of(shell)
-  const marks = [mark, actual === nextMark ? undefined : actual].filter((one) => one !== undefined)
   return {
     shell,
     sessionId: directory.sessionId,
     since: ProcessTable.ticksAt(startedAt),
-    marks: new Set(marks),
-    pipes,
+    marks: new Set(actual === undefined || actual === nextMark ? [mark] : [mark, actual]),
     older: new Set()
   }
 }
@@ -233,31 +172,39 @@ const signsOf = ({ directory, mark, nextMark, pipes, startedAt }: Target, shell:
 export const clear = (target: Target): Promise<void> => end(signsOf(target, target.shell.pid))
 
 /**
- * Stops a command with its shell, before anything more of it runs, but for what `isSpared` names. The returned function
- * kills what is stopped, and resolves when nothing of it is left.
+ * Leaves out what runs in the background: processes that ignore SIGINT, and what runs below them. Those below may not
+ * ignore it, but at the end of one, the list in the background would run its next command.
  */
-export const freeze = (target: Target, isSpared: (pid: number) => boolean): (() => Promise<void>) =>
-  freezeCommandProcesses(signsOf(target, target.shell.pid), isSpared, () => target.shell.kill())
+const inForeground = (processes: ReadonlyArray<ProcessTable.Process>): ReadonlyArray<ProcessTable.Process> => {
+  const deaf = processes.filter(({ pid }) => ProcessTable.isDeaf(pid))
+  const background = new Set(deaf.flatMap((one) => [one, ...ProcessTable.descendants(processes, one.pid)]))
+  return processes.filter((one) => !background.has(one))
+}
+
+/** Milliseconds in which a fork of the shell has redirected its output (`server >log 2>&1 &`). */
+const forking = 100
 
 /**
- * Leaves out what runs below a process that ignores SIGINT, as a list in the background does, though its children do
- * not: it would run its next command. All of it is ended once the shell has ended the command.
+ * Returns the test whether a process of an ended command may still write to its result: a process substitution, or for
+ * a moment, a fork of the shell that goes to the background.
  */
-const notBelowDeaf = (processes: ReadonlyArray<ProcessTable.Process>): ReadonlyArray<ProcessTable.Process> => {
-  const below = new Set<number>()
-  for (const { pid } of processes) {
-    if (below.has(pid) || ProcessTable.signalsOf(pid)?.isDeaf !== true) continue
-    for (const one of ProcessTable.descendants(processes, pid)) below.add(one.pid)
+export const writers = (target: Target): (() => boolean) => {
+  const signs = signsOf(target, target.shell.pid)
+  const session = ProcessTable.stat(signs.shell)?.session
+  const until = performance.now() + forking
+  return () => {
+    const left = list(signs)
+    if (performance.now() < until && left.some(({ pid }) => ProcessTable.isForking(pid))) return true
+    return inForeground(left).some((one) => session === undefined || one.session === session)
   }
-  return processes.filter(({ pid }) => !below.has(pid))
 }
 
 /**
  * Begins to interrupt a command. The returned function must be called as soon as the command's status is known, since a
  * later signal would hit the next command. It ends the command's background processes too, and resolves when nothing
- * of the command is left; earlier commands' go on. With `onlyStop`, it ends nothing.
+ * of the command is left; earlier commands' go on.
  */
-export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean) => Promise<void>) => {
+export const begin = (target: Target, patience: Patience): (() => Promise<void>) => {
   const { begun, directory, isExiting, shell } = target
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
@@ -281,11 +228,7 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     // The end of an EXIT trap's command would only make the shell run the trap's next one.
     if (elapsed >= patience.kill || isExiting()) {
       signs ??= signsOf(target, shell.pid)
-      void freezeCommandProcesses(
-        signs,
-        () => false,
-        () => shell.kill()
-      )()
+      void killWithShell(signs, () => shell.kill())
       return
     }
     if (!begun()) {
@@ -302,7 +245,7 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     ProcessTable.send(shellPid, "SIGURG")
     if (elapsed < patience.ask) {
       ask(
-        notBelowDeaf(processes).map((one) => one.pid),
+        inForeground(processes).map((one) => one.pid),
         shellPid
       )
     } else {
@@ -320,11 +263,11 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     timer = setTimeout(step, elapsed < patience.ask ? askEvery : killEvery)
   }
   step()
-  return (onlyStop = false) => {
+  return () => {
     clearTimeout(timer)
     clearTimeout(asking)
     if (forced) directory.useForce(false)
     forced = false
-    return signs === undefined || onlyStop ? Promise.resolve() : end(signs)
+    return signs === undefined ? Promise.resolve() : end(signs)
   }
 }

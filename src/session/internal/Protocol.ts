@@ -49,31 +49,13 @@ export const definitions = (directory: SessionDirectory, bridge: Bridge): string
   [
     bridge.definitions(directory.path),
     notFoundFunction(directory, bridge),
-    ProcessTable.set(ProcessTable.make(directory.sessionId)),
+    ProcessTable.set(directory.firstMark),
     ""
   ].join("\n")
 
 /** Returns the names of the functions that the session defines. */
 export const names = (directory: SessionDirectory, bridge: Bridge): ReadonlyArray<string> =>
   Array.from(definitions(directory, bridge).matchAll(/^(\w+)\(\) /gm), (match) => match[1] ?? "")
-
-const define = (directory: SessionDirectory) => `\\builtin . ${quote(directory.definitions)}\n`
-
-/**
- * Makes the text that moves a shell from one session directory to another. Functions of the user's own that are named
- * like ours stay.
- */
-export const moveTo = (directory: SessionDirectory, from: SessionDirectory, bridge: Bridge): string => {
-  const keep = names(directory, bridge).map(
-    (name) =>
-      `__synapse_own=$(\\builtin declare -f ${name}); ` +
-      `case $__synapse_own in *__synapse_call* | *${quote(from.path)}*) ;; *) __synapse_kept+="$__synapse_own"$'\n' ;; esac\n`
-  )
-  return (
-    `${bridge.changePath(from.path, directory.path)}\n__synapse_kept=\n${keep.join("")}${define(directory)}` +
-    `\\builtin eval "$__synapse_kept"; \\builtin unset -v __synapse_own __synapse_kept\n${ShellState.set(directory)};${setTexts(directory)}\n`
-  )
-}
 
 /**
  * Makes the first lines that a shell reads. `cwd` is the directory to change to, and `start` where that one is gone: the
@@ -256,7 +238,7 @@ const dropAliases = `\\builtin unalias ${reserved.map((word) => `'${word}'`).joi
  * The commands that keep bash from running what belongs to a prompt. There is none, and what such a text reads from
  * standard input would be the lines of the protocol.
  */
-export const noPrompts = "\\builtin unset -v PROMPT_COMMAND||\\builtin :;PS0= PS1= PS2="
+const noPrompts = "\\builtin unset -v PROMPT_COMMAND||\\builtin :;PS0= PS1= PS2="
 
 /** The signals whose traps may read our lines while no command runs; those on INT, URG and EXIT are the protocol's. */
 const idleSignals = "HUP QUIT USR1 USR2 PIPE ALRM TERM CHLD CONT TSTP TTIN TTOU WINCH IO VTALRM PROF XCPU XFSZ"
@@ -271,7 +253,7 @@ const idleTrap = `\\builtin trap "\${__synapse_idle-:}" ${urg}`
 const busyTrap = (hasGroup: boolean) => `\\builtin trap "\${__synapse_${hasGroup ? "group" : "busy"}-:}" ${urg}`
 
 /** Sets the texts of the traps, once for a shell: bash takes a time for every character of a line. */
-export const setTexts = (directory: SessionDirectory) =>
+const setTexts = (directory: SessionDirectory) =>
   `__synapse_busy=${interruptTrap(directory, true)} __synapse_group=${interruptTrap(directory, false)} ` +
   `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};\\builtin trap '${leave}' ${urg};${dropAliases};${noPrompts}`)}`
 
@@ -316,7 +298,7 @@ const takeLast = `__synapse_last=\${_:0:${maxLast}}`
 const takePipeline = `${takeLast} __synapse_pipeline=\${PIPESTATUS[*]}`
 
 /** Keeps `$_`, which the end of a sourced file sets to that file's name; set after every command for the next one. */
-export const keepsLast = `\\builtin trap '${takeLast}' RETURN`
+const keepsLast = `\\builtin trap '${takeLast}' RETURN`
 
 /** Makes the trap of a command that the one set for every command does not do for. */
 const returnTrap = ({ pipes, trace }: Before): string => {
@@ -354,7 +336,7 @@ const standardInput = ({ stdin }: PipePaths): string =>
  * command begins; without `builtin`, it can't. Then the status is kept, and all that could see the second nonce is
  * switched off. `$_` is kept by a trap, for after a sourced file it is that file's name.
  *
- * bash takes a time for every character here. `nextMark` marks what the command after this one starts (`CommandMark`).
+ * bash takes a time for every character here. `nextMark` marks what the command after this one starts.
  */
 export const run = (
   directory: SessionDirectory,

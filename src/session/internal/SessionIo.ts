@@ -14,16 +14,6 @@ import type { LateOutput } from "./OutputPipe.js"
 import { OutputPipe, type Sink } from "./OutputPipe.js"
 import * as ShellState from "./ShellState.js"
 
-/** Returns the inode of a FIFO; undefined where there is none by that name. */
-const inodeOf = (path: string): number | undefined => {
-  try {
-    const at = Fs.lstatSync(path)
-    return at.isFIFO() ? at.ino : undefined
-  } catch {
-    return undefined
-  }
-}
-
 const rename = (from: string, to: string): void => {
   try {
     Fs.renameSync(from, to)
@@ -44,24 +34,18 @@ export class SessionIo {
   readonly calls: OpenBridge
   /** Set where a command was found to have deleted some of it. */
   broken = false
-  /** The directory's stamp when no file was lost. */
-  private stamp: number | undefined
   private readonly statePipe: OutputPipe
   private readonly notFoundPipe: OutputPipe
   private state: Array<Buffer> = []
   private stateLength = 0
   private stateEnd = ""
   private missing = ""
-  /** The inodes of the FIFOs that stay, by their paths. */
-  private readonly inodes: ReadonlyMap<string, number | undefined>
 
   private constructor(
     readonly directory: SessionDirectory,
     bridge: Context.Tag.Service<ShellBridge>,
     around: () => Surroundings
   ) {
-    const fifos = [directory.state, directory.notFound, ...bridge.fifos(directory.path)]
-    this.inodes = new Map(fifos.map((path) => [path, inodeOf(path)]))
     this.calls = bridge.open(directory, around)
     this.pool = new PipePool(directory.pairs)
     this.statePipe = new OutputPipe(directory.state)
@@ -83,20 +67,9 @@ export class SessionIo {
     }
   }
 
-  /** Tests whether it can't be used any more. Files are looked at only where the directory's stamp is another one. */
-  isLost(stamp?: number): boolean {
-    if (this.broken || this.calls.broken) return true
-    if (stamp !== undefined && stamp === this.stamp) return false
-    const isLost = this.directory.lost || this.calls.lost
-    this.stamp = isLost ? undefined : stamp
-    return isLost
-  }
-
-  /** True where all files of the session's directory are as they were made; a command may have changed them unseen. */
-  get isIntact(): boolean {
-    const isThere = ([path, inode]: readonly [string, number | undefined]) =>
-      inode !== undefined && inodeOf(path) === inode
-    return !this.isLost() && this.directory.isIntact && [...this.inodes].every(isThere)
+  /** True where it can't be used any more. */
+  get isLost(): boolean {
+    return this.broken || this.calls.broken || this.directory.isDeleted
   }
 
   /** Reads the pipes as they fill, while a command runs long: a shell that ends may write much. */
@@ -183,7 +156,6 @@ class WriteWatch {
 export class PipePair {
   readonly stdout: OutputPipe
   readonly stderr: OutputPipe
-  private stamp: number | undefined
   private watch: WriteWatch | undefined
   private onWrite: ((stream: StreamName) => void) | undefined
 
@@ -198,12 +170,9 @@ export class PipePair {
     }
   }
 
-  /** Tests whether a command has deleted one of them, where their directory's stamp is another one than at the last test. */
-  isLost(stamp?: number): boolean {
-    if (stamp !== undefined && stamp === this.stamp) return false
-    const isLost = this.stdout.lost || this.stderr.lost
-    this.stamp = isLost ? undefined : stamp
-    return isLost
+  /** True where a command has deleted one of them. */
+  get isLost(): boolean {
+    return this.stdout.lost || this.stderr.lost
   }
 
   /** Makes it fit for a command after `PipePool.giveWhenQuiet`; returns false where a command has deleted one of them. */
@@ -355,11 +324,6 @@ export class PipePool {
     pair.stdout.untilEnd(sink, ended)
     pair.stderr.untilEnd(sink, ended)
     return true
-  }
-
-  /** True where no process writes to any pair. */
-  get idle(): boolean {
-    return this.free.length === this.all.size
   }
 
   close(): void {

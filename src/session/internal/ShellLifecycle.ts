@@ -7,11 +7,13 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import { CommandQueue } from "../CommandQueue.js"
 import * as Descriptors from "../Descriptors.js"
 import * as Job from "../Job.js"
+import * as ProcessTable from "../ProcessTable.js"
 import { SessionDirectory } from "../SessionDirectory.js"
 import * as SessionProcesses from "../SessionProcesses.js"
 import type { Settings } from "../SessionSettings.js"
@@ -83,7 +85,10 @@ const makeShellStart = ({
     )
 
   const define = (directory: SessionDirectory) =>
-    Supervisor.attempt(() => directory.define(Protocol.definitions(directory, bridge)))
+    Supervisor.attempt(() => {
+      directory.firstMark = ProcessTable.make(directory.sessionId)
+      directory.define(Protocol.definitions(directory, bridge))
+    })
 
   const launch = (directory: SessionDirectory, isFirst: boolean, onSpawned: Effect.Effect<unknown>) =>
     Effect.suspend(() =>
@@ -246,8 +251,6 @@ export const make = ({
   /** The supervisor of the shell, which outlives it. */
   let supervisor: Supervisor.ShellSupervisor | undefined
   let io: SessionIo | undefined
-  /** Pipes whose directory a command has deleted, while a background process still writes to them. */
-  const former: Array<SessionIo> = []
   /** Waits until the supervisor has ended, and the resources of its launch are released. */
   let over: Effect.Effect<void> = Effect.void
   /** The number of restarts that were asked for and are not done; no command begins meanwhile. */
@@ -313,16 +316,14 @@ export const make = ({
     state
   })
 
-  /** Makes a new directory and new pipes where a command has deleted the old ones (`rm -rf /tmp/*`). */
-  const move = (from: SessionIo) =>
+  /** Ends a shell whose files a command has deleted: the next one gets new files. */
+  const discard = (lost: SessionIo) =>
     Effect.gen(function* () {
-      const to = yield* Supervisor.attempt(() => lay(new SessionDirectory(processes.sessionId, settings)))
-      io = to
-      if (from.pool.idle) from.close(settings.keepOutputFiles)
-      else former.push(from)
-      yield* Supervisor.attempt(() => to.directory.define(Protocol.definitions(to.directory, bridge)))
-      shell?.write(Protocol.moveTo(to.directory, from.directory, bridge))
-      supervisor?.alsoRemove(to.directory.path)
+      supervisor?.kill()
+      yield* over
+      supervisor = undefined
+      io = undefined
+      lost.close(settings.keepOutputFiles)
     })
 
   const prepare = Effect.gen(function* () {
@@ -334,7 +335,7 @@ export const make = ({
       // One that ended while its pipes were still being made has told nobody.
       if (shell === ending) shell = undefined
     }
-    if (io !== undefined && (io.isLost() || (shell === undefined && !io.isIntact))) yield* move(io)
+    if (io?.isLost === true) yield* discard(io)
     if (io === undefined || shell === undefined) {
       const starting = start({ io, launched: supervisor === undefined ? undefined : { supervisor, over } })
       // A wrapper may have started more than itself; nothing else is there before the first shell.
@@ -372,16 +373,21 @@ export const make = ({
     io.wantState(true)
   })
 
-  /** Ends the command that runs, before anything more of it does. */
-  const endCommand = Effect.gen(function* () {
-    feeder.freeze()
-    yield* dismiss
-    yield* Effect.timeoutOption(
-      Effect.promise(() => feeder.kill()),
+  /** Interrupts the command that runs, and kills everything where that does not end it. */
+  const endCommand = Effect.flatMap(
+    Effect.timeoutOption(
+      Effect.promise(() => feeder.stop()),
       SessionProcesses.farewell
-    )
-    feeder.abandon()
-  })
+    ),
+    Option.match({
+      onNone: () =>
+        Effect.zipRight(
+          dismiss,
+          Effect.sync(() => processes.kill(supervisor?.spawned ?? 0))
+        ),
+      onSome: () => Effect.void
+    })
+  )
 
   const restart = Effect.suspend(() => {
     restarts++
@@ -410,16 +416,13 @@ export const make = ({
 
   const replace = (unable: Supervisor.Shell) =>
     Effect.suspend(() => {
-      // Where a command has damaged the session's files, the shell is not to blame, and gets new ones.
-      if (io?.isIntact === false) {
-        io.broken = true
-        return Effect.void
-      }
       unable.kill()
       return Effect.map(
         Effect.promise(() => unable.ended),
         () => {
           state.restoration = undefined
+          // A command may have damaged the session's files.
+          if (io !== undefined) io.broken = true
           state.noteOnly(
             `The shell could run no command any more (a builtin, a limit or a restriction was changed): ` +
               `this one ran in a new shell in ${state.cwd}; variables, functions and options are lost.`
@@ -430,11 +433,9 @@ export const make = ({
 
   const lifecycle: ShellLifecycle = {
     peek: () => {
-      if (io === undefined) return undefined
-      const { stamp } = io.directory
-      if (io.isLost(stamp)) return undefined
+      if (io === undefined || io.isLost) return undefined
       const ready = take()
-      if (ready?.pipes.isLost(stamp) !== true) return ready
+      if (ready?.pipes.isLost !== true) return ready
       ready.io.broken = true
       return undefined
     },
@@ -461,7 +462,6 @@ export const make = ({
         return restart
       }).pipe(
         Effect.tap(() => {
-          for (const one of former.splice(0)) one.close(settings.keepOutputFiles)
           io?.close(settings.keepOutputFiles)
           io = undefined
           forget()

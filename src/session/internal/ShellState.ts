@@ -119,7 +119,7 @@ export const hide = (chunk: Buffer): Buffer =>
 const part = (name: string, text: string): string => `\\builtin printf "${name}\\n"; ${text}; \\builtin printf "\\0"`
 
 /** The text that makes a shell which is ending write its state to its standard output. */
-export const writing: string = [
+const writing: string = [
   part("options", "\\builtin set +o"),
   part("traps", "\\builtin trap -p"),
   // These would end the shell while it writes the rest.

@@ -27,63 +27,6 @@ const noShellFrom = (error: unknown): ExecutionFailed => noShell(error instanceo
 export const attempt = <A>(run: () => A | Promise<A>): Effect.Effect<A, ExecutionFailed> =>
   Effect.tryPromise({ try: async () => run(), catch: noShellFrom })
 
-/** The most processes above another one. */
-const maxParents = 64
-
-/** Returns the name of the file that is a process's standard input; empty where the process is gone. */
-export const inputOf = (pid: number): string => {
-  try {
-    return Fs.readlinkSync(`/proc/${pid}/fd/0`)
-  } catch {
-    return ""
-  }
-}
-
-/**
- * Returns the pids of all that hold the standard input `file` and were started after `since` (`ProcessTable.ticksAt`):
- * what is older is a wrapper's own. `reader`, which is to read it, and those above it do not count.
- */
-export const holders = (file: string, reader: number, since: number): ReadonlyArray<number> => {
-  const rightful = new Set<number>()
-  for (let pid = reader; pid > 0 && rightful.size < maxParents; pid = ProcessTable.stat(pid)?.parent ?? 0) {
-    rightful.add(pid)
-  }
-  // The other end of a pipe has the same name; and bash keeps what a redirection has put aside as a descriptor that is
-  // closed with the next program: a subshell in the background has a copy, which it never reads.
-  const canRead = (pid: number, { file: name, number, writes }: ProcessTable.Descriptor) =>
-    (!writes || !name.startsWith("pipe:")) && (number === 0 || !ProcessTable.closesOnExec(pid, number))
-  const holds = (pid: number) =>
-    ProcessTable.descriptors(pid, "all", (name) => name === file).some((one) => canRead(pid, one))
-  return ProcessTable.list().flatMap(({ pid, started }) =>
-    started > since && !rightful.has(pid) && holds(pid) ? [pid] : []
-  )
-}
-
-/** Tests for a file that no process has but by inheritance from this one: `/dev/null` is everybody's standard input. */
-const isPrivate = (file: string): boolean => /^(socket|pipe):\[\d+\]$/.test(file)
-
-/** The most looks for processes that start others while they are killed. */
-const maxLooks = 20
-
-/**
- * Kills all that hold the standard input of `reader` (`holders`), and returns their names. Kills nothing where that is
- * neither a socket nor a pipe: then `reader` has ended, and its pid may be another's.
- */
-export const reserve = (reader: number, since: number): ReadonlyArray<string> => {
-  const file = inputOf(reader)
-  const names = new Set<string>()
-  for (let look = 0; look < maxLooks && isPrivate(file); look++) {
-    const found = holders(file, reader, since)
-    if (found.length === 0) break
-    for (const pid of found) {
-      // A shell that was killed lets go of it in a moment.
-      if (!ProcessTable.isKilled(pid)) names.add(ProcessTable.nameOf(pid))
-      ProcessTable.send(pid, "SIGKILL")
-    }
-  }
-  return [...names]
-}
-
 /** The callbacks for a shell's frames and its end. */
 export interface ShellListener {
   readonly onFrame: (body: string) => void
@@ -138,11 +81,6 @@ export class Shell {
     return this.supervisor.spawned
   }
 
-  /** The time, in clock ticks since boot, before which no shell of its supervisor has run a command. */
-  get keptSince(): number {
-    return this.supervisor.keptSince
-  }
-
   /** The shell's own pid in this process's PID namespace; that of no process where the shell has ended unseen. */
   get pid(): number {
     return this.hostPid ?? (this.supervisor.keeps ? nobody : this.supervisor.spawned)
@@ -173,14 +111,19 @@ export class Shell {
     else ProcessTable.send(pid, "SIGKILL")
   }
 
-  /** True where it ends or is about to, because its supervisor was killed. */
-  get isOrphan(): boolean {
-    return !this.alive || this.supervisor.isKilled
+  /** True where its standard input is the supervisor's, as it is between commands. */
+  get isAtPrompt(): boolean {
+    return ProcessTable.inputOf(this.pid) === ProcessTable.inputOf(this.supervisor.pid)
   }
 
-  /** Lets its supervisor go on where that was stopped; ends the shell where one is dead whose wrapper would hide that. */
-  tendSupervisor(): void {
-    if (this.alive) this.supervisor.tend()
+  /** Lets its supervisor go on where a command has stopped that (SIGSTOP). */
+  wakeSupervisor(): void {
+    this.supervisor.goOn()
+  }
+
+  /** Kills the supervisor too: something else may read what its shells are to read. */
+  killAll(): void {
+    this.supervisor.kill()
   }
 
   hearOutput(chunk: Buffer): void {
@@ -272,8 +215,6 @@ export class ShellSupervisor {
   /** Resolves once the supervisor reports that it runs, and what wraps it has done its work; never where nothing keeps shells. */
   readonly running: Promise<void>
   private tellRunning: () => void = () => {}
-  /** The time, in clock ticks since boot, before which no shell of its has run a command. */
-  keptSince = Number.POSITIVE_INFINITY
   /** True where shells can follow one another in the process. */
   keeps = false
   /** True once the input has ended, perhaps by the doing of a wrapper: no further shell can start. */
@@ -350,7 +291,6 @@ export class ShellSupervisor {
   next(): Shell {
     const shell = new Shell(this)
     this.shell = shell
-    reserve(this.pid, this.keptSince)
     this.child.stdin.write(`\n${this.token}\n`)
     return shell
   }
@@ -359,27 +299,8 @@ export class ShellSupervisor {
     this.child.stdin.write(text)
   }
 
-  /** True where the supervisor was killed, and the shell can't outlive it. */
-  get isKilled(): boolean {
-    return this.keeps && ProcessTable.isKilled(this.pid)
-  }
-
-  /**
-   * Lets a supervisor go on that a command has stopped (SIGSTOP), and kills what wraps one that is dead, and the shell with it:
-   * nobody else would report that one's end.
-   */
-  tend(): void {
-    this.goOn()
-    if (this.wrapped !== undefined && !ProcessTable.isThere(this.wrapped)) this.kill()
-  }
-
-  private goOn(): void {
+  goOn(): void {
     ProcessTable.send(this.pid, "SIGCONT")
-  }
-
-  /** Names a further directory that goes when this program dies. */
-  alsoRemove(directory: string): void {
-    if (this.alive) this.lifeline.write(`${directory}\0`)
   }
 
   /** Closes the input: an idle shell then runs its EXIT trap and ends, and the process ends with it. */
@@ -417,7 +338,6 @@ export class ShellSupervisor {
    * input has ended.
    */
   private hearReport(text: string): void {
-    if (!this.keeps) this.keptSince = ProcessTable.ticksAt(performance.now()) + ProcessTable.early
     this.keeps = true
     const inner = Number(/K(\d+)\0/.exec(text)?.[1] ?? ProcessTable.innerPid(this.spawned))
     if (ProcessTable.innerPid(this.spawned) !== inner) this.wrapped = ProcessTable.find(this.spawned, inner)
@@ -453,12 +373,7 @@ export class ShellSupervisor {
 }
 
 /** Spawns a supervisor, whose first shell starts at once. Fails where the program can't be spawned. */
-export const spawn = ({
-  cwd,
-  directory,
-  launch,
-  onExit
-}: SpawnOptions): Effect.Effect<ShellSupervisor, ExecutionFailed> =>
+const spawn = ({ cwd, directory, launch, onExit }: SpawnOptions): Effect.Effect<ShellSupervisor, ExecutionFailed> =>
   Effect.gen(function* () {
     const { args, program } = launch.spawnable
     const { child, failed } = yield* Effect.try({

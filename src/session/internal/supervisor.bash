@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Runs the interactive shells of a session, one after another, so that what runs in the background outlives a shell.
 #
-# Descriptor 3 is a socket to the program, which says who it is, a secret word and the session's directory; later further
-# directories, or `quit`. If it ends without that word, the program is dead. Where no wrapper passes it on (docker exec,
+# Descriptor 3 is a socket to the program, which says who it is, a secret word and the session's directory; later
+# `quit`. If it ends without that word, the program is dead. Where no wrapper passes it on (docker exec,
 # sudo), this process becomes the shell. The names are odd, for a variable of the environment must reach the shells.
 __synapse_next() { TMOUT='' IFS='' read -r -d '' "$@"; }
 
@@ -19,8 +19,8 @@ __synapse_fields() {
   fields=(${stat##*)})
 }
 
-# Whether a process, whose fields are read, is in the process session $2, or carries the session's mark in its limits
-# (`CommandMark.ts`) or in its environment.
+# Whether a process, whose fields are read, is in the process session $2, or carries the session's mark in its limits or in its
+# environment.
 __synapse_is_ours() {
   local limits='' variable
   if (( $2 > 1 && fields[3] == $2 )); then return 0; fi
@@ -61,13 +61,11 @@ __synapse_freeze() {
   done
 }
 
-# Waits for the death of the program; then kills all that the session has started, and removes its directories.
+# Waits for the death of the program; then kills all that the session has started, and removes its directory.
 __synapse_guard() {
-  local order directories=("$__synapse_directory") fields own pass frozen
-  while __synapse_next -u 3 order; do
-    if [[ $order == quit ]]; then exit; fi
-    directories+=("$order")
-  done
+  local order fields own pass frozen
+  __synapse_next -u 3 order
+  if [[ $order == quit ]]; then exit; fi
   __synapse_fields self
   own=("${fields[@]}")
   for (( pass = 0; pass < 500; pass++ )); do
@@ -77,7 +75,7 @@ __synapse_guard() {
     if (( ${#frozen[@]} == 0 )) || ! kill -KILL -- "${frozen[@]}"; then break; fi
   done
   kill -KILL $$
-  command -p rm -rf -- "${directories[@]}"
+  command -p rm -rf -- "$__synapse_directory"
 }
 
 # The shell has a process group of its own, so that `kill 0` does not reach this process.
