@@ -33,13 +33,14 @@ describe("what reads standard input between commands", () => {
   survives("a trap on DEBUG, in all that is sourced", "trap 'read x' DEBUG; set -T", "set +T")
   survives("a trap on RETURN", "trap cat RETURN")
   survives("a trap on ERR", "trap cat ERR")
-  for (const [name, hook] of [
-    ["a trap", "trap 'while :; do cat; done' USR1; (sleep 0.02; kill -USR1 $$) & disown"],
-    ["a trap on CHLD", "trap 'read -N 9000 x' CHLD; sleep 0.02 &"],
+  for (const [name, hook, isSure] of [
+    ["a trap", "trap 'while :; do cat; done' USR1; (sleep 0.02; kill -USR1 $$) & disown", true],
+    ["a trap on CHLD", "trap 'read -N 9000 x' CHLD; sleep 0.02 &", true],
     // A child of no shell: it has left its parents, its group and its session.
     [
       "a process in the background",
-      "eat() { setsid cat <&0 >/dev/null & }; trap '(eat)' USR1; (sleep 0.02; kill -USR1 $$) & disown"
+      "eat() { setsid cat <&0 >/dev/null & }; trap '(eat)' USR1; (sleep 0.02; kill -USR1 $$) & disown",
+      false
     ]
   ] as const) {
     inSession(`${name} that takes lines costs the shell, and no command is lost or runs twice`, (subject) =>
@@ -48,7 +49,8 @@ describe("what reads standard input between commands", () => {
         yield* Effect.sleep(300)
         const { exitCode, notices, stdout } = yield* subject.run("echo once >> ran; echo on; (exit 3)")
         assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 3, stdout: "on\n" })
-        assert.match(notices?.join() ?? "", /variables, functions and options are lost/)
+        // The shell may be faster than a process in the background.
+        if (isSure) assert.match(notices?.join() ?? "", /variables, functions and options are lost/)
         assert.deepStrictEqual(yield* subject.run("cat ran"), result({ stdout: "once\n" }))
       })
     )
