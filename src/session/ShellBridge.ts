@@ -58,10 +58,12 @@ export interface OpenBridge {
    * before every command, and takes no time if nothing has changed.
    */
   readonly offer: (command: string) => void
-  /** True where calls can't be answered any more. */
-  readonly broken: boolean
+  /** True where calls can't be answered any more, or a command has deleted files that they need. */
+  readonly isLost: boolean
   /** True while a call is being answered. */
   readonly isBusy: boolean
+  /** Tells whether a process is a caller's side of a call, which cleans up when it is dismissed. */
+  readonly isCaller: (pid: number) => boolean
   /** Interrupts every call, and waits until their callers have ended and cleaned up. */
   readonly dismiss: Effect.Effect<void>
   /** Takes out of the FIFOs what the commands that have ended have left in them. */
@@ -102,8 +104,9 @@ export const layerNone: Layer.Layer<ShellBridge> = Layer.sync(ShellBridge, () =>
   fifos: () => [],
   open: () => ({
     offer: () => {},
-    broken: false,
+    isLost: false,
     isBusy: false,
+    isCaller: () => false,
     dismiss: Effect.void,
     tidy: () => {},
     close: () => {}

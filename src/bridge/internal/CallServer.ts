@@ -200,6 +200,11 @@ class Tickets {
     this.fd = Fifo.openBoth(path)
   }
 
+  /** True where the FIFO was deleted. */
+  get lost(): boolean {
+    return Fs.fstatSync(this.fd).nlink === 0
+  }
+
   give(slots: string): void {
     for (const slot of slots) this.missed.delete(slot)
     this.write(slots)
@@ -289,7 +294,7 @@ class CallServer implements OpenBridge {
   private readonly looking: NodeJS.Timeout
   private slots = alphabet.slice(0, batch)
   /** True where calls can't be answered any more. */
-  broken = false
+  private broken = false
   private making = false
   private closed = false
   private readonly programs: Programs
@@ -315,6 +320,10 @@ class CallServer implements OpenBridge {
     this.looking = setInterval(() => this.tidy(), lookEvery).unref()
   }
 
+  get isLost(): boolean {
+    return this.broken || this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
+  }
+
   offer(command: string): void {
     if (!this.closed) this.programs.offer(command)
   }
@@ -322,6 +331,15 @@ class CallServer implements OpenBridge {
   /** True while a call is being answered. */
   get isBusy(): boolean {
     return this.running.size > 0
+  }
+
+  isCaller(pid: number): boolean {
+    try {
+      const words = Fs.readFileSync(`/proc/${pid}/cmdline`, "utf8")
+      return [Stub.names.stub, Stub.names.writing].some((name) => words.includes(`\0${this.directory.path}/${name}\0`))
+    } catch {
+      return false
+    }
   }
 
   /** Dismisses all callers, and waits until they have removed what they had begun. */

@@ -78,13 +78,21 @@ export class CommandFeeder {
     return active.run
   }
 
-  /** Interrupts the running command; resolves when it has ended. */
-  stop(): Promise<void> {
+  /** Stops the running command and its shell, so that nothing more of it runs, but for callers of our commands. */
+  freeze(): void {
+    const { active } = this
+    if (active === undefined) return
+    const { calls } = active.io
+    active.run.freeze(calls.isBusy ? (pid) => calls.isCaller(pid) : () => false)
+  }
+
+  /** Kills what `freeze` has stopped; resolves when the command has ended. */
+  kill(): Promise<void> {
     const { active } = this
     if (active === undefined) return Promise.resolve()
     return new Promise((resolve) => {
       this.onEnded = resolve
-      active.run.stop("restart")
+      active.run.kill()
     })
   }
 

@@ -256,7 +256,8 @@ export class CommandRun {
   private readonly stderr: OutputCapture.OutputCapture
   private readonly startedAt = performance.now()
   private deadline: NodeJS.Timeout | undefined
-  private endInterruption: (() => Promise<void>) | undefined
+  private endInterruption: ((onlyStop?: boolean) => Promise<void>) | undefined
+  private killFrozen: (() => Promise<void>) | undefined
   /** Resolves when nothing of a command that was stopped is left. */
   private cleared: Promise<void> | undefined
   /** The pipes that other processes held when they were read last. */
@@ -305,7 +306,7 @@ export class CommandRun {
   }
 
   /** Begins to end what the command runs; of several reasons, the first counts. */
-  stop(reason: StopReason): void {
+  stop(reason: Exclude<StopReason, "restart">): void {
     if (this.stopped !== undefined) return
     this.stopped = reason
     this.teller.leave()
@@ -317,6 +318,21 @@ export class CommandRun {
     this.conduct.hurry()
     clearTimeout(this.deadline)
     this.endInterruption = Interruption.begin(this.target, this.patience)
+  }
+
+  /** Stops all that the command runs, and the shell, so that nothing more of it runs; `kill` must follow. */
+  freeze(isSpared: (pid: number) => boolean): void {
+    this.stopped ??= "restart"
+    clearTimeout(this.deadline)
+    void this.endInterruption?.(true)
+    this.killFrozen = Interruption.freeze(this.target, isSpared)
+  }
+
+  /** Kills what `freeze` has stopped. */
+  kill(): void {
+    this.teller.leave()
+    this.wake()
+    this.cleared = this.killFrozen?.()
   }
 
   /** Gives the pipes back, because the shell has ended before it began the command. */

@@ -56,19 +56,28 @@ const mostLooks = 10
 
 /**
  * Stops all, also those that fork faster than they can be listed: a process that is stopped does not fork, and does not
- * go on when one that it waits for ends.
+ * go on when one that it waits for ends. What `isSpared` names goes on, with what is below it.
  */
-const stopAll = (signs: Signs): ReadonlyArray<ProcessTable.Process> => {
-  const stopped = new Map<number, ProcessTable.Process>()
-  for (let looks = 0; looks < mostLooks; looks++) {
-    const fresh = list(signs).filter(({ pid }) => !stopped.has(pid))
-    if (fresh.length === 0) break
-    for (const one of fresh) {
-      stopped.set(one.pid, one)
+const stopAll = (
+  signs: Signs,
+  isSpared: (pid: number) => boolean = () => false
+): ReadonlyArray<ProcessTable.Process> => {
+  const seen = new Set<number>()
+  const stopped: Array<ProcessTable.Process> = []
+  for (let looks = 0, isMore = true; isMore && looks < mostLooks; looks++) {
+    isMore = false
+    const all = list(signs)
+    const spared = all.filter(({ pid }) => !seen.has(pid) && isSpared(pid))
+    for (const { pid } of spared.flatMap((one) => [one, ...ProcessTable.descendants(all, one.pid)])) seen.add(pid)
+    for (const one of all) {
+      if (seen.has(one.pid)) continue
+      seen.add(one.pid)
+      stopped.push(one)
+      isMore = true
       ProcessTable.send(one.pid, "SIGSTOP")
     }
   }
-  return [...stopped.values()]
+  return stopped
 }
 
 /** Kills children before their parents, at whose end the system wakes those that are stopped (orphaned groups). */
@@ -172,6 +181,17 @@ const signsOf = ({ directory, mark, nextMark, startedAt }: Target, shell: number
 export const clear = (target: Target): Promise<void> => end(signsOf(target, target.shell.pid))
 
 /**
+ * Stops a command with its shell, before anything more of it runs, but for what `isSpared` names. The returned function
+ * kills all of it, and resolves when nothing is left.
+ */
+export const freeze = (target: Target, isSpared: (pid: number) => boolean): (() => Promise<void>) => {
+  const signs = signsOf(target, target.shell.pid)
+  ProcessTable.send(signs.shell, "SIGSTOP")
+  stopAll(signs, isSpared)
+  return () => killWithShell(signs, () => target.shell.kill())
+}
+
+/**
  * Leaves out what runs in the background: processes that ignore SIGINT, and what runs below them. Those below may not
  * ignore it, but at the end of one, the list in the background would run its next command.
  */
@@ -202,9 +222,9 @@ export const writers = (target: Target): (() => boolean) => {
 /**
  * Begins to interrupt a command. The returned function must be called as soon as the command's status is known, since a
  * later signal would hit the next command. It ends the command's background processes too, and resolves when nothing
- * of the command is left; earlier commands' go on.
+ * of the command is left; earlier commands' go on. With `onlyStop`, it ends nothing.
  */
-export const begin = (target: Target, patience: Patience): (() => Promise<void>) => {
+export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean) => Promise<void>) => {
   const { begun, directory, isExiting, shell } = target
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
@@ -263,11 +283,11 @@ export const begin = (target: Target, patience: Patience): (() => Promise<void>)
     timer = setTimeout(step, elapsed < patience.ask ? askEvery : killEvery)
   }
   step()
-  return () => {
+  return (onlyStop = false) => {
     clearTimeout(timer)
     clearTimeout(asking)
     if (forced) directory.useForce(false)
     forced = false
-    return signs === undefined ? Promise.resolve() : end(signs)
+    return signs === undefined || onlyStop ? Promise.resolve() : end(signs)
   }
 }

@@ -69,7 +69,7 @@ export class SessionIo {
 
   /** True where it can't be used any more. */
   get isLost(): boolean {
-    return this.broken || this.calls.broken || this.directory.isDeleted
+    return this.broken || this.calls.isLost || this.directory.isDeleted
   }
 
   /** Reads the pipes as they fill, while a command runs long: a shell that ends may write much. */

@@ -7,7 +7,6 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import { CommandQueue } from "../CommandQueue.js"
@@ -373,21 +372,15 @@ export const make = ({
     io.wantState(true)
   })
 
-  /** Interrupts the command that runs, and kills everything where that does not end it. */
-  const endCommand = Effect.flatMap(
-    Effect.timeoutOption(
-      Effect.promise(() => feeder.stop()),
+  /** Ends the command that runs, before anything more of it does. */
+  const endCommand = Effect.gen(function* () {
+    feeder.freeze()
+    yield* dismiss
+    yield* Effect.timeoutOption(
+      Effect.promise(() => feeder.kill()),
       SessionProcesses.farewell
-    ),
-    Option.match({
-      onNone: () =>
-        Effect.zipRight(
-          dismiss,
-          Effect.sync(() => processes.kill(supervisor?.spawned ?? 0))
-        ),
-      onSome: () => Effect.void
-    })
-  )
+    )
+  })
 
   const restart = Effect.suspend(() => {
     restarts++
