@@ -118,6 +118,9 @@ export const isKilled = (pid: number): boolean => {
   return signal === Os.constants.signals.SIGKILL || (flags & exiting) !== 0 || !isThere(pid)
 }
 
+/** Reads the name of a process, which it can choose; what is not printable is `?`. */
+export const nameOf = (pid: number): string => (text(`/proc/${pid}/comm`) ?? "").trim().replaceAll(/[^ -~]/g, "?")
+
 /** The names of shells that `&` of a command may come from. */
 const shells = /\/(ba|da|k|mk|z|a)?sh$/
 
@@ -140,7 +143,7 @@ export const children = (pid: number): ReadonlyArray<number> =>
   (attempt(() => Fs.readdirSync(`/proc/${pid}/task`)) ?? []).flatMap((thread) => childrenOf(pid, thread) ?? [])
 
 /** Reads a process's pids in the PID namespaces that it lies in, the innermost last. */
-const namespacePids = (pid: number): ReadonlyArray<number> =>
+export const namespacePids = (pid: number): ReadonlyArray<number> =>
   /^NSpid:\s*(.*)$/m
     .exec(text(`/proc/${pid}/status`) ?? "")?.[1]
     ?.split(/\s+/)

@@ -456,20 +456,12 @@ const onNotFound = (commands: BridgeCommands): string => {
 /** Returns bash text which puts the commands' programs before all others in the PATH. */
 const enterPath = (directory: string): string => `PATH=${quote(`${directory}/${Stub.names.programs}`)}\${PATH:+:$PATH}`
 
-/**
- * Returns bash text which replaces the programs of another session directory in the PATH, unless they were removed from
- * it.
- */
-const changePath = (from: string, to: string): string =>
-  `PATH=\${PATH/${quote(`${from}/${Stub.names.programs}`)}/${quote(`${to}/${Stub.names.programs}`)}}`
-
 /** Makes the bridge as the session sees it, over whatever runs the commands. */
 export const make = (commands: BridgeCommands): Context.Tag.Service<ShellBridge> => ({
   fifos: fifos,
   open: (directory, around) => new CallServer(directory, commands, around),
   definitions: (directory) => Stub.functions(directory, commands.names()),
   enterPath,
-  changePath,
   onNotFound: () => onNotFound(commands),
   takeEnding: commands.takeEnding,
   takeImages: commands.takeImages

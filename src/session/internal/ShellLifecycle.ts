@@ -318,8 +318,15 @@ export const make = ({
   /** Ends a shell whose files a command has deleted: the next one gets new files. */
   const discard = (lost: SessionIo) =>
     Effect.gen(function* () {
+      const hadShell = shell !== undefined
       supervisor?.kill()
       yield* over
+      if (hadShell) {
+        state.noteOnly(
+          `Files of the session were deleted: this command ran in a new shell in ${state.cwd}; ` +
+            `variables, functions and options are lost.`
+        )
+      }
       supervisor = undefined
       io = undefined
       lost.close(settings.keepOutputFiles)
