@@ -6,8 +6,7 @@
 import * as Crypto from "node:crypto"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import type { PlatformError } from "@effect/platform/Error"
-import * as PlatformErrorOfFileLock from "@effect/platform/Error"
+import { type PlatformError, SystemError, type SystemErrorReason } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -92,8 +91,8 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-const is = (reason: PlatformErrorOfFileLock.SystemErrorReason) => (error: PlatformErrorOfFileLock.PlatformError) =>
-  error instanceof PlatformErrorOfFileLock.SystemError && error.reason === reason
+const is = (reason: SystemErrorReason) => (error: PlatformError) =>
+  error instanceof SystemError && error.reason === reason
 
 /** Reads the owner of the lock; none where the lock has just been released. */
 const ownerOf = (files: FileSystem.FileSystem, path: string) =>
@@ -137,11 +136,7 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
    * Removes the lock of a dead process, while holding another lock named after the nonce of the dead one. So no two
    * processes do it at once, and none removes a lock that was taken in between.
    */
-  const remove = (
-    path: string,
-    stale: string,
-    nonce: string
-  ): Effect.Effect<void, Locked | PlatformErrorOfFileLock.PlatformError> =>
+  const remove = (path: string, stale: string, nonce: string): Effect.Effect<void, Locked | PlatformError> =>
     hold(
       `${path}.${nonce}`,
       Effect.flatMap(ownerOf(files, path), (found) =>
@@ -189,9 +184,7 @@ export const holder = (
 /** Runs an effect while holding the lock at `path`. Fails with Locked after waiting for a running process. */
 export const withLock =
   (path: string, waiting: Waiting = {}) =>
-  <A, E, R>(
-    use: Effect.Effect<A, E, R>
-  ): Effect.Effect<A, E | Locked | PlatformErrorOfFileLock.PlatformError, R | FileSystem.FileSystem> =>
+  <A, E, R>(use: Effect.Effect<A, E, R>): Effect.Effect<A, E | Locked | PlatformError, R | FileSystem.FileSystem> =>
     Effect.flatMap(FileSystem.FileSystem, (files) =>
       Effect.flatMap(make(files, waiting), ({ hold }) => hold(path, use))
     )

@@ -24,10 +24,6 @@ export interface RuleMatcher {
    * is the root.
    */
   readonly findEntry: (directory: string, name: string) => Rule | undefined
-  /** Tests whether a name is matched by a glob that holds in every directory (`**` and a name). */
-  readonly matchName: (name: string) => boolean
-  /** True where there are other globs, which have to be matched against an entry's whole path. */
-  readonly hasPathGlobs: boolean
 }
 
 /**
@@ -104,8 +100,6 @@ export const make = (
       if (others.length === 0 && !matchName(name)) return undefined
       const path = `${directory === "/" ? "" : directory}/${name}`
       return matchName(name) || matchPath.test(path) ? rules[firstGlob(path)] : undefined
-    },
-    matchName,
-    hasPathGlobs: others.length > 0
+    }
   }
 }

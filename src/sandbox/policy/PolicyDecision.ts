@@ -147,12 +147,3 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     }
   }
 }
-
-/**
- * Decides on one path. To decide on more, use `make`.
- *
- * @since 0.1.0
- * @category deciding
- */
-export const decide = (policy: SandboxPolicy, realPath: string, access: Access): Verdict =>
-  make(policy).decide(realPath, access)

@@ -67,29 +67,19 @@ describe("a rule", () => {
 
   it("ignores case where the file system does", () => {
     const all = rules("/Users/ada/.ssh", "/**/.env", "/**/*.pem")
-    const { find, matchName } = PathRule.make(all, { ignoreCase: true })
+    const { find, findEntry } = PathRule.make(all, { ignoreCase: true })
     assert.strictEqual(find("/users/ADA/.SSH/x"), all[0])
     assert.isUndefined(PathRule.make(all, { ignoreCase: false }).find("/users/ADA/.SSH/x"))
-    assert.deepStrictEqual([".ENV", "a.PEM", "b"].map(matchName), [true, true, false])
+    assert.deepStrictEqual(
+      [".ENV", "a.PEM", "b"].map((name) => findEntry("/x", name)),
+      [all[1], all[2], undefined]
+    )
   })
 })
 
 describe("a walk", () => {
   const all = rules("/a/literal", "/**/.env", "/**/*.pem", "/**/[ab].key", "/w/*/k", "/**/d/**")
   const matcher = PathRule.make(all)
-
-  it("sees by its name what every directory denies", () => {
-    assert.deepStrictEqual([".env", "x.pem", "a.key", "c.key", "k", "literal"].map(matcher.matchName), [
-      true,
-      true,
-      true,
-      false,
-      false,
-      false
-    ])
-    assert.isTrue(matcher.hasPathGlobs)
-    assert.isFalse(PathRule.make(rules("/**/.env", "/a")).hasPathGlobs)
-  })
 
   it("hears the rule of an entry", () => {
     const found = (directory: string, name: string) => matcher.findEntry(directory, name)?.path
@@ -124,6 +114,5 @@ describe("no rules", () => {
   it("cover nothing", () => {
     const matcher = PathRule.make([])
     assert.deepStrictEqual([matcher.find("/a"), matcher.findEntry("/", "a")], [undefined, undefined])
-    assert.isFalse(matcher.matchName("a"))
   })
 })

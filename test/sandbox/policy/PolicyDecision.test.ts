@@ -67,12 +67,12 @@ describe("a policy", () => {
 
   it("gives the reason with the rule", () => {
     const one = policy("/w")
-    assert.deepStrictEqual(PolicyDecision.decide(one, "/etc/shadow", "read"), {
+    assert.deepStrictEqual(PolicyDecision.make(one).decide("/etc/shadow", "read"), {
       allowed: false,
       rule: { pattern: "/etc/shadow", path: "/etc/shadow", kind: "path", source: "default" },
       reason: "on the blacklist (built in)"
     })
-    assert.deepStrictEqual(PolicyDecision.decide(one, "/etc/passwd", "write"), {
+    assert.deepStrictEqual(PolicyDecision.make(one).decide("/etc/passwd", "write"), {
       allowed: false,
       rule: PolicyDecision.notWhitelisted,
       reason: "read-only, since no rule allows writing"

@@ -51,7 +51,7 @@ describe("the policy in force", () => {
 
 describe("a policy that only reads", () => {
   const says = (given: SandboxPolicy, path: string) =>
-    (["read", "write"] as const).map((access) => PolicyDecision.decide(given, path, access).allowed)
+    (["read", "write"] as const).map((access) => PolicyDecision.make(given).decide(path, access).allowed)
 
   it("lets nothing be written but places of its own, also where one of them holds a place of work", () => {
     const only = SubPolicy.readOnly(policy({ whitelist: [rule("/tmp/p", "cwd"), rule("/w"), rule("/tmp", "tmp")] }), [
