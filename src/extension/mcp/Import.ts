@@ -1,5 +1,6 @@
 /** Plans which servers of other programs are taken over into the home file. */
 import * as Path from "node:path"
+import { isDeepStrictEqual } from "node:util"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -209,14 +210,6 @@ export interface Step {
   readonly result: Result
 }
 
-/** Writes a value with the names of its objects in order, so that values that are the same are written alike. */
-const ordered = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : inner
-  )
-
 const plain = (value: unknown): unknown =>
   Either.match(decode(value), { onLeft: () => value, onRight: ({ definition }) => encode(definition) })
 
@@ -262,7 +255,7 @@ export const plan = (
         taken.set(name, { value: written, by: file.path })
         return { name, file, result: Result.Take({ written }) }
       }
-      const isSame = ordered(other.value) === ordered(written)
+      const isSame = isDeepStrictEqual(other.value, written)
       const why = `the name is taken, by another server in ${other.by}`
       return {
         name,

@@ -102,11 +102,11 @@ export const inProject = (cwd: string): string => {
 }
 
 /** Reads the bytes of the home file or, with `isHome` false, of a project's. */
-export const readBytes = (path: string, isHome: boolean): OwnFile.OwnFile =>
+const readBytes = (path: string, isHome: boolean): OwnFile.OwnFile =>
   isHome ? ConfigFile.readOwn(path, largest) : OwnFile.read(path, { most: largest })
 
 /** Parses the text of a file; on the left is the reason why it lists no servers. */
-export const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>, string> =>
+const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>, string> =>
   JsonText.parse(text).pipe(
     Either.mapLeft(({ path, reason }) => (path === "" ? reason : `${path}: ${reason}`)),
     Either.flatMap((value) => {

@@ -121,28 +121,25 @@ const copy = (from: string, to: string): Omit<Added, "name"> => {
   const leftOut: Array<string> = []
   let files = 0
   let bytes = 0
-  const walk = (source: string, target: string, depth: number): void => {
-    if (depth > 20) throw new Unfit({ reason: "It has directories within directories without an end." })
-    Fs.mkdirSync(target, { mode: 0o755 })
-    for (const name of Fs.readdirSync(source)) {
-      if (passedOver.has(name)) continue
-      const path = `${source}/${name}`
-      const real = SkillFile.realOf(path)
-      const stat = real === undefined ? undefined : Fs.statSync(real)
-      if (real === undefined || !SkillFile.isWithin(real, from))
-        leftOut.push(`${Path.relative(from, path)} leads out of it`)
-      else if (stat?.isDirectory() === true) walk(real, `${target}/${name}`, depth + 1)
-      else if (stat?.isFile() === true) {
-        bytes += stat.size
-        if (++files > mostFiles || bytes > mostBytes) {
-          throw new Unfit({ reason: `It is larger than a skill may be (${mostFiles} files, ${mostBytes} bytes).` })
-        }
-        Fs.copyFileSync(real, `${target}/${name}`, Fs.constants.COPYFILE_EXCL)
-      } else leftOut.push(`${Path.relative(from, path)} is no file`)
+  const takes = (path: string): boolean => {
+    if (passedOver.has(Path.basename(path))) return false
+    const shown = Path.relative(from, path)
+    if (shown.split("/").length > 20)
+      throw new Unfit({ reason: "It has directories within directories without an end." })
+    const real = SkillFile.realOf(path)
+    const stat = real === undefined ? undefined : Fs.statSync(real)
+    if (real === undefined || !SkillFile.isWithin(real, from)) leftOut.push(`${shown} leads out of it`)
+    else if (stat?.isDirectory() === true) return true
+    else if (stat?.isFile() !== true) leftOut.push(`${shown} is no file`)
+    else {
+      bytes += stat.size
+      if (++files <= mostFiles && bytes <= mostBytes) return true
+      throw new Unfit({ reason: `It is larger than a skill may be (${mostFiles} files, ${mostBytes} bytes).` })
     }
+    return false
   }
-  walk(from, to, 0)
-  return { files, leftOut }
+  Fs.cpSync(from, to, { recursive: true, dereference: true, filter: takes })
+  return { files, leftOut: leftOut.sort() }
 }
 
 /**

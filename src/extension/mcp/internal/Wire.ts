@@ -87,45 +87,24 @@ const parse = (text: string): Message | undefined => {
 const isMessage = (value: unknown): value is Message =>
   typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0"
 
-/** The answers that a server has not taken yet. */
-interface Backlog {
-  /** Counts an answer of this size until it is taken, or can't be. */
-  readonly add: (size: number, taken: Promise<unknown>) => void
-  /** Resolves when there is room for more; undefined where there is. */
-  readonly room: () => Promise<void> | undefined
-  /** Ends all waiting, for good. */
-  readonly release: () => void
-}
+/** The answers that a server has not taken yet: while there are too many, nothing more is read of what it asks. */
+class Untaken {
+  private readonly all = new Set<Promise<void>>()
 
-/**
- * Makes an empty backlog.
- *
- * @param most the size from which on there is no room
- */
-export const makeBacklog = (most: number): Backlog => {
-  let size = 0
-  let isReleased = false
-  let waiting: Array<() => void> = []
-  const wake = () => {
-    const woken = waiting
-    waiting = []
-    for (const each of woken) each()
+  constructor(private readonly most: number) {}
+
+  add(taken: Promise<unknown>): void {
+    const settled: Promise<void> = taken
+      .then(
+        () => {},
+        () => {}
+      )
+      .finally(() => this.all.delete(settled))
+    this.all.add(settled)
   }
-  const hasRoom = () => isReleased || size < most
-  return {
-    add: (added, taken) => {
-      size += added
-      const done = () => {
-        size -= added
-        if (hasRoom()) wake()
-      }
-      taken.then(done, done)
-    },
-    room: () => (hasRoom() ? undefined : new Promise((resolve) => waiting.push(resolve))),
-    release: () => {
-      isReleased = true
-      wake()
-    }
+
+  async room(): Promise<void> {
+    while (this.all.size >= this.most) await Promise.race(this.all)
   }
 }
 
@@ -171,9 +150,6 @@ export interface StdioTransport extends Transport {
 /** A message that the server can't have read. */
 class NotSent extends Error {}
 
-/** Characters of answers that a server has not read; more are not made before it reads. */
-const mostUnread = 64 * 1024
-
 /** Milliseconds that messages are dealt with before the event loop has its turn. */
 const slice = 4
 
@@ -182,7 +158,7 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
   const reader = makeMessageReader()
   let server: Promise<ServerProcess.ServerProcess> | undefined
   let running: ServerProcess.ServerProcess | undefined
-  const unread = makeBacklog(mostUnread)
+  const unread = new Untaken(1)
   let tooLarge = false
   let isClosing = false
   let worked = 0
@@ -227,7 +203,6 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
 
   const end = async () => {
     isClosing = true
-    unread.release()
     // It may be on its way.
     const started = await server?.catch(() => undefined)
     await started?.end()
@@ -247,7 +222,7 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
       if (running?.isThere() !== true) throw new NotSent("The server has ended")
       const text = `${JSON.stringify(message)}\n`
       const written = running.write(text)
-      if (!("method" in message)) unread.add(text.length, written)
+      if (!("method" in message)) unread.add(written)
       try {
         await written
       } catch (cause) {
@@ -271,7 +246,7 @@ interface HttpTransport extends Client.Transport {
 const make = (client: typeof Client, url: string, headers: Readonly<Record<string, string>>): HttpTransport => {
   let challenge: string | undefined
   const streams = new Map<unknown, AbortController>()
-  const untaken = makeBacklog(mostUntaken)
+  const untaken = new Untaken(mostUntaken)
   const transport = new client.StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     fetch: async (address, init) => {
@@ -291,7 +266,7 @@ const make = (client: typeof Client, url: string, headers: Readonly<Record<strin
       }
       if (!("method" in message)) {
         const taken = send(message, options)
-        untaken.add(1, taken)
+        untaken.add(taken)
         return taken
       }
       if (!("id" in message)) return send(message, options)
@@ -313,7 +288,6 @@ const make = (client: typeof Client, url: string, headers: Readonly<Record<strin
       let timer: NodeJS.Timeout | undefined
       await Promise.race([told, new Promise((resolve) => (timer = setTimeout(resolve, farewell)))])
       clearTimeout(timer)
-      untaken.release()
       await close()
     }
   })
@@ -360,7 +334,7 @@ const beginning = (): Limit => {
 }
 
 /** Passes on a body, and fails where it has too much for a message: in all, or of a stream of events in a line. */
-const whole = (response: Response, untaken: Backlog): Limit => {
+const whole = (response: Response, untaken: Untaken): Limit => {
   const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true
   let length = 0
   return new TransformStream({
