@@ -226,7 +226,12 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
     grammar,
     ({ more, patch, ...params }, call) => {
       if (patch) return patched(params, more, call)
-      if (more.length > 0) return tooMany(params, more, call.files)
+      if (more.length > 0) {
+        const { length } = wordsOf(params, more)
+        return CommandGrammar.misuse(grammar, `${length} words are too many: a text with blanks stands in quotes.`, [
+          ["edit a.txt 'the old text' 'the new text'"]
+        ])
+      }
       for (const name of ["file", "old", "replacement"] as const) {
         if (Option.isNone(params[name])) return CommandGrammar.misuse(grammar, `<${labels[name]}> is missing.`)
       }
@@ -244,34 +249,19 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
         return CommandGrammar.misuse(grammar, "<old> and <new> are the same: nothing would change.")
       const change = { old, replacement, all }
       return Effect.catchTag(files.exclusive(file, replace(files, file, change)), "FileError", (error) =>
-        Effect.zipRight(error.kind === "missing" ? ofLine(files, file, change) : Effect.void, failed(error))
+        FileFailure.fromFileError("edit", error)
       )
     },
     { usesFiles: true }
   )
   const run: CommandHandler["run"] = (call, context) => {
-    const right = Given.ofOptions(call.args) ?? Given.ofSed(call.args)
+    const right = Given.ofOptions(call.args)
     return right === undefined
       ? handler.run(call, context)
       : CommandGrammar.misuse(grammar, right.reason, [right.example])
   }
   return { ...handler, run }
 })
-
-const failed = (error: FileError) => FileFailure.fromFileError("edit", error)
-
-/** Fails with the right call where a file that is not there names the lines of one that is. */
-const ofLine = (files: CommandCall["files"], path: string, { all, old, replacement }: Change) => {
-  const file = Given.fileOf(path)
-  if (file === undefined) return Effect.void
-  return Effect.matchEffect(Stream.runDrain(Stream.take(read(files, file), 1)), {
-    onFailure: () => Effect.void,
-    onSuccess: () => {
-      const { example, reason } = Given.ofLine(path, file, old, replacement, all)
-      return CommandGrammar.misuse(grammar, reason, [example])
-    }
-  })
-}
 
 const labels = { file: "file", old: "old", replacement: "new" }
 
@@ -282,27 +272,6 @@ type Words = {
 /** Returns the words of a call in their order. */
 const wordsOf = ({ file, old, replacement }: Words, more: ReadonlyArray<string>): ReadonlyArray<string> =>
   [file, old, replacement].flatMap(Option.toArray).concat(more)
-
-/** Answers a call with too many words: several files, or a text without quotes. */
-const tooMany = (params: Words, more: ReadonlyArray<string>, files: CommandCall["files"]) => {
-  const words = wordsOf(params, more)
-  const areFiles = Effect.forEach(words.slice(0, -2).slice(0, mostFiles), (path) =>
-    Stream.runDrain(Stream.take(read(files, path), 1))
-  )
-  return Effect.matchEffect(areFiles, {
-    onFailure: () =>
-      CommandGrammar.misuse(grammar, `${words.length} words are too many: a text with blanks stands in quotes.`, [
-        ["edit a.txt 'the old text' 'the new text'"]
-      ]),
-    onSuccess: () => {
-      const { example, reason } = Given.ofFiles(words, params.all)
-      return CommandGrammar.misuse(grammar, reason, [example])
-    }
-  })
-}
-
-/** The most files that are looked for. */
-const mostFiles = 10
 
 const patched = (
   params: Words,

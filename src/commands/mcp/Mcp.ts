@@ -305,16 +305,6 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     return CommandResult.make({ advice: [none(server === "" ? undefined : server)] })
   })
 
-  const misnamed = Effect.fnUntraced(function* ({ args, name: command }: CommandCall, name: McpName.Name) {
-    const server = Mistaken.serverOf(name.server, yield* client.servers)
-    const tools =
-      server === undefined ? client.known() : yield* Effect.orElseSucceed(toolsOf(command, server), () => [])
-    const meant = Mistaken.meant(name, args, tools)
-    if (yield* isServer(name.server)) return yield* Mistaken.incomplete(described, name, meant)
-    if (meant !== undefined) return yield* Mistaken.server(command, name, meant)
-    return yield* list(command, name)
-  })
-
   /** Calls the tool; who listens hears of its progress. */
   const callTool = (
     { tool }: McpSchema.CallableTool,
@@ -360,7 +350,8 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     if (name.tool === "" || name.server === "") {
       const isHelp = call.args.length === 1 && (word === "--help" || word === "-h")
       const isList = name.tool === "" && (call.args.length === 0 || isHelp)
-      return yield* isList && (yield* isServer(name.server)) ? list(call.name, name) : misnamed(call, name)
+      if (!isList && (yield* isServer(name.server))) return yield* Mistaken.incomplete(described, name)
+      return yield* list(call.name, name)
     }
     const tool = yield* find(call.name, name)
     const given = Arguments.parse(tool, call.args)

@@ -53,25 +53,17 @@ const describeMissing = Effect.fnUntraced(function* (
   })
 })
 
-/** Makes the error of what is not there: it names the file that is meant by `file_path=…`, or the directory above that is. */
+/** Makes the error of what is not there: it names the directory above that is. */
 const ofNothing = Effect.fnUntraced(function* (
   files: Files,
   error: FileError
 ): Effect.fn.Return<never, ExecutionFailed> {
   if (error.kind !== "missing") return yield* ofFile(error)
-  const named = parameter.exec(error.path)?.[1]
-  if (named !== undefined && (yield* exists(files, named))) {
-    const advice = [Advice.line`${FileFailure.run("read", named)} reads it.`]
-    return yield* FileFailure.make("read", error.path, error.reason, { advice, cause: error })
-  }
   let directory = FileFailure.parentOf(error.path)
   while (directory !== "." && directory !== "/" && !(yield* exists(files, directory)))
     directory = FileFailure.parentOf(directory)
   return yield* FileFailure.fromFileError("read", error, directory)
 })
-
-/** Matches a file that is given as the parameter of a tool. */
-const parameter = /^(?:file_?path|filename|file|path)=(.+)$/i
 
 /** Makes the error of an offset that is counted from the end. */
 const ofNegative = (
@@ -253,48 +245,6 @@ EXIT CODE
   the window's); the others are shown. 126 where the sandbox's policy denies it.
 `
 
-/** The names that others have for the first and the last line, for both, and for the number of lines. */
-const names: Readonly<Record<string, RegExp>> = {
-  first: /^--(?:start|from|begin|start[-_]line|line[-_]start|first)$/,
-  last: /^--(?:end|to|end[-_]line|line[-_]end|last)$/,
-  range: /^--(?:lines?|range|line[-_]range|line[-_]numbers?)$/,
-  count: /^(?:-n|--(?:lines|head|max[-_]lines|num[-_]lines|count))$/
-}
-
-const range = /^(\d{1,9})[-:,]?(\d{1,9})?$/
-
-/** Returns the right call for one file; undefined for words without such options, or with others. */
-export const ofOptions = (args: ReadonlyArray<string>): string | undefined => {
-  const given = new Map<string, string>()
-  const files: Array<string> = []
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at] as string
-    const [, name = "", equals] = /^(--?[a-z][\w-]*)(?:=(.*))?$/s.exec(word) ?? []
-    if (name === "") {
-      files.push(word)
-      continue
-    }
-    const value = equals ?? args[++at] ?? ""
-    const kinds = Object.keys(names).filter((kind) => names[kind]?.test(name) === true)
-    const kind = kinds.includes("range") && (/\D/.test(value) || kinds.length === 1) ? "range" : kinds.at(-1)
-    if (kind === undefined || given.has(kind) || !range.test(value)) return undefined
-    given.set(kind, value)
-  }
-  const [file, more] = files
-  if (file === undefined || more !== undefined || given.size === 0) return undefined
-  const { count, first, last, range: both } = Object.fromEntries(given)
-  const word = (suffix: string) => FileFailure.toWord(`${file}${suffix}`)
-  if (both !== undefined) {
-    const [, from = "", to = from] = range.exec(both) ?? []
-    return given.size === 1 ? `read ${word(`:${from}-${/\d$/.test(both) ? to : ""}`)}` : undefined
-  }
-  if (first === undefined && last === undefined)
-    return count === undefined ? undefined : `read ${word("")} --limit ${count}`
-  if (count !== undefined && last !== undefined) return undefined
-  const end = count === undefined ? (last ?? "") : `${Number(first) + Number(count) - 1}`
-  return `read ${word(`:${first ?? 1}-${end}`)}`
-}
-
 /** The most bytes that are looked at: a tenth of a second's work. */
 const most = 64 * 1024 ** 2
 
@@ -364,8 +314,8 @@ const longestNote = 100
  * Makes the handler of `read`. It reads no further than the window goes, but to count the lines that follow, and holds
  * only the output that it writes next.
  */
-export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
-  const handler = CommandGrammar.toHandler(
+export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
+  CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ file, limit, more, offset }, call) {
       const files = [file, ...more]
@@ -390,14 +340,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
     }),
     { usesFiles: true }
   )
-  const run: CommandHandler["run"] = (call, options) => {
-    const right = call.args.some((word) => word.startsWith("-")) ? ofOptions(call.args) : undefined
-    return right === undefined
-      ? handler.run(call, options)
-      : CommandGrammar.misuse(grammar, "the lines stand behind the file, or are --offset and --limit.", [[right]])
-  }
-  return { ...handler, run }
-})
+)
 
 const noteRoom = (files: ReadonlyArray<string>): number =>
   files.reduce((sum, file) => sum + longestNote + 2 * file.length, 0)

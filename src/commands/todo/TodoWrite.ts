@@ -74,31 +74,9 @@ const toTodo = (item: unknown): unknown => {
 /** Matches a word that JSON begins with, perhaps without its quotes. */
 const jsonLike = /^\s*['"{[]/
 
-/** Words that ask for the list, and that add to it. */
-const showing = /^(?:get|list|ls|print|read|show|view)$/i
-const adding = /^(?:add|append|create|new)$/i
-
 /** Tests whether words are text, and no JSON that was not quoted. */
 const isText = (words: ReadonlyArray<string>): boolean =>
   words.some((word) => word.trim() !== "") && !words.some((word) => jsonLike.test(word) || word.includes("="))
-
-/**
- * Returns the call for a text in the place of JSON: one more task behind those that there are; undefined where it is not
- * certain.
- */
-export const ofText = (
-  words: ReadonlyArray<string>,
-  current: ReadonlyArray<Todo.Todo>,
-  limits: Todo.Limits
-): string | undefined => {
-  const [first = "", ...others] = words
-  if (others.length === 0 && showing.test(first)) return "TodoWrite --show"
-  const said = adding.test(first) ? others : words
-  const isOne =
-    said.length === 1 ? /\s/.test(said[0] as string) || said !== words : !said.some((word) => /\s/.test(word))
-  if (!isOne || said.length === 0) return undefined
-  return callOf([...current, toTodo(said.join(" "))], limits)
-}
 
 /** The usage of `TodoWrite`, for a call without any input. */
 export const usageText = `USAGE
@@ -167,8 +145,9 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
     function* (words: ReadonlyArray<string>, stdin: CommandCall["stdin"]) {
       const bounds = yield* limits
       if (isText(words)) {
-        const { todos } = yield* store.get
-        return yield* notJson("it is text; the whole list is expected, as JSON", ofText(words, todos, bounds))
+        return yield* new BadInput({
+          reason: `Invalid JSON format\n- input: it is text; the whole list is expected, as JSON\nCorrect: ${grammar.usage}`
+        })
       }
       const given = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
       // The list under its name alone; it is refused as a list, with the call that was meant.
@@ -243,10 +222,6 @@ const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["std
   }
   return yield* Either.mapLeft(Collect.toText(bytes), notUtf8)
 })
-
-/** Makes the error about an input that is no JSON, with the call that was meant where it is known. */
-const notJson = (reason: string, corrected: string = grammar.usage): BadInput =>
-  new BadInput({ reason: `Invalid JSON format\n- input: ${reason}\nCorrect: ${corrected}` })
 
 const toValue = (
   parsed: Either.Either<unknown, JsonText.Flaw>,

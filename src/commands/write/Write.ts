@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Quote from "../../bash/Quote.js"
 import * as ShellText from "../../bash/ShellText.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler } from "../../command/CommandHandler.js"
@@ -90,25 +89,13 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
     { usesFiles: true }
   )
   const run: CommandHandler["run"] = (call, options) =>
-    /^(?:-a|--append)$/.test(call.args[0] ?? "") ? appending(call.args.slice(1)) : handler.run(call, options)
+    /^(?:-a|--append)$/.test(call.args[0] ?? "")
+      ? CommandGrammar.misuse(grammar, "it writes a file whole; >> appends to one.", [
+          ["cat >> notes.txt <<'EOF'", "any number of lines", "EOF"]
+        ])
+      : handler.run(call, options)
   return { ...handler, run }
 })
-
-/** Answers `write --append f x`: bash appends itself. */
-const appending = ([file, content, more]: ReadonlyArray<string>) => {
-  const target = file === undefined || more !== undefined ? "<file>" : FileFailure.toWord(file)
-  const isShown = content !== undefined && content.length <= longest && !/[^\P{Cc}\n\t]|\p{Cs}/u.test(content)
-  const text = isShown && more === undefined ? Quote.quote(content) : "'<content>'"
-  const [line = "", ...others] = `printf '%s\\n' ${text} >> ${target}`.split("\n")
-  return CommandGrammar.misuse(
-    grammar,
-    "it writes a file whole; >> appends to one.",
-    content === undefined ? [[`cat >> ${target} <<'EOF'`, "any number of lines", "EOF"]] : [[line, ...others]]
-  )
-}
-
-/** The most characters of a content that is repeated. */
-const longest = 1000
 
 class Tally {
   bytes = 0

@@ -224,7 +224,7 @@ describe("mcp:<server>:<tool>", () => {
     })
   )
 
-  it.effect("names the tool that is meant by a part of its name, or by a name without its colon", () =>
+  it.effect("names the tool that is meant by a part of its name, and what a name lacks", () =>
     Effect.gen(function* () {
       const schema = object({ text: { type: "string" } })
       const tools = { echo: { schema }, read_file: {}, read_text_file: {}, write_file: {} }
@@ -244,24 +244,12 @@ describe("mcp:<server>:<tool>", () => {
         yield* of("mcp:demo:zzz"),
         "\nThere are these tools of demo: echo, read_file, read_text_file, write_file."
       )
-      const unknown = (server: string) => `CommandNotFound: Unknown MCP server: ${server}. Did you mean `
-      assert.strictEqual(yield* of("mcp:demo.echo", "a b"), `${unknown("demo.echo")}mcp:demo:echo 'a b'?`)
-      assert.strictEqual(yield* of("mcp:demo_read_file"), `${unknown("demo_read_file")}mcp:demo:read_file?`)
-      assert.strictEqual(yield* of("mcp:echo", "hi"), `${unknown("echo")}mcp:demo:echo hi?`)
+      assert.include(
+        yield* of("mcp:demo.echo", "a b"),
+        "Unknown MCP server: demo.echo (in mcp:demo.echo). Did you mean"
+      )
       const missing = (name: string, what: string) => `InvalidUsage: ${name}: it has no ${what} in its name`
-      assert.strictEqual(
-        yield* of("mcp:demo", "echo", "hi"),
-        `${missing("mcp:demo", "tool")}: did you mean mcp:demo:echo hi?`
-      )
-      assert.strictEqual(
-        yield* of("mcp:demo", "read_text", "-x"),
-        `${missing("mcp:demo", "tool")}: did you mean mcp:demo:read_text_file -x?`
-      )
       assert.include(yield* of("mcp:demo", "zzz"), `${missing("mcp:demo", "tool")}, so that it takes no arguments`)
-      assert.strictEqual(
-        yield* of("mcp::echo", "hi"),
-        `${missing("mcp::echo", "server")}: did you mean mcp:demo:echo hi?`
-      )
       assert.include(yield* of("mcp::zzz"), `${missing("mcp::zzz", "server")}.\nUsage: `)
       assert.include(yield* of("mcp:nope", "x"), "CommandNotFound: Unknown MCP server: nope")
     })

@@ -87,7 +87,6 @@ describe("read", () => {
         "a b d/c": `read: a b d/c: No such file or directory\nBash(command="ls 'a b d'") shows what there is.`,
         "a b d/e/c": `read: a b d/e/c: No such file or directory\nBash(command="ls 'a b d'") shows what there is.`,
         "http://a.b/c": "read: http://a.b/c: No such file or directory",
-        "file_path=src/d": `read: file_path=src/d: No such file or directory\nBash(command="read src/d") reads it.`,
         "-d/c": `read: -d/c: No such file or directory\nBash(command="ls ./-d") shows what there is.`,
         "-x/c": `read: -x/c: No such file or directory\nBash(command="ls .") shows what there is.`,
         "a\nb": `read: "a\\nb": No such file or directory\nBash(command="ls .") shows what there is.`,

@@ -142,13 +142,13 @@ Bash(command="write --help") shows more.`
     )
   )
 
-  it.effect("names the way to append, made of what was given, and writes nothing", () =>
+  it.effect("names the way to append, and writes nothing", () =>
     Effect.gen(function* () {
       const example = (...args: ReadonlyArray<string>) =>
         Effect.map(failed(Write.make, args), ({ message }) => message.split("\n").slice(2, -1).join("\n"))
-      assert.strictEqual(yield* example("--append", "a b", "it's"), "  printf '%s\\n' 'it'\\''s' >> 'a b'")
-      assert.strictEqual(yield* example("-a", "f"), "  cat >> f <<'EOF'\n  any number of lines\n  EOF")
-      assert.strictEqual(yield* example("--append", "f", "x", "y"), "  printf '%s\\n' '<content>' >> <file>")
+      for (const option of ["-a", "--append"]) {
+        assert.strictEqual(yield* example(option, "f"), "  cat >> notes.txt <<'EOF'\n  any number of lines\n  EOF")
+      }
       assert.deepStrictEqual(yield* written(["--", "--append"]), said(8, 1, "--append"))
     })
   )

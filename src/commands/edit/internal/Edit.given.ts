@@ -39,15 +39,6 @@ export const ofOptions = (args: ReadonlyArray<string>): Right | undefined => {
   }
 }
 
-/** Returns the file of `f:12` or `f:12-20`, which names lines; undefined for other names. */
-export const fileOf = (path: string): string | undefined => /^(.+?):\d+(?:[-:,]\d+)?:?$/.exec(path)?.[1]
-
-/** Answers `edit f:12 X Y`, where there is a file `f`. */
-export const ofLine = (path: string, file: string, old: string, replacement: string, isAll: boolean): Right => ({
-  reason: `${FileFailure.printable(path)}: no such file; edit finds the old text without a line number.`,
-  example: call(file, old, replacement, isAll)
-})
-
 const call = (
   file: string | undefined,
   old: string | undefined,
@@ -68,32 +59,3 @@ export const ofPatchFile = (file: string): Right => ({
   reason: "--patch takes the patch from standard input, and no file.",
   example: [`edit --patch < ${FileFailure.toWord(file)}`]
 })
-
-/** Answers `edit a.ts b.ts old new`, where all but the last two words are files: one call for each. */
-export const ofFiles = (words: ReadonlyArray<string>, isAll: boolean): Right => {
-  const files = words.slice(0, -2)
-  const [first, ...more] = call("$f", words.at(-2), words.at(-1), isAll)
-  const named = files.map(FileFailure.toWord).join(" ")
-  const lines = [`for f in ${named.length > most ? "<files>" : named}; do ${first.replace("'$f'", '"$f"')}`, ...more]
-  lines.push(`${lines.pop()}; done`)
-  return {
-    reason: `${FileFailure.toWord(words.at(-1) as string)} is one word too many: it takes one file.`,
-    example: lines as [string, ...Array<string>]
-  }
-}
-
-/** Answers `edit -i 's/a/b/' f`, an option of sed; undefined for other words. */
-export const ofSed = (args: ReadonlyArray<string>): Right | undefined => {
-  const [option, script = "", ...files] = args
-  if (
-    option !== "-i" ||
-    files.length === 0 ||
-    script.length > most ||
-    !/^(?:\d+,?\d*)?(?:s(\W).*\1.*\1[gIi\d]*|\d*d|\/.*\/d)$/.test(script)
-  )
-    return undefined
-  return {
-    reason: "it has no option -i: it changes the file itself, and takes no scripts.",
-    example: [`sed -i ${quote(script)} ${files.map(FileFailure.toWord).join(" ")}`]
-  }
-}

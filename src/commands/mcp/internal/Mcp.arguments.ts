@@ -350,7 +350,7 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
         continue
       }
       if (optionLike.test(word)) {
-        return Either.left(Mistaken.whole(name, value ?? words[at + 1]) ?? unknown(tool, name))
+        return Either.left(unknown(tool, name))
       }
       sorted.positional.push(word)
       continue
@@ -362,8 +362,11 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
       continue
     }
     const next = words[at + 1]
-    const mistaken = parameter.isFlag ? Mistaken.onOff(parameter, value ?? next, value === undefined) : undefined
-    if (mistaken !== undefined) return Either.left(mistaken)
+    const given = value ?? next ?? ""
+    if (parameter.isFlag && /^(?:yes|no|on|off)$/i.test(given)) {
+      const label = `--${ForeignText.word(parameter.name)}`
+      return Either.left(`${label} takes no "${given}": write ${label}, or ${label}=false.`)
+    }
     if (value !== undefined) {
       add(sorted.named, parameter.name, value)
       continue

@@ -4,98 +4,35 @@ import * as Arguments from "../../../command/Arguments.js"
 import * as CommandGrammar from "../../../command/CommandGrammar.js"
 import type { Described } from "../../../command/CommandHandler.js"
 import * as Advice from "../../../domain/Advice.js"
-import { CommandNotFound, InvalidUsage } from "../../../domain/CommandError.js"
+import { InvalidUsage } from "../../../domain/CommandError.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
-import * as Similar from "../../../domain/Similar.js"
-import type { McpServer, McpTool } from "../../../extension/mcp/McpClient.js"
 import * as McpName from "../../../extension/mcp/McpName.js"
 import * as FileFailure from "../../../files/FileFailure.js"
 import * as Json from "../Mcp.json.js"
 import { type CallableTool, isRecord, type ToolParameter } from "./Mcp.schema.js"
 
-/** Returns the server that a name without a tool begins with: `files` of `files.read`. */
-export const serverOf = (written: string, servers: ReadonlyArray<McpServer>): string | undefined => {
-  const usable = servers.flatMap(({ name, problem }) => (problem === undefined ? [name] : []))
-  const begins = (name: string) => written.startsWith(name) && /^[._-]/.test(written.slice(name.length))
-  return usable.find((name) => name === written) ?? usable.filter(begins).sort((a, b) => b.length - a.length)[0]
-}
-
-/** The most characters of a call that is written again. */
-const longestCall = 200
-
-/**
- * Returns the call that was probably meant by a name in which the server or the tool is missing; undefined where no tool
- * or several may be meant.
- *
- * @param tools those of the server that the name has, or else those of all
- */
-export const meant = (
-  { server, tool }: McpName.Name,
-  args: ReadonlyArray<string>,
-  tools: ReadonlyArray<McpTool>
-): string | undefined => {
-  const isBehind = tools.some((one) => one.server === server)
-  const [written = "", rest] = isBehind ? [args[0], args.slice(1)] : [server === "" ? tool : server, args]
-  const names = (one: McpTool) => [one.name, ...[".", "_", "-"].map((sign) => `${one.server}${sign}${one.name}`)]
-  const same = tools.filter((one) => names(one).includes(written))
-  const likely = isBehind
-    ? Similar.likely(
-        written,
-        tools.map(({ name }) => name)
-      )
-    : []
-  const [found, ...more] = same.length > 0 ? same : tools.filter(({ name }) => likely.includes(name))
-  if (found === undefined || more.length > 0) return undefined
-  const command = McpName.toWord(found.server, found.name)
-  const call = [command, ...rest.map((word) => toWord(word) ?? "…")].join(" ")
-  return call.length > longestCall ? `${command} …` : call
-}
-
-/** Makes the error for a server that is not configured, where a tool has that name. */
-export const server = (command: string, { server }: McpName.Name, meant: string): CommandNotFound =>
-  new CommandNotFound({ command, reason: `Unknown MCP server: ${ForeignText.word(server)}. Did you mean ${meant}?` })
-
 /** Makes the error for a name without a server, or for arguments behind one without a tool. */
-export const incomplete = (
-  { usage }: Pick<Described, "usage">,
-  { server, tool }: McpName.Name,
-  meant: string | undefined
-): InvalidUsage => {
-  const what = server === "" && tool !== "" ? "server" : "tool"
-  const name = what === "server" ? `mcp::${ForeignText.word(tool)}` : McpName.toWord(server)
-  if (meant !== undefined) {
-    return new InvalidUsage({ reason: `${name}: it has no ${what} in its name: did you mean ${meant}?` })
-  }
-  return what === "tool"
-    ? CommandGrammar.misuse({ name, usage }, "it has no tool in its name, so that it takes no arguments but --help.")
-    : new InvalidUsage({
-        reason: `${name}: it has no server in its name.`,
+export const incomplete = ({ usage }: Pick<Described, "usage">, { server, tool }: McpName.Name): InvalidUsage =>
+  server === "" && tool !== ""
+    ? new InvalidUsage({
+        reason: `mcp::${ForeignText.word(tool)}: it has no server in its name.`,
         advice: [Advice.line`Usage: ${Advice.typed(usage)}`, Advice.line`${Advice.run("mcp:")} lists the servers.`]
       })
-}
+    : CommandGrammar.misuse(
+        { name: McpName.toWord(server), usage },
+        "it has no tool in its name, so that it takes no arguments but --help."
+      )
 
 /** The most characters of a call that is shown as it should be. */
 const longest = 200
 
 /** Writes a text as a word for a shell; undefined where it can't be shown as it is. */
-export const toWord = (text: string): string | undefined => {
+const toWord = (text: string): string | undefined => {
   if (text === "") return "''"
   if (text.length > longest || ForeignText.word(text, longest) !== text) return undefined
   // No file of that name.
   const [, dashes = "", rest = ""] = /^(-*)([\s\S]*)$/.exec(text) ?? []
   return `${dashes}${rest === "" ? "" : FileFailure.toWord(rest)}`
-}
-
-/** The names that other tools have for all arguments at once. */
-const wholes = new Set(["args", "arguments", "data", "input", "params", "parameters", "payload"])
-
-/**
- * Returns what is said of an option that no parameter has the name of, and that is given an object: `--args '{…}'`.
- */
-export const whole = (option: string, value: string | undefined): string | undefined => {
-  if (!wholes.has(option.replace(/^--?/, "")) || value === undefined || !/^\s*\{/.test(value)) return undefined
-  const isJson = Either.isRight(Json.parse(value))
-  return `Unknown option ${option}: write --json ${(isJson ? toWord(value) : undefined) ?? "'{…}'"}.`
 }
 
 /**
@@ -150,20 +87,4 @@ export const only = ({ parameters }: CallableTool, word: string): string | undef
   if (names.length === 0 || !names.every((name) => parameters.some((parameter) => parameter.name === name)))
     return undefined
   return `The only word may be all arguments, or the value of ${ForeignText.word(first.name)}: write --json '{…}' or --${ForeignText.word(first.name)}='{…}'.`
-}
-
-/** What others write for a switch, and the option that it means. */
-const switched: Readonly<Record<string, string>> = { yes: "", on: "", no: "no-", off: "no-" }
-
-/**
- * Returns what is said of a word behind an option that is on or off: `--deep yes`.
- *
- * @param isBeside true where the word stands by itself, so that it may be the value of another parameter
- */
-export const onOff = ({ name }: ToolParameter, word: string | undefined, isBeside: boolean): string | undefined => {
-  const no = Object.hasOwn(switched, word?.toLowerCase() ?? "") ? switched[word?.toLowerCase() ?? ""] : undefined
-  if (no === undefined) return undefined
-  const label = ForeignText.word(name)
-  const other = isBeside ? `; where "${word}" is the value of another, write --${label} -- ${word}` : ""
-  return `--${label} takes no "${word}": write --${no}${label}${other}.`
 }
