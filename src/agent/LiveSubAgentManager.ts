@@ -198,15 +198,9 @@ export const layer = ({
           : new InvalidUsage({ reason: `task:${name}: ${ForeignText.line(broken.problem ?? "", 300)}.` })
       })
 
-      /** The fibers of unfinished tasks, which end with the layer. */
-      const running = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
-      yield* Effect.addFinalizer(() => Effect.suspend(() => Fiber.interruptAll(running)))
-      const counted = <A, E, R>(task: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-        Effect.withFiberRuntime((fiber) => {
-          running.add(fiber)
-          fiber.addObserver(() => running.delete(fiber))
-          return task
-        })
+      /** Runs a task so that it ends with the layer at the latest. */
+      const supervised = <A, E>(task: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+        Effect.acquireUseRelease(Effect.forkIn(Effect.interruptible(task), scope), Fiber.join, Fiber.interrupt)
 
       /** Loads the loop once. After a failure, the next task tries again. */
       let loaded: SubAgentRun | undefined
@@ -271,7 +265,7 @@ export const layer = ({
             return Effect.onExit(
               Effect.suspend(() => {
                 tell(SubAgentStep.Started())
-                return counted(apart(run(type, task, tell)))
+                return supervised(apart(run(type, task, tell)))
               }),
               (exit) => Effect.sync(() => tell(endOf(exit)))
             )

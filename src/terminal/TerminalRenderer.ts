@@ -34,40 +34,32 @@ const harmless = (line: string): string =>
 
 /** Text that arrives in parts, split into lines. */
 class OpenLine {
-  private parts: Array<string> = []
-  private tail = ""
+  private text = ""
 
   /** Adds a part and returns the lines that it completes. */
   push(part: string): ReadonlyArray<string> {
-    const [first = "", ...others] = part.split("\n")
-    this.parts.push(first)
-    this.tail = (this.tail + first).slice(-mostOpenLine)
-    const lines: Array<string> = []
-    for (const next of others) {
-      lines.push(this.take())
-      this.parts = [next]
-      this.tail = next.slice(-mostOpenLine)
-    }
-    return lines
+    this.text += part
+    if (!part.includes("\n")) return []
+    const lines = this.text.split("\n")
+    this.text = lines.pop() ?? ""
+    return lines.map(shownLine)
   }
 
   /** Ends the unfinished line and returns it. */
   end(): ReadonlyArray<string> {
-    return this.parts.every((part) => part === "") ? [] : [this.take()]
+    const { text } = this
+    this.text = ""
+    return text === "" ? [] : [shownLine(text)]
   }
 
   /** The end of the unfinished line. Half a surrogate pair waits for the other half. */
   get open(): string {
-    return ForeignText.escape(this.tail.replace(/[\ud800-\udbff\r]$/, "").replaceAll("\t", "  "))
-  }
-
-  private take(): string {
-    const line = this.parts.join("").replace(/\r$/, "")
-    this.parts = []
-    this.tail = ""
-    return harmless(line)
+    const end = this.text.slice(-mostOpenLine).replace(/[\ud800-\udbff\r]$/, "")
+    return ForeignText.escape(end.replaceAll("\t", "  "))
   }
 }
+
+const shownLine = (line: string): string => harmless(line.replace(/\r$/, ""))
 
 /** How long each sign of the spinner is shown, in ms. */
 const turn = 125

@@ -103,36 +103,26 @@ export const kindOf = (status: number | undefined, error: unknown, isTooLong: bo
   return told === "bad_request" && isTooLong ? "context_length" : told
 }
 
-/**
- * Converts an error of `@effect/ai`. The errors of Synapse's own providers come back as they were; those of other
- * providers are told apart by their status.
- */
+/** Converts an error of `@effect/ai`. The errors of Synapse's own providers come back as they were. */
 export const fromAiError = (error: AiError.AiError | ModelError): ModelError => {
-  switch (error._tag) {
-    case "ModelError":
-      return error
-    case "HttpRequestError":
-      return new ModelError({
-        kind: error.reason === "Transport" ? "transport" : "bad_request",
-        reason: `The model can't be reached: ${ForeignText.line(error.description ?? error.reason, mostForeign)}`
-      })
-    case "HttpResponseError": {
-      const { status } = error.response
-      return new ModelError({
-        kind: error.reason === "StatusCode" ? kindOf(status, undefined, false) : "broken",
-        status,
-        reason: `The model answered with status ${status}: ${ForeignText.line(error.body ?? error.reason, mostForeign)}`
-      })
-    }
-    case "MalformedInput":
-      return new ModelError({ kind: "bad_request", reason: describe("The request can't be made", error) })
-    case "MalformedOutput":
-      return new ModelError({ kind: "broken", reason: describe("The answer makes no sense", error) })
-    default:
-      return error.cause instanceof ModelError
-        ? error.cause
-        : new ModelError({ kind: "broken", reason: describe("The request failed", error) })
+  if (error._tag === "ModelError") return error
+  if ("cause" in error && error.cause instanceof ModelError) return error.cause
+  if (error._tag === "HttpResponseError" && error.reason === "StatusCode") {
+    const { status } = error.response
+    const said = ForeignText.line(error.body ?? error.reason, mostForeign)
+    return new ModelError({
+      kind: kindOf(status, undefined, false),
+      status,
+      reason: `The model answered with status ${status}: ${said}`
+    })
   }
+  const isTransport = error._tag === "HttpRequestError" && error.reason === "Transport"
+  const isWrong = error._tag === "HttpRequestError" || error._tag === "MalformedInput"
+  const said = error.description ?? ("cause" in error && Predicate.isError(error.cause) ? error.cause.message : "")
+  return new ModelError({
+    kind: isTransport ? "transport" : isWrong ? "bad_request" : "broken",
+    reason: `The request to the model failed${said === "" ? "" : `: ${ForeignText.line(said, mostForeign)}`}`
+  })
 }
 
 /** Converts an error that a provider sent within an answer: an object with `type` or `code`, and `message`. */
@@ -143,9 +133,4 @@ export const fromEvent = (event: unknown): ModelError => {
     kind: kindOf(undefined, event, false),
     reason: `The model ended its answer with an error: ${ForeignText.line(said, mostForeign)}`
   })
-}
-
-const describe = (what: string, { cause, description }: { description?: string | undefined; cause?: unknown }) => {
-  const said = description ?? (Predicate.isError(cause) ? cause.message : "")
-  return said === "" ? what : `${what}: ${ForeignText.line(said, mostForeign)}`
 }

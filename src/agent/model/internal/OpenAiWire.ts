@@ -8,6 +8,31 @@ import * as Wire from "./Wire.js"
 const headers: Wire.Wire["headers"] = (key) =>
   key === undefined ? {} : { authorization: `Bearer ${Redacted.value(key)}` }
 
+/** Returns the fields of a body for its tools. `nested` puts the fields of a function where the protocol has them. */
+const toolFields = (ask: Wire.Ask, nested: (fields: object) => object, more: object = {}): object => {
+  const tools = Wire.definitionsOf(ask)
+  const choice = Wire.choiceOf(ask)
+  if (tools.length === 0) return {}
+  return {
+    tools: tools.map(({ description, name, schema }) => ({
+      type: "function",
+      ...nested({ name, description, parameters: schema, ...more })
+    })),
+    tool_choice: typeof choice === "string" ? choice : { type: "function", ...nested({ name: choice.tool }) }
+  }
+}
+
+/** Converts the parts of a message of the user. */
+const userParts = (
+  { content }: Prompt.UserMessage,
+  text: (text: string) => object,
+  image: (url: string) => object
+): ReadonlyArray<object> =>
+  content.map((part) => {
+    const url = Wire.imageOf(part)
+    return url === undefined ? text(Wire.wordsOf(part)) : image(url)
+  })
+
 const argumentsOf = ({ params }: Prompt.ToolCallPart): string => JSON.stringify(params ?? {})
 
 /** Models that think: their thoughts are taken back only in the encrypted form, which has to be asked for. */
@@ -45,13 +70,8 @@ const inputOf = (message: Prompt.Message): ReadonlyArray<object> => {
   switch (message.role) {
     case "system":
       return []
-    case "user": {
-      const content = message.content.map((part) => {
-        const image = Wire.imageOf(part)
-        return image === undefined ? inputText(Wire.wordsOf(part)) : inputImage(image)
-      })
-      return [{ role: "user", content }]
-    }
+    case "user":
+      return [{ role: "user", content: userParts(message, inputText, inputImage) }]
     case "tool":
       return message.content.map((part) => ({
         type: "function_call_output",
@@ -156,26 +176,13 @@ export const responses: Wire.Wire = {
   path: "/responses",
   headers,
   body: (ask, endpoint) => {
-    const tools = Wire.definitionsOf(ask)
     const instructions = Wire.systemOf(ask).join("\n\n")
-    const choice = Wire.choiceOf(ask)
     const format = Wire.formatOf(ask)
     return {
       model: endpoint.model,
       ...(instructions === "" ? {} : { instructions }),
       input: ask.prompt.content.flatMap(inputOf),
-      ...(tools.length === 0
-        ? {}
-        : {
-            tools: tools.map(({ description, name, schema }) => ({
-              type: "function",
-              name,
-              description,
-              parameters: schema,
-              strict: false
-            })),
-            tool_choice: typeof choice === "string" ? choice : { type: "function", name: choice.tool }
-          }),
+      ...toolFields(ask, (fields) => fields, { strict: false }),
       ...(format === undefined ? {} : { text: { format: { type: "json_schema", ...format, strict: false } } }),
       ...(endpoint.maxOutput === undefined ? {} : { max_output_tokens: endpoint.maxOutput }),
       ...(thinks.test(endpoint.model) ? { include: ["reasoning.encrypted_content"] } : {}),
@@ -205,10 +212,7 @@ const chatMessages = (message: Prompt.Message): ReadonlyArray<object> => {
     case "system":
       return [{ role: "system", content: message.content }]
     case "user": {
-      const parts = message.content.map((part) => {
-        const image = Wire.imageOf(part)
-        return image === undefined ? chatText(Wire.wordsOf(part)) : chatImage(image)
-      })
+      const parts = userParts(message, chatText, chatImage)
       // Many servers accept nothing but text.
       const isText = message.content.every((part) => part.type === "text")
       return [{ role: "user", content: isText ? message.content.map(Wire.wordsOf).join("\n") : parts }]
@@ -300,21 +304,11 @@ export const chat: Wire.Wire = {
   path: "/chat/completions",
   headers,
   body: (ask, endpoint) => {
-    const tools = Wire.definitionsOf(ask)
-    const choice = Wire.choiceOf(ask)
     const format = Wire.formatOf(ask)
     return {
       model: endpoint.model,
       messages: ask.prompt.content.flatMap(chatMessages),
-      ...(tools.length === 0
-        ? {}
-        : {
-            tools: tools.map(({ description, name, schema }) => ({
-              type: "function",
-              function: { name, description, parameters: schema }
-            })),
-            tool_choice: typeof choice === "string" ? choice : { type: "function", function: { name: choice.tool } }
-          }),
+      ...toolFields(ask, (fields) => ({ function: fields })),
       ...(format === undefined ? {} : { response_format: { type: "json_schema", json_schema: format } }),
       ...(endpoint.maxOutput === undefined ? {} : { max_tokens: endpoint.maxOutput }),
       ...(endpoint.isStreaming ? { stream: true, stream_options: { include_usage: true } } : { stream: false })
