@@ -1,15 +1,15 @@
-/** Types of sub-agents: those that Synapse brings, and those that a markdown file defines. */
+/** Built-in types of sub-agents, and types that markdown files define. */
 
 import type { SubAgentType } from "../extension/SubAgentManager.js"
 import type * as FrontMatter from "../extension/skill/FrontMatter.js"
 
-/** A type of sub-agents, with what its sub-agents begin with. */
+/** A type of sub-agents. */
 export interface AgentType extends SubAgentType {
-  /** Text that is added to the system prompt. */
+  /** Text for the system prompt. */
   readonly instructions: string
-  /** The name of its model; the provider's default where undefined. */
+  /** The name of its model; the provider's default if undefined. */
   readonly model: string | undefined
-  /** The most turns that it may take, within those of the settings. */
+  /** The most turns, within those of the settings. */
   readonly maxTurns: number | undefined
   readonly skills: ReadonlyArray<string>
 }
@@ -39,34 +39,34 @@ const reading =
 export const instructionsOf = ({ instructions, isReadOnly }: AgentType): string =>
   [answering, ...(isReadOnly ? [reading] : []), ...(instructions === "" ? [] : [instructions])].join("\n\n")
 
-/** The types that Synapse brings; no file replaces them. */
+/** The built-in types. A file can't replace them. */
 export const all: ReadonlyArray<AgentType> = [
   builtIn("explore", "A sub-agent that searches and reads; it can't write.", true, ""),
   builtIn("general", "A sub-agent for a task of several steps, with the same rights as you.", false, ""),
   builtIn("skill", "Does a task by a skill's instructions: --skill NAME.", false, "")
 ]
 
-/** The names that no file's type can have: those of the built-in types, and of other commands. */
+/** The names that a file can't define. */
 const taken = new Set([...all.map(({ name }) => name), "list", "help"])
 
 /** Matches a name that can stand behind `task:`. */
 const nameable = /^[A-Za-z0-9][\w.+-]{0,63}$/
 
-/** The fields that mean something here, in small letters and without dashes; those that are left out in silence. */
+/** The fields that are used, in lower case and without dashes, and those that are ignored without a note. */
 const known = new Set("name description model maxturns tools disallowedtools permissionmode skills readonly".split(" "))
 const silent = new Set("color version author license".split(" "))
 
-/** The tools of Claude's that write, or run what may. */
+/** Claude's tools that can write. */
 const writing = /^(?:bash|edit|write|multiedit|notebookedit|\*|all)$/i
 
-/** The names by which Claude's files mean models of its own. */
+/** Names of models in Claude's files that no provider has. */
 const aliases = new Set(["inherit", "default", "sonnet", "opus", "haiku", "opusplan"])
 
-/** The most problems that are told of one file, and the most skills that it may name. */
+/** The most problems that are reported for a file, and the most skills that it may name. */
 const mostProblems = 5
 const mostSkills = 20
 
-/** Splits a list of tools at its commas, save for those in a tool's own words: `Bash(git diff, git log)`. */
+/** Splits a list of tools, without their arguments: `Bash(git diff, git log)`. */
 const listOf = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
     .replace(/\([^()]*\)/g, "")
@@ -75,7 +75,7 @@ const listOf = (text: string | undefined): ReadonlyArray<string> =>
     .filter((one) => one !== "")
 
 /**
- * Makes a type of a file. What it says narrows the rights of its sub-agents, and never widens them.
+ * Makes the type that a file defines. A file can only narrow the rights of its sub-agents.
  *
  * @param file the name of the file, without its ending
  */
@@ -104,7 +104,7 @@ export const ofFile = (
 
   const tools = fields.has("tools") ? listOf(fields.get("tools")) : undefined
   const denied = listOf(fields.get("disallowedtools"))
-  // Where a file says both, the right that it does not have counts.
+  // A file may have both `readonly` and `read-only`: then the stricter one counts.
   const flags = [...given].flatMap(([key, value]) =>
     key.toLowerCase().replace(/[-_]/g, "") === "readonly" ? [value.toLowerCase()] : []
   )

@@ -1,5 +1,5 @@
 /**
- * The steps of an agent's run, for who shows or records them.
+ * The steps of an agent's run.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ import type { TokenUsage } from "./RunLimits.js"
 export type Ending = "done" | "turns" | "tokens" | "budget" | "misuse" | "failed"
 
 /**
- * A step of a run. Texts are the model's or a command's: who shows them makes control characters harmless.
+ * A step of a run. Texts may hold control characters.
  *
  * @since 0.1.0
  * @category models
@@ -31,31 +31,27 @@ export type AgentEvent = Data.TaggedEnum<{
   TurnStarted: { readonly turn: number }
   /** A part of the model's text. */
   Text: { readonly delta: string }
-  /** A part of what the model thinks before it answers, where the provider tells it. */
+  /** A part of the model's reasoning. */
   Reasoning: { readonly delta: string }
-  /**
-   * A request is tried again: how often it was tried, why, and after how many milliseconds. The turn's texts so far are
-   * void.
-   */
+  /** A request is retried after `delay` ms; `attempt` counts the tries. The turn's texts so far are void. */
   Retrying: { readonly attempt: number; readonly reason: string; readonly delay: number }
   /** The model's turn is whole; `usage` is of this turn. */
   TurnEnded: { readonly turn: number; readonly text: string; readonly usage: TokenUsage }
   ToolStarted: { readonly call: ToolCall }
   ToolEnded: { readonly call: ToolCall; readonly result: ToolReturn }
   /**
-   * Messages were added to the conversation: what a transcript has to keep for the run to be resumed. The model's message
-   * comes before its calls are run, and the run waits until the consumer asks for the next event; then the result of each
-   * call comes as it ends, in a message of its own. `History.repair` puts what was cut off in order again.
+   * Messages were added to the conversation, which a transcript has to keep. The model's message comes before its calls
+   * are run; each result is a message of its own. `History.repair` completes a conversation that was cut off.
    */
   Appended: { readonly messages: ReadonlyArray<Prompt.Message> }
   /**
-   * So many old outputs were replaced by references to their files, and so many old messages left out, since the window's
-   * share was used up: `messages` are those that are left. Those that were `Appended` before stay what they are.
+   * The window's share was used up: this many old outputs were replaced by references to files, and this many old
+   * messages dropped. `messages` are left. Messages that were `Appended` before are unchanged.
    */
   Compacted: { readonly replaced: number; readonly dropped: number; readonly messages: ReadonlyArray<Prompt.Message> }
   /**
-   * The run has ended. `text` is the model's last text: the answer, or what was done so far. `reason` is a line on why it
-   * ended and how to go on; undefined where it is done. `usage` holds that of sub-agents too.
+   * The run has ended. `text` is the answer, or the model's last text. `reason` is a line on why the run ended; undefined
+   * if it is done. `usage` includes sub-agents.
    */
   Ended: {
     readonly ending: Ending

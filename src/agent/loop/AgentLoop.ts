@@ -26,7 +26,7 @@ import * as SystemPrompt from "./internal/SystemPrompt.js"
 import * as TurnCalls from "./internal/TurnCalls.js"
 import * as RunLimits from "./RunLimits.js"
 
-/** The most turns in a row without a whole answer and without a call. */
+/** The most turns in a row without a complete answer or a call. */
 const mostVain = 3
 
 const nudges = {
@@ -156,7 +156,7 @@ const carryOut = Effect.fnUntraced(function* (
 })
 
 /**
- * The limits of a run; what is not given comes from the settings.
+ * The limits of a run. The defaults come from the settings.
  *
  * @since 0.1.0
  * @category models
@@ -184,11 +184,11 @@ export interface Run {
   readonly toolset: Context.Tag.Service<Toolset>
   /** Text that is added to the system prompt: of a type of sub-agents, of a skill. */
   readonly instructions?: string | undefined
-  /** The commands of ours that its shell has (`CommandRegistry.list`): the system prompt says when to use them. */
+  /** The commands of its shell (`CommandRegistry.list`) that the system prompt explains. */
   readonly commands?: ReadonlyArray<Described> | undefined
   /** The directory that its shell starts in, which the system prompt names. */
   readonly cwd?: string | undefined
-  /** The conversation that is gone on with, wherever it was cut. */
+  /** The conversation to continue, which may end anywhere. */
   readonly history?: ReadonlyArray<Prompt.Message> | undefined
   readonly limits?: Partial<Limits> | undefined
 }
@@ -203,9 +203,8 @@ export class AgentLoop extends Context.Tag("synapse/AgentLoop")<
   AgentLoop,
   {
     /**
-     * Returns the steps of a run as they come; the last one is `Ended`, however it ended. Interrupting the stream ends
-     * the request to the model and the running commands, and returns when they have ended. Where the steps are not
-     * consumed, the run waits.
+     * Returns the steps of a run as they come, `Ended` last. Interrupting the stream ends the request to the model and
+     * the running commands, and returns when they have ended. The run waits for the consumer after each step.
      *
      * The `CommandListener` of the fiber that runs the stream hears the commands, and its `account` what the run uses.
      */

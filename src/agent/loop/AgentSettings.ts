@@ -52,7 +52,7 @@ export const variables = {
 export class AgentSettings extends Context.Tag("synapse/AgentSettings")<AgentSettings, Settings>() {}
 
 /**
- * A layer of the given settings and the defaults; it does not read the environment. Dies where a setting is invalid.
+ * A layer of the given settings and the defaults; it does not read the environment. Dies if a setting is invalid.
  *
  * @since 0.1.0
  * @category layers
@@ -70,7 +70,7 @@ const setting = (name: keyof Settings) =>
 
 /**
  * A layer which reads the settings from the environment (`SYNAPSE_MAX_TOOL_ITERATIONS`, `SYNAPSE_MAX_PARALLEL_TASKS`).
- * Fails where a variable has an invalid value.
+ * Fails if a variable is invalid.
  *
  * @since 0.1.0
  * @category layers

@@ -1,6 +1,4 @@
-/**
- * Keeps a conversation in the order that providers take: after each message with calls, one message with their results.
- */
+/** Keeps a conversation in the order that providers accept: a message with calls, then one with their results. */
 import * as Prompt from "@effect/ai/Prompt"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
@@ -28,9 +26,9 @@ const resultPart = (id: string, name: string, isFailure: boolean, result: string
   Prompt.toolResultPart({ id, name, isFailure, result, providerExecuted: false })
 
 /**
- * Puts a conversation in order, wherever it was cut: the results of a message's calls stand in one message behind it, in
- * the order of the calls; a call without a result gets one that says so; results without a call, empty messages and
- * system messages are left out.
+ * Completes a conversation that may have been cut off anywhere: the results of a message's calls follow in one message, in
+ * the order of the calls. A call without a result gets one that says so. Results without a call, empty messages and system
+ * messages are removed.
  */
 export const repair = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Prompt.Message> => {
   const repaired: Array<Prompt.Message> = []

@@ -1,18 +1,12 @@
-/**
- * Bounds the images of a conversation, and leaves out those that it has no room for, or that a provider does not take. A
- * line in the result's text stands in the place of each.
- */
+/** Removes images from a conversation that has no room for them, or whose provider refuses them. */
 import * as Prompt from "@effect/ai/Prompt"
 import * as ResultImage from "../model/ResultImage.js"
 
-/**
- * The most characters of an image in base64, of all images of a request, and the most images of one: providers refuse
- * more.
- */
-export const bounds = { one: 5 * 1024 ** 2, all: 20 * 1024 ** 2, count: 20 }
+/** The most base64 characters of an image and of all images of a request, and the most images: providers refuse more. */
+const bounds = { one: 5 * 1024 ** 2, all: 20 * 1024 ** 2, count: 20 }
 
-/** The reason for which an image is left out, in the words that the model reads. */
-export type Reason = "large" | "off" | "refused" | "room" | "transcript"
+type Reason = "large" | "off" | "refused" | "room" | "transcript"
+type ReasonOf = (image: ResultImage.ResultImage) => Reason | undefined
 
 const words: Readonly<Record<Reason, string>> = {
   large: `it is larger than ${((bounds.one * 3) / 4 / 1024 ** 2).toFixed(2)} MiB`,
@@ -22,17 +16,8 @@ const words: Readonly<Record<Reason, string>> = {
   transcript: "it is not kept with the session; read it again where you need it"
 }
 
-/** A result, by its place. */
-interface Place {
-  readonly message: number
-  readonly part: number
-}
-
-/** Returns a result without those of its images that fail a test. An image without a reason stays. */
-export const filter = (
-  part: Prompt.ToolResultPart,
-  reasonOf: (image: ResultImage.ResultImage) => Reason | undefined
-): Prompt.ToolResultPart => {
+/** Removes the images that `reasonOf` has a reason for, and says so in the text of the result. */
+const filter = (part: Prompt.ToolResultPart, reasonOf: ReasonOf): Prompt.ToolResultPart => {
   const images = ResultImage.of(part)
   const reasons = images.map(reasonOf)
   const gone = reasons.filter((reason) => reason !== undefined)
@@ -46,23 +31,14 @@ export const filter = (
   return { ...kept, result: [part.result.replace(/\n$/, ""), ...notes, ""].join("\n") }
 }
 
-const map = (
-  messages: ReadonlyArray<Prompt.Message>,
-  change: (part: Prompt.ToolResultPart, place: Place) => Prompt.ToolResultPart
-): ReadonlyArray<Prompt.Message> =>
-  messages.map((message, at) => {
-    if (message.role !== "tool") return message
-    const content = message.content.map((part, index) => change(part, { message: at, part: index }))
-    return content.every((part, index) => part === message.content[index])
-      ? message
-      : Prompt.toolMessage({ content, options: message.options })
-  })
-
-/** Returns a message without those of its images that fail a test. */
-export const filterMessage = (
-  message: Prompt.Message,
-  reasonOf: (image: ResultImage.ResultImage) => Reason | undefined
-): Prompt.Message => map([message], (part) => filter(part, reasonOf))[0] ?? message
+/** Removes the images of a message that `reasonOf` has a reason for. */
+export const filterMessage = (message: Prompt.Message, reasonOf: ReasonOf): Prompt.Message =>
+  message.role !== "tool" || message.content.every((part) => ResultImage.of(part).length === 0)
+    ? message
+    : Prompt.toolMessage({
+        content: message.content.map((part) => filter(part, reasonOf)),
+        options: message.options
+      })
 
 /** Returns the images of messages. */
 export const of = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<ResultImage.ResultImage> =>
@@ -71,31 +47,33 @@ export const of = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Resul
 /** Returns the number of images. */
 export const count = (messages: ReadonlyArray<Prompt.Message>): number => of(messages).length
 
-/** Leaves out all images; with `seen`, only those that the model has seen already. */
+/** Removes all images; with `seen`, only those that the model has seen already. */
 export const without = (
   messages: ReadonlyArray<Prompt.Message>,
   reason: Reason,
   which: "all" | "seen" = "all"
 ): ReadonlyArray<Prompt.Message> => {
   const last = which === "all" ? messages.length : messages.findLastIndex(({ role }) => role === "assistant")
-  return map(messages, (part, { message }) => (message < last ? filter(part, () => reason) : part))
+  return messages.map((message, at) => (at < last ? filterMessage(message, () => reason) : message))
 }
 
 /**
- * Leaves out what is beyond the bounds: images that are too large, and the oldest where there are too many. The latter go
- * by halves, for with each change of old messages, the provider's cache of the conversation is lost.
+ * Removes images that are too large, and the oldest ones beyond the bounds: then down to half of them, since each change
+ * of old messages invalidates the provider's cache.
  */
 export const bounded = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Prompt.Message> => {
-  const fit = map(messages, (part) => filter(part, ({ base64 }) => (base64.length > bounds.one ? "large" : undefined)))
+  const fit = messages.map((message) =>
+    filterMessage(message, ({ base64 }) => (base64.length > bounds.one ? "large" : undefined))
+  )
   const sizes = of(fit).map(({ base64 }) => base64.length)
   const all = sizes.reduce((sum, size) => sum + size, 0)
   if (sizes.length <= bounds.count && all <= bounds.all) return fit
-  let [left, room] = [bounds.count / 2, bounds.all / 2]
-  let first = sizes.length
-  for (; first > 0 && left > 0 && room >= (sizes[first - 1] ?? 0); first--) {
-    left--
-    room -= sizes[first - 1] ?? 0
+  let room = bounds.all / 2
+  let gone = sizes.length
+  while (gone > Math.max(0, sizes.length - bounds.count / 2) && room >= (sizes[gone - 1] ?? 0)) {
+    gone--
+    room -= sizes[gone] ?? 0
   }
   let at = 0
-  return map(fit, (part) => filter(part, () => (at++ < first ? "room" : undefined)))
+  return fit.map((message) => filterMessage(message, () => (at++ < gone ? "room" : undefined)))
 }

@@ -1,4 +1,4 @@
-/** Decides when a run has reached one of its limits, and says which. */
+/** The usage of a run, and its limits. */
 import type { CommandAccount } from "../../domain/CommandListener.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { Model, Price } from "../model/ModelProvider.js"
@@ -6,19 +6,17 @@ import type { Limits } from "./AgentLoop.js"
 
 /** Tokens, as the provider counts them, and their price. */
 export interface TokenUsage {
-  /** All tokens that were sent, also those that the provider read from its cache. */
+  /** All tokens that were sent, also cached ones. */
   readonly input: number
   readonly output: number
   /** The part of `input` that was read from the provider's cache. */
   readonly cached: number
-  /** In the currency of the settings' prices; undefined where the model has no price. */
+  /** In the currency of the settings' prices; undefined for a model without a price. */
   readonly cost: number | undefined
 }
 
-/** The usage of an agent that has not begun. */
 export const none: TokenUsage = { input: 0, output: 0, cached: 0, cost: undefined }
 
-/** Adds two usages; the cost is that of those which have one. */
 export const add = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   input: a.input + b.input,
   output: a.output + b.output,
@@ -26,7 +24,7 @@ export const add = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   cost: a.cost === undefined ? b.cost : a.cost + (b.cost ?? 0)
 })
 
-/** Makes a usage of counted tokens, with their cost where the model has a price. */
+/** Makes a usage of counted tokens, with their cost. */
 export const of = (
   { cached, input, output }: Pick<TokenUsage, "cached" | "input" | "output">,
   price: Price | undefined

@@ -40,7 +40,7 @@ const Provider = Schema.Struct({
   apiKey: Schema.optional(Schema.Redacted(Schema.NonEmptyString)),
   /** The name of the variable that holds the key. */
   apiKeyVariable: Schema.optional(Schema.NonEmptyString),
-  /** Its model where none is named. */
+  /** The default model. */
   model: Schema.optional(Schema.NonEmptyString),
   headers: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Redacted(Schema.String) })),
   /** The most tokens of a request. */

@@ -37,18 +37,18 @@ export type Kind = typeof Kind.Type
 const retryable: ReadonlyArray<Kind> = ["rate", "overloaded", "transport", "timeout", "broken"]
 
 /**
- * The error of a request to a model. `reason` says on one line what went wrong and what to do; it holds no key, and no
- * control character.
+ * The error of a request to a model. `reason` says on one line what went wrong and what to do, without keys and control
+ * characters.
  */
 export class ModelError extends Schema.TaggedError<ModelError>("synapse/ModelError")("ModelError", {
   kind: Kind,
   reason: Schema.String,
-  /** The status of the provider's answer, where there was one. */
+  /** The HTTP status of the provider's answer. */
   status: Schema.optional(Schema.Number),
   /** The time that the provider asks to wait, in milliseconds. */
   retryAfter: Schema.optional(Schema.Number)
 }) {
-  /** True where the same request may succeed later. */
+  /** True if the same request may succeed later. */
   get isRetryable(): boolean {
     return retryable.includes(this.kind)
   }
@@ -57,10 +57,10 @@ export class ModelError extends Schema.TaggedError<ModelError>("synapse/ModelErr
   }
 }
 
-/** The most characters of somebody else's text in a reason. */
+/** The most characters of a provider's text in a reason. */
 const mostForeign = 500
 
-/** The kinds of the errors that providers name, by `type` or `code`. */
+/** Kinds by the `type` or `code` of a provider's error. */
 const kindByName: Readonly<Record<string, Kind>> = {
   authentication_error: "auth",
   permission_error: "auth",
@@ -88,8 +88,8 @@ const kindOfStatus = (status: number): Kind => {
 }
 
 /**
- * Returns the kind of a provider's error: by its name where it says more than the status, and else by the status. An
- * error within an answer, which has no status and a name that is not known, is `overloaded`: the request was accepted.
+ * Returns the kind of a provider's error, by its status or a more precise name. An unknown error within an answer is
+ * `overloaded`, since the request was accepted.
  *
  * @param isTooLong whether the provider's words say that the request is too long
  */

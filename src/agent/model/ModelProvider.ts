@@ -18,12 +18,12 @@ import type * as Retry from "./internal/Retry.js"
 export interface Price {
   readonly input: number
   readonly output: number
-  /** For input that is read from the provider's cache; by default the same as `input`. */
+  /** The price of cached input; the same as `input` by default. */
   readonly cached?: number | undefined
 }
 
 /**
- * A model, ready to be asked: by `Turn.stream`, which tries again where that may help.
+ * A model for an agent.
  *
  * @since 0.1.0
  * @category models
@@ -34,16 +34,16 @@ export interface Model {
   /** The provider's own name of the model. */
   readonly name: string
   /**
-   * The model for `@effect/ai`. Its `generateText` and `generateObject` try again by themselves; its `streamText` does
-   * not, for what it has said can't be taken back. The `cause` of its errors is a ModelError.
+   * The model for `@effect/ai`. Its `generateText` and `generateObject` retry by themselves; its `streamText` does not,
+   * because its parts can't be taken back. The `cause` of its errors is a ModelError.
    */
   readonly languageModel: LanguageModel.Service
-  /** The bounds of trying again; those of `Retry.defaults` where undefined. */
+  /** The bounds of retries; `Retry.defaults` by default. */
   readonly retry?: Retry.Policy | undefined
   /** The most tokens that a request may hold. */
   readonly contextWindow: number
   readonly price: Price | undefined
-  /** False where it takes no images; by default it does. */
+  /** False for a model without images; true by default. */
   readonly takesImages?: boolean
 }
 
@@ -57,8 +57,8 @@ export class ModelProvider extends Context.Tag("synapse/ModelProvider")<
   ModelProvider,
   {
     /**
-     * Returns the model of that name (`name` or `provider/name`), or the default one. Fails with ExecutionFailed where no
-     * provider or no key is set, and with InvalidUsage where the settings or the name are wrong; the reason names the
+     * Returns the model of that name (`name` or `provider/name`), or the default one. Fails with ExecutionFailed if no
+     * provider or no key is set, and with InvalidUsage if the settings or the name are wrong. The reason names the
      * setting.
      */
     readonly model: (name?: string) => Effect.Effect<Model, ExecutionFailed | InvalidUsage>

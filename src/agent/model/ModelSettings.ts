@@ -1,5 +1,5 @@
 /**
- * The settings of models that come from the program or its environment, over those of `settings.json`.
+ * The settings of models from the program or its environment, which override `settings.json`.
  *
  * @since 0.1.0
  */
@@ -19,22 +19,21 @@ import * as WholeNumber from "../../domain/WholeNumber.js"
  * @category models
  */
 export interface Settings {
-  /** The name of the provider (`SYNAPSE_PROVIDER`); undefined where `settings.json`, or a key, decides. */
+  /** The name of the provider (`SYNAPSE_PROVIDER`); by default, `settings.json` or a key decides. */
   readonly provider: string | undefined
   /** The model, as `name` or `provider/name` (`SYNAPSE_MODEL`). */
   readonly model: string | undefined
   /**
-   * The longest silence in milliseconds, before the first byte of an answer and between two (`SYNAPSE_MODEL_TIMEOUT`): at
-   * most 300000, for `fetch` waits no longer.
+   * How long a model may stay silent, in ms (`SYNAPSE_MODEL_TIMEOUT`): at most 300000, because `fetch` waits no longer.
    */
   readonly timeout: number
-  /** The most times that a request is tried again (`SYNAPSE_MODEL_RETRIES`). */
+  /** How often a failed request is retried (`SYNAPSE_MODEL_RETRIES`). */
   readonly retries: number
-  /** Returns a variable of the environment that holds a key or an address; undefined where it is unset or empty. */
+  /** Returns a variable of the environment that holds a key or an address, unless it is empty. */
   readonly variable: (name: string) => Redacted.Redacted | undefined
 }
 
-/** The longest silence that `fetch` itself allows, in milliseconds. */
+/** How long `fetch` waits, in ms. */
 const longest = 300_000
 
 /**
@@ -81,13 +80,13 @@ export class ModelSettings extends Context.Tag("synapse/ModelSettings")<ModelSet
 export const variablesOf =
   (environment: Readonly<Record<string, string | undefined>>): Settings["variable"] =>
   (name) => {
-    // A key that was read from a file often has the line's end with it.
+    // A key that was read from a file often ends with a newline.
     const value = (Object.hasOwn(environment, name) ? environment[name] : undefined)?.trim() ?? ""
     return value === "" ? undefined : Redacted.make(value)
   }
 
 /**
- * A layer of the given settings and the defaults; it does not read the environment. Dies where a setting is invalid.
+ * A layer of the given settings and the defaults; it does not read the environment. Dies if a setting is invalid.
  *
  * @since 0.1.0
  * @category layers
@@ -107,7 +106,7 @@ const word = (name: string) =>
   )
 
 /**
- * A layer which reads the settings from the environment. Fails where a variable has an invalid value.
+ * A layer which reads the settings from the environment. Fails if a variable is invalid.
  *
  * @since 0.1.0
  * @category layers

@@ -1,7 +1,6 @@
 /**
- * The images of a tool's result, as a conversation holds them: in the options of the result, beside its text.
- *
- * Each protocol puts them where it takes them. A LanguageModel of another provider of `@effect/ai` gets the text alone.
+ * The images of a tool's result, which a conversation keeps in the options of the result. A LanguageModel of another
+ * provider of `@effect/ai` gets the text only.
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as Wire from "./internal/Wire.js"
@@ -17,7 +16,7 @@ const types: ReadonlyArray<string> = ["image/png", "image/jpeg", "image/gif", "i
 
 const key = "synapse"
 
-/** Returns the images of a result. One that was read from a file may hold anything: what is no image is left out. */
+/** Returns the images of a result, which may come from an edited transcript. */
 export const of = ({ options }: Prompt.ToolResultPart): ReadonlyArray<ResultImage> =>
   Wire.listAt(options, key, "images").flatMap((image) => {
     const mediaType = Wire.textAt(image, "mediaType")
@@ -25,7 +24,7 @@ export const of = ({ options }: Prompt.ToolResultPart): ReadonlyArray<ResultImag
     return types.includes(mediaType) && base64 !== "" ? [{ mediaType, base64 }] : []
   })
 
-/** Returns a result with these images in place of its own. */
+/** Replaces the images of a result. */
 export const put = (part: Prompt.ToolResultPart, images: ReadonlyArray<ResultImage>): Prompt.ToolResultPart => {
   const { [key]: own, ...others } = part.options
   const { images: _, ...rest } = own ?? {}
@@ -36,5 +35,5 @@ export const put = (part: Prompt.ToolResultPart, images: ReadonlyArray<ResultIma
   })
 }
 
-/** Returns an image as an address that holds its content. */
+/** Returns the data URL of an image. */
 export const urlOf = ({ base64, mediaType }: ResultImage): string => `data:${mediaType};base64,${base64}`

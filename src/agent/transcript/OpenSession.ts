@@ -1,4 +1,4 @@
-/** A session that is run: begun or gone on with, by one process at a time. */
+/** Begins and resumes sessions, each run by one process at a time. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
@@ -15,19 +15,19 @@ import * as TranscriptFile from "./internal/TranscriptFile.js"
 import * as Sessions from "./Sessions.js"
 import * as Transcript from "./Transcript.js"
 
-/** A session that no other process can run meanwhile. */
+/** A session that this process runs. */
 export interface OpenSession {
   readonly id: string
-  /** The part of the session that its file held when it was opened. */
+  /** The content of its file when it was opened. */
   readonly transcript: Transcript.Transcript
-  /** Keeps what follows; on the left, why it can't be kept. */
+  /** Keeps what follows, or says why it can't. */
   readonly writer: Either.Either<TranscriptFile.Writer, TranscriptFile.NotKept>
 }
 
-/** Milliseconds to wait for a process that is about to end. */
+/** How long to wait for a process that is about to end, in ms. */
 const patience = 1000
 
-/** The milliseconds after which the run of another machine or container has ended, if it has not touched its transcript. */
+/** A run on another machine or in a container counts as ended if its transcript was not touched for this long, in ms. */
 const silence = 180_000
 
 const lockOf = (directory: string, id: string): string => Path.join(directory, `.${id}.lock`)
@@ -37,14 +37,14 @@ const waitingFor = (path: string): AtomicFile.Waiting => ({
   isForeignStale: Effect.map(Clock.currentTimeMillis, (now) => now - Sessions.timeOf(path) > silence)
 })
 
-/** Returns the process that runs a session; undefined where none does. */
+/** Returns the process that runs a session, if one does. */
 export const runner = (
   directory: string,
   id: string
 ): Effect.Effect<number | undefined, never, FileSystem.FileSystem> =>
   AtomicFile.holder(lockOf(directory, id), waitingFor(Sessions.pathOf(directory, id)))
 
-/** Runs an effect while no other process runs the session. On the left is the reason why it was not run. */
+/** Runs an effect while no other process runs the session, or says why it can't. */
 const exclusively = <A, E, R>(
   directory: string,
   id: string,
@@ -65,14 +65,14 @@ const reasonOf = (id: string, error: AtomicFile.Locked | PlatformError): string 
 
 const refused = (reason: string) => new Sessions.NoSession({ reason })
 
-/** Touches the transcript as long as the scope is open. */
+/** Touches the transcript regularly until the scope closes. */
 const touching = (writer: OpenSession["writer"]): Effect.Effect<void, never, Scope.Scope> =>
   Either.isLeft(writer)
     ? Effect.void
     : Effect.asVoid(Effect.forkScoped(Effect.repeat(writer.right.touch, Schedule.spaced(silence / 6))))
 
 /**
- * Begins a session. Where it can't be kept, it is run all the same.
+ * Begins a session. If it can't be kept, it is run without a transcript.
  *
  * @param cwd the real path of the directory that its shell starts in
  * @param prompt the beginning of its prompt, for lists
@@ -121,7 +121,7 @@ const prepare = (directory: string): string | undefined => {
   }
 }
 
-/** Goes on with a session. What a crash has torn off its transcript is cut away. */
+/** Resumes a session. An incomplete last line of its transcript is removed. */
 export const resume = <A, E, R>(
   directory: string,
   id: string,

@@ -1,4 +1,4 @@
-/** Keeps the steps of a run in the transcript of its session. A run goes on where its transcript can't be written. */
+/** Keeps the steps of a run in the transcript of its session. If it can't be written, the run goes on without it. */
 import type * as Prompt from "@effect/ai/Prompt"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,20 +13,20 @@ import * as Transcript from "./Transcript.js"
 
 /** Keeps the steps of a run. */
 export interface Recorder {
-  /** Keeps what a resumed run needs of a step, and how the run ended. */
+  /** Keeps what a resumed run needs of a step. */
   readonly take: (event: AgentEvent) => Effect.Effect<void>
   /** Keeps that the run was interrupted. */
   readonly interrupted: Effect.Effect<void>
   /** The turns and the usage of all runs of the session so far. */
   readonly total: () => { readonly turns: number; readonly usage: RunLimits.TokenUsage }
-  /** True as long as all of the run was kept. */
+  /** True while all of the run was kept. */
   readonly isKept: () => boolean
 }
 
-/** The most characters of images in base64 that are kept: in one line, and in a whole transcript. */
+/** The most characters of base64 images in a line, and in a transcript. */
 const mostImages = { line: 6 * 1024 ** 2, session: 24 * 1024 ** 2 }
 
-/** The most bytes that a run's shortened conversations take of a transcript: the rest is for what is said. */
+/** The most bytes of shortened conversations in a run's transcript. */
 const mostShortened = 16 * 1024 ** 2
 
 const sizeOf = (messages: ReadonlyArray<Prompt.Message>): number =>
@@ -37,7 +37,7 @@ const written = ({ cost, ...usage }: RunLimits.TokenUsage) => (cost === undefine
 /**
  * Makes the recorder of a run.
  *
- * @param warn is called once, where the transcript can't be written
+ * @param warn is called once if the transcript can't be written
  */
 export const make = (
   { transcript, writer }: Pick<OpenSession, "transcript" | "writer">,
@@ -49,7 +49,7 @@ export const make = (
     if (Either.isLeft(writer)) yield* warn(writer.left)
 
     let room = mostImages.session - sizeOf(transcript.messages)
-    /** Leaves out images that there is no room for. */
+    /** Leaves out images beyond a size. */
     const within = (message: Prompt.Message, most: number): Prompt.Message => {
       let left = most
       return Images.filterMessage(message, ({ base64 }) => {
@@ -69,7 +69,7 @@ export const make = (
       Effect.suspend(() => open?.append(...entries) ?? Effect.void).pipe(
         Effect.catchAll((error) =>
           Effect.suspend(() => {
-            // What comes after a gap would make no conversation.
+            // Messages after a gap are no conversation.
             open = undefined
             return warn(error)
           })
@@ -110,7 +110,7 @@ export const make = (
             usage = RunLimits.add(usage, event.usage)
             return append({ type: "turn", turns, usage: written(usage) })
           case "Ended":
-            // This one has the usage of sub-agents too.
+            // This usage includes sub-agents.
             usage = RunLimits.add(transcript.usage, event.usage)
             return end(event)
           default:

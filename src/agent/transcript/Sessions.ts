@@ -1,4 +1,4 @@
-/** Finds and reads the sessions of agents in the directory that keeps them, a transcript each. */
+/** Finds and reads the sessions of agents. */
 
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
@@ -11,7 +11,7 @@ import * as Similar from "../../domain/Similar.js"
 import * as TranscriptFile from "./internal/TranscriptFile.js"
 import * as Transcript from "./Transcript.js"
 
-/** Letters and digits that are not taken for one another. */
+/** Letters and digits that are not confused with one another. */
 const alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
 const length = 8
 
@@ -23,10 +23,10 @@ export const make = (): string =>
 const is = (text: string): boolean => text.length === length && [...text].every((one) => alphabet.includes(one))
 
 /** The most ids that a message names. */
-const mostSessionId = 5
+const mostNamed = 5
 
 /**
- * Finds the id that a text is, or is the beginning of. On the left is the reason why there is none, with what there is.
+ * Finds the id that begins with a text, or says why there is none.
  *
  * @param ids the newest first
  */
@@ -34,23 +34,23 @@ const findSessionId = (written: string, ids: ReadonlyArray<string>): Either.Eith
   if (ids.includes(written)) return Either.right(written)
   const shown = ForeignText.word(written)
   const found = written === "" ? [] : ids.filter((id) => id.startsWith(written))
-  if (found.length === 1) return Either.right(found[0] as string)
-  if (found.length > 1) {
-    const more = found.length > mostSessionId ? `, and ${found.length - mostSessionId} more` : ""
-    return Either.left(
-      `${shown} is the beginning of ${found.slice(0, mostSessionId).join(", ")}${more}: write more of it.`
-    )
+  const [first] = found
+  if (first !== undefined && found.length === 1) return Either.right(first)
+  if (first !== undefined) {
+    const more = found.length > mostNamed ? `, and ${found.length - mostNamed} more` : ""
+    return Either.left(`${shown} is the beginning of ${found.slice(0, mostNamed).join(", ")}${more}: write more of it.`)
   }
   const [near] = Similar.likely(written, ids)
-  if (near !== undefined) return Either.left(`There is no session ${shown}. Is it ${near}?`)
-  return Either.left(
-    ids.length === 0
-      ? `There is no session ${shown}: there are none at all.`
-      : `There is no session ${shown}. The newest is ${ids[0]}; synapse agent list shows all.`
-  )
+  const advice =
+    near !== undefined
+      ? `. Is it ${near}?`
+      : ids.length === 0
+        ? ": there are none at all."
+        : `. The newest is ${ids[0]}; synapse agent list shows all.`
+  return Either.left(`There is no session ${shown}${advice}`)
 }
 
-/** The error for a session that can't be found, read or gone on with. */
+/** The error for a session that can't be found, read or resumed. */
 export class NoSession extends Schema.TaggedError<NoSession>("synapse/NoSession")("NoSession", {
   reason: Schema.String
 }) {
@@ -64,7 +64,7 @@ export interface Listed {
   readonly id: string
   /** When its transcript was written last, in milliseconds since 1970. */
   readonly time: number
-  /** The facts of the session's file, without its messages; on the left, the reason for which it can't be read. */
+  /** The transcript without its messages, or why it can't be read. */
   readonly summary: Either.Either<Transcript.Transcript, string>
 }
 
@@ -82,7 +82,7 @@ const most = 10_000
 /** The bytes of the beginning and of the end of a transcript that a list reads. */
 const ends = 64 * 1024
 
-/** Returns why a directory is not used for sessions; undefined where it is, or is missing. */
+/** Returns why a directory can't be used for sessions, if it exists. */
 export const strange = (directory: string): string | undefined => {
   const stats = Fs.statSync(directory, { throwIfNoEntry: false })
   if (stats === undefined) return undefined
@@ -93,10 +93,10 @@ export const strange = (directory: string): string | undefined => {
     : `Others may write in ${directory}: chmod 700 it, and look at what it has.`
 }
 
-/** Returns when a file was written last, in milliseconds since 1970; 0 where it is missing. */
+/** Returns when a file was written last, in ms since 1970; 0 if it is missing. */
 export const timeOf = (path: string): number => Fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
-/** Returns the ids of all sessions, those that were written last first. */
+/** Returns the ids of all sessions, the last written first. */
 export const ids = (directory: string): Effect.Effect<ReadonlyArray<string>, NoSession> =>
   Effect.suspend(() => {
     try {
@@ -123,17 +123,12 @@ const listed = (directory: string, id: string): Listed =>
     onRight: ({ end, start, time }) => ({ id, time, summary: Transcript.summary(start, end, id) })
   })
 
-/**
- * Reads what the transcripts of sessions tell, without the messages.
- *
- * @param limit the most sessions that are read, from the first on
- */
+/** Reads the first sessions, without their messages. */
 export const list = (
   directory: string,
   ids: ReadonlyArray<string>,
   limit: number
 ): Effect.Effect<ReadonlyArray<Listed>> =>
-  // With rests, for there may be thousands.
   Effect.forEach(ids.slice(0, limit), (id) =>
     Effect.zipLeft(
       Effect.sync(() => listed(directory, id)),

@@ -1,4 +1,3 @@
-/** The address of a model, and all that a request to it needs. */
 import * as Redacted from "effect/Redacted"
 import type { Proxy } from "./Proxy.js"
 import type * as Retry from "./Retry.js"
@@ -13,7 +12,7 @@ export interface Endpoint {
   /** The name of the provider in the settings. */
   readonly provider: string
   readonly kind: Kind
-  /** The address without a slash at its end, without a user's name or password, and with the version where there is one. */
+  /** The address up to the version, without a slash at its end, a user's name or a password. */
   readonly baseUrl: string
   readonly model: string
   readonly key: Redacted.Redacted | undefined
@@ -23,18 +22,18 @@ export interface Endpoint {
   readonly urlSetting: string
   /** Further headers; their values may be secrets. */
   readonly headers: Readonly<Record<string, Redacted.Redacted>>
-  /** The most tokens of an answer; where undefined, the provider's own limit. */
+  /** The most tokens of an answer; by default, the provider's limit. */
   readonly maxOutput: number | undefined
   /** False for a server that can't stream its answers. */
   readonly isStreaming: boolean
-  /** The longest silence: before the first byte of an answer, and between two. */
+  /** The longest silence, before and within an answer. */
   readonly timeout: number
   readonly retry: Retry.Policy
   /** The proxy that requests go through. */
   readonly proxy?: Proxy | undefined
 }
 
-/** Secrets that are shorter would be found in texts where they do not stand for themselves. */
+/** Shorter secrets are not masked, since they occur in other words by chance. */
 const shortest = 4
 
 const passwordsOf = (url: string): ReadonlyArray<string> => [
@@ -42,7 +41,7 @@ const passwordsOf = (url: string): ReadonlyArray<string> => [
   decodeURIComponent(new URL(url).password)
 ]
 
-/** Makes a function that removes the endpoint's secrets from a text: its key, and the values of its headers. */
+/** Returns a function that masks the key, the headers and the proxy's password in a text. */
 export const mask = ({
   headers,
   key,

@@ -32,10 +32,7 @@ const isAddress = (url: string): boolean => {
   }
 }
 
-/**
- * Returns the proxy for addresses of a protocol; undefined where none is set. On the left is the error for one that is no
- * address.
- */
+/** Returns the proxy for addresses of a protocol, if one is set. */
 export const of = (
   variable: Settings["variable"],
   protocol: "http:" | "https:"

@@ -1,4 +1,4 @@
-/** Words the errors of an endpoint: what went wrong, and which setting helps. */
+/** Makes the errors of an endpoint, which say what went wrong and which setting helps. */
 import * as ForeignText from "../../../domain/ForeignText.js"
 import { type Kind, kindOf, ModelError } from "../ModelError.js"
 import * as Endpoint from "./Endpoint.js"
@@ -7,15 +7,15 @@ import * as Wire from "./Wire.js"
 /** The most characters of a provider's own words. */
 const mostForeign = 400
 
-/** Matches the words of a request that is too long, which some providers don't tell in another way. */
+/** Matches the error for a request that is too long, which some providers only tell in words. */
 const tooLong =
   /prompt is too long|(?:maximum|exceeds?\b.{0,40}) context|context (?:length|window|size)|too many (?:input )?tokens/i
 
-/** Matches the words of a server whose model takes no images. */
+/** Matches the error of a server whose model takes no images. */
 const noImages =
   /\b(?:images?|vision|multimodal|mmproj)\b.{0,80}(?:not |un)support|(?:not |un)support.{0,80}\b(?:images?|vision|multimodal)\b/i
 
-/** An answer that is none. */
+/** An answer with an error status. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -23,16 +23,12 @@ export interface Answer {
   readonly text: string
 }
 
-/**
- * Makes the error for an answer with a status that is no success.
- *
- * @param now the current time, in milliseconds
- */
+/** Makes the error for an answer with an error status. `now` is the current time in ms. */
 export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text }: Answer, now: number): ModelError => {
   const body = parse(text)
   const error = Wire.at(body, "error") ?? body
   const said = wordsOf(error) || Wire.textAt(error, "detail") || (body === undefined ? text : "")
-  // Some servers call it an error of their own that their model takes no images.
+  // Some servers answer 500 if their model takes no images.
   const isForImages = status >= 500 && noImages.test(said)
   const kind = isForImages ? "bad_request" : kindOf(status, error, tooLong.test(said))
   const words = ForeignText.line(Endpoint.mask(endpoint)(said), mostForeign)
@@ -49,7 +45,7 @@ export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text 
   })
 }
 
-/** Makes the error for something that the provider sent within an answer. */
+/** Makes the error for an error within an answer. */
 export const fromEvent = (endpoint: Endpoint.Endpoint, event: unknown): ModelError => {
   const said = wordsOf(event) || JSON.stringify(event ?? null)
   const kind = kindOf(undefined, event, tooLong.test(said))
@@ -85,7 +81,7 @@ const reasonOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status
   }
 }
 
-/** Says what to set for a server that has only the older one of OpenAI's protocols. */
+/** Says what to set for a server that only speaks chat completions. */
 const elsewhere = ({ kind }: Endpoint.Endpoint): string =>
   kind === "openai" ? "; for a server with chat completions only, set SYNAPSE_PROVIDER=compatible" : ""
 
@@ -107,11 +103,7 @@ const placeOf = (location: string | undefined): string => {
   }
 }
 
-/**
- * Returns the time that an answer asks to wait, in milliseconds; undefined where it does not say, or not clearly.
- *
- * @param now the current time, in milliseconds
- */
+/** Returns how long an answer asks to wait, in ms. `now` is the current time in ms. */
 export const retryAfter = (headers: Answer["headers"], now: number): number | undefined => {
   const [exact, given] = [headers["retry-after-ms"]?.trim() ?? "", headers["retry-after"]?.trim() ?? ""]
   if (/^\d{1,12}(?:\.\d*)?$/.test(exact)) return Math.ceil(Number(exact))
@@ -121,14 +113,10 @@ export const retryAfter = (headers: Answer["headers"], now: number): number | un
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-/** The most errors that stand behind one another. */
+/** The longest chain of causes. */
 const deepest = 8
 
-/**
- * Makes the error for a connection that could not be made, or was lost.
- *
- * @param isBegun true where an answer had begun
- */
+/** Makes the error for a connection that failed, before or after an answer `isBegun`. */
 export const fromTransport = (endpoint: Endpoint.Endpoint, error: unknown, isBegun: boolean): ModelError => {
   const { code, message } = causeOf(error)
   const { provider, proxy, urlSetting } = endpoint
@@ -156,18 +144,18 @@ const causeOf = (error: unknown): { readonly code: string; readonly message: str
   return { code, message: message === "" ? "unknown" : message }
 }
 
-/** Makes the error for an endpoint that says nothing for too long. */
+/** Makes the error for an endpoint that stays silent for too long. */
 export const silent = ({ provider, timeout }: Endpoint.Endpoint): ModelError =>
   new ModelError({
     kind: "timeout",
     reason: `${provider} said nothing for ${timeout} ms: SYNAPSE_MODEL_TIMEOUT sets how long to wait`
   })
 
-/** Makes the error for an answer that makes no sense, with the reason. */
+/** Makes the error for a malformed answer. */
 export const broken = ({ provider }: Endpoint.Endpoint, reason: string): ModelError =>
   new ModelError({ kind: "broken", reason: `The answer of ${provider} ${reason}` })
 
-/** Makes the error for an answer that is of another kind than a model's, such as a page. */
+/** Makes the error for an answer that is not a model's, such as a page. */
 export const foreign = ({ provider, urlSetting }: Endpoint.Endpoint, type: string | undefined): ModelError =>
   new ModelError({
     kind: "bad_request",

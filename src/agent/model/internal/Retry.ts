@@ -1,10 +1,10 @@
-/** Tries requests to a model again. */
+/** Retries requests to a model. */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import type { Kind, ModelError } from "../ModelError.js"
 
-/** The bounds of trying again. Times are in milliseconds. */
+/** The bounds of retries. Times are in ms. */
 export interface Policy {
   /** The most times that a request is tried again; some kinds of errors are given up earlier. */
   readonly retries: number
@@ -12,7 +12,7 @@ export interface Policy {
   readonly first: number
   /** The longest wait that is chosen by Synapse itself. */
   readonly longest: number
-  /** The longest wait that a provider may ask for; where it asks for more, the request fails at once. */
+  /** The longest wait that a provider may ask for. If it asks for more, the request fails at once. */
   readonly longestAsked: number
 }
 
@@ -26,15 +26,10 @@ export interface Retrying {
   readonly error: ModelError
 }
 
-/** The most retries by kind: a server that is not there won't be there in a minute, and a timeout has cost minutes. */
+/** The most retries by kind: a missing server will stay missing, and a timeout has cost minutes. */
 const mostByKind: Partial<Record<Kind, number>> = { transport: 4, broken: 3, timeout: 1 }
 
-/**
- * Returns the wait before the next try, in milliseconds; undefined where the request is given up.
- *
- * @param attempt the tries so far
- * @param chance a number from 0 to 1
- */
+/** Returns the wait before the next of `attempt` tries in ms, unless the request is given up. `chance` is random. */
 export const delayOf = (
   error: ModelError,
   attempt: number,
@@ -52,12 +47,7 @@ export const delayOf = (
   return Math.ceil(Math.min(policy.longest, policy.first * 2 ** (attempt - 1)) * (1 - chance / 2))
 }
 
-/**
- * Runs a stream again when it fails with an error that is retryable, and tells of it within the stream: all that came
- * before a retry is void. Fails with the last error.
- *
- * @param onRetry makes the element that stands before each further try
- */
+/** Retries a stream. `onRetry` makes the element before each further try, which voids the elements before it. */
 export const stream = <A, B, R>(
   self: Stream.Stream<A, ModelError, R>,
   onRetry: (retrying: Retrying) => B,
