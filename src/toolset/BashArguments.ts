@@ -1,8 +1,8 @@
 /** Reads the arguments of a call of `Bash` as models write them, and makes the right call from a wrong one. */
 import * as Predicate from "effect/Predicate"
-import * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
 import * as Timeout from "../domain/Timeout.js"
+import { parseJson, unwritable } from "./internal/Given.js"
 import * as PatchText from "./internal/PatchText.js"
 
 type Given = Readonly<Record<string, unknown>>
@@ -22,7 +22,7 @@ const isCommandAlone = (given: Given): boolean => {
  */
 export const prepare = (given: unknown): unknown => {
   // The text of half a character, as `\\ud800`, is only looked for in the call's own JSON.
-  const object = typeof given === "string" && !/\\ud[89a-f]/i.test(given) ? parsed(given) : given
+  const object = typeof given === "string" && !/\\ud[89a-f]/i.test(given) ? parseJson(given) : given
   if (!Predicate.isReadonlyRecord(object)) return given
   if (isCommandAlone(object)) return object
   const { cmd, run_in_background, ...read }: Record<string, unknown> = Object.fromEntries(
@@ -70,9 +70,6 @@ export const example = (given: unknown): string | undefined => {
   })
 }
 
-/** Matches what no command line can hold. */
-const unwritable = /[\0\p{Cs}]/u
-
 /** Returns the command line of a text, or of a program and its arguments: `ls` for `["bash", "-lc", "ls"]`. */
 export const toCommand = (given: unknown): string | undefined => {
   if (typeof given === "string")
@@ -89,39 +86,27 @@ export const toCommand = (given: unknown): string | undefined => {
   return words.some((word) => unwritable.test(word)) ? undefined : words.map(Quote.word).join(" ")
 }
 
+/** Matches a command of one line that `&&` or `&` can stand beside: a pipeline, without a comment. */
+const oneLine = /^(?:[^\n#;&<(|`]|\|(?!\|))*$/
+
 /** Writes a command that runs in a directory, and leaves the shell where it is. */
 export const inDirectory = (directory: string, command: string): string => {
   const cd = `cd ${directory.startsWith("-") ? "-- " : ""}${Quote.word(directory)} &&`
-  const isOneLine = CommandLine.parse(command).tokens.every(
-    (token) =>
-      token._tag === "Word" ||
-      token._tag === "Blank" ||
-      (token._tag === "Operator" && (/^(?:\|&?|&&)$/.test(token.value) || /^\d*(?:>>?|<|>&|<&)$/.test(token.value)))
-  )
-  return isOneLine ? `(${cd} ${command})` : `(${cd} {\n${command}\n})`
+  return oneLine.test(command) ? `(${cd} ${command})` : `(${cd} {\n${command}\n})`
 }
 
 /** Writes a command so that it runs in the background, with its output in a file. */
-export const inBackground = (command: string): string => {
-  const line = CommandLine.parse(command.trim())
-  const last = line.tokens.at(-1)
-  if (last?._tag === "Operator" && last.value === "&") return line.text
-  const name = /[\w.-]+$/.exec(line.name)?.[0] ?? "command"
-  const isPlain = line.simple && line.tokens.every(({ _tag }) => _tag === "Word" || _tag === "Blank")
-  return `${isPlain ? line.text : `{\n${line.text}\n}`} >${Quote.word(`${name}-background.log`)} 2>&1 &`
+export const inBackground = (given: string): string => {
+  const command = given.trim()
+  if (/[^&]&$/.test(command)) return command
+  const name = /^[^\s;&|<>()'"$`]*?([\w.-]+)(?=\s|$)/.exec(command)?.[1] ?? "command"
+  const isPlain = /^[\w ./:=@%+,-]*$/.test(command)
+  return `${isPlain ? command : `{\n${command}\n}`} >${name}-background.log 2>&1 &`
 }
 
 /** Tests whether a value is a truth value, or the word for it. */
 const isSaid = (given: unknown, value: boolean): boolean =>
   given === value || (typeof given === "string" && given.toLowerCase() === String(value))
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 /** Reads arguments that are not JSON: a command alone. */
 const ofText = (text: string): unknown => {
@@ -130,7 +115,7 @@ const ofText = (text: string): unknown => {
     json.replace(/"(?:\\[\s\S]|[^"\\])*"/g, (each) =>
       each.replace(/[\n\r\t]/g, (char) => JSON.stringify(char).slice(1, -1))
     )
-  const value = text.length > longest ? undefined : (parsed(text) ?? parsed(escaped(text)))
+  const value = text.length > longest ? undefined : (parseJson(text) ?? parseJson(escaped(text)))
   if (value !== undefined && typeof value !== "string") return value
   const command = typeof value === "string" ? value : text
   return /^\s*[{["]/.test(command) ? undefined : { command: command.trim() }

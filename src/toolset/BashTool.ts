@@ -10,7 +10,6 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as CommandLine from "../bash/CommandLine.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as ReservedName from "../command/ReservedName.js"
 import * as Advice from "../domain/Advice.js"
@@ -30,7 +29,6 @@ import * as Correction from "./internal/Correction.js"
 import * as Description from "./internal/Description.js"
 import * as Diagnosis from "./internal/Diagnosis.js"
 import * as Endless from "./internal/Endless.js"
-import * as MissingCommand from "./internal/MissingCommand.js"
 import * as Tool from "./Tool.js"
 
 /**
@@ -200,13 +198,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         ran(
           Effect.suspend(() => {
             if (params.restart === true) told.forget()
-            const running = run(router, params, isOurs)
-            return CommandText.skillProgram.test(params.command)
-              ? Effect.flatMap(skillsOf(registry), (skills) => {
-                  const meant = MissingCommand.ofSkillProgram(params.command, skills)
-                  return meant === undefined ? running : noSkillProgram(params, meant)
-                })
-              : running
+            return run(router, params, isOurs)
           })
         ),
       diagnose,
@@ -221,24 +213,6 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 /** Returns the names of the commands that are known under prefixes. */
 const extensionsOf = (registry: Context.Tag.Service<CommandRegistry>): ReadonlyArray<string> =>
   registry.list().flatMap(({ known }) => (known?.() ?? []).map(({ name }) => name))
-
-/** Finds the names of the skills. */
-const skillsOf = (registry: Context.Tag.Service<CommandRegistry>): Effect.Effect<ReadonlyArray<string>> => {
-  const { known, look } = registry.find("skill:load") ?? {}
-  const names = Effect.sync(() =>
-    (known?.() ?? []).flatMap(({ name }) => /^skill:load ([\w.-]+)/.exec(name)?.[1] ?? [])
-  )
-  return look === undefined ? names : Effect.zipRight(look({ refresh: false }), names)
-}
-
-const noSkillProgram = (params: typeof Parameters.Type, command: string) =>
-  Effect.fail(
-    Tool.invalidParameters(
-      "Bash",
-      ["command: skill is a program that sends signals to processes; not run"],
-      BashArguments.example({ ...params, command })
-    )
-  )
 
 /** Tests whether the registry has a command, and its usage every word behind the name. */
 const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string): boolean => {
@@ -317,11 +291,9 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
 /** Tells how to go on where the tool's own time limit ended a command. Behind a list, `&` is that of its last part. */
 const longer = (command: string): string => {
   const text = command.trim()
-  const { tokens } = CommandLine.parse(text)
   const isList = /[;\n]|&&|\|\|/.test(text)
   // Behind a here-document or a comment, and after `&`, no `; }` can follow.
-  const needsLines =
-    /[;&\n]/.test(text.slice(-1)) || tokens.some(({ _tag }) => _tag === "HereDocument" || _tag === "Comment")
+  const needsLines = /[;&]$|<<|#/.test(text)
   const form =
     !isList && !needsLines
       ? "end the command with:"

@@ -8,6 +8,5 @@ import * as CommandText from "./internal/CommandText.js"
 export const isPlain = (text: string): boolean =>
   // Tasks for sub-agents get more time.
   !text.includes("task:") &&
-  !CommandText.skillProgram.test(text) &&
   CommandText.read(text, ReservedName.isBuiltIn)._tag === "Command" &&
   identifyCommandType(CommandLine.parse(text), ReservedName.isBuiltIn) === "native"

@@ -6,7 +6,6 @@ import * as Advice from "../../src/domain/Advice.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as Surroundings from "../../src/sandbox/Surroundings.js"
 import * as Diagnosis from "../../src/toolset/internal/Diagnosis.js"
-import * as MissingCommand from "../../src/toolset/internal/MissingCommand.js"
 
 const cwd = "/home/ada/project"
 
@@ -176,17 +175,10 @@ describe("the line about a failed command", () => {
     }
   })
 
-  it("has the extension command that was meant, whatever stands between its parts", () => {
+  it("has the MCP tool that was meant by the name that another agent has for it", () => {
     for (const [text, name] of [
-      ["mcp gh list_issues", "mcp:gh:list_issues"],
-      ["mcp", "mcp:"],
-      ["gh.list_issues x", "mcp:gh:list_issues"],
-      ["mcp.gh.read_file", "mcp:gh:read-file"],
       ["mcp__fs__read_text_file a 'b c'", "mcp:fs:read_text_file a 'b c'"],
-      ["mcp__new__tool $x", "mcp:new:tool"],
-      ["pdf:extract", "skill:pdf:extract"],
-      ["skills", "skill:list"],
-      ["Skill load pdf", "skill:load pdf"]
+      ["mcp__new__tool $x", "mcp:new:tool"]
     ] as const) {
       const [first = ""] = text.split(" ")
       assert.strictEqual(lineOf(text, notFound(first)), `[exit 127] did you mean ${name}?`, text)
@@ -196,17 +188,6 @@ describe("the line about a failed command", () => {
       lineOf("mcp:gh:list_isues 3 | cat", notFound("mcp:gh:list_isues")),
       "[exit 127] did you mean mcp:gh:list_issues?"
     )
-  })
-
-  it("is told for the program skill only where a skill is surely meant", () => {
-    const of = (text: string) => MissingCommand.ofSkillProgram(text, ["pdf"])
-    assert.deepStrictEqual(["skill pdf", "skill load pdf", "skill list", "skill info x"].map(of), [
-      "skill:load pdf",
-      "skill:load pdf",
-      "skill:list",
-      "skill:info x"
-    ])
-    for (const text of ["skill firefox", "skill -9 pdf", "skill pdf | cat", "skill"]) assert.isUndefined(of(text), text)
   })
 
   it("knows nothing of what it can't see", () => {

@@ -56,7 +56,6 @@ const rows: ReadonlyArray<Row> = [
     remark: '[exit 127] did you mean mcp:gh:list --state "open now"?',
     advice: near("mcp__gh__list", "mcp:gh:list")
   },
-  { command: 'Read("src/a.ts")', remark: "[exit 2] here it is: read src/a.ts" },
   { command: "exprot A=1", remark: "[exit 127] did you mean export?", advice: near("exprot", "export") },
   { command: "no-such-program-here", remark: "[exit 127]", advice: missing("no-such-program-here") },
   // A directory of PATH that may not be read would make it 126.

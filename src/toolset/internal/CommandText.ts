@@ -10,7 +10,7 @@ import * as Quote from "../../bash/Quote.js"
 import type { Token } from "../../bash/Token.js"
 import * as Correction from "./Correction.js"
 import * as Endless from "./Endless.js"
-import { Given } from "./Given.js"
+import { Given, parseJson } from "./Given.js"
 import * as PatchText from "./PatchText.js"
 
 /**
@@ -66,9 +66,6 @@ const suspicious = new RegExp(
 export const read = (text: string, isOurs: (name: string) => boolean = () => false): CommandText =>
   suspicious.test(text) && !isOurs(/\S+/.exec(text)?.[0] ?? "") ? readAt(text, 0) : Command({ command: text })
 
-/** Matches a line that runs the system's program `skill`, which sends signals, in a way that can be meant for a skill. */
-export const skillProgram = /^\s*skill[ \t]+(\w[\w.-]*)(?:[ \t]+([\w.-]+))?\s*$/
-
 /** The number of things around a command that are looked into, to show what was meant. */
 const deepest = 3
 
@@ -108,13 +105,13 @@ const jsonWords = /^\s*\["/
 
 const ofJson = (text: string, depth: number): CommandText | undefined => {
   if (jsonWords.test(text)) {
-    const words = parsed(text)
+    const words = parseJson(text)
     return Array.isArray(words)
       ? NoCommand({ reason: "it is a JSON array, not a command line", meant: { command: words } })
       : undefined
   }
   if (!/^\s*\{/.test(text)) return undefined
-  const value = parsed(text)
+  const value = parseJson(text)
   const reason = "it is JSON, not a command line"
   if (!Predicate.isReadonlyRecord(value)) return jsonObject.test(text) ? NoCommand({ reason, meant: {} }) : undefined
   const { command, description: _, ...others } = value
@@ -141,7 +138,7 @@ const ofCall = (text: string, depth: number): CommandText | undefined => {
   const reason = "it is what bash runs, without the name of the tool around it"
   if (text.length > longestShown) return NoCommand({ reason, meant: tooLong })
   const inner = text.trim().replace(/^Bash\s*\(?\s*/i, "")
-  const object = parsed(inner.replace(/\)$/, "").replace(/^'([^']*)'$/, "$1"))
+  const object = parseJson(inner.replace(/\)$/, "").replace(/^'([^']*)'$/, "$1"))
   if (Predicate.isReadonlyRecord(object)) return NoCommand({ reason, meant: ofObject(object) })
   const [all = "", quoted = ""] = quotedCommand.exec(inner) ?? []
   if (all === "") {
@@ -151,7 +148,7 @@ const ofCall = (text: string, depth: number): CommandText | undefined => {
       .trim()
     return NoCommand({ reason, meant: { command: command.startsWith("-") ? `bash ${command}` : command } })
   }
-  const command = parsed(quoted)
+  const command = parseJson(quoted)
   const rest = inner.slice(all.length)
   return typeof command === "string" && rest === ")"
     ? unwrap(command, "the name of the tool around it", reason, depth)
@@ -290,12 +287,4 @@ const ofEndless = (text: string): CommandText | undefined => {
   return found === undefined || found.followsFile
     ? undefined
     : NoCommand({ reason: found.reason, meant: found.instead === undefined ? {} : { command: found.instead } })
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -7,7 +7,7 @@ import type * as CommandLine from "../../bash/CommandLine.js"
 import * as Quote from "../../bash/Quote.js"
 import * as Advice from "../../domain/Advice.js"
 import * as BashArguments from "../BashArguments.js"
-import { Given, isShown } from "./Given.js"
+import { Given, isShown, parseJson } from "./Given.js"
 import * as PatchText from "./PatchText.js"
 
 /** Tests whether Synapse has a command of its own by that name. */
@@ -373,8 +373,8 @@ const ripgrep = ({ rest, words }: CommandLine.CommandLine): string | undefined =
 /** Returns the object that a call's words are as JSON, with or without quotes for bash. */
 const objectOf = ({ rest, words }: CommandLine.CommandLine): unknown => {
   const [only, more] = words
-  const value = more === undefined && only?.closed === true && !only.expands ? parsed(only.value) : undefined
-  const whole = Predicate.isReadonlyRecord(value) ? value : parsed(rest)
+  const value = more === undefined && only?.closed === true && !only.expands ? parseJson(only.value) : undefined
+  const whole = Predicate.isReadonlyRecord(value) ? value : parseJson(rest)
   return Predicate.isReadonlyRecord(whole) ? whole : undefined
 }
 
@@ -404,37 +404,4 @@ const paramsOf = (name: string, words: ReadonlyArray<Word>): unknown => {
     given.set(parameter, key === undefined ? value : text)
   }
   return left.every((parameter) => parameter === "path") ? Object.fromEntries(given) : undefined
-}
-
-/** Matches a text that is one call in the form of a function. */
-const functionForm = /^\s*([A-Za-z][\w.:-]{0,127})[ \t]*\(([\s\S]*)\)[\s;]*$/
-
-/** Returns the command for a text that calls a tool as a function: `Read("a.ts")`, `Read(file_path="a.ts")`. */
-export const ofFunctionCall = (text: string, here: Here): string | undefined => {
-  const [, name = "", inner = ""] = text.length > 1000 ? [] : (functionForm.exec(text) ?? [])
-  const given = inner.trim()
-  const params =
-    parsed(given) ??
-    // A path without quotes.
-    (/^[\w@~+.-]*[/.][\w@~+./-]*$/.test(given) ? given : undefined) ??
-    parsed(`{${given.replace(/(^|,\s*)(\w+)\s*=(?=\s*["\d[{tf-])/g, '$1"$2":')}}`) ??
-    parsed(`[${given}]`)
-  if (/^(?:mcp|skill):./.test(name))
-    return `${name} --json ${Predicate.isReadonlyRecord(params) ? Quote.word(given) : "'{…}'"}`
-  const words = (Array.isArray(params) ? params : [params]).filter((each) => typeof each === "string")
-  const object = Predicate.isReadonlyRecord(params)
-    ? params
-    : paramsOf(
-        name,
-        words.map((value) => ({ closed: true, expands: false, value }))
-      )
-  return object === undefined ? undefined : certain(advise(name, object, here), here)
-}
-
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }

@@ -395,8 +395,7 @@ const causeOf = (line: CommandLine.CommandLine, facts: Facts): string | undefine
   if (exitCode === 126) return notExecutable(facts)
   if (exitCode === ExitCode.notFound) return pathMeant(line, facts)
   if (exitCode <= 2 && /^bash: .*(?:syntax error|unexpected EOF)/m.test(stderr)) {
-    const call = Correction.ofFunctionCall(command, here)
-    return call === undefined ? (openQuote(command, stderr) ?? openCommand(command)) : `here it is: ${call}`
+    return openQuote(command, stderr) ?? openCommand(line)
   }
   const signal = ofExitCode(exitCode)
   // Whoever writes the code has chosen it, and what bash printed is not repeated.
@@ -468,15 +467,15 @@ export const openQuote = (text: string, stderr: string): string | undefined => {
 const mostOpen = 3
 
 /** Names the compound commands that a text does not end, and the word that is one of a command for want of a `;`. */
-export const openCommand = (command: string): string | undefined => {
-  const { isAtRest, open } = CommandLine.parse(command).tree
+export const openCommand = ({ text, tree }: CommandLine.CommandLine): string | undefined => {
+  const { isAtRest, open } = tree
   const swallowed = open.find((each) => each.swallowed !== undefined)?.swallowed
   if (swallowed !== undefined)
     return `put ; before the ${swallowed.word} of the ${swallowed.head} on line ${swallowed.line}`
   if (!isAtRest || open.length === 0) return undefined
   const inner = open.slice(-mostOpen).reverse()
   const named = inner.map(({ end, line, word }) => `the ${word} on line ${line} has no ${end}`).join(", ")
-  const isLastWord = /[^;&|\s]\s+(\S+)\s*$/.exec(command)?.[1] === inner[0]?.end
+  const isLastWord = /[^;&|\s]\s+(\S+)\s*$/.exec(text)?.[1] === inner[0]?.end
   return isLastWord ? `${named}: put ; before the last ${inner[0]?.end}` : named
 }
 

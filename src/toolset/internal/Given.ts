@@ -5,8 +5,17 @@ import * as Quote from "../../bash/Quote.js"
 /** The most characters of a value that is shown again: a model knows what it has written. */
 const longest = 2000
 
+/** Parses JSON; undefined where a text is none. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Matches what no command line can hold. */
-const unwritable = /[\0\p{Cs}]/u
+export const unwritable = /[\0\p{Cs}]/u
 
 /**
  * Tests whether a text can stand in the command that is shown. Where it can't, the placeholder does, `<content>`, which

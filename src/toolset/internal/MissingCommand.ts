@@ -5,7 +5,6 @@ import { builtins } from "../../command/CommandName.js"
 import * as ReservedName from "../../command/ReservedName.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as Similar from "../../domain/Similar.js"
-import * as CommandText from "./CommandText.js"
 import * as Correction from "./Correction.js"
 import type { Facts } from "./Diagnosis.js"
 import * as MissingPath from "./MissingPath.js"
@@ -76,9 +75,6 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
     const tool = ofTool(name, line, facts)
     if (tool !== undefined) return tool
   }
-  const extension =
-    name === line.name && commands.includes("mcp:*") ? ofExtension(name, line, facts.extensions()) : undefined
-  if (extension !== undefined) return asking(extension)
   if ((result.notFound === undefined && !isMissed(name, result.stderr)) || unlike.test(name)) return undefined
   // Few slips are in the first character.
   const isNear = Similar.isNear(name)
@@ -105,7 +101,9 @@ const ofTool = (name: string, line: CommandLine.CommandLine, { here }: Facts): M
       isTool: true
     }
   }
-  if (Correction.mcpNameOf(name) !== undefined) return undefined
+  const mcp = Correction.mcpNameOf(name)
+  if (mcp !== undefined && !here.offers("mcp:")) return undefined
+  if (mcp !== undefined) return asking(own.literal && own.rest !== "" ? `${mcp} ${own.rest}` : mcp)
   const advice = Correction.advise(name, {}, here)
   const [only, more] = advice ?? []
   if (typeof only === "string" && more === undefined) return { text: only }
@@ -122,55 +120,6 @@ const ofTool = (name: string, line: CommandLine.CommandLine, { here }: Facts): M
     : takesInput
       ? asking(same)
       : { text: undefined, command: same, isTool: true }
-}
-
-/** Matches a part of an extension command's name. */
-const part = /^[\w.][\w.-]*$/
-
-/** Returns the extension command that was meant by what is not the name of one: `mcp gh list`, `gh.list`, `skill pdf`. */
-const ofExtension = (
-  name: string,
-  { rest, words }: CommandLine.CommandLine,
-  known: ReadonlyArray<string>
-): string | undefined => {
-  const [first = "", second = ""] = words.map(({ value }) => value)
-  if (/^skills?$/i.test(name)) return part.test(first) ? skillCall(first, second) : "skill:list"
-  if (/^mcp$/i.test(name)) return part.test(first) && part.test(second) ? `mcp:${first}:${second}` : "mcp:"
-  const tool = Correction.mcpNameOf(name)
-  const wanted = plain(tool ?? name)
-  const [near, ...others] =
-    wanted.length < 3 ? [] : known.filter((one) => plain(one) === wanted || plain(one).endsWith(`:${wanted}`))
-  const found = others.length === 0 ? (near ?? tool) : tool
-  const isCertain = tool !== undefined && words.every(({ closed, expands }) => closed && !expands) && rest.length < 500
-  return found !== undefined && isCertain && rest !== ""
-    ? `${found} ${rest.startsWith("'{") ? "--json " : ""}${rest}`
-    : found
-}
-
-const plain = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/^mcp\W|^mcp__/, "mcp:")
-    .replace(/__|[./]/g, ":")
-    .replaceAll("-", "_")
-
-const verb = /^(?:load|info|list|use|run|show|read)$/
-
-const skillCall = (first: string, second: string): string =>
-  verb.test(first)
-    ? part.test(second)
-      ? `skill:${first === "info" ? "info" : "load"} ${second}`
-      : "skill:list"
-    : `skill:load ${first}`
-
-/**
- * Returns the call of a skill that is surely meant by a line which runs the system's program `skill`.
- *
- * @param skills the names of the skills
- */
-export const ofSkillProgram = (text: string, skills: ReadonlyArray<string>): string | undefined => {
-  const [line, first = "", second = ""] = CommandText.skillProgram.exec(text) ?? []
-  return line !== undefined && (verb.test(first) || skills.includes(first)) ? skillCall(first, second) : undefined
 }
 
 /** Returns the line that was meant by one quoted word, of which bash makes the name of a command. */
