@@ -26,7 +26,7 @@ import * as CallContext from "../domain/CallContext.js"
 import { type ExecutionFailed, InvalidUsage, toText } from "../domain/CommandError.js"
 import type * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
-import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as Setting from "../domain/Setting.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import { RunEvent } from "../terminal/RunEvent.js"
@@ -194,7 +194,7 @@ const renewed =
 /** Returns the real path of the directory that the shell starts in. */
 const directoryOf = (given: Given): Effect.Effect<string, ConfigError | WrongUsage> =>
   Option.match(given.cwd, {
-    onNone: () => Effect.suspend(WorkingDirectory.current),
+    onNone: () => Effect.suspend(Setting.currentDirectory),
     onSome: (cwd) =>
       Effect.try({
         try: () => Fs.realpathSync(cwd),

@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import type { AgentEvent, Ending } from "../agent/loop/AgentEvent.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as JsonLine from "../domain/JsonLine.js"
-import * as Retrying from "../domain/Retrying.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as SubAgentEvent from "../domain/SubAgentEvent.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import * as AgentText from "./AgentText.js"
 import { print, write } from "./Answer.js"
@@ -134,11 +134,14 @@ export const json = (session: string): Report => {
     take: (event) => {
       said.take(event)
       const line = toJson(event, session)
-      return line === undefined ? Effect.void : print("stdout", JsonLine.of(line))
+      return line === undefined ? Effect.void : print("stdout", ForeignText.jsonLine(line))
     },
     interrupted: Effect.suspend(() => {
       const { ending, text } = interruption(said)
-      return print("stdout", JsonLine.of({ type: "ended", session, ending, exitCode: exitCodeOf(ending), text }))
+      return print(
+        "stdout",
+        ForeignText.jsonLine({ type: "ended", session, ending, exitCode: exitCodeOf(ending), text })
+      )
     }),
     end: () => said.end
   }
@@ -146,7 +149,7 @@ export const json = (session: string): Report => {
 
 /** Returns the line of JSON about a run that could not begin. */
 export const notBegun = (reason: string): string =>
-  JsonLine.of({ type: "ended", ending: "failed", exitCode: ExitCode.failure, text: "", reason })
+  ForeignText.jsonLine({ type: "ended", ending: "failed", exitCode: ExitCode.failure, text: "", reason })
 
 /** Prints the answer, on lines of its own. */
 export const answer = (text: string): Effect.Effect<void, never, Stdio> =>
@@ -162,7 +165,7 @@ export const text = (): Report => {
     take: (event) =>
       Effect.suspend(() => {
         said.take(event)
-        if (event._tag === "Retrying") return print("stderr", `synapse: ${Retrying.describe(event)}`)
+        if (event._tag === "Retrying") return print("stderr", `synapse: ${SubAgentEvent.describeRetrying(event)}`)
         return event._tag === "Ended" ? answer(event.text) : Effect.void
       }),
     interrupted: Effect.suspend(() => answer(interruption(said).text)),

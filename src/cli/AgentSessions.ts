@@ -11,7 +11,6 @@ import type { Transcript } from "../agent/transcript/Transcript.js"
 import * as Entry from "../agent/transcript/Transcript.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
-import * as JsonLine from "../domain/JsonLine.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as AgentText from "./AgentText.js"
 import { complain, end, print, write } from "./Answer.js"
@@ -88,7 +87,7 @@ export const list = (given: { readonly all: boolean; readonly json: boolean }) =
       const rows = yield* Effect.forEach(listed, withRunner(directory))
       const left = ids.length - rows.length
       if (given.json) {
-        yield* print("stdout", JsonLine.of({ sessions: rows.map(toObject), more: left }))
+        yield* print("stdout", ForeignText.jsonLine({ sessions: rows.map(toObject), more: left }))
         return ExitCode.success
       }
       yield* rows.length === 0
@@ -157,7 +156,7 @@ export const show = (given: { readonly id: string; readonly json: boolean }) =>
       const { type: _, version: __, ...about } = session
       yield* write(
         "stdout",
-        `${JsonLine.of({
+        `${ForeignText.jsonLine({
           ...about,
           ...(model === undefined ? {} : { model: `${model.provider}/${model.name}` }),
           state: stateOf(transcript, runner),

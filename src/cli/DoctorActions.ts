@@ -3,7 +3,7 @@ import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as Setting from "../domain/Setting.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
@@ -22,7 +22,7 @@ type Check = LinuxDoctor.Check
 const layer = PolicyBuilder.layer.pipe(
   Layer.provideMerge(SandboxConfig.layer),
   Layer.provideMerge(SandboxSettings.layerFromEnv()),
-  Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
+  Layer.provide(Layer.effectDiscard(Effect.suspend(Setting.currentDirectory)))
 )
 
 const check = (name: string, ok: boolean, detail: string, remedy = ""): Check => ({

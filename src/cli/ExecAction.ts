@@ -9,7 +9,7 @@ import * as CallContext from "../domain/CallContext.js"
 import type * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as Setting from "../domain/Setting.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as PlainCommand from "../toolset/PlainCommand.js"
 import * as Asking from "./Asking.js"
@@ -36,7 +36,7 @@ export const exec = (
     const app = yield* App
     const stdio = yield* Stdio
     const cwd = yield* Effect.orElseSucceed(
-      Effect.map(Effect.suspend(WorkingDirectory.current), (here) =>
+      Effect.map(Effect.suspend(Setting.currentDirectory), (here) =>
         Path.resolve(
           here,
           Option.getOrElse(given.cwd, () => "")

@@ -12,7 +12,7 @@ import type { CommandError } from "../domain/CommandError.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
-import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as Setting from "../domain/Setting.js"
 import type { NotWritten } from "../extension/mcp/ConfigFile.js"
 import * as Definition from "../extension/mcp/Definition.js"
 import type { Found, Reading } from "../extension/mcp/FileMcpConfig.js"
@@ -332,7 +332,7 @@ const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = FileMcp
   Layer.provide(SandboxConfig.layer),
   Layer.provide(SessionSettings.layer()),
   Layer.provideMerge(SandboxSettings.layerFromEnv()),
-  Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
+  Layer.provide(Layer.effectDiscard(Effect.suspend(Setting.currentDirectory)))
 )
 
 /** Runs an action, which returns the program's exit code; reports its errors. */

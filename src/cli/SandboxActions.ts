@@ -8,7 +8,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as Setting from "../domain/Setting.js"
 import { homeDirectory } from "../extension/skill/LocalSkillStore.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
@@ -200,7 +200,7 @@ type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | Sand
 const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyBuilder.layer.pipe(
   Layer.provideMerge(SandboxConfig.layer),
   Layer.provideMerge(SandboxSettings.layerFromEnv()),
-  Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
+  Layer.provide(Layer.effectDiscard(Effect.suspend(Setting.currentDirectory)))
 )
 
 /** Runs an action, which returns the program's exit code; reports its errors. */

@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as Setting from "../domain/Setting.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import { layerNone, type Permission } from "../sandbox/permission/Permission.js"
@@ -80,7 +80,7 @@ const run = (given: SessionOptions.Given) =>
     const keyboard = yield* Keyboard.Keyboard
     const renderer = yield* TerminalRenderer.TerminalRenderer
     const directory = yield* Option.match(given.cwd, {
-      onNone: () => Effect.suspend(WorkingDirectory.current),
+      onNone: () => Effect.suspend(Setting.currentDirectory),
       onSome: (cwd) => Effect.sync(() => Path.resolve(cwd))
     })
     const interruption = Interruption.make(keyboard)

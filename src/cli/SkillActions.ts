@@ -9,7 +9,7 @@ import * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, toText } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
-import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as Setting from "../domain/Setting.js"
 import * as LocalSkillStore from "../extension/skill/LocalSkillStore.js"
 import * as OwnSkills from "../extension/skill/OwnSkills.js"
 import { type Skill, SkillStore } from "../extension/skill/SkillStore.js"
@@ -24,7 +24,7 @@ type Services = SkillStore | SandboxSettings.SandboxSettings
 const layer: Layer.Layer<Services, ConfigError> = LocalSkillStore.layer.pipe(
   Layer.provideMerge(SandboxSettings.layerFromEnv()),
   Layer.provide(SessionSettings.layer()),
-  Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
+  Layer.provide(Layer.effectDiscard(Effect.suspend(Setting.currentDirectory)))
 )
 
 /** A person lists skills on the command line, and calls them nowhere. */

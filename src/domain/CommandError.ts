@@ -21,8 +21,7 @@ import * as Schema from "effect/Schema"
 import * as Advice from "./Advice.js"
 import * as Diagnostic from "./Diagnostic.js"
 import * as ExitCode from "./ExitCode.js"
-import { KeptOutput } from "./KeptOutput.js"
-import { LineOrder } from "./LineOrder.js"
+import { KeptOutput, LineOrder } from "./KeptOutput.js"
 
 /**
  * The categories of failure that programs match on (`extras.failureCategory`); the table above has the error of each.

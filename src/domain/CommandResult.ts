@@ -8,8 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Advice from "./Advice.js"
 import { Blocked, CommandNotFound, type FailureCategory, InvalidUsage } from "./CommandError.js"
 import type * as Diagnostic from "./Diagnostic.js"
-import type { KeptOutput } from "./KeptOutput.js"
-import type { LineOrder } from "./LineOrder.js"
+import type { KeptOutput, LineOrder } from "./KeptOutput.js"
 
 /**
  * An image that a command shows.

@@ -2,8 +2,48 @@
  * Shows texts that somebody else wrote: servers, skills, files. No terminal obeys them, nothing is hidden in them, and
  * what is long is cut.
  */
-import * as Invisible from "./Invisible.js"
 import * as TextCut from "./TextCut.js"
+
+/** Writes each unit of a character as JSON may have it in a string. */
+const escapedUnits = (character: string): string =>
+  character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+/**
+ * Returns a value as JSON on one line, without a newline at its end. Control characters and characters that nobody sees
+ * are escaped in it; whoever parses it gets them back as they were.
+ */
+export const jsonLine = (value: unknown): string =>
+  // Outside of strings, JSON has none of these characters.
+  replaceInvisible(JSON.stringify(value), escapedUnits).replace(/[\x7f-\x9f]/g, escapedUnits)
+
+/** The scripts in which ZWJ and ZWNJ shape letters. */
+const shaped =
+  "[\\p{sc=Arab}\\p{sc=Syrc}\\p{sc=Mong}\\p{sc=Deva}\\p{sc=Beng}\\p{sc=Guru}\\p{sc=Gujr}\\p{sc=Orya}\\p{sc=Taml}\\p{sc=Telu}\\p{sc=Knda}\\p{sc=Mlym}\\p{sc=Sinh}\\p{sc=Khmr}\\p{sc=Mymr}]"
+
+/** Matches invisible characters that are a part of visible text; tried before the others: parts of emoji, of flags, and of some scripts. */
+const seen = [
+  "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
+  `(?<=${shaped})[\\u200c\\u200d](?=${shaped})`,
+  "(?<=[^\\p{DI}\\p{Z}\\p{Cc}])[\\ufe00-\\ufe0f]",
+  "(?<=\\u{1f3f4})[\\u{e0061}-\\u{e007a}]{3,5}\\u{e007f}",
+  "(?<=\\p{sc=Han})[\\u{e0100}-\\u{e01ef}]"
+].join("|")
+
+const any = /[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u
+
+/**
+ * Replaces the invisible characters of a text; returns the text itself where it has none. A joiner in an emoji is none,
+ * nor one between letters that it joins. Control characters stay.
+ */
+export const replaceInvisible = (text: string, by: (character: string) => string): string => {
+  // A text of ASCII has none.
+  if (!/[^\0-\x7f]/.test(text) || !any.test(text)) return text
+  // To compile it takes a millisecond, and few texts have such characters.
+  const invisible = new RegExp(`(${seen})|[\\p{DI}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\ufff9-\\ufffb]`, "gu")
+  return text.replace(invisible, (character: string, isSeen: string | undefined) =>
+    isSeen === undefined ? by(character) : character
+  )
+}
 
 /** The most of a text that is shown. */
 export interface Most {
@@ -23,7 +63,7 @@ export const escaped = (character: string): string => {
  * Returns a text with all that would begin another line, move a cursor, change the direction, or not be seen, as it is
  * escaped.
  */
-export const escape = (text: string): string => Invisible.replace(text, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
+export const escape = (text: string): string => replaceInvisible(text, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
 
 /** Cuts a text between two characters, and says how much is left out. */
 const cut = (text: string, most: number): string => {

@@ -4,6 +4,21 @@
 import * as Schema from "effect/Schema"
 import * as BinaryText from "./BinaryText.js"
 
+/** One of the two streams of a command's output. */
+export const StreamName = Schema.Literal("stdout", "stderr")
+
+/** One of the two streams of a command's output. */
+export type StreamName = typeof StreamName.Type
+
+/**
+ * The order of the lines of both streams: so many of one, then so many of the other. What stands at the end of a stream
+ * without a newline is a line too. Lines that are not in it come last.
+ */
+export const LineOrder = Schema.Array(Schema.Tuple(StreamName, Schema.Number))
+
+/** The order of the lines of both streams: so many of one, then so many of the other. */
+export type LineOrder = typeof LineOrder.Type
+
 /** The default of the most characters that a result shows of both streams together. */
 export const defaultLimit = 30_000
 

@@ -4,8 +4,28 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
-import type { Retrying } from "./Retrying.js"
+import * as ForeignText from "./ForeignText.js"
 import type { ToolCall } from "./ToolCall.js"
+
+/**
+ * The reason why a request is tried again, as the server told it, and the milliseconds until then.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Retrying {
+  readonly reason: string
+  readonly delay: number
+}
+
+/**
+ * Says that the request is tried again, on one line which no terminal obeys.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const describeRetrying = ({ delay, reason }: Retrying): string =>
+  `trying again${delay === 0 ? "" : ` in ${Math.ceil(delay / 1000)} s`}: ${ForeignText.line(reason, 300)}`
 
 /**
  * A step of a sub-agent. Texts are a model's or a command's: who shows them makes control characters harmless.

@@ -13,7 +13,7 @@ import type { CommandLine } from "../bash/CommandLine.js"
 import * as CallContext from "../domain/CallContext.js"
 import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
-import * as HalfCharacter from "../domain/HalfCharacter.js"
+import * as JsonValue from "../domain/JsonValue.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { CommandQueue } from "./CommandQueue.js"
@@ -234,7 +234,7 @@ export const turnOver = (): ExecutionFailed =>
 
 /** Refuses a text that would not arrive in the shell as it is. */
 const refusalOf = (text: string): InvalidUsage | undefined => {
-  const half = HalfCharacter.find(text)
+  const half = JsonValue.findHalf(text)
   const what = text.includes("\0") ? "a NUL byte, which no shell can take. Write it as \\0 in a printf" : half
   return what === undefined ? undefined : new InvalidUsage({ reason: `The command holds ${what}.` })
 }

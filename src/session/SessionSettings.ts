@@ -11,8 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as KeptOutput from "../domain/KeptOutput.js"
-import * as WholeNumber from "../domain/WholeNumber.js"
-import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as Setting from "../domain/Setting.js"
 
 /**
  * The settings of a session: how it starts its shells, and the limits on a command's time and output.
@@ -89,7 +88,7 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SessionSett
 export const runtimeDirectory = (): string | undefined => process.env["XDG_RUNTIME_DIR"]
 
 const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
-  WholeNumber.config(name, least).pipe(Config.withDefault(fallback))
+  Setting.wholeNumber(name, least).pipe(Config.withDefault(fallback))
 
 /**
  * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable or an
@@ -119,10 +118,10 @@ export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<Ses
 const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
   Either.map(
     Either.all([
-      WholeNumber.check("timeout", settings.timeout, 1),
-      WholeNumber.check("outputLimit", settings.outputLimit, 1),
-      WholeNumber.check("outputFileLimit", settings.outputFileLimit, 0),
-      settings.cwd !== undefined && Path.isAbsolute(settings.cwd) ? Either.void : WorkingDirectory.current()
+      Setting.checkWholeNumber("timeout", settings.timeout, 1),
+      Setting.checkWholeNumber("outputLimit", settings.outputLimit, 1),
+      Setting.checkWholeNumber("outputFileLimit", settings.outputFileLimit, 0),
+      settings.cwd !== undefined && Path.isAbsolute(settings.cwd) ? Either.void : Setting.currentDirectory()
     ]),
     () => settings
   )

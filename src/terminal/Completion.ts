@@ -4,7 +4,7 @@ import * as CommandLine from "../bash/CommandLine.js"
 import { beforeCommand } from "../bash/CommandTree.js"
 import type { Token } from "../bash/Token.js"
 import { isRedirection } from "../bash/Token.js"
-import * as Invisible from "../domain/Invisible.js"
+import * as ForeignText from "../domain/ForeignText.js"
 import type { Completions } from "./LineEditor.js"
 
 /** Matches characters that bash treats specially outside of quotes. */
@@ -21,7 +21,7 @@ export const write = (name: string, quote: WordAtPlace["quote"], isWhole: boolea
   return name.replace(special, "\\$&")
 }
 
-const hide = (name: string): string => Invisible.replace(name, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
+const hide = (name: string): string => ForeignText.replaceInvisible(name, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
 
 const escaped = (character: string): string => {
   const code = character.codePointAt(0) ?? 0

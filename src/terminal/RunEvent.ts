@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
-import type * as Domain from "../domain/Retrying.js"
+import type * as Domain from "../domain/SubAgentEvent.js"
 import type { SubAgentEvent } from "../domain/SubAgentEvent.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import type { ToolReturn } from "../toolset/ToolReturn.js"

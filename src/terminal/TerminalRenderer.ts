@@ -12,8 +12,8 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as ForeignText from "../domain/ForeignText.js"
-import * as Retrying from "../domain/Retrying.js"
-import * as WholeNumber from "../domain/WholeNumber.js"
+import * as Setting from "../domain/Setting.js"
+import * as SubAgentEvent from "../domain/SubAgentEvent.js"
 import * as WordWrap from "./Columns.js"
 import { LiveArea, spinner } from "./internal/LiveArea.js"
 import type { Call, Change, Task } from "./internal/Running.js"
@@ -148,7 +148,7 @@ class View {
       case "TurnEnded":
         return text.end()
       case "Retrying":
-        return [...text.end(), WordWrap.cut(`• ${Retrying.describe(event)}`, columns)]
+        return [...text.end(), WordWrap.cut(`• ${SubAgentEvent.describeRetrying(event)}`, columns)]
       case "Interrupted": {
         const lineOf = ({ name, started }: Call) =>
           Wording.callLine("✗", name, ` ${failed("interrupted")}${Wording.tally(0, now - started, true)}`, columns)
@@ -179,7 +179,7 @@ class View {
       case "TaskStarted":
         return isLive ? [] : [`◐ Task(${change.task.name})`]
       case "TaskRetrying": {
-        const line = `${isLive ? "" : "  ├─"}• Task(${change.task.name}): ${Retrying.describe(change)}`
+        const line = `${isLive ? "" : "  ├─"}• Task(${change.task.name}): ${SubAgentEvent.describeRetrying(change)}`
         return [WordWrap.cut(line, columns)]
       }
       case "ToolStarted":
@@ -424,7 +424,7 @@ export const layer: Layer.Layer<TerminalRenderer, never, Terminal> = layerWith()
  */
 export const layerFromEnv: Layer.Layer<TerminalRenderer, ConfigError, Terminal> = Layer.unwrapEffect(
   Effect.map(
-    WholeNumber.config("SYNAPSE_MAX_RECENT_TOOLS", 1).pipe(Config.withDefault(defaults.maxRecentTools)),
+    Setting.wholeNumber("SYNAPSE_MAX_RECENT_TOOLS", 1).pipe(Config.withDefault(defaults.maxRecentTools)),
     (maxRecentTools) => layerWith({ maxRecentTools })
   )
 )

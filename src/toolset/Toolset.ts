@@ -16,8 +16,7 @@ import { type CommandError, CommandNotFound, InvalidUsage } from "../domain/Comm
 import type * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
-import * as HalfCharacter from "../domain/HalfCharacter.js"
-import * as Nesting from "../domain/Nesting.js"
+import * as JsonValue from "../domain/JsonValue.js"
 import * as Span from "../domain/Span.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import { BashTool } from "./BashTool.js"
@@ -182,12 +181,12 @@ export const make = (
             } catch (error) {
               return Effect.succeed(brokenArguments(call, tool, error as SyntaxError))
             }
-            if (Nesting.isDeeperThan(params, deepest)) {
+            if (JsonValue.isDeeperThan(params, deepest)) {
               const problem = `they are nested deeper than ${deepest} levels`
               const error = Tool.invalidParameters(tool.definition.name, [problem])
               return Effect.succeed(ToolReturn.fromError(call, error, { toolName: call.name }))
             }
-            const half = HalfCharacter.findInJson(call.arguments, params)
+            const half = JsonValue.findHalfIn(call.arguments, params)
             if (half !== undefined) {
               const error = Tool.invalidParameters(tool.definition.name, [half])
               return Effect.succeed(ToolReturn.fromError(call, error, { toolName: call.name }))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import type { StreamName } from "../../src/domain/LineOrder.js"
+import type { StreamName } from "../../src/domain/KeptOutput.js"
 import { OutputCapture, OutputOrder } from "../../src/session/internal/OutputCapture.js"
 
 /** The streams of a command, and the order in which they are read. */

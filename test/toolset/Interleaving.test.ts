@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import type { KeptOutput } from "../../src/domain/KeptOutput.js"
-import type { LineOrder } from "../../src/domain/LineOrder.js"
+import type { KeptOutput, LineOrder } from "../../src/domain/KeptOutput.js"
 import * as ToolReturn from "../../src/toolset/ToolReturn.js"
 
 const shown = (stdout: string, stderr: string, order: LineOrder, kept?: KeptOutput) =>

@@ -9,7 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as WholeNumber from "../../domain/WholeNumber.js"
+import * as Setting from "../../domain/Setting.js"
 
 /**
  * The settings of agents.
@@ -66,7 +66,7 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<AgentSettin
   )
 
 const setting = (name: keyof Settings) =>
-  WholeNumber.config(variables[name], 1).pipe(Config.withDefault(defaults[name]))
+  Setting.wholeNumber(variables[name], 1).pipe(Config.withDefault(defaults[name]))
 
 /**
  * A layer which reads the settings from the environment (`SYNAPSE_MAX_TOOL_ITERATIONS`, `SYNAPSE_MAX_PARALLEL_TASKS`).
@@ -83,8 +83,8 @@ export const layerFromEnv: Layer.Layer<AgentSettings, ConfigError> = Layer.effec
 const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
   Either.map(
     Either.all([
-      WholeNumber.check("maxTurns", settings.maxTurns, 1),
-      WholeNumber.check("maxParallelTasks", settings.maxParallelTasks, 1)
+      Setting.checkWholeNumber("maxTurns", settings.maxTurns, 1),
+      Setting.checkWholeNumber("maxParallelTasks", settings.maxParallelTasks, 1)
     ]),
     () => settings
   )

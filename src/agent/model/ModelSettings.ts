@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as WholeNumber from "../../domain/WholeNumber.js"
+import * as Setting from "../../domain/Setting.js"
 
 /**
  * The settings of models.
@@ -116,8 +116,8 @@ export const layerFromEnv: Layer.Layer<ModelSettings, ConfigError.ConfigError> =
   Config.all({
     provider: word(variables.provider),
     model: word(variables.model),
-    timeout: WholeNumber.config(variables.timeout, 1).pipe(Config.withDefault(defaults.timeout)),
-    retries: WholeNumber.config(variables.retries, 0).pipe(Config.withDefault(defaults.retries))
+    timeout: Setting.wholeNumber(variables.timeout, 1).pipe(Config.withDefault(defaults.timeout)),
+    retries: Setting.wholeNumber(variables.retries, 0).pipe(Config.withDefault(defaults.retries))
   }).pipe(
     Effect.flatMap((fromEnv) => bounded({ ...fromEnv, variable: variablesOf({ ...process.env }) }, variables.timeout))
   )
@@ -131,6 +131,9 @@ function bounded(settings: Settings, name: string): Either.Either<Settings, Conf
 
 const checked = (settings: Settings): Either.Either<Settings, ConfigError.ConfigError> =>
   Either.flatMap(
-    Either.all([WholeNumber.check("timeout", settings.timeout, 1), WholeNumber.check("retries", settings.retries, 0)]),
+    Either.all([
+      Setting.checkWholeNumber("timeout", settings.timeout, 1),
+      Setting.checkWholeNumber("retries", settings.retries, 0)
+    ]),
     () => bounded(settings, "timeout")
   )

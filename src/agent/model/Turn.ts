@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Nesting from "../../domain/Nesting.js"
+import * as JsonValue from "../../domain/JsonValue.js"
 import * as TextCut from "../../domain/TextCut.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolDefinition } from "../../toolset/Tool.js"
@@ -190,7 +190,7 @@ const deepest = 100
 const paramsOf = (text: string): object => {
   try {
     const value: unknown = JSON.parse(text)
-    return Predicate.isReadonlyRecord(value) && !Nesting.isDeeperThan(value, deepest)
+    return Predicate.isReadonlyRecord(value) && !JsonValue.isDeeperThan(value, deepest)
       ? value
       : { invalid_arguments: text }
   } catch {

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer"
 import * as Prompt from "@effect/ai/Prompt"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import * as JsonLine from "../../domain/JsonLine.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as RunLimits from "../loop/RunLimits.js"
 
@@ -94,7 +94,7 @@ const encoded = (entry: Entry): object => {
 export const encode = (entry: Entry): Either.Either<Uint8Array, string> =>
   Either.flatMap(
     Either.try({
-      try: () => Buffer.from(`${JsonLine.of(encoded(entry))}\n`),
+      try: () => Buffer.from(`${ForeignText.jsonLine(encoded(entry))}\n`),
       catch: (error) => `a message can't be written as JSON: ${error instanceof Error ? error.message : String(error)}`
     }),
     (bytes) => (bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes))

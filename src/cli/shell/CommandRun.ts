@@ -13,7 +13,6 @@ import type * as CommandListener from "../../domain/CommandListener.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
-import * as Invisible from "../../domain/Invisible.js"
 import * as Timeout from "../../domain/Timeout.js"
 import type { SandboxBackend } from "../../sandbox/SandboxBackend.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
@@ -168,7 +167,7 @@ export class SafeOutput {
 
   private show(text: string, isEnd = false): string {
     if (text === "") return ""
-    const shown = Invisible.replace(text, ForeignText.escaped).replace(controls, (control) => {
+    const shown = ForeignText.replaceInvisible(text, ForeignText.escaped).replace(controls, (control) => {
       // A bell is neither obeyed nor worth a word; a backspace stays within its line.
       if (control === "\x07") return ""
       if (control === "\b" || control === "\r") return control

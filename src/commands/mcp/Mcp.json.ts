@@ -1,7 +1,7 @@
 /** Parses JSON for a server: nothing of it may change on the way, neither a number nor a character. */
 import * as Either from "effect/Either"
-import * as HalfCharacter from "../../domain/HalfCharacter.js"
 import * as JsonText from "../../domain/JsonText.js"
+import * as JsonValue from "../../domain/JsonValue.js"
 import * as Slices from "../../domain/Slices.js"
 
 /** Parses JSON; on the left, why it can't be passed on as it is written. */
@@ -16,7 +16,7 @@ export function* steps(text: string): Slices.Steps<Either.Either<unknown, string
   }
   const number = yield* inexact(text)
   if (number !== undefined) return Either.left(`${number.slice(0, 60)} is ${flawOf(number)}: pass it as a string`)
-  const half = HalfCharacter.findInJson(text, parsed.right)
+  const half = JsonValue.findHalfIn(text, parsed.right)
   return half === undefined ? Either.right(parsed.right) : Either.left(half)
 }
 

@@ -11,8 +11,8 @@ import { type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js
 import type { Image } from "../../domain/CommandResult.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
+import * as Setting from "../../domain/Setting.js"
 import * as Slices from "../../domain/Slices.js"
-import * as WholeNumber from "../../domain/WholeNumber.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError, Files } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
@@ -300,7 +300,7 @@ export const grammar = CommandGrammar.make({
  * The default of `--limit`, read from the environment at each run; a variable that is no positive whole number is
  * ignored.
  */
-const defaultLimit: Effect.Effect<number> = WholeNumber.config("SYNAPSE_READ_DEFAULT_LIMIT", 1).pipe(
+const defaultLimit: Effect.Effect<number> = Setting.wholeNumber("SYNAPSE_READ_DEFAULT_LIMIT", 1).pipe(
   Effect.orElseSucceed(() => 2000)
 )
 

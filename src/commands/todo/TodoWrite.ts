@@ -13,9 +13,9 @@ import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
+import * as Setting from "../../domain/Setting.js"
 import * as Slices from "../../domain/Slices.js"
 import * as Todo from "../../domain/Todo.js"
-import * as WholeNumber from "../../domain/WholeNumber.js"
 import { TodoStore } from "../../extension/TodoStore.js"
 
 /** The names that other lists have for the text of a task. */
@@ -233,7 +233,7 @@ const toValue = (
   })
 
 const positive = (name: string, fallback: number): Effect.Effect<number> =>
-  Effect.orElseSucceed(WholeNumber.config(name, 1), () => fallback)
+  Effect.orElseSucceed(Setting.wholeNumber(name, 1), () => fallback)
 
 /** The limits, read from the environment at each run; a variable that is no positive whole number is ignored. */
 const limits: Effect.Effect<Todo.Limits> = Effect.all({

@@ -1,6 +1,6 @@
 /** One run of a command in a shell: its pipes, the captured output, the timeout, and the end. */
 import type { CommandListener } from "../../domain/CommandListener.js"
-import type { LineOrder, StreamName } from "../../domain/LineOrder.js"
+import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
 import type { Job } from "../Job.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Settings } from "../SessionSettings.js"

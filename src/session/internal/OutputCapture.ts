@@ -5,8 +5,8 @@
  * It uses at most eight bytes of memory for each character of the limit, however much comes.
  */
 import * as Fs from "node:fs"
+import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
 import * as KeptOutput from "../../domain/KeptOutput.js"
-import type { LineOrder, StreamName } from "../../domain/LineOrder.js"
 import * as TextCut from "../../domain/TextCut.js"
 import type { OutputFile } from "../OutputFiles.js"
 

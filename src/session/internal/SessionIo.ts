@@ -4,7 +4,7 @@
 
 import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
-import type { StreamName } from "../../domain/LineOrder.js"
+import type { StreamName } from "../../domain/KeptOutput.js"
 import * as Descriptors from "../Descriptors.js"
 import type { FifoPairs, PipePaths } from "../Fifo.js"
 import * as Fifo from "../Fifo.js"

@@ -1,7 +1,6 @@
 /** The rows of a terminal that a prompt and a text take. */
 import stringWidth from "string-width"
 import * as ForeignText from "../../domain/ForeignText.js"
-import * as Invisible from "../../domain/Invisible.js"
 import type { EditedText } from "./EditedText.js"
 
 /**
@@ -77,7 +76,7 @@ class Rows {
 }
 
 const visible = (segment: string): string =>
-  Invisible.replace(segment, ForeignText.escaped).replace(/[\p{Cc}\p{Cs}]/gu, (character) => {
+  ForeignText.replaceInvisible(segment, ForeignText.escaped).replace(/[\p{Cc}\p{Cs}]/gu, (character) => {
     const code = character.charCodeAt(0)
     return code < 32 || code === 127 ? `^${String.fromCharCode(code ^ 64)}` : ForeignText.escaped(character)
   })

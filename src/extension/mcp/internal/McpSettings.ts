@@ -5,8 +5,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Setting from "../../../domain/Setting.js"
 import * as Timeout from "../../../domain/Timeout.js"
-import * as WholeNumber from "../../../domain/WholeNumber.js"
 
 /** The settings of the connections to MCP servers. */
 export interface Settings {
@@ -44,8 +44,10 @@ export const layerFromEnv: Layer.Layer<McpSettings, ConfigError> = Layer.effect(
   McpSettings,
   Effect.map(
     Config.all({
-      connectTimeout: WholeNumber.config(variables.connectTimeout, 1).pipe(Config.withDefault(defaults.connectTimeout)),
-      timeout: WholeNumber.config(variables.timeout, 1).pipe(Config.withDefault(defaults.timeout))
+      connectTimeout: Setting.wholeNumber(variables.connectTimeout, 1).pipe(
+        Config.withDefault(defaults.connectTimeout)
+      ),
+      timeout: Setting.wholeNumber(variables.timeout, 1).pipe(Config.withDefault(defaults.timeout))
     }),
     bounded
   )
@@ -61,8 +63,8 @@ function bounded(settings: Settings): Settings {
 const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
   Either.map(
     Either.all([
-      WholeNumber.check("connectTimeout", settings.connectTimeout, 1),
-      WholeNumber.check("timeout", settings.timeout, 1)
+      Setting.checkWholeNumber("connectTimeout", settings.connectTimeout, 1),
+      Setting.checkWholeNumber("timeout", settings.timeout, 1)
     ]),
     () => bounded(settings)
   )

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as WholeNumber from "../../src/domain/WholeNumber.js"
+import * as Setting from "../../src/domain/Setting.js"
 
 const read = (text: string, least: 0 | 1) =>
   Effect.runSync(
-    WholeNumber.config("N", least).pipe(
+    Setting.wholeNumber("N", least).pipe(
       Effect.either,
       Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["N", text]])))
     )

@@ -1,17 +1,31 @@
-/** Whole numbers in settings. */
+/** Settings that are whole numbers, and the current directory as one. */
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Either from "effect/Either"
+
+/** Returns the current directory; fails where it was deleted, or can't be found out. */
+export const currentDirectory = (): Either.Either<string, ConfigError.ConfigError> =>
+  Either.try({
+    try: () => process.cwd(),
+    catch: (error) => {
+      const { code, message } = error as NodeJS.ErrnoException
+      const what = code === "ENOENT" ? "was deleted" : `can't be read (${message})`
+      return ConfigError.InvalidData(
+        [],
+        `The current directory ${what}: change to one that is there, or name it (cwd).`
+      )
+    }
+  })
 
 /**
  * A setting that is a whole number, `least` or more. Reading it fails with a ConfigError where its text is anything
  * else.
  */
-export const config = (name: string, least: 0 | 1): Config.Config<number> =>
+export const wholeNumber = (name: string, least: 0 | 1): Config.Config<number> =>
   Config.string(name).pipe(
     Config.mapOrFail((text) => {
       const value = /^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN
-      return check(name, value, least, text)
+      return checkWholeNumber(name, value, least, text)
     })
   )
 
@@ -20,7 +34,7 @@ export const config = (name: string, least: 0 | 1): Config.Config<number> =>
  *
  * @param shown the value as the error shows it
  */
-export const check = (
+export const checkWholeNumber = (
   name: string,
   value: unknown,
   least: 0 | 1,

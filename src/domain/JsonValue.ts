@@ -1,0 +1,43 @@
+/** Tests values that were parsed from JSON for what a call can't be given: halves of characters, too deep nesting. */
+
+/** Matches a surrogate without its other half. */
+const lone = /\p{Surrogate}/u
+/** Matches a surrogate as JSON escapes it. */
+const escaped = /\\u[dD][89a-fA-F]/
+
+/** Describes the first half of a character in a text, which UTF-8 can't have, so that another text would arrive. */
+export const findHalf = (text: string): string | undefined => {
+  const found = text.isWellFormed() ? null : lone.exec(text)
+  if (found === null) return undefined
+  const code = found[0].charCodeAt(0).toString(16)
+  return `half of a character (\\u${code}, ${found.index} in). Send the whole one, or let printf write the bytes that you mean: printf '\\xed'`
+}
+
+/** Finds the first half of a character in a value, which is not deep, that was parsed from that JSON text. */
+export const findHalfIn = (json: string, value: unknown): string | undefined => {
+  if (!escaped.test(json) && json.isWellFormed()) return undefined
+  let found: string | undefined
+  JSON.stringify(value, (name, each: unknown) => {
+    const half = typeof each === "string" ? findHalf(each) : undefined
+    const inName = findHalf(name)
+    if (inName !== undefined) found ??= `a name holds ${inName}`
+    if (half !== undefined) found ??= `${name}: it holds ${half}`
+    return each
+  })
+  return found
+}
+
+/**
+ * Tests whether arrays and objects are nested deeper than so many levels, without a recursion that could overflow the
+ * stack.
+ */
+export const isDeeperThan = (value: unknown, levels: number): boolean => {
+  const left: Array<readonly [value: unknown, depth: number]> = [[value, 1]]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [at, depth] = next
+    if (typeof at !== "object" || at === null) continue
+    if (depth > levels) return true
+    for (const each of Object.values(at)) left.push([each, depth + 1])
+  }
+  return false
+}
