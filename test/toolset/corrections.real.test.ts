@@ -46,7 +46,6 @@ const forms = [
   "Read file_path=a.txt",
   "Read a.txt",
   "Read path=a.txt offset=2 limit=1",
-  'Read({"file_path":"a.txt","limit":1})',
   "read_file src/main.ts",
   "Read Makefile",
   "Write n.txt hello",
@@ -98,10 +97,6 @@ const forms = [
   `read '{"filePath":"a.txt"}'`,
   `edit '{"filePath":"a.txt","oldString":"two","newString":"2"}'`,
   `write '{"filePath":"w.txt","content":"one"}'`,
-  // The form of a function.
-  `MultiEdit(file_path="many.txt", edits=[{"old_string":"y","new_string":"u"}])`,
-  `TodoWrite(todos=[{"content":"a","activeForm":"b","status":"pending"}])`,
-  `apply_patch(input="*** Begin Patch\\n*** Add File: m.txt\\n+new\\n*** End Patch")`,
   // A patch without quotes.
   "*** Begin Patch\n*** Add File: l.txt\n+new\n*** End Patch",
   "apply_patch *** Begin Patch\n*** Add File: k.txt\n+new\n*** End Patch",
