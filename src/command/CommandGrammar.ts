@@ -176,6 +176,7 @@ export const toHandler = <A>(
     name,
     summary,
     usage,
+    hasHelp: true,
     run: (call, runOptions) => {
       const answer = helpFor(grammar, call.args)
       if (answer !== undefined) return Effect.succeed(CommandResult.make({ stdout: answer }))

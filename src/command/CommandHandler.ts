@@ -120,6 +120,8 @@ export interface CommandHandler extends Described {
   readonly program?: (
     call: Pick<CommandCall, "name" | "args" | "cwd">
   ) => Effect.Effect<Program | undefined, CommandError>
+  /** True where `run` answers `--help` itself; `CommandRegistry.layerAdd` does so for others, with summary and usage. */
+  readonly hasHelp?: boolean
   /**
    * Runs the command. A wrong call fails with InvalidUsage, which holds the usage. Within a longer line, the shell gets
    * an error as text on standard error, and as the exit code.

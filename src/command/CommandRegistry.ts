@@ -7,9 +7,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as CommandResult from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
 import { InvalidName } from "../domain/InvalidName.js"
-import type { Handler } from "./CommandHandler.js"
+import { type CommandHandler, type Handler, isLineHandler } from "./CommandHandler.js"
 import * as CommandName from "./CommandName.js"
 
 /**
@@ -99,9 +100,24 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
 })
 
 /**
+ * Makes a command answer `--help` and `-h`, with its summary and its usage, unless it does so itself.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const withHelp = (handler: CommandHandler): CommandHandler => {
+  if (handler.hasHelp === true || handler.name.endsWith("*")) return handler
+  const run: CommandHandler["run"] = (call, options) =>
+    call.args[0] === "--help" || call.args[0] === "-h"
+      ? Effect.succeed(CommandResult.make({ stdout: `${handler.summary}\n\nUsage: ${handler.usage}\n` }))
+      : handler.run(call, options)
+  return Object.assign(Object.create(handler), { run })
+}
+
+/**
  * A layer which adds a command: `layerAdd(handler).pipe(Layer.provideMerge(Synapse.layer()))`. Any number of these
  * layers can be merged; a name that is taken fails with DuplicateName, and one that no command can have with
- * InvalidName.
+ * InvalidName. `--help` as the first word prints the summary and the usage.
  *
  * @example
  * ```ts
@@ -122,7 +138,7 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
  * @category layers
  */
 export const layerAdd = (handler: Handler): Layer.Layer<never, DuplicateName | InvalidName, CommandRegistry> =>
-  layerAddEffect(Effect.succeed(handler))
+  layerAddEffect(Effect.succeed(isLineHandler(handler) ? handler : withHelp(handler)))
 
 /**
  * A layer which adds a command whose handler needs other services.

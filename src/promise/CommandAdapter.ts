@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import type * as CommandHandler from "../command/CommandHandler.js"
+import * as CommandRegistry from "../command/CommandRegistry.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import type { Answer, Command, CommandCall } from "./Command.js"
@@ -52,38 +53,35 @@ const isMisuse = (thrown: unknown): thrown is Error =>
 const misused = (name: string, usage: string, { message }: Error): InvalidUsage =>
   new InvalidUsage({ reason: `${name}: ${message}${message.includes(usage) ? "" : `\nUsage: ${usage}`}` })
 
-const asksForHelp = (args: ReadonlyArray<string>): boolean => args[0] === "--help" || args[0] === "-h"
-
 /**
  * Makes a handler. It answers `--help` with the summary and the usage. When the call is interrupted, the command's
  * signal aborts, and nothing waits for the command.
  */
-export const toHandler = ({ name, run, summary, usage }: Command): CommandHandler.CommandHandler => ({
-  name,
-  summary,
-  usage,
-  run: ({ args, cwd, stdin = Stream.empty, write }) =>
-    asksForHelp(args)
-      ? Effect.succeed(CommandResult.make({ stdout: `${summary}\n\nUsage: ${usage}\n` }))
-      : Effect.flatMap(Effect.zip(Effect.runtime<never>(), NestedCall.carrier), ([runtime, carry]) =>
-          Effect.tryPromise({
-            try: async (signal) =>
-              carry(() =>
-                run({
-                  args,
-                  cwd,
-                  stdin: withText(Stream.toAsyncIterableRuntime(stdin, runtime)),
-                  write: (chunk) =>
-                    Runtime.runPromise(runtime)(write(typeof chunk === "string" ? encoder.encode(chunk) : chunk), {
-                      signal
-                    }),
-                  signal
-                })
-              ),
-            catch: (thrown) => (isMisuse(thrown) ? misused(name, usage, thrown) : failed(name, thrown))
-          }).pipe(
-            Effect.map((answer) => toResult(name, answer)),
-            Effect.catchAll((ending) => (ending instanceof InvalidUsage ? ending : Effect.succeed(ending)))
-          )
+export const toHandler = ({ name, run, summary, usage }: Command): CommandHandler.CommandHandler =>
+  CommandRegistry.withHelp({
+    name,
+    summary,
+    usage,
+    run: ({ args, cwd, stdin = Stream.empty, write }) =>
+      Effect.flatMap(Effect.zip(Effect.runtime<never>(), NestedCall.carrier), ([runtime, carry]) =>
+        Effect.tryPromise({
+          try: async (signal) =>
+            carry(() =>
+              run({
+                args,
+                cwd,
+                stdin: withText(Stream.toAsyncIterableRuntime(stdin, runtime)),
+                write: (chunk) =>
+                  Runtime.runPromise(runtime)(write(typeof chunk === "string" ? encoder.encode(chunk) : chunk), {
+                    signal
+                  }),
+                signal
+              })
+            ),
+          catch: (thrown) => (isMisuse(thrown) ? misused(name, usage, thrown) : failed(name, thrown))
+        }).pipe(
+          Effect.map((answer) => toResult(name, answer)),
+          Effect.catchAll((ending) => (ending instanceof InvalidUsage ? ending : Effect.succeed(ending)))
         )
-})
+      )
+  })

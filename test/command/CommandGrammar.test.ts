@@ -246,7 +246,7 @@ describe("toHandler", () => {
 
   it.effect("tells what the command says of itself", () =>
     Effect.sync(() => {
-      const { run: _, ...described } = handler
+      const { run: _, hasHelp: __, ...described } = handler
       assert.deepStrictEqual(described, { name: "edit", summary: "Changes a file.", usage, usesFiles: true })
     })
   )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { CommandHandler } from "../../src/command/CommandHandler.js"
+import type { CommandCall, CommandHandler } from "../../src/command/CommandHandler.js"
 import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import { DuplicateName } from "../../src/domain/DuplicateName.js"
@@ -47,6 +47,25 @@ describe("CommandRegistry", () => {
         undefined
       ])
     }).pipe(Effect.provide(add("mcp:local:*", "greet", "mcp:*", "mcp:local:time")))
+  )
+
+  it.effect("answers --help of a command that a layer adds, unless that does so itself", () =>
+    Effect.gen(function* () {
+      const { find } = yield* CommandRegistry.CommandRegistry
+      const out = (name: string, ...args: ReadonlyArray<string>) => {
+        const found = find(name) as CommandHandler
+        return found.run({ args } as unknown as CommandCall, {}).pipe(Effect.map(({ stdout }) => stdout))
+      }
+      assert.strictEqual(yield* out("plain", "--help"), "The command plain.\n\nUsage: plain\n")
+      assert.strictEqual(yield* out("plain", "-h"), "The command plain.\n\nUsage: plain\n")
+      assert.strictEqual(yield* out("plain", "--", "--help"), "plain")
+      assert.strictEqual(yield* out("helping", "--help"), "helping")
+      assert.strictEqual(yield* out("mcp:x", "--help"), "mcp:*")
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(CommandRegistry.layerAdd({ ...handler("helping"), hasHelp: true }), add("plain", "mcp:*"))
+      )
+    )
   )
 
   it.effect("lists what is to be named, as of the moment", () =>

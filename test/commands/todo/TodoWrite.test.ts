@@ -188,7 +188,7 @@ describe("TodoWrite", () => {
       for (const section of ["ARGUMENTS", "OPTIONS", "INPUT", "LIMITS", "EXAMPLES", "OUTPUT", "EXIT CODE"])
         assert.include(help, `\n\n${section}\n`)
       assert.isAtMost(Math.max(...help.split("\n").map((line) => line.length)), 120)
-      const { run: _, takesBare: __, ...described } = handler
+      const { hasHelp: _, run: __, takesBare: ___, ...described } = handler
       assert.deepStrictEqual(described, {
         name: "TodoWrite",
         summary: "Replaces the list of tasks: what is done, what is being done, what is still to do.",
