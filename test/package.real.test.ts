@@ -52,7 +52,7 @@ describe("package.json", () => {
     } = manifest.exports
     assert.deepStrictEqual(others, Object.fromEntries([...listed, ...apart]))
     assert.deepStrictEqual([main, self, schemas], ["./dist/index.js", "./package.json", "./dist/schemas/*"])
-    assert.deepStrictEqual(Object.keys(promise), ["import", "require"])
+    assert.deepStrictEqual(Object.keys(promise), ["module", "import", "require"])
   })
 
   it("asks for no other package, and builds before it is packed", () => {
@@ -206,4 +206,40 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
     assert.strictEqual(await tsc("effect", options, ["effect.mts"]), "")
     assert.strictEqual(await run(process.execPath, ["effect.mjs"]), "scripted\n")
   }, 60_000)
+
+  /** A call whose loop over a command of ours needs the bridge, which must not be sought beside the bundle. */
+  const edits = JSON.stringify({ command: "echo x > f.txt; for f in f.txt; do edit $f x y; done; cat f.txt" })
+  const faces = {
+    promise: `import { make } from "synapse-shell/promise"
+      make().then(async (s) => {
+        console.log((await s.handle({ id: "1", name: "Bash", arguments: ${edits} })).output)
+        await s.dispose()
+      })`,
+    layers: `import { Synapse, Toolset } from "synapse-shell"
+      import * as Effect from "effect/Effect"
+      const call = { id: "1", name: "Bash", arguments: ${JSON.stringify(edits)} }
+      Effect.runPromise(
+        Effect.flatMap(Toolset.Toolset, (toolset) => toolset.handle(call)).pipe(Effect.provide(Synapse.layer()))
+      ).then(({ output }) => console.log(output))`
+  }
+
+  it("is bundled into a program that runs elsewhere, with effect and its platform alone", async () => {
+    fs.rmSync(path.join(modules, "@effect"), { force: true })
+    fs.mkdirSync(path.join(modules, "@effect"))
+    for (const name of ["platform", "platform-node", "platform-node-shared"]) {
+      fs.symlinkSync(path.join(root, "node_modules/@effect", name), path.join(modules, "@effect", name))
+    }
+    const elsewhere = path.join(directory, "elsewhere")
+    fs.mkdirSync(elsewhere)
+    const esbuild = path.join(root, "node_modules/.bin/esbuild")
+    for (const [face, text] of Object.entries(faces)) {
+      write(`${face}.mjs`, text)
+      for (const format of ["esm", "cjs"]) {
+        const out = path.join(elsewhere, `${face}.${format === "esm" ? "mjs" : "cjs"}`)
+        const options = ["--bundle", "--platform=node", `--format=${format}`, "--log-level=error", `--outfile=${out}`]
+        assert.strictEqual(await run(esbuild, [`${face}.mjs`, ...options]), "", `${face} ${format}`)
+        assert.match(await run(process.execPath, [out], elsewhere), /y\n\n$/, `${face} ${format}`)
+      }
+    }
+  }, 120_000)
 })
