@@ -109,8 +109,7 @@ const layerSession = (script: Script, cwd: string): Layer.Layer<BashSession | Te
         }),
         // A script may also answer as a sandbox would, whose errors a shell alone does not have.
         execute: (command, options) =>
-          run(command, options) as Effect.Effect<CommandResult.CommandResult, ExecutionFailed | InvalidUsage>,
-        exclusive: (use) => use(session.execute)
+          run(command, options) as Effect.Effect<CommandResult.CommandResult, ExecutionFailed | InvalidUsage>
       })
       return Context.make(TestShell, { calls: Effect.sync(() => [...calls]) }).pipe(Context.add(BashSession, session))
     })

@@ -281,7 +281,6 @@ const makeLocalSandboxBackend = (
     }
 
     const run = (
-      execute: BashSession.Execute,
       command: string,
       cwd: string,
       options: BashSession.ExecuteOptions | undefined,
@@ -294,7 +293,7 @@ const makeLocalSandboxBackend = (
         const noted = withNotice(all, withheld.notice(command, running.withheld()))
         return Effect.flatMap(session.cwd, (now) => trace(command, cwd, now, noted))
       }
-      const execution = execute(command, { timeout: options?.timeout, observer })
+      const execution = session.execute(command, { timeout: options?.timeout, observer })
       return Effect.flatMap(Slices.pass(command, execution), (result) => {
         rescan()
         return running.isEvictionDue() ? Effect.flatMap(running.evict(), () => told(result)) : told(result)
@@ -302,47 +301,31 @@ const makeLocalSandboxBackend = (
     }
 
     /** Starts the shell where it does not run yet: a grant can be asked for before the first command. */
-    const started = (execute: BashSession.Execute) =>
-      Effect.suspend(() => (running.isThere() ? Effect.void : Effect.mapError(execute(":"), toUnchangeable)))
+    const started = Effect.suspend(() =>
+      running.isThere() ? Effect.void : Effect.mapError(session.execute(":"), toUnchangeable)
+    )
 
-    const held =
-      (execute: BashSession.Execute): Execute =>
-      (command, options) =>
-        executed(
-          Effect.flatMap(session.cwd, (cwd) => {
-            const [denial, ...others] = preflight(command, { cwd, home: userHome, line: options?.line }).filter(
-              ({ access, resource }) => !(access === "read" && running.isGranted(resource))
-            )
-            if (denial !== undefined) {
-              return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
-            }
-            return running.isDue()
-              ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
-              : run(execute, command, cwd, options)
-          })
-        )
+    const execute: Execute = (command, options) =>
+      executed(
+        Effect.flatMap(session.cwd, (cwd) => {
+          const [denial, ...others] = preflight(command, { cwd, home: userHome, line: options?.line }).filter(
+            ({ access, resource }) => !(access === "read" && running.isGranted(resource))
+          )
+          if (denial !== undefined) {
+            return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
+          }
+          return running.isDue()
+            ? Effect.flatMap(mend, (notice) => run(command, cwd, options, notice))
+            : run(command, cwd, options)
+        })
+      )
 
     return {
       policy,
-      execute: held(session.execute),
-      exclusive: (use) =>
-        session.exclusive((execute) => {
-          let isOver = false
-          return Effect.ensuring(
-            use({
-              execute: held(execute),
-              grant: (grant) =>
-                Effect.suspend(() =>
-                  isOver ? BashSession.turnOver() : Effect.zipRight(started(execute), running.grant(grant))
-                ),
-              revoke: running.revoke,
-              alone: running.alone
-            }),
-            Effect.sync(() => {
-              isOver = true
-            })
-          )
-        }),
+      execute,
+      grant: (grant) => Effect.zipRight(started, running.grant(grant)),
+      revoke: running.revoke,
+      alone: running.alone,
       restart: session.restart,
       cwd: session.cwd,
       setStatus: session.setStatus

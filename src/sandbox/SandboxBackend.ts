@@ -64,22 +64,6 @@ export class NotThere extends Schema.TaggedError<NotThere>("synapse/NotThere")("
 export type Execute = (command: string, options?: ExecuteOptions) => Effect.Effect<SandboxResult, CommandError>
 
 /**
- * The operations on a sandbox while no other command runs in it.
- *
- * @since 0.1.0
- * @category models
- */
-export interface SandboxTurn {
-  readonly execute: Execute
-  /** Gives a grant without losing the shell; fails with ExecutionFailed where only a new sandbox can have it. */
-  readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
-  /** Revokes a grant. */
-  readonly revoke: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
-  /** Runs with all that runs in the background stopped, so that it has no part in grants that are revoked afterwards. */
-  readonly alone?: <A, E>(use: Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
-}
-
-/**
  * A sandbox that a provider has made, with one persistent shell.
  *
  * @since 0.1.0
@@ -91,10 +75,14 @@ export interface SandboxBackend {
   /** Runs a command when its turn has come: one at a time, in the order of the calls. */
   readonly execute: Execute
   /**
-   * Takes one turn in the queue of the commands, and holds it while `use` runs. The turn must not be used after that,
-   * and nothing else of the backend may be used within it.
+   * Gives a grant without losing the shell; fails with ExecutionFailed where only a new sandbox can have it. Without
+   * it, nothing is denied.
    */
-  readonly exclusive: <A, E>(use: (turn: SandboxTurn) => Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
+  readonly grant?: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
+  /** Revokes a grant. */
+  readonly revoke?: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
+  /** Runs with all that runs in the background stopped, so that it has no part in grants that are revoked afterwards. */
+  readonly alone?: <A, E>(use: Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
   /** Ends the shell and all that it started; the next command starts a new one. */
   readonly restart: Effect.Effect<void>
   /** The shell's current directory. */
@@ -127,10 +115,6 @@ const nothingBlocked =
 export const unsandboxed = (session: Context.Tag.Service<BashSession>): Omit<SandboxBackend, "dispose"> => ({
   policy: undefined,
   execute: nothingBlocked(session.execute),
-  exclusive: (use) =>
-    session.exclusive((execute) =>
-      use({ execute: nothingBlocked(execute), grant: () => Effect.void, revoke: () => Effect.void })
-    ),
   restart: session.restart,
   cwd: session.cwd,
   setStatus: session.setStatus
@@ -145,7 +129,7 @@ export const unsandboxed = (session: Context.Tag.Service<BashSession>): Omit<San
  * @category combinators
  */
 export const withGrants = <A>(
-  turn: SandboxTurn,
+  { grant: give, revoke }: SandboxBackend,
   grants: ReadonlyArray<Grant>,
   use: Effect.Effect<A, CommandError>,
   keeping: (grant: Grant) => Effect.Effect<void>
@@ -154,12 +138,12 @@ export const withGrants = <A>(
     (inner, grant) =>
       Effect.acquireUseRelease(
         Effect.catchTag(
-          turn.grant(grant),
+          give?.(grant) ?? Effect.void,
           "NotThere",
           (error) => new ExecutionFailed({ kind: "sandbox", reason: error.message, cause: error })
         ),
         () => inner,
-        () => Effect.catchAllCause(turn.revoke(grant), () => keeping(grant))
+        () => Effect.catchAllCause(revoke?.(grant) ?? Effect.void, () => keeping(grant))
       ),
     use
   )

@@ -33,7 +33,7 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
-import type { Execute, Grant, SandboxResult } from "./SandboxBackend.js"
+import type { Grant, SandboxResult } from "./SandboxBackend.js"
 import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import { SandboxProviders } from "./SandboxProvider.js"
 import * as Surroundings from "./Surroundings.js"
@@ -68,15 +68,12 @@ const makeAttempts = ({ current, directory, granting, queue }: AttemptDeps): Att
     options: Negotiation.AttemptOptions | undefined,
     grants: ReadonlyArray<Grant>
   ) => {
-    const executed = (execute: Execute) =>
-      Effect.suspend(() => {
-        begun++
-        return Slices.pass(command, execute(command, options))
-      })
+    const executed = Effect.suspend(() => {
+      begun++
+      return Slices.pass(command, backend.execute(command, options))
+    })
     const answer: Effect.Effect<SandboxResult, CommandError> =
-      grants.length === 0
-        ? executed(backend.execute)
-        : backend.exclusive((turn) => granting.lend(backend, turn, grants, executed(turn.execute)))
+      grants.length === 0 ? executed : granting.lend(backend, grants, executed)
     return Effect.map(answer, (result) => {
       const notices = granting.takeNotices()
       return {
@@ -319,10 +316,10 @@ export const layer: Layer.Layer<
     // Anything but `false` itself is no wish to run without a sandbox.
     const enabled = settings.enabled === undefined || settings.enabled === null ? undefined : settings.enabled !== false
 
+    const queue = new CommandQueue(bridge)
     const grants = new CurrentSandbox.RuntimeGrants()
     const current = yield* CurrentSandbox.make(grants, enabled)
-    const granting = Granting.make({ config, current, directory, grants, home: settings.home })
-    const queue = new CommandQueue(bridge)
+    const granting = Granting.make({ config, current, directory, grants, home: settings.home, queue })
     const attempts = makeAttempts({ current, directory, granting, queue })
     const restart = makeRestart({ attempts, bridge, current, grants })
     const negotiate = Negotiation.make({

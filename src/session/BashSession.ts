@@ -39,12 +39,11 @@ interface DispatchOptions {
   readonly bridge: Context.Tag.Service<ShellBridge>
 }
 
-/** Runs commands in the turns of one queue. */
+/** Runs commands one at a time. */
 class CommandDispatch {
-  constructor(
-    private readonly turns: CommandQueue,
-    private readonly options: DispatchOptions
-  ) {}
+  private readonly turns = new CommandQueue()
+
+  constructor(private readonly options: DispatchOptions) {}
 
   /**
    * Runs a command in its turn; without any asynchronous step before it, where no other command waits and the shell is
@@ -193,8 +192,8 @@ export type Execute = (
 /**
  * One shell, which runs one command at a time, in the order of the calls.
  *
- * A command that the shell itself has called (`ShellBridge`) can't use `execute` and `exclusive`: the shell waits for
- * that command, so both fail with ExecutionFailed at once instead of waiting forever.
+ * A command that the shell itself has called (`ShellBridge`) can't use `execute`: the shell waits for that command, so
+ * that it fails with ExecutionFailed at once instead of waiting forever.
  */
 export class BashSession extends Context.Tag("synapse/BashSession")<
   BashSession,
@@ -202,11 +201,6 @@ export class BashSession extends Context.Tag("synapse/BashSession")<
     /** The command line that starts the shell. */
     readonly shellCommand: string
     readonly execute: Execute
-    /**
-     * Takes one turn in the queue of the commands, and holds it while `use` runs: no other command runs between those
-     * that `use` runs with its `execute`, which must not be used after `use` has ended.
-     */
-    readonly exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
     /**
      * Ends the shell and everything that it started; the next command starts a new shell without any of the old state.
      */
@@ -222,15 +216,10 @@ export class BashSession extends Context.Tag("synapse/BashSession")<
 const unusable = (settings: Settings, error: InvalidUsage): Context.Tag.Service<BashSession> => ({
   shellCommand: settings.shellCommand,
   execute: () => Effect.fail(error),
-  exclusive: (use) => use(() => Effect.fail(error)),
   restart: Effect.void,
   cwd: Effect.succeed(settings.cwd ?? "/"),
   setStatus: () => Effect.void
 })
-
-/** The error for whoever uses what `exclusive` gave after its turn has ended. */
-export const turnOver = (): ExecutionFailed =>
-  new ExecutionFailed({ kind: "shell", reason: "this turn is over: what `exclusive` gave is for its time only" })
 
 /** Refuses a text that would not arrive in the shell as it is. */
 const refusalOf = (text: string): InvalidUsage | undefined => {
@@ -254,46 +243,18 @@ export const make = (
     const state = new SessionState(settings.cwd ?? process.cwd())
     const feeder = new CommandFeeder(settings, state)
     const lifecycle = yield* ShellLifecycle.make({ settings, launcher, shell: shell.right, bridge, state, feeder })
-    const options = { feeder, lifecycle, state, bridge }
-
-    const executeBy =
-      (dispatch: CommandDispatch, refused: unknown): Execute =>
-      (text, options) =>
+    const dispatch = new CommandDispatch({ feeder, lifecycle, state, bridge })
+    return BashSession.of({
+      shellCommand: settings.shellCommand,
+      execute: (text, options) =>
         refusalOf(text) ??
         Effect.withFiberRuntime<CommandResult, ExecutionFailed>((fiber) => {
           const { input, listener, stdin, within } = fiber.getFiberRef(CallContext.current)
-          if (refused !== undefined && within === refused) return Nesting.busy()
+          if (within === bridge) return Nesting.busy()
           const timeout = Math.min(options?.timeout ?? settings.timeout, Timeout.longest)
           const job = { text, timeout, listener, input, stdin, observer: options?.observer }
           return Span.inFiber(fiber, "BashSession.execute", dispatch.run(job))
-        })
-
-    const turns = new CommandQueue()
-    return BashSession.of({
-      shellCommand: settings.shellCommand,
-      execute: executeBy(new CommandDispatch(turns, options), bridge),
-      exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
-        Nesting.refuse<A, E | ExecutionFailed, never>(
-          bridge,
-          Effect.withFiberRuntime((fiber) => {
-            const inner = new CommandQueue()
-            const executeInTurn = executeBy(new CommandDispatch(inner, options), undefined)
-            let isOver = false
-            return turns.hold(
-              Effect.suspend(() =>
-                use((text, given) => Effect.suspend(() => (isOver ? turnOver() : executeInTurn(text, given))))
-              ),
-              {
-                onEnded: () => {
-                  isOver = true
-                  // A command that `use` has left running keeps the turn until it ends.
-                  return inner.isFree ? undefined : inner.hold(Effect.void)
-                },
-                onGivenUp: () => Job.tellInterrupted({ listener: fiber.getFiberRef(CallContext.current).listener })
-              }
-            )
-          })
-        ),
+        }),
       restart: lifecycle.restart,
       cwd: Effect.sync(() => state.cwd),
       setStatus: (status) =>

@@ -10,8 +10,6 @@ interface HoldOptions {
   readonly turn?: object
   /** Called where it is interrupted before its turn has come. */
   readonly onGivenUp?: () => void
-  /** Called when the effect has ended, however it did; the turn is given up after what it returns. */
-  readonly onEnded?: () => Effect.Effect<void> | undefined
 }
 
 /**
@@ -56,30 +54,12 @@ export class CommandQueue {
   }
 
   /** Runs an effect in a turn of its own. */
-  hold<A, E, R>(
-    run: Effect.Effect<A, E, R>,
-    { onEnded, onGivenUp, turn = {} }: HoldOptions = {}
-  ): Effect.Effect<A, E, R> {
+  hold<A, E, R>(run: Effect.Effect<A, E, R>, { onGivenUp, turn = {} }: HoldOptions = {}): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
+      const waited = Effect.onInterrupt(this.take(turn), () => Effect.sync(() => onGivenUp?.()))
       return Effect.ensuring(
-        Effect.suspend(() =>
-          this.tryTake(turn)
-            ? run
-            : Effect.zipRight(
-                Effect.onInterrupt(this.take(turn), () => Effect.sync(() => onGivenUp?.())),
-                run
-              )
-        ),
-        Effect.suspend(() => {
-          const rest = onEnded?.()
-          if (rest !== undefined)
-            return Effect.ensuring(
-              rest,
-              Effect.sync(() => this.leave(turn))
-            )
-          this.leave(turn)
-          return Effect.void
-        })
+        Effect.suspend(() => (this.tryTake(turn) ? run : Effect.zipRight(waited, run))),
+        Effect.sync(() => this.leave(turn))
       )
     })
   }

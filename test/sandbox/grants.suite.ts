@@ -76,20 +76,6 @@ export const grants = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are given by no turn that is over", () =>
-      sandboxed(({ execute, getSandbox }, { project }) =>
-        Effect.gen(function* () {
-          yield* execute("f=.en")
-          const backend = yield* getSandbox(project)
-          const kept = yield* backend.exclusive((turn) => Effect.succeed(turn))
-          const given = yield* Effect.flip(kept.grant({ access: "read", resource: `${project}/.env` }))
-          assert.include(given.message, "this turn is over")
-          assert.include((yield* Effect.flip(kept.execute("cat ${f}v"))).message, "this turn is over")
-          assert.deepInclude(yield* execute("cat ${f}v"), { stdout: "", blocked: true })
-        })
-      )
-    )
-
     it.live("allow_session: a secret of a hidden directory is open from then on, and nothing beside it", () =>
       sandboxed(
         ({ execute }, { outside }) =>

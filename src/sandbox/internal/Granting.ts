@@ -7,13 +7,14 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Function from "effect/Function"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../../domain/CommandError.js"
+import type { CommandQueue } from "../../session/CommandQueue.js"
 import type { SandboxConfig } from "../config/SandboxConfig.js"
 import * as WrittenPlaces from "../config/WrittenPlaces.js"
 import type * as Negotiation from "../Negotiation.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as RealPath from "../policy/RealPath.js"
-import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "../SandboxBackend.js"
+import { type Grant, type SandboxBackend, withGrants } from "../SandboxBackend.js"
 import { type CurrentSandbox, type RuntimeGrants, toFailure } from "./CurrentSandbox.js"
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = Fs.constants
@@ -72,6 +73,7 @@ export interface GrantingDoor {
   readonly grants: RuntimeGrants
   /** The directory of Synapse's own files. */
   readonly home: string
+  readonly queue: CommandQueue
 }
 
 /** The functions by which grants are given. */
@@ -79,7 +81,6 @@ export interface Granting extends Pick<Negotiation.Door, "keep" | "tryOut"> {
   /** Runs with grants that are revoked afterwards; a sandbox that can't revoke one is ended. */
   readonly lend: <A>(
     backend: SandboxBackend,
-    turn: SandboxTurn,
     grants: ReadonlyArray<Grant>,
     use: Effect.Effect<A, CommandError>
   ) => Effect.Effect<A, CommandError>
@@ -101,7 +102,7 @@ const isAnother = ({ identity, resource }: Grant): boolean =>
   identity === undefined ? RealPath.follow(resource).real !== resource : HostPath.identityOf(resource) !== identity
 
 /** Makes the functions which give grants. */
-export const make = ({ config, current, directory, grants, home }: GrantingDoor): Granting => {
+export const make = ({ config, current, directory, grants, home, queue }: GrantingDoor): Granting => {
   let notices: ReadonlyArray<string> = []
 
   /** Ends a sandbox. */
@@ -120,13 +121,13 @@ export const make = ({ config, current, directory, grants, home }: GrantingDoor)
   /** Adds a grant to the policy of every sandbox that is made from now on. */
   const remember = (grant: Grant) => grants.add(grant, current.now()?.backend)
 
-  const lend: Granting["lend"] = (backend, turn, grants, use) =>
+  const lend: Granting["lend"] = (backend, grants, use) =>
     grants.length === 0
       ? use
       : Effect.zipRight(
           Effect.forEach(grants, prepare, { discard: true }),
-          (turn.alone ?? Function.identity)(
-            withGrants(turn, grants, use, ({ resource }) =>
+          (backend.alone ?? Function.identity)(
+            withGrants(backend, grants, use, ({ resource }) =>
               retire(
                 backend,
                 `${anew}: ${Name.of(resource)} was allowed once, and that could not be taken back otherwise.`
@@ -145,25 +146,19 @@ export const make = ({ config, current, directory, grants, home }: GrantingDoor)
   const keep: Granting["keep"] = (backend, grant, forGood) =>
     Effect.gen(function* () {
       const kept = Effect.sync(() => remember(grant))
-      const given = yield* backend
-        .exclusive((turn) =>
-          Effect.zipRight(
-            prepare(grant),
-            turn.grant(grant).pipe(
-              Effect.zipLeft(kept),
-              Effect.catchTag("ExecutionFailed", (error) =>
-                // No sandbox may have what was put in its place.
-                isAnother(grant)
-                  ? Effect.fail(error)
-                  : Effect.zipRight(
-                      kept,
-                      retire(backend, `${anew}: only a new sandbox can have ${Name.of(grant.resource)} allowed.`)
-                    )
+      const give = (backend.grant?.(grant) ?? Effect.void).pipe(
+        Effect.zipLeft(kept),
+        Effect.catchTag("ExecutionFailed", (error) =>
+          // No sandbox may have what was put in its place.
+          isAnother(grant)
+            ? Effect.fail(error)
+            : Effect.zipRight(
+                kept,
+                retire(backend, `${anew}: only a new sandbox can have ${Name.of(grant.resource)} allowed.`)
               )
-            )
-          )
         )
-        .pipe(Effect.either)
+      )
+      const given = yield* Effect.either(queue.enter(Effect.zipRight(prepare(grant), give)))
       // A right that could not be given leaves nothing behind.
       if (Either.isLeft(given)) return { now: given.left.message, forGood: undefined }
       const written = forGood ? yield* Effect.either(allowForGood(grant.resource)) : undefined
@@ -177,11 +172,7 @@ export const make = ({ config, current, directory, grants, home }: GrantingDoor)
       // It is made when the command runs again, and not for nothing.
       grant.isNew === true
         ? Effect.map(Effect.either(check(grant.resource)), Either.getLeft)
-        : backend
-            .exclusive(
-              (turn): Effect.Effect<void, CommandError | ExecutionFailed> => lend(backend, turn, [grant], Effect.void)
-            )
-            .pipe(Effect.either, Effect.map(Either.getLeft)),
+        : Effect.map(Effect.either(queue.enter(lend(backend, [grant], Effect.void))), Either.getLeft),
     takeNotices: () => {
       const taken = notices
       if (taken.length > 0) notices = []

@@ -13,13 +13,7 @@ import * as SandboxConfig from "../../../src/sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
 import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
-import type {
-  Grant,
-  NotThere,
-  SandboxBackend,
-  SandboxResult,
-  SandboxTurn
-} from "../../../src/sandbox/SandboxBackend.js"
+import type { Grant, NotThere, SandboxBackend, SandboxResult } from "../../../src/sandbox/SandboxBackend.js"
 import * as SandboxManager from "../../../src/sandbox/SandboxManager.js"
 import * as SandboxProvider from "../../../src/sandbox/SandboxProvider.js"
 import * as SessionSettings from "../../../src/session/SessionSettings.js"
@@ -52,7 +46,7 @@ export class FakeProvider {
       const made = this.policies.length
       const note = (event: string) => Effect.sync(() => void this.events.push(`${event} ${made}`))
       const change = (what: string, { access, resource }: Grant) => note(`${what} ${access} ${resource} in`)
-      const turn: SandboxTurn = {
+      const turn: Required<Pick<SandboxBackend, "execute" | "grant" | "revoke">> = {
         execute: (command) =>
           Effect.zipRight(
             note(`run ${command} in`),
@@ -68,7 +62,8 @@ export class FakeProvider {
       const backend: SandboxBackend = {
         policy,
         execute: (command) => turns(turn.execute(command)),
-        exclusive: (use) => turns(Effect.suspend(() => use(turn))),
+        grant: turn.grant,
+        revoke: turn.revoke,
         restart: Effect.zipRight(
           Effect.suspend(() => this.restarting),
           note("restart")
