@@ -18,6 +18,7 @@ import * as Option from "effect/Option"
 import { InvalidUsage } from "../../domain/CommandError.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as Directories from "../../files/Directories.js"
+import * as RegularFile from "../../files/RegularFile.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PathGlob from "../policy/PathGlob.js"
@@ -57,39 +58,32 @@ const mend = "Nothing runs until that is put right: correct the file, or move it
 const describe = (error: unknown): string =>
   error instanceof Error ? (error.message.split(", ")[0] ?? "") : String(error)
 
-const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = Fs.constants
-
 /** Makes a store for `sandbox.json`. */
 const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => {
   const flaw = ({ path = "", reason }: Partial<JsonText.Flaw>) =>
     new SandboxConfigError({ origin: file, path, reason: reason ?? "", remedy: mend })
-  const flawed = (reason: string) => Either.left(flaw({ reason }))
-
-  const readOpen = (fd: number): Either.Either<string, SandboxConfigError> => {
-    const info = Fs.fstatSync(fd)
-    if (!info.isFile()) return flawed("it is no file")
-    if (info.size > largest) return flawed(`it is larger than ${largest} bytes`)
-    const bytes = Fs.readFileSync(fd)
-    return Either.try({
-      try: () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
-      catch: () => flaw({ reason: "it is not UTF-8" })
-    })
-  }
 
   /** Returns undefined where there is no file. */
   const read = (): Either.Either<string | undefined, SandboxConfigError> => {
-    let fd: number | undefined
     try {
-      fd = Fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-      return readOpen(fd)
+      const found = RegularFile.read(file, { mayBeLink: true, most: largest }, (stats) => {
+        if (!stats.isFile()) return flaw({ reason: "it is no file" })
+        return stats.size > largest ? flaw({ reason: `it is larger than ${largest} bytes` }) : undefined
+      })
+      return Either.flatMap(found, ({ bytes }) =>
+        Either.try({
+          try: () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+          catch: () => flaw({ reason: "it is not UTF-8" })
+        })
+      )
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") return flawed(`it can't be read: ${describe(error)}`)
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+        return Either.left(flaw({ reason: `it can't be read: ${describe(error)}` }))
+      }
       // A symbolic link whose target is missing is an error: its target may come back.
       return HostPath.isLink(file, "/")
-        ? flawed(`it is a symbolic link to ${Fs.readlinkSync(file)}, where nothing is`)
+        ? Either.left(flaw({ reason: `it is a symbolic link to ${Fs.readlinkSync(file)}, where nothing is` }))
         : Either.right(undefined)
-    } finally {
-      if (fd !== undefined) Fs.closeSync(fd)
     }
   }
 

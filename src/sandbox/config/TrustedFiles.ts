@@ -4,6 +4,8 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Either from "effect/Either"
+import * as RegularFile from "../../files/RegularFile.js"
 import * as RealPath from "../policy/RealPath.js"
 
 /** Returns the path of the file that lists them. */
@@ -15,16 +17,12 @@ export const largest = 16 * 1024 ** 2
 /** The most names of a path, and of the links in it, that are followed. */
 const mostNames = 10_000
 
-const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = Fs.constants
-
 const readText = (file: string): string => {
-  const fd = Fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-  try {
-    const stats = Fs.fstatSync(fd)
-    return stats.isFile() && stats.size <= largest ? Fs.readFileSync(fd, "utf8") : ""
-  } finally {
-    Fs.closeSync(fd)
-  }
+  const refuse = (stats: Fs.Stats) => (stats.isFile() && stats.size <= largest ? undefined : "")
+  return Either.match(RegularFile.read(file, { mayBeLink: true, most: largest }, refuse), {
+    onLeft: () => "",
+    onRight: ({ bytes }) => bytes.toString()
+  })
 }
 
 /** Reads the paths that are listed; none where the file is missing or broken, for then nothing is trusted. */
