@@ -45,7 +45,7 @@ import type * as SandboxManager from "./sandbox/SandboxManager.js"
 import type * as SandboxProvider from "./sandbox/SandboxProvider.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
-import * as DescriptionSettings from "./toolset/DescriptionSettings.js"
+import * as Description from "./toolset/Description.js"
 import * as Toolset from "./toolset/Toolset.js"
 
 /**
@@ -240,7 +240,7 @@ const layerExtensions = (options: Options) =>
   )
 
 const layerDescription = ({ describeExtensions }: Options) =>
-  DescriptionSettings.layerFromEnv(describeExtensions === undefined ? {} : { describeExtensions })
+  Description.layerFromEnv(describeExtensions === undefined ? {} : { describeExtensions })
 
 /**
  * Makes the commands of a shell that is there already.

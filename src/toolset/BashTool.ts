@@ -23,10 +23,9 @@ import * as Timeout from "../domain/Timeout.js"
 import { BashRouter } from "../router/BashRouter.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as BashArguments from "./BashArguments.js"
-import { DescriptionSettings } from "./DescriptionSettings.js"
+import * as Description from "./Description.js"
 import * as CommandText from "./internal/CommandText.js"
 import * as Correction from "./internal/Correction.js"
-import * as Description from "./internal/Description.js"
 import * as Diagnosis from "./internal/Diagnosis.js"
 import * as Endless from "./internal/Endless.js"
 import * as Tool from "./Tool.js"
@@ -137,7 +136,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const router = yield* BashRouter
     const registry = yield* CommandRegistry
     const sandbox = yield* SandboxManager
-    const settings = yield* DescriptionSettings
+    const settings = yield* Description.DescriptionSettings
     const told = new Diagnostic.ToldDenials()
     const isOurs = (name: string) => registry.find(name) !== undefined
     const commandOf = (params: unknown) => textOf(params, isOurs)

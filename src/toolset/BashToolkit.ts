@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as BashTool from "./BashTool.js"
-import * as Description from "./internal/Description.js"
+import * as Description from "./Description.js"
 import * as Tool from "./Tool.js"
 import { Toolset } from "./Toolset.js"
 

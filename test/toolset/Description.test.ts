@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Confinement } from "../../src/sandbox/Conditions.js"
-import * as Description from "../../src/toolset/internal/Description.js"
+import * as Description from "../../src/toolset/Description.js"
 import * as Extension from "../support/Extension.js"
 
 const said = (confinement: Confinement, timeout = 5000) => Description.make([], { timeout, confinement })

@@ -72,9 +72,6 @@ const forms = [
   "apply_patch '*** Begin Patch\n*** Add File: p.txt\n+new\n*** End Patch'",
   "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: q.txt\n+new\n*** End Patch\nEOF",
   "TodoWrite '[\"Run it\"]'",
-  "TodoWrite list",
-  "TodoWrite 'write tests'",
-  "TodoWrite add 'write tests'",
   `TodoWrite '{"todos":[{"content":"Run it","status":"done"}]}'`,
   'TodoWrite todos=\'[{"content":"It\'\\\'\'s done","status":"done"}]\'',
   "Bash ls",
@@ -147,15 +144,7 @@ const tools: ReadonlyArray<readonly [name: string, given: object, says: string]>
 ]
 
 /** Calls that are answered with the usage, and the right call. */
-const usages = [
-  "read big.txt --lines 5-7",
-  "read big.txt --start 5 --end 7",
-  "read big.txt -n 3",
-  "edit --patch fix.diff",
-  "edit src/config.ts src/main.ts port PORT",
-  "edit -i 's/one/1/' b.txt",
-  "write --append b.txt more"
-]
+const usages = ["edit --patch fix.diff", "write --append b.txt more"]
 
 describe("what is offered in the place of a wrong call", () => {
   inHouse("is right as it is printed, for the forms of other agents", (house) =>
@@ -213,7 +202,6 @@ describe("what is offered in the place of a wrong call", () => {
         const answer = yield* house.handle(call)
         assert.isFalse(isWrong(answer, JSON.stringify(call).slice(12)), `${command}: ${output}: ${answer.output}`)
       }
-      assert.strictEqual(Fs.readFileSync(`${work}/b.txt`, "utf8"), "1\ndeux\nthree\nmore\n")
     })
   )
 

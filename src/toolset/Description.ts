@@ -2,11 +2,45 @@
  * Writes the description of the tool `Bash`, which a model reads with every request: only what is so here, and short.
  */
 import * as Arr from "effect/Array"
-import type { Described } from "../../command/CommandHandler.js"
-import * as ForeignText from "../../domain/ForeignText.js"
-import * as TextCut from "../../domain/TextCut.js"
-import { type Conditions, Confinement } from "../../sandbox/Conditions.js"
-import { defaults, type Settings } from "../DescriptionSettings.js"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Described } from "../command/CommandHandler.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as TextCut from "../domain/TextCut.js"
+import { type Conditions, Confinement } from "../sandbox/Conditions.js"
+
+/** The settings of the tool's description. */
+export interface Settings {
+  /**
+   * True to describe the commands of MCP servers and skills in a line each, as far as 2,000 bytes go
+   * (`SYNAPSE_DESCRIBE_EXTENSIONS`); otherwise the description only tells how to find them.
+   */
+  readonly describeExtensions: boolean
+}
+
+/** The default settings. */
+export const defaults: Settings = { describeExtensions: false }
+
+/** The settings that the tool is described with; the defaults where none are provided. */
+export class DescriptionSettings extends Context.Reference<DescriptionSettings>()("synapse/DescriptionSettings", {
+  defaultValue: () => defaults
+}) {}
+
+/**
+ * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable has an
+ * invalid value.
+ */
+export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<never, ConfigError> =>
+  Layer.effect(
+    DescriptionSettings,
+    Effect.map(
+      Config.boolean("SYNAPSE_DESCRIBE_EXTENSIONS").pipe(Config.withDefault(defaults.describeExtensions)),
+      (describeExtensions) => ({ describeExtensions, ...overrides })
+    )
+  )
 
 /**
  * Writes the description.
