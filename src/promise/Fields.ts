@@ -1,4 +1,5 @@
 /** Checks the fields of an object by hand, so that an error names a field as the program wrote it. */
+import * as Similar from "../domain/Similar.js"
 
 /** A check of one field's value. */
 export interface Field {
@@ -81,36 +82,6 @@ export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER, unit 
     (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
   )
 
-/** Returns the number of letters in which two names differ: inserted, left out, replaced, or swapped with the next. */
-const distance = (a: string, b: string): number => {
-  const rows: Array<Array<number>> = [Array.from({ length: b.length + 1 }, (_, at) => at)]
-  const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    rows.push(row)
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1]
-      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      row.push(
-        Math.min(
-          at(i - 1, j) + 1,
-          at(i, j - 1) + 1,
-          at(i - 1, j - 1) + (same ? 0 : 1),
-          swapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY
-        )
-      )
-    }
-  }
-  return at(a.length, b.length)
-}
-
-const nearest = (name: string, names: ReadonlyArray<string>): string | undefined => {
-  const [best] = names
-    .map((known) => ({ known, far: distance(name.toLowerCase(), known.toLowerCase()) }))
-    .sort((a, b) => a.far - b.far)
-  return best !== undefined && best.far <= Math.max(2, Math.floor(best.known.length / 3)) ? best.known : undefined
-}
-
 const shown = (value: unknown): string => {
   if (typeof value === "function") return "a function"
   if (typeof value === "bigint" || typeof value === "symbol") return `a ${typeof value}`
@@ -142,7 +113,7 @@ export const problemOf = (
     const known = Object.hasOwn(fields, name) ? fields[name] : undefined
     const full = JSON.stringify(`${prefix}${name}`)
     if (known === undefined) {
-      const near = nearest(name, names)
+      const near = Similar.nearest(name, names)
       const advice =
         near === undefined ? `there are ${names.join(", ")}` : `did you mean ${JSON.stringify(prefix + near)}?`
       return [`unknown ${kind} ${full}${of}: ${advice}`]
