@@ -16,8 +16,7 @@ import type * as Scope from "effect/Scope"
 import * as CallContext from "../domain/CallContext.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
-import type { ToolCall } from "../domain/ToolCall.js"
-import * as ToolCallOfCallLine from "../domain/ToolCall.js"
+import * as ToolCall from "../domain/ToolCall.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import { stillRunning, Toolset } from "../toolset/Toolset.js"
@@ -27,108 +26,32 @@ import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
-/** The memory that a waiting call takes besides its text, about. */
+/** About the memory that a waiting call takes besides its text, in bytes. */
 const overhead = 300
-
-/** A queue of calls with different ids, in the order of their coming. Each step takes the same time at any length. */
-export class CallQueue {
-  private readonly calls = new Map<string, ToolCall>()
-  /** Goes on where it stopped: the first entry of a map is slow to find once many before it were deleted. */
-  private readonly order = this.calls.values()
-  private weight = 0
-
-  /** Returns the memory that a call takes, in bytes, about. */
-  static weightOf(call: ToolCall): number {
-    return overhead + call.id.length + call.name.length + call.arguments.length
-  }
-
-  /** Makes a queue that is full from so many bytes on. */
-  constructor(private readonly capacity: number) {}
-
-  get isEmpty(): boolean {
-    return this.calls.size === 0
-  }
-
-  get isFull(): boolean {
-    return this.weight >= this.capacity
-  }
-
-  has(id: string): boolean {
-    return this.calls.has(id)
-  }
-
-  /** Adds a call at the end, also where the queue is full. */
-  add(call: ToolCall): void {
-    this.calls.set(call.id, call)
-    this.weight += CallQueue.weightOf(call)
-  }
-
-  /** Takes the first call out; undefined where there is none. */
-  shift(): ToolCall | undefined {
-    const first = this.isEmpty ? undefined : this.order.next().value
-    return first === undefined ? undefined : this.remove(first.id)
-  }
-
-  /** Takes the call of that id out; undefined where there is none. */
-  remove(id: string): ToolCall | undefined {
-    const call = this.calls.get(id)
-    if (call === undefined) return undefined
-    this.calls.delete(id)
-    this.weight -= CallQueue.weightOf(call)
-    return call
-  }
-}
-
-/** So many calls run at a time while they end one after the other; each takes memory. The others wait as text. */
-const fewest = 100
-/** So many run at a time where none ends: a call that restarts the shell may be among those that come later. */
+/** The most calls that run at a time. The others wait as text. */
 const most = 1000
-/** Milliseconds without the end of a call after which as many again are started. */
-const patience = 20
-/** Once so many bytes wait, no more input is read until some of them have been taken. */
+/** The bytes of waiting calls from which on no more input is read, and of running ones from which on no more are started. */
 const capacity = 64 * 1024 ** 2
-/** Milliseconds for which calls are started before the program looks for input, and for results, again. */
-const slice = 10
-/** So many ids of the latest answers are known, for cancellations that come too late. */
-const remembered = 10_000
 
-/** Remembers the latest ids. */
-class LatestIds {
-  private readonly ids = new Set<string>()
-  private readonly order = this.ids.values()
+const weightOf = (call: ToolCall.ToolCall): number =>
+  overhead + call.id.length + call.name.length + call.arguments.length
 
-  has(id: string): boolean {
-    return this.ids.has(id)
-  }
-
-  add(id: string): void {
-    this.ids.delete(id)
-    this.ids.add(id)
-    if (this.ids.size > remembered) this.ids.delete(this.order.next().value ?? "")
-  }
-}
-
-/** The calls that wait, run, and were answered. Each step takes the same time, however many there are. */
+/** The calls that wait and run. Each step takes the same time, however many there are. */
 export class CallPlaces {
-  onIdle: () => void = () => {}
   onRoom: () => void = () => {}
-  private readonly waiting = new CallQueue(capacity)
-  /** The ids of the calls whose answers are not written yet, and how much their texts weigh. */
-  private readonly running = new Map<string, number>()
+  private readonly waiting = new Map<string, ToolCall.ToolCall>()
+  /** Goes on where it stopped: the first entry of a map is slow to find once many before it were deleted. */
+  private readonly order = this.waiting.values()
+  private waitingWeight = 0
+  /** The ids of the calls whose answers are not written yet. */
+  private readonly running = new Set<string>()
   private runningWeight = 0
-  private readonly answered = new LatestIds()
   private isStarting = false
-  private places = fewest
-  private stalled: NodeJS.Timeout | undefined
 
-  constructor(private readonly run: (call: ToolCall, ended: () => void) => void) {}
-
-  get isIdle(): boolean {
-    return this.waiting.isEmpty && this.running.size === 0
-  }
+  constructor(private readonly run: (call: ToolCall.ToolCall, ended: () => void) => void) {}
 
   get hasRoom(): boolean {
-    return !this.waiting.isFull
+    return this.waitingWeight < capacity
   }
 
   isRunning(id: string): boolean {
@@ -139,71 +62,45 @@ export class CallPlaces {
     return this.waiting.has(id)
   }
 
-  wasAnswered(id: string): boolean {
-    return this.answered.has(id)
-  }
-
-  add(call: ToolCall): void {
-    this.waiting.add(call)
+  /** Starts a call, or lets it wait; also where there is no room. */
+  add(call: ToolCall.ToolCall): void {
+    this.waiting.set(call.id, call)
+    this.waitingWeight += weightOf(call)
     this.start()
   }
 
-  /** Takes a waiting call out, whose answer is written elsewhere. */
-  cancel(id: string): ToolCall | undefined {
-    const call = this.waiting.remove(id)
+  /** Takes the waiting call of that id out. */
+  remove(id: string): ToolCall.ToolCall | undefined {
+    const call = this.waiting.get(id)
     if (call === undefined) return undefined
-    this.answered.add(id)
-    this.left()
+    this.waiting.delete(id)
+    this.waitingWeight -= weightOf(call)
     return call
   }
 
-  /** Starts what there is a place for. A call that ends at once does not start others itself: they would pile up. */
+  /** Starts calls while there are places. A call that ends at once does not start others itself: they would pile up. */
   private start(): void {
     if (this.isStarting) return
     this.isStarting = true
-    const until = performance.now() + slice
     while (this.hasPlace) {
-      if (performance.now() > until) return void setImmediate(() => this.resume())
-      const call = this.waiting.shift()
+      // An iterator that has come to the end stays there, so it is asked only where a call waits.
+      const call = this.waiting.size === 0 ? undefined : this.order.next().value
       if (call === undefined) break
-      const weight = CallQueue.weightOf(call)
-      this.running.set(call.id, weight)
-      this.runningWeight += weight
-      this.run(call, () => this.end(call.id, weight))
+      this.remove(call.id)
+      this.running.add(call.id)
+      this.runningWeight += weightOf(call)
+      this.run(call, () => {
+        this.running.delete(call.id)
+        this.runningWeight -= weightOf(call)
+        this.start()
+      })
     }
     this.isStarting = false
-    if (!this.waiting.isEmpty) this.stalled ??= setTimeout(() => this.onStalled(), patience)
-    this.left()
-  }
-
-  private onStalled(): void {
-    this.stalled = undefined
-    this.places = Math.min(most, this.places + fewest)
-    this.start()
-  }
-
-  private resume(): void {
-    this.isStarting = false
-    this.start()
+    if (this.hasRoom) this.onRoom()
   }
 
   private get hasPlace(): boolean {
-    return this.running.size < this.places && (this.running.size === 0 || this.runningWeight < capacity)
-  }
-
-  private end(id: string, weight: number): void {
-    this.running.delete(id)
-    this.runningWeight -= weight
-    this.answered.add(id)
-    this.places = fewest
-    clearTimeout(this.stalled)
-    this.stalled = undefined
-    this.start()
-  }
-
-  private left(): void {
-    if (this.hasRoom) this.onRoom()
-    if (this.isIdle) this.onIdle()
+    return this.running.size < most && (this.running.size === 0 || this.runningWeight < capacity)
   }
 }
 
@@ -258,7 +155,7 @@ export class Lines {
 
 /** A line of the input: a tool call, the cancellation of a call by its id, or nothing. */
 type CallLine = Data.TaggedEnum<{
-  Call: { readonly call: ToolCallOfCallLine.ToolCall }
+  Call: { readonly call: ToolCall.ToolCall }
   Cancel: { readonly id: string }
   Blank: Record<never, never>
 }>
@@ -274,7 +171,7 @@ interface Rejection extends Omit<ToolReturn.ToolReturn, "toolCallId"> {
 const Call = Schema.Struct({
   id: Schema.NonEmptyString,
   name: Schema.String,
-  arguments: ToolCallOfCallLine.Arguments
+  arguments: ToolCall.Arguments
 })
 const Cancel = Schema.Struct({ cancel: Schema.String })
 
@@ -335,12 +232,12 @@ const parse = (line: string): Either.Either<CallLine, Rejection> => {
   if (!Predicate.isReadonlyRecord(value)) return Either.left(reject(null, `The line is no JSON object. ${form}`))
   const call = value as Partial<typeof Call.Type>
   // A schema takes ten times as long as all else here: thousands of lines may come at once.
-  if (!("cancel" in value) && isCall(call)) return Either.right(CallLine.Call({ call: ToolCallOfCallLine.make(call) }))
+  if (!("cancel" in value) && isCall(call)) return Either.right(CallLine.Call({ call: ToolCall.make(call) }))
   const decoded: Either.Either<CallLine, ParseResult.ParseError> =
     "cancel" in value
       ? Either.map(Schema.decodeUnknownEither(Cancel)(value), ({ cancel }) => CallLine.Cancel({ id: cancel }))
       : Either.map(Schema.decodeUnknownEither(Call, { errors: "all" })(value), (call) =>
-          CallLine.Call({ call: ToolCallOfCallLine.make(call) })
+          CallLine.Call({ call: ToolCall.make(call) })
         )
   return Either.mapLeft(decoded, (error) => {
     const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map(
@@ -369,13 +266,8 @@ const reject = (id: string | null, reason: string, parseError?: string): Rejecti
   toolCallId: id
 })
 
-/** Makes the answer to the cancellation of a call that has not come: it has no id, since that call may still come. */
+/** Makes the answer to the cancellation of a call that does not run, without an id: the call has its answer, or may still come. */
 const unknown = (id: string): Rejection => reject(null, `No call with the id ${id} is running.`)
-
-/**
- * Makes the answer to the cancellation of a call that was answered before: it has no id, since that call has its answer.
- */
-const tooLate = (id: string): Rejection => reject(null, `The call ${id} was answered already.`)
 
 /** Answers lines. */
 interface CallServer {
@@ -388,7 +280,7 @@ interface CallServer {
 }
 
 /** Makes the answer to a call that was cancelled before it had a place. */
-const cancelled = (call: ToolCall): ToolReturn.ToolReturn =>
+const cancelled = (call: ToolCall.ToolCall): ToolReturn.ToolReturn =>
   ToolReturn.fromExit(call, Exit.interrupt(FiberId.none), { partial: CommandResult.make({ began: false }) })
 
 /** Makes a server which writes its answers with `answer`; its calls end with the scope. */
@@ -405,7 +297,7 @@ const make = (
       fork(Effect.ensuring(Effect.flatMap(toolset.handle(call), answer), Effect.sync(ended)))
     )
 
-    const start = (call: ToolCall): Effect.Effect<void> => {
+    const start = (call: ToolCall.ToolCall): Effect.Effect<void> => {
       // It needs no place, and is answered at once.
       if (!tools.has(call.name)) return Effect.flatMap(toolset.handle(call), answer)
       if (places.isRunning(call.id) || places.isWaiting(call.id)) return answer(stillRunning(call))
@@ -413,11 +305,11 @@ const make = (
     }
 
     const cancel = (id: string): Effect.Effect<void> => {
-      const waiting = places.cancel(id)
+      const waiting = places.remove(id)
       if (waiting !== undefined) return answer(cancelled(waiting))
       // Where it has just ended, its own answer is on its way.
       if (places.isRunning(id)) return Effect.sync(() => void fork(Effect.asVoid(toolset.cancel(id))))
-      return answer(places.wasAnswered(id) ? tooLate(id) : unknown(id))
+      return answer(unknown(id))
     }
 
     return {
@@ -434,13 +326,8 @@ const make = (
         places.onRoom = () => resume(Effect.void)
         if (places.hasRoom) resume(Effect.void)
       }),
-      finished: Effect.zipRight(
-        Effect.async<void>((resume) => {
-          places.onIdle = () => resume(Effect.void)
-          if (places.isIdle) resume(Effect.void)
-        }),
-        FiberSet.awaitEmpty(fibers)
-      )
+      // The end of a call starts the next one.
+      finished: FiberSet.awaitEmpty(fibers)
     }
   })
 

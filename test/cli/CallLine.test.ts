@@ -84,7 +84,7 @@ describe("a line of synapse call", () => {
       assert.deepStrictEqual(said.filter(([id]) => id === "2").length, 1)
       assert.deepStrictEqual(
         said.filter(([id]) => id === null).map(([, message]) => message),
-        ["The call 2 was answered already.", "The call 1 was answered already."]
+        ["No call with the id 2 is running.", "No call with the id 1 is running."]
       )
     })
   )
