@@ -23,20 +23,6 @@ const words: Readonly<Record<Permission.Answer, string>> = {
   deny: "[N]o"
 }
 
-const letters: Readonly<Record<string, Permission.Answer>> = {
-  o: "allow_once",
-  once: "allow_once",
-  s: "allow_session",
-  session: "allow_session",
-  p: "allow_permanent",
-  permanently: "allow_permanent",
-  "": "deny",
-  n: "deny",
-  no: "deny",
-  d: "deny",
-  deny: "deny"
-}
-
 /**
  * Makes a text that a model wrote harmless for a terminal: control characters, and characters that reorder or hide
  * others, are written as their code points, and the middle of a long text is left out.
@@ -97,11 +83,12 @@ export const question = (request: Permission.PermissionRequest, offered: Readonl
 const prompt = (offered: ReadonlyArray<Permission.Answer>): string =>
   `[${offered.map((answer) => /\[(.)\]/.exec(words[answer])?.[1] ?? "").join("/")}] `
 
-/** Reads a line as one of the answers; undefined for anything else. */
+/** Reads a line as one of the answers, by its word or letter; undefined for anything else. */
 const toAnswer = (line: string, offered: ReadonlyArray<Permission.Answer>): Permission.Answer | undefined => {
-  const word = line.trim().toLowerCase()
-  const answer = Object.hasOwn(letters, word) ? letters[word] : undefined
-  return answer !== undefined && offered.includes(answer) ? answer : undefined
+  const said = line.trim().toLowerCase()
+  if (["", "d", "deny"].includes(said)) return "deny"
+  const spelled = (answer: Permission.Answer) => words[answer].replace(/[[\]]/g, "").toLowerCase()
+  return offered.find((answer) => said === spelled(answer) || said === spelled(answer)[0])
 }
 
 /** Asks until there is an answer: a word that is none, such as `yes`, is asked about once more, then it is no. */

@@ -99,7 +99,9 @@ const runApart = (script: string, paths: ReadonlyArray<string>): void => {
     .unref()
 }
 
-const isTemporary = (name: string): boolean => /^[0-9a-f]{16}$/.test(name)
+/** Returns the paths of all temporary directories. */
+const listIn = (all: string): ReadonlyArray<string> =>
+  namesIn(all).flatMap((name) => (/^[0-9a-f]{16}$/.test(name) ? [Path.join(all, name)] : []))
 
 const isDue = (path: string): boolean => {
   const used = statOf(path)?.mtimeMs ?? Date.now()
@@ -111,9 +113,7 @@ const sweep = (all: string): void => {
   const mark = Path.join(all, "swept")
   if ((statOf(mark)?.mtimeMs ?? 0) > Date.now() - sweptEvery) return
   Fs.writeFileSync(mark, "")
-  const paths = namesIn(all)
-    .filter(isTemporary)
-    .map((name) => Path.join(all, name))
+  const paths = listIn(all)
   runApart(removing, leftIn(all).concat(paths.filter(isDue).flatMap((path) => takeAway(path) ?? [])))
   runApart(measuring, ["", ...paths])
 }
@@ -124,9 +124,7 @@ const leftIn = (all: string): Array<string> =>
 
 /** Removes all directories that no session holds, and returns how many were removed and how many are in use. */
 export const clean = (all: string): { readonly removed: number; readonly used: number } => {
-  const paths = namesIn(all)
-    .filter(isTemporary)
-    .map((name) => Path.join(all, name))
+  const paths = listIn(all)
   const gone = paths.flatMap((path) => takeAway(path) ?? [])
   const left = leftIn(all)
   for (const path of left) ChildProcess.spawnSync("/bin/sh", ["-c", removing, "clean", path], { stdio: "ignore" })
