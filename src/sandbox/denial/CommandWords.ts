@@ -74,8 +74,8 @@ const option = /^(?:-C|-d|--directory|--cd|--prefix)$/
 const holding = /^(?:--directory|--cd|--prefix)=(.+)$|^-C(.+)$/
 
 /** Returns the directories that a command's options make a program work in: `tar -C DIR`, `unzip -d DIR`. */
-export const workingDirectories = (command: string): ReadonlyArray<string> => {
-  const words = CommandLine.parse(command).tokens.flatMap((token) => (token._tag === "Word" ? [token.value] : []))
+const workingDirectories = (command: string): ReadonlyArray<string> => {
+  const words = wordsOf(command)
   return words.flatMap((word, at) => {
     const held = holding.exec(word)
     const found = held?.[1] ?? held?.[2] ?? (option.test(words[at - 1] ?? "") ? word : undefined)

@@ -96,7 +96,7 @@ const join = (directory: string, rest: string): string =>
   rest === "" || rest === "/" ? directory : directory === "/" ? rest : directory + rest
 
 /** Finds the mount that a path is reached through: the innermost one, and of several at one place the last. */
-export const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined => {
+const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined => {
   let found: Mount | undefined
   for (const mount of mounts) {
     if (isWithin(path, mount.point) && mount.point.length >= (found?.point.length ?? 0)) found = mount
