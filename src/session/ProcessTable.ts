@@ -280,7 +280,7 @@ const fromPs = (): Array<Process> => {
 export const list = (): Array<Process> => (process.platform === "linux" ? fromProc() : fromPs())
 
 /** Tests whether a process has not ended. */
-const isThere = (pid: number): boolean => {
+export const isThere = (pid: number): boolean => {
   const stat = text(`/proc/${pid}/stat`)
   if (stat !== undefined) return parseStat(stat) !== undefined
   // Where no descriptor is left to read it, it is there all the same.
@@ -345,19 +345,6 @@ export const members = (shell: number, sessionId: string, since: number): Array<
     if (one.pid === shell || (shell > 0 && one.session === shell) || marked.has(one.pid)) found.set(one.pid, one)
   }
   return [...found.values()]
-}
-
-/**
- * Returns the pid, in this process's PID namespace, of the shell that calls itself `innerPid`: the spawned process
- * itself, or the one below it (`bwrap`, `timeout`, `env`) whose innermost pid that is.
- */
-export const resolve = (spawned: number, innerPid: number): number => {
-  if (spawned === innerPid) return spawned
-  for (const one of descendants(list(), spawned)) {
-    const pids = /^NSpid:\s*(.*)$/m.exec(text(`/proc/${one.pid}/status`) ?? "")?.[1]?.split(/\s+/)
-    if (pids === undefined ? one.pid === innerPid : Number(pids.at(-1)) === innerPid) return one.pid
-  }
-  return spawned
 }
 
 /** Returns the name of the file that is a process's standard input; undefined where the process is gone. */

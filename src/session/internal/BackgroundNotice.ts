@@ -55,10 +55,6 @@ const of = (pids: ReadonlyArray<number>, script: string): ReadonlyArray<Backgrou
     return [{ pid, inner: ProcessTable.innerPid(pid), started, line }]
   })
 
-/** Tests whether a process has ended. In a PID namespace of its own it has as soon as that is torn down. */
-const isGone = ({ inner, pid, started }: BackgroundProcess): boolean =>
-  inner !== pid || ProcessTable.stat(pid)?.started !== started
-
 /** Describes processes in a few words: the pid and the command line of the first ones. */
 const describe = (processes: ReadonlyArray<BackgroundProcess>): string => {
   const named = processes.slice(0, mostNamed).map(({ inner, line }) => `${inner} ${line}`)
@@ -66,61 +62,35 @@ const describe = (processes: ReadonlyArray<BackgroundProcess>): string => {
   return [...named, ...(more > 0 ? [`${more} more`] : [])].join("; ")
 }
 
-/** A shell and its supervisor. */
-interface Running {
-  readonly supervisor: ShellSupervisor
-  readonly shell: Shell.Shell
-}
-
-/** Milliseconds after the beginning of the last command at which the processes are looked at. */
-const lookAfter = 100
-
 const idOf = ({ pid, started }: BackgroundProcess) => `${pid} ${started}`
 
-/**
- * Remembers the background processes of a session, for a supervisor that is killed takes them along, and who asks then
- * finds none of them.
- */
+/** Tells of each background process once. */
 export class BackgroundNotice {
   private readonly told = new Set<string>()
-  private remembered: ReadonlyArray<BackgroundProcess> = []
-  private readonly timer: NodeJS.Timeout
-  /** The time at which the last command began. */
-  private began = 0
 
   constructor(
     private readonly processes: SessionProcesses,
     /** Returns the shell that runs. */
-    private readonly running: () => Running | undefined
-  ) {
-    this.timer = setTimeout(() => this.look(), lookAfter).unref()
-  }
-
-  /** Notes that a command begins. */
-  begin(): void {
-    this.began = performance.now()
-    this.timer.refresh()
-  }
+    private readonly running: () => Shell.Shell | undefined
+  ) {}
 
   /** Forgets everything, for the processes are ended on purpose. */
   reset(): void {
-    this.remembered = []
     this.told.clear()
-  }
-
-  close(): void {
-    clearTimeout(this.timer)
   }
 
   /** Returns the notice of a shell's end, to be made when the result is. */
   of(supervisor: ShellSupervisor): () => string | undefined {
     const ended = performance.now()
-    return () => (supervisor.alive ? this.goingOn(supervisor, ended) : this.gone())
+    return () =>
+      supervisor.isAllGone
+        ? "The session's first process was killed, and all background processes with it."
+        : this.goingOn(supervisor, ended)
   }
 
   private goingOn(supervisor: ShellSupervisor, ended: number): string | undefined {
     const before = ProcessTable.ticksAt(ended) + ProcessTable.early
-    const next = this.running()?.shell.hostPid
+    const next = this.running()?.hostPid
     const known = new Set(next === undefined ? [] : [next, ...ProcessTable.below(next)])
     const pids = this.processes.members(supervisor.spawned).flatMap(({ pid }) => (known.has(pid) ? [] : pid))
     const news = of(pids, supervisor.script).filter((one) => one.started <= before && !this.told.has(idOf(one)))
@@ -128,21 +98,5 @@ export class BackgroundNotice {
     return news.length === 0
       ? undefined
       : `Background processes go on, though jobs, wait and $! no longer know them: ${describe(news)}.`
-  }
-
-  private gone(): string | undefined {
-    const before = ProcessTable.ticksAt(this.began)
-    const lost = this.remembered.filter((one) => one.started < before && isGone(one))
-    this.remembered = []
-    return lost.length === 0
-      ? undefined
-      : `The session's first process was killed, and background processes with it: ${describe(lost)}.`
-  }
-
-  private look(): void {
-    const { supervisor, shell } = this.running() ?? {}
-    if (supervisor?.alive !== true || shell === undefined) return
-    const pids = ProcessTable.below(supervisor.spawned).filter((pid) => pid !== shell.hostPid)
-    this.remembered = of(pids, supervisor.script)
   }
 }

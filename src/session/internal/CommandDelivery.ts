@@ -217,7 +217,7 @@ export class CommandDelivery implements ShellListener {
     const worked = ProcessTable.stat(this.shell.pid)?.worked
     this.watchdog = setTimeout(() => {
       if (this.isHeard) return
-      this.shell.wakeSupervisor()
+      this.shell.tendSupervisor()
       if (this.shell.isAtPrompt && ProcessTable.stat(this.shell.pid)?.worked === worked) this.shell.killAll()
       else this.watch()
     }, longestRest).unref()

@@ -258,9 +258,7 @@ export const make = ({
   let isDisposed = false
   /** Called when a restart is asked for, which does not wait for a shell to start. */
   const leaving = new Set<() => void>()
-  const background = new BackgroundNotice(processes, () =>
-    supervisor === undefined || shell === undefined ? undefined : { supervisor, shell }
-  )
+  const background = new BackgroundNotice(processes, () => shell)
 
   /** Runs a change in a fiber of its own, which goes on where whoever waits for it is interrupted. */
   const change = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -373,7 +371,7 @@ export const make = ({
         SessionProcesses.farewell
       )
     }
-    yield* processes.end(ending?.spawned ?? 0, shell?.hostPid)
+    if (ending?.isAllGone !== true) yield* processes.end(ending?.spawned ?? 0, shell?.hostPid)
     yield* over
     io.calls.tidy()
     io.wantState(true)
@@ -410,7 +408,6 @@ export const make = ({
     if (restarts > 0 || isDisposed || io === undefined || shell?.alive !== true) return undefined
     const pipes = io.pool.take()
     if (pipes === undefined) return undefined
-    background.begin()
     return { shell, io, pipes }
   }
 
@@ -458,7 +455,6 @@ export const make = ({
       Effect.suspend(() => {
         isDisposed = true
         feeder.close()
-        background.close()
         return restart
       }).pipe(
         Effect.tap(() => {

@@ -92,7 +92,7 @@ export class Shell {
     if (this.outer === undefined) {
       const { keeps, spawned } = this.supervisor
       // Without a supervisor, the spawned process may be the shell itself.
-      this.outer = keeps ? ProcessTable.find(spawned, this.inner) : ProcessTable.resolve(spawned, this.inner)
+      this.outer = ProcessTable.find(spawned, this.inner) ?? (keeps ? undefined : spawned)
     }
     return this.outer
   }
@@ -116,9 +116,9 @@ export class Shell {
     return ProcessTable.inputOf(this.pid) === ProcessTable.inputOf(this.supervisor.pid)
   }
 
-  /** Lets its supervisor go on where a command has stopped that (SIGSTOP). */
-  wakeSupervisor(): void {
-    this.supervisor.goOn()
+  /** Looks after its supervisor (`ShellSupervisor.tend`). */
+  tendSupervisor(): void {
+    this.supervisor.tend()
   }
 
   /** Kills the supervisor too: something else may read what its shells are to read. */
@@ -217,6 +217,8 @@ export class ShellSupervisor {
   private tellRunning: () => void = () => {}
   /** True where shells can follow one another in the process. */
   keeps = false
+  /** The first process of a PID namespace of the session's own, as this process knows it. */
+  private init: number | undefined
   /** True once the input has ended, perhaps by the doing of a wrapper: no further shell can start. */
   private isAtEnd = false
   /** The shell that the process starts with. */
@@ -287,6 +289,11 @@ export class ShellSupervisor {
     return this.wrapped ?? this.spawned
   }
 
+  /** True where nothing can be left of all that it has started: the PID namespace has ended. */
+  get isAllGone(): boolean {
+    return !this.alive && this.init !== undefined && !ProcessTable.isThere(this.init)
+  }
+
   /** Starts the next shell; only where the last one has ended, and only where `canGoOn`. */
   next(): Shell {
     const shell = new Shell(this)
@@ -299,7 +306,13 @@ export class ShellSupervisor {
     this.child.stdin.write(text)
   }
 
-  goOn(): void {
+  /** Lets a supervisor go on that a command has stopped (SIGSTOP), and ends what wraps one that was killed. */
+  tend(): void {
+    this.goOn()
+    if (this.wrapped !== undefined && !ProcessTable.isThere(this.wrapped)) this.kill()
+  }
+
+  private goOn(): void {
     ProcessTable.send(this.pid, "SIGCONT")
   }
 
@@ -341,6 +354,10 @@ export class ShellSupervisor {
     this.keeps = true
     const inner = Number(/K(\d+)\0/.exec(text)?.[1] ?? ProcessTable.innerPid(this.spawned))
     if (ProcessTable.innerPid(this.spawned) !== inner) this.wrapped = ProcessTable.find(this.spawned, inner)
+    // A namespace around this process too has the same number for it.
+    if (inner === 2 && this.wrapped !== undefined && this.wrapped !== inner) {
+      this.init ??= ProcessTable.stat(this.wrapped)?.parent
+    }
     if (text.includes("Q")) this.isAtEnd = true
     this.tellRunning()
     const code = /E(\d+)\0/.exec(text)?.[1]
