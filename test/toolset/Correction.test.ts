@@ -28,6 +28,7 @@ describe("the command for another agent's tool", () => {
       ["read_file", { path: "src/x", start_line: 2, end_line: 4 }, "read src/x:2-4"],
       ["read_file", { path: "src/x", start_line: 7 }, "read src/x:7-"],
       ["read_file", { path: "src/x", end_line: 7 }, "read src/x:1-7"],
+      ["Read", { file_path: "~/a b" }, "read ~/'a b'"],
       ["Read", {}, "read <file>"],
       ["Read", "a.ts", "read <file>"]
     ])
