@@ -130,7 +130,7 @@ describe("synapse agent", () => {
       const { exitCode, stderr } = await place.agent("--max-tokens", "1", "go")
       const id = idOf(place)
       assert.strictEqual(exitCode, 3)
-      assert.match(stderr, /^synapse: The limit of 1 tokens is reached: /)
+      assert.match(stderr, /^• Bash\(echo one\)\n {2}└─ one\nsynapse: The limit of 1 tokens is reached: /)
       assert.include(stderr, `\nsynapse: go on with: synapse agent --resume ${id}\n`)
       assert.include((await place.about("list")).stdout, "  tokens ")
       assert.deepStrictEqual(await place.agent("--resume", id.slice(0, 3)), {

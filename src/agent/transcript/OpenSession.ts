@@ -1,7 +1,6 @@
 /** Begins and resumes sessions, each run by one process at a time. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import type { PlatformError } from "@effect/platform/Error"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -44,24 +43,23 @@ export const runner = (
 ): Effect.Effect<number | undefined, never, FileSystem.FileSystem> =>
   AtomicFile.holder(lockOf(directory, id), waitingFor(Sessions.pathOf(directory, id)))
 
-/** Runs an effect while no other process runs the session, or says why it can't. */
+/** Runs an effect while no other process runs the session. */
 const exclusively = <A, E, R>(
   directory: string,
   id: string,
   use: Effect.Effect<A, E, R>
-): Effect.Effect<Either.Either<A, string>, E, R | FileSystem.FileSystem> =>
-  Effect.gen(function* () {
-    const waiting = waitingFor(Sessions.pathOf(directory, id))
-    const ran = yield* Effect.either(AtomicFile.withLock(lockOf(directory, id), waiting)(Effect.either(use)))
-    if (Either.isLeft(ran)) return Either.left(reasonOf(id, ran.left))
-    // An error of the effect's own.
-    return Either.right(yield* ran.right)
-  })
-
-const reasonOf = (id: string, error: AtomicFile.Locked | PlatformError): string =>
-  error._tag === "Locked" && error.pid !== undefined
-    ? `The session ${id} is run by process ${error.pid}: wait for it, or end it.`
-    : `The session ${id} can't be locked: ${error.message}`
+): Effect.Effect<A, E | Sessions.NoSession, R | FileSystem.FileSystem> =>
+  Effect.either(use).pipe(
+    AtomicFile.withLock(lockOf(directory, id), waitingFor(Sessions.pathOf(directory, id))),
+    Effect.mapError((error) =>
+      refused(
+        error._tag === "Locked" && error.pid !== undefined
+          ? `The session ${id} is run by process ${error.pid}: wait for it, or end it.`
+          : `The session ${id} can't be locked: ${error.message}`
+      )
+    ),
+    Effect.flatten
+  )
 
 const refused = (reason: string) => new Sessions.NoSession({ reason })
 
@@ -104,10 +102,8 @@ export const begin = <A, E, R>(
         Effect.zipRight(touching(writer), use({ id, transcript, writer }))
       )
     )
-    return yield* Effect.flatMap(
-      exclusively(directory, id, kept),
-      Either.match({ onLeft: without, onRight: Effect.succeed })
-    )
+    const ran = yield* Effect.either(exclusively(directory, id, Effect.either(kept)))
+    return yield* Either.isLeft(ran) ? without(ran.left.reason) : ran.right
   })
 
 /** Creates the directory of the sessions; returns why it can't be used. */
@@ -132,20 +128,15 @@ export const resume = <A, E, R>(
     const writer = yield* Effect.either(TranscriptFile.open(Sessions.pathOf(directory, id), transcript.length))
     yield* touching(writer)
     return yield* use({ id, transcript, writer })
-  }).pipe(Effect.scoped, (running) =>
-    Effect.flatMap(exclusively(directory, id, running), Either.match({ onLeft: refused, onRight: Effect.succeed }))
-  )
+  }).pipe(Effect.scoped, (running) => exclusively(directory, id, running))
 
 /** Removes the transcript of a session that no process runs. */
 export const remove = (directory: string, id: string): Effect.Effect<void, Sessions.NoSession, FileSystem.FileSystem> =>
-  Effect.flatMap(
-    exclusively(
-      directory,
-      id,
-      Effect.try({
-        try: () => Fs.unlinkSync(Sessions.pathOf(directory, id)),
-        catch: (error) => refused(`The session ${id} can't be removed: ${(error as Error).message}`)
-      })
-    ),
-    Either.match({ onLeft: refused, onRight: () => Effect.void })
+  exclusively(
+    directory,
+    id,
+    Effect.try({
+      try: () => Fs.unlinkSync(Sessions.pathOf(directory, id)),
+      catch: (error) => refused(`The session ${id} can't be removed: ${(error as Error).message}`)
+    })
   )

@@ -17,8 +17,8 @@ interface Message {
 /** The most tokens of an answer: the protocol requires a number, and old models refuse one above theirs. */
 const maxOutputOf = ({ maxOutput, model }: Endpoint): number => {
   if (maxOutput !== undefined) return maxOutput
-  if (/claude-3-(?:opus|sonnet|haiku)/.test(model)) return 4096
-  return /claude-3-5/.test(model) || !/claude/.test(model) ? 8192 : 32_000
+  if (/claude-3-(?:opus|sonnet|haiku|5)/.test(model)) return 4096
+  return /claude/.test(model) ? 32_000 : 8192
 }
 
 /** Returns an id that the protocol accepts, also for one that another provider has made. */
