@@ -48,4 +48,16 @@ describe("what no provider means", () => {
       assert.deepStrictEqual(part?._tag === "Finished" ? part.calls.map((call) => call.name.length) : [], [200])
     })
   )
+
+  it.effect("arguments that are nested too deeply to be kept become text", () =>
+    Effect.gen(function* () {
+      const recorder = new Turn.TurnRecorder(Prompt.empty)
+      const deep = `{"deep":${"[".repeat(100)}${"]".repeat(100)}}`
+      yield* recorder.accept(Response.makePart("tool-params-start", { id: "1", name: "Bash", providerExecuted: false }))
+      yield* recorder.accept(Response.makePart("tool-params-delta", { id: "1", delta: deep }))
+      const [part] = yield* recorder.accept(usage(1, 1))
+      const [call] = part?._tag === "Finished" ? (part.message?.content ?? []) : []
+      assert.deepStrictEqual(call?.type === "tool-call" && call.params, { invalid_arguments: deep })
+    })
+  )
 })
