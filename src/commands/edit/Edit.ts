@@ -152,8 +152,6 @@ ARGUMENTS
 OPTIONS
   --all      Replaces every occurrence, from the left. Without it, the first one only.
   --patch    (-p) Applies the patch on standard input: all of it, or nothing where a part does not fit.
-  -h         The usage line.
-  --help     This text, as the last word too.
   --         What follows is no option: a text that begins with a dash and is one word.
 
 QUOTING
@@ -190,15 +188,9 @@ EXAMPLES
   git diff main -- src | edit --patch
   for f in src/*.ts; do edit "$f" 'old.js' 'new.js' --all; done
 
-OUTPUT
-  The lines of the matches that were left, if any; the line of the one that was replaced; and the first lines of the
-  change. What is not replaced stays as it is, byte for byte. Of a patch: a line for each file.
-  Where <old> or a part of a patch is not found, standard error shows what comes nearest to it, and in what it differs.
-
 EXIT CODE
-  0 where something was replaced. 1 where nothing was, and no file is changed: <old> is not there, is empty, or is
-  the same as <new>, a patch does not fit, or a file can not be read or written. 126 where the sandbox's policy denies
-  it.
+  0 where something was replaced. 1 where nothing was, and no file is changed: standard error shows what comes
+  nearest to <old>, or to a part of the patch. 126 where the sandbox's policy denies it.
 `
 
 /** The grammar of `edit`. */

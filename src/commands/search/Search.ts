@@ -249,8 +249,6 @@ OPTIONS
                 all         All of these: the default.
   --limit N     The most lines; 20 where it is not given.
   --refresh     Asks the MCP servers and the skills anew for what they have.
-  -h            The usage line.
-  --help        This text.
 
 EXAMPLES
   command:search create issue

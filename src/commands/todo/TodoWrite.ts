@@ -100,8 +100,6 @@ ARGUMENTS
 
 OPTIONS
   --show        The list as it is; nothing is changed.
-  -h            The usage line.
-  --help        This text.
 
 INPUT
   TodoWrite '<json>'           Quoted as for any command. A single quote within it is written '\\''.

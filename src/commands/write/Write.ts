@@ -28,8 +28,6 @@ ARGUMENTS
              '' makes the file empty. Without this argument, standard input is the content; with it, nobody reads that.
 
 OPTIONS
-  -h         The usage line.
-  --help     This text, as the last word too.
   --         What follows is no option: a content that begins with a dash and is one word.
 
 QUOTING
@@ -45,10 +43,6 @@ EXAMPLES
   EOF
   curl -s https://example.com/data.json | write data/out.json
   write list.txt -- --dashed
-
-OUTPUT
-  Written <bytes> bytes (<lines> lines) to <file>
-  Lines are counted as by wc -l, and a last line without a newline counts as well.
 
 EXIT CODE
   0 where all of it was written. 1 where nothing was: no content, a directory, no right to write.

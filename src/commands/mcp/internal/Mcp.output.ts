@@ -31,27 +31,8 @@ export interface Saved {
   readonly image?: Image
 }
 
-/** The ends of files' names by their types. */
-const extensions: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    "application/gzip": "gz",
-    "application/json": "json",
-    "application/pdf": "pdf",
-    "application/zip": "zip",
-    "audio/mpeg": "mp3",
-    "audio/ogg": "ogg",
-    "audio/wav": "wav",
-    "audio/webm": "webm",
-    "image/gif": "gif",
-    "image/jpeg": "jpg",
-    "image/png": "png",
-    "image/svg+xml": "svg",
-    "image/webp": "webp",
-    "text/html": "html",
-    "text/plain": "txt",
-    "video/mp4": "mp4"
-  })
-)
+/** The ends of files' names, where they are not the second part of their types. */
+const extensions: Readonly<Record<string, string>> = { gzip: "gz", jpeg: "jpg", mpeg: "mp3", plain: "txt" }
 
 /**
  * Saves attachments among the session's files of output. Where it has none, for it ends at once, they stay in a directory
@@ -106,8 +87,9 @@ const nameOf = ({ mediaType = "", name }: Attachment): readonly [prefix: string,
     .replace(/[^A-Za-z0-9_-]+/g, "-")
     .replace(/^-+|-+$/g, "")
     .slice(0, 60)
-  const [type = ""] = mediaType.toLowerCase().split(";")
-  return [`${plain === "" ? "file" : plain}-`, extensions.get(type.trim()) ?? given ?? "bin"]
+  const [, type = ""] = /^\w+\/(?!octet-stream)([a-z\d]{1,8})(?![\w.-])/i.exec(mediaType) ?? []
+  const subtype = type.toLowerCase()
+  return [`${plain === "" ? "file" : plain}-`, extensions[subtype] ?? (subtype || given || "bin")]
 }
 
 /** Returns the type of an image that models take, by its bytes. */

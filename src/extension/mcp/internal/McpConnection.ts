@@ -18,24 +18,10 @@ import * as ToolList from "./ToolList.js"
 import * as Wire from "./Wire.js"
 
 /**
- * Makes the error for a call without an answer.
+ * Makes the error for a request without an answer.
  *
- * @param isDefault true where the time is the setting's
+ * @param advice how to wait longer
  */
-const callTimedOut = (server: string, what: string, timeout: number, isDefault: boolean): ExecutionFailed =>
-  unanswered(
-    server,
-    what,
-    timeout,
-    isDefault
-      ? `To wait longer, give timeout=<ms>; without it, ${variables.timeout} sets this limit.`
-      : "To wait longer, give a longer timeout=<ms>."
-  )
-
-/** Makes the error for a server that does not list its tools, which takes the setting's time and no call's. */
-const listTimedOut = (server: string, what: string, timeout: number): ExecutionFailed =>
-  unanswered(server, what, timeout, `${variables.timeout} sets this limit.`)
-
 const unanswered = (server: string, what: string, timeout: number, advice: string): ExecutionFailed =>
   new ExecutionFailed({
     kind: "timeout",
@@ -43,27 +29,12 @@ const unanswered = (server: string, what: string, timeout: number, advice: strin
     advice: [[advice]]
   })
 
-/** Makes the error for a server that ended while it was asked. */
-const endedDuring = (server: string, what: string, ending: string, words: string): ExecutionFailed =>
-  FailureCause.failed(
-    FailureCause.withWords(
-      `The MCP server ${server} ended during ${FailureCause.shown(what)} (${ending}). It may have had its effect, so it was not repeated; the next call starts the server anew.`,
-      words
-    )
-  )
-
 /** Makes the error for a request that the server refused, or answered with what is no answer. */
 export const refused = (server: string, what: string, cause: unknown): ExecutionFailed => {
   const { answer } = FailureCause.httpOf(cause)
   const said = answer === "" ? FailureCause.messageOf(cause) : answer
   return FailureCause.failed(`The MCP server ${server} failed at ${FailureCause.shown(what)}: ${said}`, cause)
 }
-
-/** Makes the error for an answer that is nested too deep. */
-const tooDeep = (server: string, what: string, deepest: number): ExecutionFailed =>
-  FailureCause.failed(
-    `The MCP server ${server} failed at ${FailureCause.shown(what)}: its answer is nested deeper than ${deepest} levels. It may have had its effect.`
-  )
 
 /** An entry that can be connected to. */
 export type Usable = Exclude<McpEntry, { readonly _tag: "Unusable" }>
@@ -166,7 +137,8 @@ export const open = (
         const code = codeOf(cause)
         if (code === "REQUEST_TIMEOUT") return onTimeout()
         if (code === "CONNECTION_CLOSED") {
-          return endedDuring(server, what, wire.ending() ?? "the connection was closed", wire.lastWords())
+          const reason = `The MCP server ${server} ended during ${FailureCause.shown(what)} (${wire.ending() ?? "the connection was closed"}). It may have had its effect, so it was not repeated; the next call starts the server anew.`
+          return FailureCause.failed(FailureCause.withWords(reason, wire.lastWords()))
         }
         if (wire.isUnsent(cause) || client.transport === undefined) {
           isOpen = false
@@ -176,7 +148,7 @@ export const open = (
       }
 
     const theList = "the list of its tools"
-    const onListTimeout = () => listTimedOut(server, theList, settings.timeout)
+    const onListTimeout = () => unanswered(server, theList, settings.timeout, `${variables.timeout} sets this limit.`)
     const { name = "", version: own = "" } = client.getServerVersion() ?? {}
     return {
       version: `${name} ${own}`,
@@ -216,9 +188,16 @@ export const open = (
                     ...(message === undefined ? {} : { message })
                   })
               }),
-            catch: failure(what, () => callTimedOut(server, what, timeout, options.timeout === undefined))
+            catch: failure(what, () =>
+              unanswered(server, what, timeout, `To wait longer, give timeout=<ms>; without it, ${variables.timeout} sets this limit.`)
+            )
           }),
-          (answer) => (isDeeper(answer, deepest) ? tooDeep(server, what, deepest) : Effect.succeed(outputOf(answer)))
+          (answer) =>
+            isDeeper(answer, deepest)
+              ? FailureCause.failed(
+                  `The MCP server ${server} failed at ${FailureCause.shown(what)}: its answer is nested deeper than ${deepest} levels. It may have had its effect.`
+                )
+              : Effect.succeed(outputOf(answer))
         )
       }
     }

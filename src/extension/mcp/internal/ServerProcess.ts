@@ -1,5 +1,6 @@
 /** Runs the program of an MCP server, and ends it with all that it has started. */
 import * as ChildProcess from "node:child_process"
+import * as Timers from "node:timers/promises"
 import * as ProcessTable from "../../../session/ProcessTable.js"
 
 /** A program that was started, as the leader of a process group of its own. */
@@ -138,12 +139,11 @@ export const start = (program: Program, listener: Listener): Promise<ServerProce
   })
 
 /** Tells whether a promise was fulfilled within so many milliseconds. */
-const within = async (promise: Promise<void>, milliseconds: number): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), milliseconds)
-  })
-  const isDone = await Promise.race([promise.then(() => true as const), late])
-  clearTimeout(timer)
-  return isDone
+export const within = async (promise: Promise<unknown>, milliseconds: number): Promise<boolean> => {
+  const late = new AbortController()
+  const isDone = Promise.race([
+    promise.then(() => true),
+    Timers.setTimeout(milliseconds, false, { signal: late.signal }).catch(() => false)
+  ])
+  return isDone.finally(() => late.abort())
 }

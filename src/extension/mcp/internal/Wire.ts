@@ -284,10 +284,10 @@ const make = (client: typeof Client, url: string, headers: Readonly<Record<strin
     },
     close: async () => {
       // A server that keeps sessions is told that this one is over; it is not waited for longer than a moment.
-      const told = transport.terminateSession().catch(() => {})
-      let timer: NodeJS.Timeout | undefined
-      await Promise.race([told, new Promise((resolve) => (timer = setTimeout(resolve, farewell)))])
-      clearTimeout(timer)
+      await ServerProcess.within(
+        transport.terminateSession().catch(() => {}),
+        farewell
+      )
       await close()
     }
   })
