@@ -32,7 +32,12 @@ const entry = McpEntry.Stdio({
   cwd: directory
 })
 const config = Layer.succeed(McpConfig, { home: directory, root: directory, entries: Effect.succeed([entry]) })
-const runtime = ManagedRuntime.make(LiveMcpClient.layer.pipe(Layer.provide(config), Layer.provide(McpSettings.layer())))
+const runtime = ManagedRuntime.make(
+  LiveMcpClient.layer.pipe(
+    Layer.provide(config),
+    Layer.provide(Layer.succeed(McpSettings.McpSettings, McpSettings.defaults))
+  )
+)
 const client = await runtime.runPromise(McpClient)
 
 type Call = (name: string, args: Record<string, unknown>) => Promise<unknown>

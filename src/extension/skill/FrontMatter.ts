@@ -69,7 +69,7 @@ const split = (markdown: string): Parts => {
   }
 }
 
-const field = /^["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?:[ \t]+(.*))?$/
+const field = /^["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?:[ \t]+([\s\S]*))?$/
 const block = /^([|>])[-+\d]*[ \t]*(?:#.*)?$/
 
 /** Whatever stands behind the first colon of a line belongs to its key, and so do the indented lines below it. */

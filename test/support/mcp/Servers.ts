@@ -79,7 +79,10 @@ export const client = (
   delay: Effect.Effect<void> = Effect.void
 ): Effect.Effect<McpClient["Type"], never, Scope.Scope> => {
   const config = Layer.succeed(McpConfig, { root, home, entries: Effect.map(delay, () => [...entries]) })
-  const live = LiveMcpClient.layer.pipe(Layer.provide(config), Layer.provide(McpSettings.layer(settings)))
+  const live = LiveMcpClient.layer.pipe(
+    Layer.provide(config),
+    Layer.provide(Layer.succeed(McpSettings.McpSettings, { ...McpSettings.defaults, ...settings }))
+  )
   return Effect.map(Layer.build(live), (context) => Context.get(context, McpClient))
 }
 

@@ -189,7 +189,12 @@ export const open = (
                   })
               }),
             catch: failure(what, () =>
-              unanswered(server, what, timeout, `To wait longer, give timeout=<ms>; without it, ${variables.timeout} sets this limit.`)
+              unanswered(
+                server,
+                what,
+                timeout,
+                `To wait longer, give timeout=<ms>; without it, ${variables.timeout} sets this limit.`
+              )
             )
           }),
           (answer) =>

@@ -2,8 +2,6 @@
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Setting from "../../../domain/Setting.js"
 import * as Timeout from "../../../domain/Timeout.js"
@@ -25,15 +23,10 @@ export const variables = { connectTimeout: "SYNAPSE_MCP_CONNECT_TIMEOUT", timeou
 /** The settings that connections to MCP servers are made with. */
 export class McpSettings extends Context.Tag("synapse/McpSettings")<McpSettings, Settings>() {}
 
-/**
- * A layer of the given settings and the defaults; it does not read the environment. Dies where a setting is invalid.
- */
-export const layer = (settings: Partial<Settings> = {}): Layer.Layer<McpSettings> =>
-  Layer.orDie(
-    Layer.effect(
-      McpSettings,
-      Effect.suspend(() => checked({ ...defaults, ...settings }))
-    )
+const milliseconds = (variable: string, fallback: number): Config.Config<number> =>
+  Setting.wholeNumber(variable, 1).pipe(
+    Config.withDefault(fallback),
+    Config.map((time) => Math.min(time, Timeout.longest))
   )
 
 /**
@@ -42,29 +35,8 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<McpSettings
  */
 export const layerFromEnv: Layer.Layer<McpSettings, ConfigError> = Layer.effect(
   McpSettings,
-  Effect.map(
-    Config.all({
-      connectTimeout: Setting.wholeNumber(variables.connectTimeout, 1).pipe(
-        Config.withDefault(defaults.connectTimeout)
-      ),
-      timeout: Setting.wholeNumber(variables.timeout, 1).pipe(Config.withDefault(defaults.timeout))
-    }),
-    bounded
-  )
+  Config.all({
+    connectTimeout: milliseconds(variables.connectTimeout, defaults.connectTimeout),
+    timeout: milliseconds(variables.timeout, defaults.timeout)
+  })
 )
-
-function bounded(settings: Settings): Settings {
-  return {
-    connectTimeout: Math.min(settings.connectTimeout, Timeout.longest),
-    timeout: Math.min(settings.timeout, Timeout.longest)
-  }
-}
-
-const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
-  Either.map(
-    Either.all([
-      Setting.checkWholeNumber("connectTimeout", settings.connectTimeout, 1),
-      Setting.checkWholeNumber("timeout", settings.timeout, 1)
-    ]),
-    () => bounded(settings)
-  )
