@@ -93,16 +93,19 @@ const either = (names: ReadonlyArray<string>): string =>
  * Makes the error for `mcp:<server>:<tool>` where no such server is configured. It advises to look at the help of the one
  * that was meant, or of the whole name once it is right (S17).
  *
- * @param none says that there are no servers at all
+ * @param options its name, where the command does not have it, and what says that there are no servers at all
  * @since 0.1.0
  * @category constructors
  */
 export const mcpServer = (
   command: string,
   servers: ReadonlyArray<string>,
-  { advice = [], none }: Pick<Unknown, "none"> & { readonly advice?: ReadonlyArray<Advice.Advice> } = {}
+  {
+    advice = [],
+    name = part(command, 1),
+    none
+  }: Partial<Pick<Unknown, "name" | "none">> & { readonly advice?: ReadonlyArray<Advice.Advice> } = {}
 ): CommandNotFound => {
-  const name = part(command, 1)
   const usage = help(ForeignText.word(command, 200))
   const correct =
     servers.length === 0

@@ -211,11 +211,13 @@ const write = (directory: string, name: string, listed: Listed): void => {
  */
 export const unknownServer = (
   command: string,
+  name: string,
   servers: ReadonlyArray<string>,
   places: McpPlaces.Places,
   files: ReadonlyArray<McpServer> = []
 ): CommandNotFound =>
   UnknownCommand.mcpServer(command, servers, {
+    name,
     none: `No MCP server is configured: the user names them in ${McpPlaces.fileOf("project", places)} or ${McpPlaces.fileOf("home", places)}.`,
     advice: files.map(
       ({ name, problem = "" }) => Advice.line`${ForeignText.word(name, 300)} can't be used: ${problem}.`
@@ -286,6 +288,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
           const files = servers.filter(({ isFile }) => isFile === true)
           return unknownServer(
             command,
+            name,
             names.map(({ name }) => name),
             places,
             files

@@ -128,10 +128,7 @@ describe("McpConnection", () => {
             "Command execution timeout: the MCP server odd gave neither an answer nor progress to the call of hang for 200 ms, so the call was cancelled.\nTo wait longer, give timeout=<ms>; without it, SYNAPSE_MCP_TIMEOUT sets this limit."
           )
           const own = yield* Effect.flip(client.call("odd", "hang", {}, { timeout: 10 }))
-          assert.match(
-            own.message,
-            /for 10 ms, so the call was cancelled\.\nTo wait longer, give timeout=<ms>; /
-          )
+          assert.match(own.message, /for 10 ms, so the call was cancelled\.\nTo wait longer, give timeout=<ms>; /)
           const cancelled = () => world.log("odd").filter((line) => line.startsWith("cancelled"))
           yield* Servers.until(() => cancelled().length === 2)
 

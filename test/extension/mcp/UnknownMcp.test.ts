@@ -9,7 +9,7 @@ const unknownTool = (tool: string, tools: ReadonlyArray<string>) =>
 
 describe("UnknownMcp", () => {
   it("S17 names the whole identifier, and how to see what there is", () => {
-    const error = LiveMcpClient.unknownServer("mcp:nope:list", ["files", "github"], places)
+    const error = LiveMcpClient.unknownServer("mcp:nope:list", "nope", ["files", "github"], places)
     assert.strictEqual(error.command, "mcp:nope:list")
     assert.strictEqual(
       error.message,
@@ -18,13 +18,14 @@ describe("UnknownMcp", () => {
   })
 
   it("names the call at the nearest server", () => {
-    const of = (command: string) => LiveMcpClient.unknownServer(command, ["files", "github"], places).reason
+    const of = (command: string) =>
+      LiveMcpClient.unknownServer(command, command.split(":")[1] ?? "", ["files", "github"], places).reason
     assert.strictEqual(
       of("mcp:githib:list"),
       "Unknown MCP server: githib (in mcp:githib:list). Did you mean mcp:github:list?"
     )
     const help = (servers: ReadonlyArray<string>) =>
-      LiveMcpClient.unknownServer("mcp:githib:list", servers, places).message.split("\n").slice(1)
+      LiveMcpClient.unknownServer("mcp:githib:list", "githib", servers, places).message.split("\n").slice(1)
     assert.deepStrictEqual(help(["files", "github"]), ['Bash(command="mcp:github:list --help") shows how to use it.'])
     assert.deepStrictEqual(help(["files", "githab", "github"]), [])
     assert.strictEqual(of("mcp:git"), "Unknown MCP server: git (in mcp:git). Did you mean mcp:github?")
@@ -32,10 +33,16 @@ describe("UnknownMcp", () => {
 
   it("says where servers are configured, where there are none", () => {
     assert.strictEqual(
-      LiveMcpClient.unknownServer("mcp:a:b", [], places).message,
+      LiveMcpClient.unknownServer("mcp:a:b", "a", [], places).message,
       'Unknown MCP server: a (in mcp:a:b).\nNo MCP server is configured: the user names them in /work/mcp_servers.json or /home/u/.synapse/mcp/mcp_servers.json.\nOnce it is there, Bash(command="mcp:a:b --help") shows how to use it.'
     )
   })
+
+  it("names the server where the command is another's", () =>
+    assert.match(
+      LiveMcpClient.unknownServer("synapse mcp test", "nope", [], places).reason,
+      /^Unknown MCP server: nope\.\nNo MCP server is configured/
+    ))
 
   it("names the files that can't be read, for it may stand in one", () => {
     const file = {
@@ -46,7 +53,7 @@ describe("UnknownMcp", () => {
       isFile: true
     } as const
     assert.match(
-      LiveMcpClient.unknownServer("mcp:a:b", ["files"], places, [file]).message,
+      LiveMcpClient.unknownServer("mcp:a:b", "a", ["files"], places, [file]).message,
       /\n\/work\/mcp_servers\.json can't be used: it is no JSON\.$/
     )
   })
