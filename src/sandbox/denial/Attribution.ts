@@ -294,9 +294,8 @@ const mostDenials = 20
 /** The number of lines before and after a refusal that are searched for the name that it is about. */
 const reach = 3
 
-/** The most characters of standard error that are examined, from its end, and the most milliseconds. */
+/** The most characters of standard error that are examined, from its end. */
 const mostExamined = 256 * 1024
-const mostTime = 50
 
 /** Returns a function which finds all denials of a command that can be proven, each once. */
 export const make =
@@ -351,7 +350,7 @@ function ofFiles(
   const lines = outcome.stderr.split("\n")
   const verify = verifyFrom(outcome)
   let ofGit: FileDenial.Verify | undefined
-  const until = performance.now() + mostTime
+  const isOver = Denial.searching()
   const found = new Map<string, Denial.Denial>()
   let seen = 0
   for (const at of inOrder(lines, outcome.masks, mostLines)) {
@@ -360,7 +359,7 @@ function ofFiles(
     if (refused === undefined) continue
     if (refused.refusal === "access" && warning.test(line) && !isWrite("access", refused.before)) continue
     if (isQuoted(outcome.command, line, refused, inReport)) continue
-    if (++seen > mostLines || found.size >= mostDenials || (seen > 1 && performance.now() > until)) break
+    if (++seen > mostLines || found.size >= mostDenials || (seen > 1 && isOver())) break
     const isGits = CommandWords.isSpokenOf(line, outcome.command)
     if (isGits) ofGit ??= verifyFrom({ ...outcome, directories: CommandWords.around(outcome) })
     const denial = ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify)

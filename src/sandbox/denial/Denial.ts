@@ -33,6 +33,22 @@ export const make = (
   how: Evidence
 ): Denial => ({ resource, access, rule: rule.pattern, source: rule.source, reason, how })
 
+/** The most milliseconds of the processor that one search for denials takes. */
+const mostTime = 50
+
+/**
+ * Begins a search, and returns a test whether it has taken its time: the processor's, for on a busy machine the clock tells
+ * nothing of the search. The time begins with the first test.
+ */
+export const searching = (): (() => boolean) => {
+  let began: NodeJS.CpuUsage | undefined
+  return () => {
+    began ??= process.cpuUsage()
+    const { system, user } = process.cpuUsage(began)
+    return system + user > mostTime * 1000
+  }
+}
+
 const noNetwork = "allowNetwork: false"
 const anyHost = "network"
 const unixSockets = "no unix sockets"

@@ -149,9 +149,6 @@ const directoryOf = (cwd: string, [path = "", ...more]: ReadonlyArray<string | u
   return isPlain && HostPath.isDirectory(next) ? next : undefined
 }
 
-/** The most milliseconds that are spent on a command: who asks for thousands of files gets the kernel's answer. */
-const mostTime = 50
-
 /** The most denials that are looked for. */
 const most = 20
 
@@ -175,7 +172,7 @@ export const make = (
     return Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")
   }
 
-  function preflight(command: string, start: Start, until: number): ReadonlyArray<Denial.Denial> {
+  function preflight(command: string, start: Start, isOver: () => boolean): ReadonlyArray<Denial.Denial> {
     const { tokens, tree } = start.line ?? CommandLine.parse(command)
     const found: Array<Denial.Denial> = []
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return found
@@ -197,10 +194,10 @@ export const make = (
       for (const each of [...redirected, ...(known.length < args.length ? [] : openedBy(name, known))]) {
         const denial = check(each, cwd)
         if (denial !== undefined) found.push(denial)
-        if (found.length >= most || performance.now() > until) return found
+        if (found.length >= most || isOver()) return found
       }
       const inner = shells.has(name) && /^-[eux]*c$/.test(args[0] ?? "") ? args[1] : undefined
-      if (inner !== undefined) found.push(...preflight(inner, { cwd, home }, until))
+      if (inner !== undefined) found.push(...preflight(inner, { cwd, home }, isOver))
       if (unfollowed.has(name) || after === "||" || (after === "&&" && !succeeding.has(name))) return found
       const next = name === "cd" && !inSubshell ? directoryOf(cwd, args) : cwd
       if (next === undefined) return found
@@ -208,5 +205,5 @@ export const make = (
     }
     return found
   }
-  return (command, start) => preflight(command, start, performance.now() + mostTime)
+  return (command, start) => preflight(command, start, Denial.searching())
 }

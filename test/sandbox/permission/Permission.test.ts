@@ -28,6 +28,7 @@ describe("what may be answered", () => {
       const hidden = rule(source)
       // A file of a hidden directory needs a new sandbox, which a command alone does not get.
       assert.deepStrictEqual(Permission.choices({ ...secret, rule: hidden }), ["allow_session", "deny"])
+      assert.deepStrictEqual(Permission.choices({ ...secret, access: "write", rule: hidden }), ["deny"])
       assert.deepStrictEqual(Permission.choices({ ...secret, resource: hidden.path, rule: hidden }), [
         "allow_once",
         "allow_session",
