@@ -26,7 +26,7 @@ export const defaultLimit = 30_000
 export const longestLine = 2000
 
 /** The gap in a stream's text, with the line that tells of it; `start` and `end` are indices into the text. */
-export const Gap = Schema.Struct({ start: Schema.Number, end: Schema.Number, bytes: Schema.Number })
+const Gap = Schema.Struct({ start: Schema.Number, end: Schema.Number, bytes: Schema.Number })
 
 /** The gap in a stream's text, with the line that tells of it. */
 export type Gap = typeof Gap.Type

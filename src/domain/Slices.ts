@@ -70,15 +70,6 @@ export class Slices {
     })
   }
 
-  /** Runs work to its end, and goes on with its value: at once, where the first slice is all of it. */
-  andThen<A, B, E>(steps: Steps<A>, next: (value: A) => Effect.Effect<B, E>): Effect.Effect<B, E> {
-    for (;;) {
-      const step = steps.next()
-      if (step.done === true) return next(step.value)
-      if (this.isOver) return Effect.flatMap(Effect.zipRight(this.rest, this.run(steps)), next)
-    }
-  }
-
   private get isOver(): boolean {
     return performance.now() >= this.end
   }
@@ -90,10 +81,6 @@ export class Slices {
 
 /** Runs work in slices, to its end. */
 export const run = <A>(steps: () => Steps<A>): Effect.Effect<A> => Effect.suspend(() => new Slices().run(steps()))
-
-/** Runs work in slices, and goes on with its value. The first slice runs at once: to be called within an effect. */
-export const andThen = <A, B, E>(steps: Steps<A>, next: (value: A) => Effect.Effect<B, E>): Effect.Effect<B, E> =>
-  new Slices().andThen(steps, next)
 
 /** Runs work at once, without a rest. */
 export const now = <A>(steps: Steps<A>): A => {

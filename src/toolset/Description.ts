@@ -22,7 +22,7 @@ export interface Settings {
 }
 
 /** The default settings. */
-export const defaults: Settings = { describeExtensions: false }
+const defaults: Settings = { describeExtensions: false }
 
 /** The settings that the tool is described with; the defaults where none are provided. */
 export class DescriptionSettings extends Context.Reference<DescriptionSettings>()("synapse/DescriptionSettings", {
