@@ -102,6 +102,18 @@ describe("the turns of a manager's commands", () => {
     )
   )
 
+  it.live("the status of a call that came before the first sandbox is its shell's", () =>
+    inDirectory((options) =>
+      Effect.gen(function* () {
+        const provider = new FakeProvider()
+        yield* withManager(provider, options, ({ execute, setStatus }) =>
+          Effect.zipRight(setStatus(3), Effect.zipRight(execute("a"), execute("b")))
+        )
+        assert.deepStrictEqual(provider.events, ["create 1", "status 3 in 1", "run a in 1", "run b in 1", "dispose 1"])
+      })
+    )
+  )
+
   it.live("a restart ends no command that waits", () =>
     inDirectory((options) =>
       Effect.gen(function* () {

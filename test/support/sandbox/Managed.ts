@@ -69,6 +69,7 @@ export class FakeProvider {
           note("restart")
         ),
         cwd: Effect.succeed(policy.cwd),
+        setStatus: (status) => note(`status ${status} in`),
         dispose: Effect.zipRight(this.disposing, note("dispose"))
       }
       return this.creating.pipe(Effect.zipRight(note("create")), Effect.as(backend))
