@@ -44,7 +44,7 @@ export const task = (type: string, description: string): string =>
   `${ForeignText.word(type, 40)}: ${short(description)}`
 
 /** `2.1s`, `1m05s`; whole seconds while it runs. */
-export const time = (milliseconds: number, isWhole: boolean): string => {
+const time = (milliseconds: number, isWhole: boolean): string => {
   const seconds = Math.max(0, milliseconds) / 1000
   if (seconds < 60 && !isWhole) return `${seconds.toFixed(1)}s`
   const whole = Math.floor(seconds)
