@@ -273,10 +273,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         Layer.merge(
           app.layer(
             // As it was named: the sandbox judges the links on the way.
-            ...SessionOptions.toSettings(
-              { ...given, cwd: Option.orElseSome(given.cwd, () => cwd) },
-              SessionOptions.goesOn
-            ),
+            ...SessionOptions.toSettings({ ...given, cwd: Option.orElseSome(given.cwd, () => cwd) }),
             permission
           ),
           Layer.provide(AgentLoop.layer, AgentSettings.layerFromEnv)

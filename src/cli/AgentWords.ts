@@ -70,9 +70,7 @@ export const promptOf = (
     })
   }
   if (words.length > 1) {
-    return new WrongUsage({
-      message: `The prompt is one argument, and there are ${words.length}. Quote it: ${quoted(words)}`
-    })
+    return new WrongUsage({ message: Subcommands.notOne("prompt", "agent", words) })
   }
   return words.length === 1 && first.trim() === ""
     ? new WrongUsage({ message: "The prompt is empty." })

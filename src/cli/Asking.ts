@@ -7,9 +7,6 @@ import { Stdio } from "./Stdio.js"
 /** The values of `--ask`. */
 export const modes = ["never", "terminal"] as const
 
-/** Tests for a value of `--ask`. */
-export const isMode = (text: string): boolean => modes.some((mode) => mode === text)
-
 /** Tests whether `--ask` says that a person is asked. */
 export const isTold = (ask: Option.Option<string>): boolean => Option.contains(ask, "terminal")
 

@@ -365,6 +365,6 @@ export const call = (given: Given): Effect.Effect<void, ConfigError, App | Stdio
     yield* Effect.provide(
       // What Synapse answers itself has no other limit.
       CallContext.locally(Effect.scoped(serve(given.brief)), { timeout: Option.getOrUndefined(given.timeout) }),
-      app.layer(...SessionOptions.toSettings(given, SessionOptions.goesOn), permission)
+      app.layer(...SessionOptions.toSettings(given), permission)
     )
   })

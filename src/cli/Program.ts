@@ -109,7 +109,7 @@ const explained = (message: string, { name, text }: Subcommands.Subcommand, word
   if (isFirst) return `${message} A ${text} that begins with a dash is given after --.`
   return words[0]?.startsWith("-")
     ? `The ${text} is one argument. Quote it: synapse ${name} -- '…'`
-    : `The ${text} is one argument, and there are ${words.length}. Quote it: ${Subcommands.inQuotes(name, words)}`
+    : Subcommands.notOne(text, name, words)
 }
 
 /**

@@ -19,7 +19,6 @@ import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
 import * as TemporaryDirectory from "../sandbox/platform/TemporaryDirectory.js"
 import * as BytePath from "../sandbox/policy/BytePath.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
-import { isWithin as isWithinOfOwnTemporary } from "../sandbox/policy/HostPath.js"
 import * as Name from "../sandbox/policy/Name.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
@@ -33,6 +32,8 @@ import * as SandboxEntry from "./SandboxEntry.js"
 import type { Stdio } from "./Stdio.js"
 import * as PolicyText from "./shell/PolicyText.js"
 import { isAnywhere } from "./shell/PolicyText.js"
+
+const { isWithin } = HostPath
 
 const places = process.platform === "darwin" ? [] : ["/tmp", "/var/tmp", "/run", "/dev/shm"]
 
@@ -51,16 +52,13 @@ const findOwnTemporary = (
   access: PolicyDecision.Access,
   skills: string
 ): string | undefined => {
-  if (access === "read" && isWithinOfOwnTemporary(verdict.real, RealPath.follow(skills).real)) return undefined
+  if (access === "read" && isWithin(verdict.real, RealPath.follow(skills).real)) return undefined
   if (shownInRun.test(verdict.real)) return undefined
   if (!verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) return undefined
   const roots = whitelist.map(({ path, real = path }) => real)
   return places.find((place) => {
     const at = RealPath.follow(place).real
-    return (
-      isWithinOfOwnTemporary(verdict.real, at) &&
-      !roots.some((root) => isWithinOfOwnTemporary(at, root) || isWithinOfOwnTemporary(verdict.real, root))
-    )
+    return isWithin(verdict.real, at) && !roots.some((root) => isWithin(at, root) || isWithin(verdict.real, root))
   })
 }
 
@@ -79,8 +77,6 @@ interface Enforced {
   readonly reason?: string
   readonly remark?: string
 }
-
-const { isWithin } = HostPath
 
 type Decided = PolicyDecision.Verdict & { readonly real: string }
 
@@ -134,8 +130,10 @@ const ofAllowed = (
 ): Enforced => {
   const mask = [...masks, ...openings.map((opening) => opening.mask)].find(({ path }) => isWithin(real, path))
   if (mask !== undefined) {
-    const why = mask.reason ?? "the same as what the rule names, under another name"
-    return denied(`${why}: neither read nor written`, mask.rule)
+    return denied(
+      `${mask.reason ?? "the same as what the rule names, under another name"}: commands can't use it`,
+      mask.rule
+    )
   }
   if (access === "write" && rule !== undefined && rule.source !== "cache") {
     if (readonly.some((path) => isWithin(real, path))) return denied("it is Synapse's own: read only")

@@ -18,9 +18,6 @@ export interface Given {
   readonly ask: Option.Option<string>
 }
 
-/** Settings for a subcommand whose session goes on after a result: it may read the files that the result names. */
-export const goesOn: Partial<Settings> = {}
-
 /**
  * Settings for a subcommand whose session ends with its only command: files of output would go before anybody reads them.
  */
@@ -39,11 +36,11 @@ export const onlyInSandbox = ({ allow, allowUnixSockets, ask, deny, env, tempora
 /**
  * Turns the options that were given into settings of the session and of the sandbox.
  *
- * @param output `goesOn` or `endsAtOnce`
+ * @param output `endsAtOnce`, or nothing where the session goes on after a result, and may read the files that it names
  */
 export const toSettings = (
   given: Given,
-  output: Partial<Settings>
+  output: Partial<Settings> = {}
 ): [Partial<Settings>, Partial<SandboxSettings.Settings>] => [
   {
     ...output,

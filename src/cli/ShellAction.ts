@@ -50,7 +50,7 @@ const behind = (given: SessionOptions.Given, directory: string, permission: Laye
     const terminal = yield* Terminal.Terminal
     const app = yield* App
     const scope = yield* Effect.scope
-    const settings = SessionOptions.toSettings({ ...given, cwd: Option.some(directory) }, SessionOptions.goesOn)
+    const settings = SessionOptions.toSettings({ ...given, cwd: Option.some(directory) })
     // What it does keeps the prompt from being drawn.
     const made = Effect.gen(function* () {
       yield* Effect.sleep(afterPrompt)

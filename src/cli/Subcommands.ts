@@ -156,6 +156,10 @@ const checked = (given: SessionOptions.Given, run: Action): Action => {
 export const inQuotes = (name: string, words: ReadonlyArray<string>): string =>
   `synapse ${name} -- '${ForeignText.word(words.join(" "), 200).replaceAll("'", "'\\''")}'`
 
+/** Says that words which are to be one argument are several. */
+export const notOne = (what: string, name: string, words: ReadonlyArray<string>): string =>
+  `The ${what} is one argument, and there are ${words.length}. Quote it: ${inQuotes(name, words)}`
+
 /** Runs an action of a module that only its subcommands load. */
 const later = <Module>(load: () => Promise<Module>, run: (module: Module) => Action): Action =>
   Effect.flatMap(Effect.promise(load), run)
@@ -193,9 +197,7 @@ export const all: ReadonlyArray<Subcommand> = [
       checked(
         given,
         command.length > 1
-          ? new WrongUsage({
-              message: `The command is one argument, and there are ${command.length}. Quote it: ${inQuotes("exec", command)}`
-            })
+          ? new WrongUsage({ message: notOne("command", "exec", command) })
           : command.join().trim() === ""
             ? new WrongUsage({ message: "The command is missing." })
             : ExecAction.exec(command.join(), json, given)
