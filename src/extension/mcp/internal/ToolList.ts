@@ -5,7 +5,7 @@
 import type { JsonSchema, McpTool } from "../McpClient.js"
 
 /** The most tools that are taken from a server. */
-export const most = 10_000
+const most = 10_000
 const mostPages = 1000
 
 /** Deeper schemas, and larger ones, are not looked at: whoever follows one would be at it for long. */
