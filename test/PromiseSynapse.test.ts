@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as CallContext from "../src/domain/CallContext.js"
+import * as FiberRef from "effect/FiberRef"
+import * as CommandListener from "../src/domain/CommandListener.js"
 import * as PromiseSynapse from "../src/PromiseSynapse.js"
 import { type Command, defineCommand, InvalidUsage, type Pending, type Synapse } from "../src/promise.js"
 import * as TestSynapse from "../src/TestSynapse.js"
@@ -199,7 +200,7 @@ describe("the output of a call", () => {
   ) => {
     let told = 0
     const script: TestSynapse.Script = () =>
-      Effect.flatMap(CallContext.get("listener"), ({ onOutput }) =>
+      Effect.flatMap(FiberRef.get(CommandListener.current), ({ onOutput }) =>
         Effect.promise(async () => {
           for (const chunk of chunks) {
             await onOutput?.("stdout", chunk)

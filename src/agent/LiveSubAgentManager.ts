@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -16,6 +17,7 @@ import * as Skill from "../commands/skill/Skill.js"
 import * as Advice from "../domain/Advice.js"
 import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, InvalidUsage, toText } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Slices from "../domain/Slices.js"
 import { SubAgentStep } from "../domain/SubAgentEvent.js"
@@ -139,7 +141,7 @@ const unknownType = (type: string, known: ReadonlyArray<AgentType.AgentType>): C
 
 /** Runs an effect whose commands neither write to their caller nor read from it. */
 const apart = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(CallContext.get("listener"), ({ account }) =>
+  Effect.flatMap(FiberRef.get(CommandListener.current), ({ account }) =>
     self.pipe(
       CallContext.locally({
         listener: account === undefined ? {} : { account },
@@ -258,7 +260,7 @@ export const layer = ({
         look,
         check: find,
         execute: Effect.fn("SubAgentManager.execute")((type, task) =>
-          Effect.flatMap(CallContext.get("listener"), ({ onSubAgent }) => {
+          Effect.flatMap(FiberRef.get(CommandListener.current), ({ onSubAgent }) => {
             const { description } = task
             const id = crypto.randomUUID()
             const tell = (step: SubAgentStep) => onSubAgent?.({ id, type, description, step })

@@ -9,18 +9,16 @@ import { dual } from "effect/Function"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Advice from "./Advice.js"
 import type { CommandInput, Read } from "./CommandInput.js"
-import type { CommandListener } from "./CommandListener.js"
+import * as CommandListener from "./CommandListener.js"
 import type { CommandResult } from "./CommandResult.js"
 
 /**
- * The context of a call: who hears it, what it reads, and what it is a part of.
+ * The context of a call: what it reads, and what it is a part of. Who hears it is `CommandListener.current`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CallContext {
-  /** The listener of the commands that the call runs. */
-  readonly listener: CommandListener
   /**
    * The standard input of our commands where their line gives them none; the shell's own commands never read it.
    */
@@ -55,7 +53,6 @@ export interface CallContext {
  */
 export const current: FiberRef.FiberRef<CallContext> = GlobalValue.globalValue("synapse/CallContext", () =>
   FiberRef.unsafeMake<CallContext>({
-    listener: {},
     input: undefined,
     stdin: undefined,
     timeout: undefined,
@@ -74,17 +71,28 @@ export const get = <Field extends keyof CallContext>(field: Field): Effect.Effec
   Effect.map(FiberRef.get(current), (context) => context[field])
 
 /**
+ * The fields that `locally` changes, and the listener.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Changes extends Partial<CallContext> {
+  readonly listener?: CommandListener.CommandListener
+}
+
+/**
  * Runs an effect with some fields changed: `CallContext.locally({ listener: { onOutput } })`.
  *
  * @since 0.1.0
  * @category combinators
  */
 export const locally: {
-  (changes: Partial<CallContext>): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  <A, E, R>(self: Effect.Effect<A, E, R>, changes: Partial<CallContext>): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, changes: Partial<CallContext>) =>
-  Effect.locallyWith(self, current, (context) => ({ ...context, ...changes }))
-)
+  (changes: Changes): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, changes: Changes): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, { listener, ...changes }: Changes) => {
+  const within = Effect.locallyWith(self, current, (context) => ({ ...context, ...changes }))
+  return listener === undefined ? within : Effect.locally(within, CommandListener.current, listener)
+})
 
 const encoder = new TextEncoder()
 
@@ -95,7 +103,7 @@ const encoder = new TextEncoder()
  * @category combinators
  */
 export const tell = (result: CommandResult): Effect.Effect<void> =>
-  Effect.flatMap(get("listener"), ({ onOutput }) =>
+  Effect.flatMap(FiberRef.get(CommandListener.current), ({ onOutput }) =>
     onOutput === undefined
       ? Effect.void
       : Effect.promise(async () => {

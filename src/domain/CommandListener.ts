@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import * as FiberRef from "effect/FiberRef"
+import * as GlobalValue from "effect/GlobalValue"
 import type * as Advice from "./Advice.js"
 import type { CommandResult } from "./CommandResult.js"
 import type { SubAgentEvent } from "./SubAgentEvent.js"
@@ -79,6 +81,16 @@ export interface CommandListener {
   /** Called with each step of the sub-agents that commands of ours (`task:<type>`) run. */
   readonly onSubAgent?: (event: SubAgentEvent) => void
 }
+
+/**
+ * The listener of the commands that a fiber runs: `Effect.locally(CommandListener.current, { onOutput })`.
+ *
+ * @since 0.1.0
+ * @category fiber refs
+ */
+export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalValue("synapse/CommandListener", () =>
+  FiberRef.unsafeMake<CommandListener>({})
+)
 
 /**
  * Returns the part of a listener that a command of ours hears: its output is told by who runs it.

@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -217,7 +218,7 @@ const run = (
   options: RouteOptions,
   execute: (line: string) => Effect.Effect<CommandResult.CommandResult, CommandError>
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
-  Effect.flatMap(CallContext.get("listener"), (listener) => {
+  Effect.flatMap(FiberRef.get(CommandListener.current), (listener) => {
     const early: Array<Uint8Array> = []
     /** True where the shell tells the listener all of it. */
     let isTold = false

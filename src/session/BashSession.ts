@@ -12,6 +12,7 @@ import type * as Scope from "effect/Scope"
 import type { CommandLine } from "../bash/CommandLine.js"
 import * as CallContext from "../domain/CallContext.js"
 import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as JsonValue from "../domain/JsonValue.js"
 import * as Span from "../domain/Span.js"
@@ -249,7 +250,8 @@ export const make = (
       execute: (text, options) =>
         refusalOf(text) ??
         Effect.withFiberRuntime<CommandResult, ExecutionFailed>((fiber) => {
-          const { input, listener, stdin, within } = fiber.getFiberRef(CallContext.current)
+          const { input, stdin, within } = fiber.getFiberRef(CallContext.current)
+          const listener = fiber.getFiberRef(CommandListener.current)
           if (within === bridge) return Nesting.busy()
           const timeout = Math.min(options?.timeout ?? settings.timeout, Timeout.longest)
           const job = { text, timeout, listener, input, stdin, observer: options?.observer }

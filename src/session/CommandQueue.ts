@@ -1,6 +1,7 @@
 /** The queue of calls: one at a time, strictly in the order of asking. */
 import * as Effect from "effect/Effect"
 import * as CallContext from "../domain/CallContext.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import * as Job from "./Job.js"
 import * as KeepAlive from "./KeepAlive.js"
 
@@ -67,8 +68,10 @@ export class CommandQueue {
   /** Runs a command in its turn; at once where it is a part of the call whose turn it is, or the shell waits for it. */
   enter<A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.withFiberRuntime((fiber) => {
-      const { listener, within } = fiber.getFiberRef(CallContext.current)
-      return this.isPart(within) ? command : this.hold(command, { onGivenUp: () => Job.tellInterrupted({ listener }) })
+      const listener = fiber.getFiberRef(CommandListener.current)
+      return this.isPart(fiber.getFiberRef(CallContext.current).within)
+        ? command
+        : this.hold(command, { onGivenUp: () => Job.tellInterrupted({ listener }) })
     })
   }
 

@@ -7,14 +7,15 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as ReservedName from "../command/ReservedName.js"
 import * as Advice from "../domain/Advice.js"
-import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Diagnostic from "../domain/Diagnostic.js"
 import * as Slices from "../domain/Slices.js"
@@ -150,7 +151,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 
     const diagnose = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>): Effect.Effect<Tool.Diagnosis> =>
       Effect.withFiberRuntime((fiber) => {
-        const { audience, onHint } = fiber.getFiberRef(CallContext.current).listener
+        const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
         if (Exit.isFailure(exit)) {
           const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
           return error === undefined || audience !== undefined ? nothing : Effect.sync(() => ofError(params, error))
@@ -241,7 +242,7 @@ const run = (
     if (endless?.followsFile !== true || isOurs(endless.program)) return running
     const { instead, reason } = endless
     // A person sees what comes, and ends it by a key.
-    return Effect.flatMap(CallContext.get("listener"), ({ audience }) =>
+    return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
       audience === undefined ? refused(params, reason, instead === undefined ? {} : { command: instead }) : running
     )
   }
@@ -258,7 +259,7 @@ const refused = (
   reason: string,
   meant: Readonly<Record<string, unknown>>
 ): Effect.Effect<never, CommandError> =>
-  Effect.flatMap(CallContext.get("listener"), ({ audience }) =>
+  Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
     Effect.fail(
       audience === undefined
         ? Tool.invalidParameters("Bash", [`command: ${reason}`], BashArguments.example({ ...others, ...meant }))

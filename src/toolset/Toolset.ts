@@ -11,9 +11,8 @@ import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, CommandNotFound, InvalidUsage } from "../domain/CommandError.js"
-import type * as CommandListener from "../domain/CommandListener.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
 import * as JsonValue from "../domain/JsonValue.js"
@@ -131,8 +130,7 @@ export const make = (
       restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     ): Effect.Effect<ToolReturn.ToolReturn> =>
       Effect.withFiberRuntime((caller) => {
-        const context = caller.getFiberRef(CallContext.current)
-        const outer = context.listener
+        const outer = caller.getFiberRef(CommandListener.current)
         let partial: CommandResult.CommandResult | undefined = CommandResult.make({ began: false })
         const listener: CommandListener.CommandListener = {
           ...outer,
@@ -142,7 +140,7 @@ export const make = (
           }
         }
         // The fiber is the call's own, so the value needs no reset.
-        const body = Effect.flatMap(FiberRef.set(CallContext.current, { ...context, listener }), () => {
+        const body = Effect.flatMap(FiberRef.set(CommandListener.current, listener), () => {
           partial = undefined
           return tool.run(params)
         })

@@ -1,8 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as CallContext from "../../src/domain/CallContext.js"
-import type * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as Negotiation from "../../src/sandbox/Negotiation.js"
 import type { SandboxBackend, SandboxResult } from "../../src/sandbox/SandboxBackend.js"
@@ -10,7 +11,7 @@ import type { SandboxBackend, SandboxResult } from "../../src/sandbox/SandboxBac
 it.effect("a command that has run is not told of as cancelled before it began, while its right is given", () =>
   Effect.gen(function* () {
     const listeners: Array<CommandListener.CommandListener> = []
-    const note = Effect.map(CallContext.get("listener"), (listener) => void listeners.push(listener))
+    const note = Effect.map(FiberRef.get(CommandListener.current), (listener) => void listeners.push(listener))
     const result: SandboxResult = {
       ...CommandResult.make({ exitCode: 1 }),
       blocked: true,

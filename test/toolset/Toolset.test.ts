@@ -8,7 +8,7 @@ import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as CallContext from "../../src/domain/CallContext.js"
 import type { CommandError } from "../../src/domain/CommandError.js"
-import type * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import { DuplicateName } from "../../src/domain/DuplicateName.js"
 import * as Tool from "../../src/toolset/Tool.js"
@@ -43,7 +43,7 @@ const hanging = Effect.gen(function* () {
       Effect.flatMap(Effect.yieldNow(), () =>
         Effect.map(
           Effect.withFiberRuntime<CommandListener.CommandListener>((fiber) =>
-            Effect.succeed(fiber.getFiberRef(CallContext.current).listener)
+            Effect.succeed(fiber.getFiberRef(CommandListener.current))
           ),
           ({ onInterrupted }) => {
             interruptions++

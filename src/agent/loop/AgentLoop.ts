@@ -7,10 +7,11 @@ import * as Prompt from "@effect/ai/Prompt"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { Described } from "../../command/CommandHandler.js"
-import * as CallContext from "../../domain/CallContext.js"
+import * as CommandListener from "../../domain/CommandListener.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { Toolset } from "../../toolset/Toolset.js"
 import type { ModelError } from "../model/ModelError.js"
@@ -63,7 +64,7 @@ const carryOut = Effect.fnUntraced(function* (
     budget,
     maxParallelTasks: maxParallelTasks ?? settings.maxParallelTasks
   }
-  const listener = yield* CallContext.get("listener")
+  const listener = yield* FiberRef.get(CommandListener.current)
   const account = new RunLimits.RunAccount(limits, listener.account)
   // The same with every request, so that the provider's cache holds: descriptions change with what is registered.
   const tools = toolset.tools.map(({ description, name, parameters }) => ({ name, description, parameters }))

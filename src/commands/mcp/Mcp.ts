@@ -5,12 +5,13 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
-import * as CallContext from "../../domain/CallContext.js"
 import * as Collect from "../../domain/Collect.js"
 import { type CommandError, type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
+import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
@@ -312,7 +313,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     values: Readonly<Record<string, unknown>>,
     { timeout }: RunOptions
   ): Effect.Effect<McpOutput, CommandError> =>
-    Effect.flatMap(CallContext.get("listener"), ({ onProgress }) =>
+    Effect.flatMap(FiberRef.get(CommandListener.current), ({ onProgress }) =>
       client.call(tool.server, tool.name, values, {
         timeout,
         ...(onProgress === undefined

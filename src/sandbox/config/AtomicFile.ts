@@ -6,7 +6,7 @@
 import * as Crypto from "node:crypto"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import { type PlatformError, SystemError, type SystemErrorReason } from "@effect/platform/Error"
+import * as PlatformErrors from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -91,8 +91,8 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-const is = (reason: SystemErrorReason) => (error: PlatformError) =>
-  error instanceof SystemError && error.reason === reason
+const is = (reason: PlatformErrors.SystemErrorReason) => (error: PlatformErrors.PlatformError) =>
+  error instanceof PlatformErrors.SystemError && error.reason === reason
 
 /** Reads the owner of the lock; none where the lock has just been released. */
 const ownerOf = (files: FileSystem.FileSystem, path: string) =>
@@ -136,7 +136,11 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
    * Removes the lock of a dead process, while holding another lock named after the nonce of the dead one. So no two
    * processes do it at once, and none removes a lock that was taken in between.
    */
-  const remove = (path: string, stale: string, nonce: string): Effect.Effect<void, Locked | PlatformError> =>
+  const remove = (
+    path: string,
+    stale: string,
+    nonce: string
+  ): Effect.Effect<void, Locked | PlatformErrors.PlatformError> =>
     hold(
       `${path}.${nonce}`,
       Effect.flatMap(ownerOf(files, path), (found) =>
@@ -184,7 +188,9 @@ export const holder = (
 /** Runs an effect while holding the lock at `path`. Fails with Locked after waiting for a running process. */
 export const withLock =
   (path: string, waiting: Waiting = {}) =>
-  <A, E, R>(use: Effect.Effect<A, E, R>): Effect.Effect<A, E | Locked | PlatformError, R | FileSystem.FileSystem> =>
+  <A, E, R>(
+    use: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E | Locked | PlatformErrors.PlatformError, R | FileSystem.FileSystem> =>
     Effect.flatMap(FileSystem.FileSystem, (files) =>
       Effect.flatMap(make(files, waiting), ({ hold }) => hold(path, use))
     )
@@ -196,7 +202,10 @@ const ownerOnly = 0o600
  * Writes the text to a file beside `path`, whose name is always the same, and renames it. The mode and the owner stay;
  * a new file is readable by its owner only. Fails for a file that may not be written, even where its directory may.
  */
-const replace = (path: string, text: string): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
+const replace = (
+  path: string,
+  text: string
+): Effect.Effect<void, PlatformErrors.PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const temporary = Path.join(Path.dirname(path), `.${Path.basename(path)}.new`)
@@ -240,7 +249,7 @@ const replace = (path: string, text: string): Effect.Effect<void, PlatformError,
 export const update = <E, R>(
   path: string,
   change: Effect.Effect<Option.Option<string>, E, R>
-): Effect.Effect<boolean, E | Locked | PlatformError, R | FileSystem.FileSystem> =>
+): Effect.Effect<boolean, E | Locked | PlatformErrors.PlatformError, R | FileSystem.FileSystem> =>
   change.pipe(
     Effect.tap(Option.match({ onNone: () => Effect.void, onSome: (text) => replace(path, text) })),
     Effect.map(Option.isSome),

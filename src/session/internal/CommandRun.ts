@@ -23,7 +23,7 @@ const mostWrites = 20_000
  * Milliseconds for which a process substitution may print nothing. A server that `&` has started and that takes SIGINT
  * looks like one.
  */
-const longestQuiet = 2000
+const longestQuiet = 500
 
 const turnOfLoop = () => new Promise<void>((resolve) => void setImmediate(resolve))
 

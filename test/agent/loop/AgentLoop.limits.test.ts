@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import * as CallContext from "../../../src/domain/CallContext.js"
-import type * as CommandListener from "../../../src/domain/CommandListener.js"
+import * as CommandListener from "../../../src/domain/CommandListener.js"
 import * as CommandResult from "../../../src/domain/CommandResult.js"
 import * as FakeModel from "../../support/agent/FakeModel.js"
 import * as Running from "../../support/agent/Running.js"
@@ -18,7 +19,7 @@ const task = (usage: CommandListener.CommandUsage) => ({
   ...Handlers.show,
   name: "task:*",
   run: () =>
-    Effect.flatMap(CallContext.get("listener"), ({ account }) =>
+    Effect.flatMap(FiberRef.get(CommandListener.current), ({ account }) =>
       Effect.sync(() => {
         account?.add(usage)
         return CommandResult.make({ stdout: `${account?.reached()?.ending ?? "goes on"}\n` })

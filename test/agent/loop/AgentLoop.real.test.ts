@@ -8,12 +8,13 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as AgentLoop from "../../../src/agent/loop/AgentLoop.js"
 import * as AgentSettings from "../../../src/agent/loop/AgentSettings.js"
 import type { CommandHandler } from "../../../src/command/CommandHandler.js"
-import * as CallContext from "../../../src/domain/CallContext.js"
+import * as CommandListener from "../../../src/domain/CommandListener.js"
 import * as CommandResult from "../../../src/domain/CommandResult.js"
 import * as Synapse from "../../../src/Synapse.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
@@ -186,7 +187,7 @@ describe("AgentLoop over a real shell", () => {
         ...Handlers.show,
         name: "uses",
         run: () =>
-          Effect.map(CallContext.get("listener"), ({ account }) => {
+          Effect.map(FiberRef.get(CommandListener.current), ({ account }) => {
             account?.add({ input: 1_000_000, output: 0, cached: 0, cost: undefined })
             return CommandResult.make({ stdout: "used\n" })
           })

@@ -3,9 +3,8 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as CommandLine from "../../../bash/CommandLine.js"
-import * as CallContext from "../../../domain/CallContext.js"
 import { InvalidUsage } from "../../../domain/CommandError.js"
-import type * as CommandListener from "../../../domain/CommandListener.js"
+import * as CommandListener from "../../../domain/CommandListener.js"
 import type { ToolCall } from "../../../domain/ToolCall.js"
 import * as BashArguments from "../../../toolset/BashArguments.js"
 import * as ToolReturn from "../../../toolset/ToolReturn.js"
@@ -86,7 +85,7 @@ export const run = (
     Effect.forEach(group, runCall, { concurrency: Math.max(1, maxParallelTasks) })
   ).pipe(
     Effect.map((groups) => groups.flat()),
-    Effect.locallyWith(CallContext.current, (context) => ({ ...context, listener: { ...context.listener, account } }))
+    Effect.locallyWith(CommandListener.current, (listener) => ({ ...listener, account }))
   )
 }
 
