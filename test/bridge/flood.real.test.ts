@@ -28,8 +28,7 @@ const harms: Readonly<Record<string, string>> = {
   "directories in their place": eachInTurn('rm "$f"; mkdir "$f"'),
   "links in their place": eachInTurn('ln -sf /dev/zero "$f"'),
   "other FIFOs in their place": eachInTurn('rm "$f"; mkfifo "$f"'),
-  "files in their place": eachInTurn('rm "$f"; echo 0 >"$f"'),
-  "one another's places": eachInTurn('[ -z "$g" ] || mv "$f" "$g"; g=$f')
+  "files in their place": eachInTurn('rm "$f"; echo 0 >"$f"')
 }
 
 /** The most bytes that this process may have grown by: a state has 64 MiB, and the garbage of all that has its time. */

@@ -144,7 +144,7 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
       const bounds = yield* limits
       if (isText(words)) {
         return yield* new BadInput({
-          reason: `Invalid JSON format\n- input: it is text; the whole list is expected, as JSON\nCorrect: ${grammar.usage}`
+          reason: `Invalid JSON format\n- input: it is text; the whole list is expected, as JSON\nCorrect: ${grammar.usage.replace(/\|[^"]+/, "")}`
         })
       }
       const given = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
