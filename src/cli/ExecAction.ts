@@ -4,6 +4,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import * as Advice from "../domain/Advice.js"
 import * as CallContext from "../domain/CallContext.js"
 import type * as CommandListener from "../domain/CommandListener.js"
@@ -21,16 +22,27 @@ import * as TaskRetries from "./TaskRetries.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /** Loaded only where they are needed, since each takes time at the start. */
+const loadSafeOutput = Effect.promise(() => import("./SafeOutput.js"))
 const loadTasks = Effect.promise(() => import("./LiveTasks.js"))
 const loadToolRun = Effect.promise(() => import("./ToolRun.js"))
 const loadPrompt = Effect.promise(() => import("../sandbox/permission/PermissionPrompt.js"))
 
 /** Runs one command in a shell of its own, and sets the program's exit code to the command's. */
-export const exec = (
+export const exec = (...given: Parameters<typeof run>): Effect.Effect<void, ConfigError, App | Invocation | Stdio> =>
+  Effect.flatMap(Stdio, (stdio) =>
+    stdio.isTerminal("stdout") || stdio.isTerminal("stderr")
+      ? Effect.flatMap(
+          Effect.flatMap(loadSafeOutput, ({ over }) => over(stdio)),
+          (screen) => Effect.provideService(run(...given), Stdio, screen)
+        )
+      : run(...given)
+  ).pipe(Effect.scoped)
+
+const run = (
   command: string,
   json: boolean,
   given: SessionOptions.Given
-): Effect.Effect<void, ConfigError, App | Invocation | Stdio> =>
+): Effect.Effect<void, ConfigError, App | Invocation | Scope.Scope | Stdio> =>
   Effect.gen(function* () {
     const { setExitCode } = yield* Invocation
     const app = yield* App
@@ -68,7 +80,7 @@ export const exec = (
             )
           ).pipe(Effect.provide(app.layer(...settings, permission)))
     yield* setExitCode(yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined }))
-  }).pipe(Effect.scoped)
+  })
 
 /** Runs a command that only the shell has to do with. */
 const runPlain = (

@@ -28,7 +28,7 @@ describe.skipIf(!isSandboxed)("--ask", () => {
         "Allow it? [o/N]"
       ])
       run.type("yes\n")
-      await run.shows(/Type one of the letters \[o\/N\] ?$/)
+      await run.shows(/Type one of \[o\/N\] ?$/)
       run.type("o\n")
       assert.strictEqual(await run.ended, 0, run.written())
       assert.strictEqual(run.lines().at(-1), "TOKEN=1")
@@ -44,9 +44,9 @@ describe.skipIf(!isSandboxed)("--ask", () => {
       assert.deepStrictEqual(run.lines().slice(-5), [
         "  rule:    not whitelisted (built in): read-only, since no rule allows writing; where it is allowed, it is made, empty, before the command runs again",
         "  command: touch /etc/synapse-nosuch",
-        "  [p]ermanently  every command may write it from now on: sandbox.json will allow it",
+        "  permanently    every command may write it from now on: sandbox.json will allow it",
         "  [N]o           it stays denied",
-        "Allow it? [p/N]"
+        "Allow it? [permanently/N]"
       ])
       run.type("\n")
       assert.strictEqual(await run.ended, 1, run.written())

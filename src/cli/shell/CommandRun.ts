@@ -12,7 +12,6 @@ import type { CommandError } from "../../domain/CommandError.js"
 import type * as CommandListener from "../../domain/CommandListener.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as Timeout from "../../domain/Timeout.js"
 import type { SandboxBackend } from "../../sandbox/SandboxBackend.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
@@ -21,6 +20,7 @@ import type { Keyboard } from "../../terminal/Keyboard.js"
 import type { Terminal } from "../../terminal/Terminal.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
+import { SafeOutput } from "../SafeOutput.js"
 import * as Interruption from "./Interruption.js"
 import * as PersonWords from "./PersonWords.js"
 import * as Resizing from "./Resizing.js"
@@ -125,62 +125,6 @@ const runPseudoTerminal = (
       )
     )
   })
-
-/** Matches colours and the erasing of the current line, and each control character that is no white space. */
-const controls = /\x1b\[[0-9;:]*m|\x1b\[[0-2]?K|(?!\r\n)[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
-
-/** Matches the beginning of a sequence that may go on in the next chunk. */
-const unfinished = /\x1b(?:\[[0-9;:]{0,60})?$/
-
-interface Stream {
-  readonly decoder: StringDecoder
-  rest: string
-}
-
-/** The output of one command. */
-export class SafeOutput {
-  private readonly streams: Record<"stdout" | "stderr", Stream> = {
-    stdout: { decoder: new StringDecoder("utf8"), rest: "" },
-    stderr: { decoder: new StringDecoder("utf8"), rest: "" }
-  }
-  private isColoured = false
-  private isOpen = false
-
-  /** @param hasColours false where no control sequence may be written: colours are left out then */
-  constructor(private readonly hasColours: boolean) {}
-
-  /** Returns what is to be written of a chunk. */
-  take(name: "stdout" | "stderr", chunk: Uint8Array): string {
-    const stream = this.streams[name]
-    const text = stream.rest + stream.decoder.write(Buffer.from(chunk))
-    const [tail = ""] = unfinished.exec(text) ?? []
-    stream.rest = tail
-    return this.show(text.slice(0, text.length - tail.length))
-  }
-
-  /** Returns what is to be written at the end: the rest, colours off, and a line's end where it is missing. */
-  end(): string {
-    const rests = Object.values(this.streams).map(({ decoder, rest }) => this.show(rest + decoder.end(), true))
-    const colours = this.isColoured ? "\x1b[m" : ""
-    return `${rests.join("")}${colours}${this.isOpen ? "\n" : ""}`
-  }
-
-  private show(text: string, isEnd = false): string {
-    if (text === "") return ""
-    const shown = ForeignText.replaceInvisible(text, ForeignText.escaped).replace(controls, (control) => {
-      // A bell is neither obeyed nor worth a word; a backspace stays within its line.
-      if (control === "\x07") return ""
-      if (control === "\b" || control === "\r") return control
-      if (control.length === 1 || isEnd) return ForeignText.escaped(control)
-      if (!this.hasColours) return ""
-      this.isColoured = true
-      return control
-    })
-    const visible = shown.replace(/\x1b\[[0-9;:]*[mK]/g, "")
-    if (visible !== "") this.isOpen = !visible.endsWith("\n")
-    return shown
-  }
-}
 
 const id = "shell"
 

@@ -19,7 +19,7 @@ const longest = 600
 const words: Readonly<Record<Permission.Answer, string>> = {
   allow_once: "[o]nce",
   allow_session: "[s]ession",
-  allow_permanent: "[p]ermanently",
+  allow_permanent: "permanently",
   deny: "[N]o"
 }
 
@@ -34,7 +34,10 @@ export const printable = (text: string): string => {
   const half = longest / 2
   const cut =
     text.length > longest ? `${text.slice(0, half)} … ${text.length - longest} more … ${text.slice(-half)}` : text
-  return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ForeignText.escaped)
+  // A run of blanks would push what follows to the beginning of a line of the terminal.
+  return ForeignText.replaceInvisible(cut, ForeignText.escaped)
+    .replace(/[\p{C}\p{Zl}\p{Zp}\u2800]/gu, ForeignText.escaped)
+    .replace(/\p{Zs}{4,}/gu, (blanks) => `[${blanks.length} blanks]`)
 }
 
 /** Says what an answer allows, and to whom. */
@@ -79,16 +82,19 @@ export const question = (request: Permission.PermissionRequest, offered: Readonl
   ].join("\n")
 }
 
-/** Names the letters of the answers. */
+/** To allow for good takes the whole word: one letter may have been meant for a question of the command's own. */
+const letterOf = (answer: Permission.Answer): string | undefined => /\[(.)\]/.exec(words[answer])?.[1]
+
+/** Names what can be typed. */
 const prompt = (offered: ReadonlyArray<Permission.Answer>): string =>
-  `[${offered.map((answer) => /\[(.)\]/.exec(words[answer])?.[1] ?? "").join("/")}] `
+  `[${offered.map((answer) => letterOf(answer) ?? words[answer]).join("/")}] `
 
 /** Reads a line as one of the answers, by its word or letter; undefined for anything else. */
 const toAnswer = (line: string, offered: ReadonlyArray<Permission.Answer>): Permission.Answer | undefined => {
   const said = line.trim().toLowerCase()
   if (["", "d", "deny"].includes(said)) return "deny"
   const spelled = (answer: Permission.Answer) => words[answer].replace(/[[\]]/g, "").toLowerCase()
-  return offered.find((answer) => said === spelled(answer) || said === spelled(answer)[0])
+  return offered.find((answer) => said === spelled(answer) || said === letterOf(answer)?.toLowerCase())
 }
 
 /** Asks until there is an answer: a word that is none, such as `yes`, is asked about once more, then it is no. */
@@ -102,7 +108,7 @@ const answerTo = (text: string, offered: ReadonlyArray<Permission.Answer>): Effe
     )
   return Effect.flatMap(read(text), (answer) =>
     answer === undefined
-      ? Effect.map(read(`Type one of the letters ${prompt(offered)}`), (again) => again ?? "deny")
+      ? Effect.map(read(`Type one of ${prompt(offered)}`), (again) => again ?? "deny")
       : Effect.succeed(answer)
   )
 }

@@ -17,6 +17,26 @@ const interrupt = "\x03"
 /** Ctrl-D, by which whoever types for a person ends the input. */
 const endOfInput = "\x04"
 
+/** Ends a sequence or string that a command has left open. */
+const ended = "\x18\x1b\\"
+const atCursor = (text: string): string => `\x1b7${text}\x1b8`
+/** Private modes that hide text, move it, or send keys that nobody has pressed. */
+const off = [2026, 69, 6, 5, 1, 9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004]
+
+/**
+ * Puts the terminal into its usual state, whatever a command has written: it could conceal the question, or draw over it.
+ * Leaving the alternate screen, the margins and the origin mode move the cursor, which is put back. DECSTR does less.
+ */
+export const reset = [
+  ended,
+  atCursor("\x1b[?1049l"),
+  atCursor(`\x1b[?${off.join("l\x1b[?")}l\x1b[r`),
+  "\x1b[m\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b%G\x1b[4l\x1b[20l\x1b[?7h\x1b[?25h\x1b>\x1b[=0u\x1b[>4m",
+  // Colours of the palette, of the text, the background and the cursor.
+  "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\",
+  "\x1b[J"
+].join("")
+
 /** Stands for more than one line at once; it is no answer to anything. */
 const pasted = "(pasted text)"
 
@@ -139,7 +159,7 @@ export const ask = (text: string): Effect.Effect<Option.Option<string>> =>
     try {
       if (isInBackground()) return resume(Effect.succeedNone)
       const fd = Fs.openSync("/dev/tty", "r+")
-      Fs.writeSync(fd, text.slice(0, last))
+      Fs.writeSync(fd, reset + text.slice(0, last))
       question = new Question(fd, text.slice(last), (line) => resume(Effect.succeedSome(line)))
     } catch {
       return resume(Effect.succeedNone)

@@ -44,7 +44,9 @@ const atTerminal = (lines: ReadonlyArray<string>, ahead = "") =>
 describe("a person at the terminal", () => {
   const cases: ReadonlyArray<readonly [lines: ReadonlyArray<string>, answers: string]> = [
     [["o\n", "session\n"], "allow_once allow_session"],
-    [["P\n", "d\n"], "allow_permanent deny"],
+    [["Permanently\n", "d\n"], "allow_permanent deny"],
+    // One letter may have been meant for a question that the command has printed.
+    [["p\n", "p\n", "n\n"], "deny deny"],
     [["\n", "No\n"], "deny deny"],
     // A word that is no answer is asked about once more.
     [["yes\n", "y\n", "y\n", "o\n"], "deny allow_once"]

@@ -1,0 +1,83 @@
+/** What a terminal may be given of a command's output: text, colours, the erasing of a line. Everything else is made visible. */
+import { StringDecoder } from "node:string_decoder"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as ForeignText from "../domain/ForeignText.js"
+import type { Stdio } from "./Stdio.js"
+
+/** Matches colours and the erasing of the current line, and each control character that is no white space. */
+const controls = /\x1b\[[0-9;:]*m|\x1b\[[0-2]?K|(?!\r\n)[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
+
+/** Matches the beginning of a sequence that may go on in the next chunk. */
+const unfinished = /\x1b(?:\[[0-9;:]{0,60})?$/
+
+interface Stream {
+  readonly decoder: StringDecoder
+  rest: string
+}
+
+/** The output of one command. */
+export class SafeOutput {
+  private readonly streams: Record<"stdout" | "stderr", Stream> = {
+    stdout: { decoder: new StringDecoder("utf8"), rest: "" },
+    stderr: { decoder: new StringDecoder("utf8"), rest: "" }
+  }
+  private isColoured = false
+  private isOpen = false
+
+  /** @param hasColours false where no control sequence may be written: colours are left out then */
+  constructor(private readonly hasColours: boolean) {}
+
+  /** Returns what is to be written of a chunk. */
+  take(name: "stdout" | "stderr", chunk: Uint8Array): string {
+    const stream = this.streams[name]
+    const text = stream.rest + stream.decoder.write(Buffer.from(chunk))
+    const [tail = ""] = unfinished.exec(text) ?? []
+    stream.rest = tail
+    return this.show(text.slice(0, text.length - tail.length))
+  }
+
+  /** Returns what is left at the end: sequences that were cut off, and colours off. */
+  rest(): string {
+    const rests = Object.values(this.streams).map(({ decoder, rest }) => this.show(rest + decoder.end(), true))
+    return `${rests.join("")}${this.isColoured ? "\x1b[m" : ""}`
+  }
+
+  /** Returns the same, and ends an open line. */
+  end(): string {
+    const rest = this.rest()
+    return `${rest}${this.isOpen ? "\n" : ""}`
+  }
+
+  private show(text: string, isEnd = false): string {
+    if (text === "") return ""
+    const shown = ForeignText.replaceInvisible(text, ForeignText.escaped).replace(controls, (control) => {
+      // A bell is neither obeyed nor worth a word; a backspace stays within its line.
+      if (control === "\x07") return ""
+      if (control === "\b" || control === "\r") return control
+      if (control.length === 1 || isEnd) return ForeignText.escaped(control)
+      if (!this.hasColours) return ""
+      this.isColoured = true
+      return control
+    })
+    const visible = shown.replace(/\x1b\[[0-9;:]*[mK]/g, "")
+    if (visible !== "") this.isOpen = !visible.endsWith("\n")
+    return shown
+  }
+}
+
+/** Filters the bytes that are written to a terminal. Texts are the program's own, and pass. */
+export const over = (
+  stdio: Context.Tag.Service<Stdio>
+): Effect.Effect<Context.Tag.Service<Stdio>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const output = new SafeOutput(true)
+    const screen = stdio.isTerminal("stderr") ? "stderr" : "stdout"
+    yield* Effect.addFinalizer(() => Effect.promise(async () => stdio.write(screen, output.rest())))
+    return {
+      ...stdio,
+      write: (name, chunk) =>
+        stdio.write(name, typeof chunk === "string" || !stdio.isTerminal(name) ? chunk : output.take(name, chunk))
+    }
+  })
