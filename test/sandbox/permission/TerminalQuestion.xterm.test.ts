@@ -5,7 +5,7 @@ import * as TerminalQuestion from "../../../src/sandbox/permission/TerminalQuest
 
 const question = "The sandbox denied to read /secret"
 
-const after = async (written: string) => {
+const after = async (written: string): Promise<object> => {
   const terminal = new Xterm.Terminal({ cols: 60, rows: 12, scrollback: 100, allowProposedApi: true })
   await new Promise<void>((resolve) =>
     terminal.write(`first line\r\nbefore\r\n${written}${TerminalQuestion.reset}\r\n${question}\r\nAllow it? `, resolve)
@@ -26,7 +26,7 @@ const after = async (written: string) => {
   return result
 }
 
-const readable = {
+const readable: object = {
   buffer: "normal",
   plain: true,
   modes: {
