@@ -1,7 +1,7 @@
 /**
- * Selects the environment variables that a sandboxed shell starts with: those of an allow-list, without what looks like
- * a secret. The launcher's whole environment is never passed on, for `env` and `/proc` would show its keys to every
- * command.
+ * Selects the environment variables that a sandboxed shell starts with: known names and names of harmless kinds, without
+ * whatever has the name or the value of a secret. The launcher's whole environment is never passed on, because `env` and
+ * `/proc` would show its keys to every command.
  */
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as PathGlob from "../policy/PathGlob.js"
@@ -25,10 +25,35 @@ const allowed = [
   "SYNAPSE_SESSION"
 ].flatMap((line) => line.split(" "))
 
-/** Matches the names of variables that hold secrets; a value that is a URL with a password counts as a secret too. */
-const secretName = /KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|PRIVATE|(^|_)PAT($|_)|(^|_)PWD($|_)/i
-const harmlessNames = new Set(["PWD", "OLDPWD"])
-const secretValue = /:\/\/[^/\s:@]*:[^/\s@]+@/
+/** Matches names that tell what kind of setting they are: where something lies or listens, how a program runs. */
+const harmlessKind =
+  /(^|_)(ENV|ENVIRONMENT|MODE|MODULE|SETTINGS|DEBUG|VERBOSE|(LOG_?)?LEVEL|RUST_LOG|HOST|PORT|URL|URI|ENDPOINT|REGION|FILE|DIR|PATH|HOME|ROOT|PREFIX|VERSION|LOCALE|ENCODING|THREADS|WORKERS|JOBS|CONCURRENCY|TIMEOUT|CA_BUNDLE|CERTS)$|^PG(HOST|PORT|USER|DATABASE|SSLMODE|OPTIONS)$|^GO[A-Z]+$|^GIT_(AUTHOR|COMMITTER)_/
+
+/** Matches the names of variables that hold secrets. Bundler names credentials by their hosts (`BUNDLE_GEMS__EXAMPLE__COM`). */
+const secretName =
+  /KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!OR_)|COOKIE|PRIVATE|(^|_)(PASS|PAT|PWD|DSN)($|_)|^BUNDLE_.*__/i
+const harmlessNames = new Set(["PWD", "OLDPWD", "GOPRIVATE"])
+
+/** Matches tokens by the beginnings that their issuers give them, and private keys. */
+const token =
+  /(?<![A-Za-z0-9])(gh[a-z]_\w{8}|github_pat_|gl[a-z]{2,5}-\w{8}|sk[-_][\w-]{10}|rk_live_|xox[a-z]-|A[KS]IA[A-Z0-9]{12}|AIza\w{8}|ya29\.|npm_\w{8}|pypi-\w{8}|hf_\w{8}|SG\.\w{8}|shp[a-z]{2}_\w{8}|do[a-z]_v1_|eyJ\w{8})|-----BEGIN/
+/** Matches an address with a user other than git's, a setting named like a secret, and the path in which conda puts its token. */
+const credential =
+  /:\/\/(?!git@)[^/\s@]+@|^[^/\s:@]+:[^/\s@]+@|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\s*[=:]\s*\S|\/t\/[^/]{6,}\//i
+const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+
+/** Tests for a long word with digits in which the kind of character changes too often for words: a key in base64 or hexadecimal. */
+const isRandom = (word: string): boolean =>
+  word.length >= 20 &&
+  /\d/.test(word) &&
+  (word.match(/(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=\d)\D/g)?.length ?? 0) / word.length >= 0.25
+
+/** Tests for the value of a secret. Paths and addresses have random words that are none: names of builds, of caches. */
+const isSecretValue = (value: string): boolean =>
+  token.test(value) ||
+  credential.test(value) ||
+  uuid.test(value) ||
+  (!/^[/.~]|:\//.test(value) && value.split(/[^A-Za-z0-9+/=]+/).some(isRandom))
 
 /**
  * Values for variables that the environment does not set: they make error messages the same everywhere, and keep tools
@@ -65,10 +90,12 @@ const toNames = (patterns: ReadonlyArray<string>): ((name: string) => boolean) =
 }
 
 const isAllowed = toAllowed(allowed)
+const isHarmless = (name: string): boolean =>
+  !exceptions.has(name) && (isAllowed(name) || (harmlessKind.test(name) && !loading.test(name)))
 
 /** Tests whether a variable looks like a secret, by its name or its value. */
 export const looksSecret = (name: string, value: string): boolean =>
-  (secretName.test(name) && !harmlessNames.has(name)) || secretValue.test(value)
+  (secretName.test(name) && !harmlessNames.has(name)) || isSecretValue(value)
 
 /**
  * Makes the environment of a sandboxed shell. `names` are names and patterns of further variables that the user passes
@@ -83,8 +110,7 @@ export const make = (
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(environment)) {
     if (spelled.has(name)) kept[name] = value
-    else if (looksSecret(name, value)) continue
-    else if (isWanted(name) || (isAllowed(name) && !exceptions.has(name))) kept[name] = value
+    else if (!looksSecret(name, value) && (isWanted(name) || isHarmless(name))) kept[name] = value
   }
   return { ...defaults, ...kept }
 }

@@ -70,4 +70,57 @@ describe("the environment", () => {
     assert.isTrue(Environment.looksSecret("GOPROXY", "https://ann:secret@proxy.example"))
     assert.isFalse(Environment.looksSecret("GOPROXY", "https://proxy.example:8080,direct"))
   })
+
+  it("lets settings of harmless kinds through", () => {
+    const harmless = {
+      RAILS_ENV: "test",
+      DJANGO_SETTINGS_MODULE: "shop.settings.dev",
+      PGHOST: "db.internal",
+      PORT: "3000",
+      DEBUG: "express:*,-router",
+      GOPRIVATE: "git.example.com/*",
+      SSL_CERT_FILE: "/etc/ssl/company.pem",
+      REQUESTS_CA_BUNDLE: "/etc/ssl/company.pem",
+      GIT_AUTHOR_NAME: "Ann Arbor",
+      DATABASE_URL: "postgres://localhost:5432/shop_test",
+      LOG_LEVEL: "debug",
+      ASSET_HOST: "https://cdn.example.com",
+      NODE_PATH: "/nix/store/0c5b8k1vx2y3z4w5q6r7s8t9v0a1b2c3-node/lib"
+    }
+    const made = Environment.make(harmless)
+    for (const [name, value] of Object.entries(harmless)) assert.strictEqual(made[name], value, name)
+  })
+
+  it("keeps every value out that has the form of a secret, whatever its name", () => {
+    const secrets = {
+      NIX_CONFIG: "access-tokens = github.com=abc",
+      BUNDLE_RUBYGEMS__PKG__GITHUB__COM: "ada:abc",
+      UV_INDEX_URL: "https://abc@pypi.example/simple",
+      MAVEN_OPTS: "-Xmx1g -Drepo.password=abc",
+      CONDA_CHANNEL_ALIAS: "https://conda.example/t/abcdefgh/x",
+      RAILS_ENV: "ghp_0123456789abcdefghij",
+      DEBUG: "sk-proj-0123456789abcdef",
+      APP_MODE: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+      APP_VERSION: "3f2a9c81d4e5b6a7980f1e2d3c4b5a69788796a5",
+      SERVICE_HOST: "0f8fad5b-d9cb-469f-a165-70867728950e",
+      JOB_ENV: "eyJhbGciOiJIUzI1NiJ9.e30.x",
+      CERT_FILE: "-----BEGIN PRIVATE KEY-----",
+      SENTRY_DSN: "https://sentry.example/1",
+      DB_PASS: "x"
+    }
+    const made = Environment.make(secrets)
+    for (const name of Object.keys(secrets)) assert.isUndefined(made[name], name)
+    // A variable that the user names in full is passed on.
+    assert.strictEqual(Environment.make(secrets, ["DB_PASS"])["DB_PASS"], "x")
+  })
+
+  it("keeps what loads code or runs it out of the kinds", () => {
+    const made = Environment.make({
+      BASH_ENV: "/x",
+      LD_AUDIT_PATH: "/x",
+      GCONV_PATH: "/x",
+      XDG_RUNTIME_DIR: "/run/user/1"
+    })
+    assert.deepStrictEqual(Object.keys(made).sort(), Object.keys(defaults).sort())
+  })
 })
