@@ -1,0 +1,158 @@
+/**
+ * Finds files whose very content git holds: anyone can read them by `git show`, so that hiding them protects nothing.
+ *
+ * Only hashes count. A command can write an index, but it can't write the hash of a content that it can't read, unless it can
+ * guess the content. git is not run, because a repository's configuration names programs that git runs.
+ */
+import * as Crypto from "node:crypto"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+
+/** The most bytes of an index, and of a file that is hashed. */
+const largestIndex = 256 * 1024 ** 2
+const largestFile = 1024 ** 2
+
+interface Repository {
+  /** The directory that paths in the index are relative to. */
+  readonly root: string
+  readonly index: string
+  readonly algorithm: "sha1" | "sha256"
+}
+
+const read = (path: string, most: number): Buffer | undefined => {
+  try {
+    const fd = Fs.openSync(path, Fs.constants.O_RDONLY | Fs.constants.O_NOFOLLOW | Fs.constants.O_NONBLOCK)
+    try {
+      const stats = Fs.fstatSync(fd)
+      return stats.isFile() && stats.size <= most ? Fs.readFileSync(fd) : undefined
+    } finally {
+      Fs.closeSync(fd)
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Finds the git directory of a working tree: `.git`, or the directory that a linked worktree's or submodule's `.git` file names. */
+const gitDirectoryAt = (root: string): string | undefined => {
+  const path = Path.join(root, ".git")
+  const stats = Fs.lstatSync(path, { throwIfNoEntry: false })
+  if (stats?.isDirectory() === true) return path
+  const [, target] = /^gitdir: (.+?)\n*$/.exec(read(path, 4096)?.toString() ?? "") ?? []
+  return target === undefined ? undefined : Path.resolve(root, target)
+}
+
+const repositoryOf = (directory: string): Repository | undefined => {
+  for (let root = directory; ; root = Path.dirname(root)) {
+    const git = gitDirectoryAt(root)
+    if (git !== undefined) {
+      const common = read(Path.join(git, "commondir"), 4096)?.toString().trim() ?? "."
+      const config = read(Path.resolve(git, common, "config"), 1024 ** 2)?.toString() ?? ""
+      const algorithm = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? "sha256" : "sha1"
+      return { root, index: Path.join(git, "index"), algorithm }
+    }
+    if (root === "/") return undefined
+  }
+}
+
+/** Reads a variable-length number, as version 4 of the index has for the length of what two paths share. */
+const readOffset = (bytes: Buffer, start: number): readonly [value: number, next: number] => {
+  let at = start
+  let byte = bytes[at++] ?? 0
+  let value = byte & 127
+  while (byte & 128) {
+    byte = bytes[at++] ?? 0
+    value = (value + 1) * 128 + (byte & 127)
+  }
+  return [value, at]
+}
+
+/**
+ * Reads the hashes of an index, by path. Paths that are in conflict (stages 1 to 3) have none.
+ *
+ * @see https://git-scm.com/docs/index-format
+ */
+export const parseIndex = (bytes: Buffer, hashLength: number): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  const version = bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC" ? 0 : bytes.readUInt32BE(4)
+  if (version < 2 || version > 4) return found
+  let at = 12
+  let path = Buffer.alloc(0)
+  for (let left = bytes.readUInt32BE(8); left > 0; left--) {
+    const start = at
+    const flagsAt = start + 40 + hashLength
+    if (flagsAt + 4 > bytes.length) return found
+    const flags = bytes.readUInt16BE(flagsAt)
+    at = flagsAt + ((flags & 0x4000) === 0 ? 2 : 4)
+    let kept = Buffer.alloc(0)
+    if (version === 4) {
+      const [removed, next] = readOffset(bytes, at)
+      kept = path.subarray(0, Math.max(0, path.length - removed))
+      at = next
+    }
+    const end = bytes.indexOf(0, at)
+    if (end < 0) return found
+    path = Buffer.concat([kept, bytes.subarray(at, end)])
+    // Entries of versions 2 and 3 are padded with NULs to a multiple of 8.
+    at = version === 4 ? end + 1 : start + Math.ceil((end + 1 - start) / 8) * 8
+    const mode = bytes.readUInt32BE(start + 24)
+    const isFile = (mode & 0o170000) === 0o100000
+    const stage = (flags >> 12) & 3
+    if (isFile && stage === 0) found.set(path.toString(), bytes.toString("hex", start + 40, flagsAt))
+  }
+  return found
+}
+
+interface Index {
+  readonly stamp: string
+  readonly hashes: ReadonlyMap<string, string>
+}
+
+const stampOf = ({ ctimeNs, ino, mtimeNs, size }: Fs.BigIntStats): string => [ctimeNs, ino, mtimeNs, size].join(" ")
+
+/** Decides on files, and keeps what it has read of indexes and files until they change. */
+export class GitHeld {
+  private readonly repositories = new Map<string, Repository | undefined>()
+  private readonly indexes = new Map<string, Index>()
+  private readonly files = new Map<string, { readonly stamp: string; readonly isHeld: boolean }>()
+
+  /**
+   * Tests whether the index of the file's repository has the file's content. A link, a file with further names, and one that
+   * is larger than 1 MiB is not looked at.
+   *
+   * @param path real and absolute
+   */
+  has(path: string): boolean {
+    const stats = Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true })
+    if (stats?.isFile() !== true || stats.nlink !== 1n || stats.size > BigInt(largestFile)) return false
+    const repository = this.repositoryOf(Path.dirname(path))
+    if (repository === undefined) return false
+    const hash = this.read(repository).get(Path.relative(repository.root, path))
+    if (hash === undefined) return false
+    const stamp = `${stampOf(stats)} ${hash}`
+    const known = this.files.get(path)
+    if (known?.stamp === stamp) return known.isHeld
+    const content = read(path, largestFile)
+    const isHeld =
+      content !== undefined &&
+      Crypto.createHash(repository.algorithm).update(`blob ${content.length}\0`).update(content).digest("hex") === hash
+    this.files.set(path, { stamp, isHeld })
+    return isHeld
+  }
+
+  private repositoryOf(directory: string): Repository | undefined {
+    if (!this.repositories.has(directory)) this.repositories.set(directory, repositoryOf(directory))
+    return this.repositories.get(directory)
+  }
+
+  private read({ algorithm, index }: Repository): ReadonlyMap<string, string> {
+    const stats = Fs.lstatSync(index, { throwIfNoEntry: false, bigint: true })
+    const stamp = stats === undefined ? "" : stampOf(stats)
+    const known = this.indexes.get(index)
+    if (known?.stamp === stamp) return known.hashes
+    const bytes = read(index, largestIndex)
+    const hashes: Index["hashes"] = bytes === undefined ? new Map() : parseIndex(bytes, algorithm === "sha1" ? 20 : 32)
+    this.indexes.set(index, { stamp, hashes })
+    return hashes
+  }
+}
