@@ -1,6 +1,6 @@
 /**
- * Finds the options that have no effect: all that are for a sandbox, where `sandbox.json` switches it off; and `--allow`
- * where a rule takes precedence, or nothing is there.
+ * Finds the options that have no effect: all that are for a sandbox, where `sandbox.json` switches it off; `--allow` and
+ * `--allow-read` where a rule takes precedence, or nothing is there.
  */
 import * as Path from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -21,7 +21,7 @@ import type * as SessionOptions from "./SessionOptions.js"
 
 const layer = PolicyBuilder.layer.pipe(
   Layer.provideMerge(SandboxConfig.layer),
-  Layer.provide(SandboxSettings.layerFromEnv()),
+  Layer.provideMerge(SandboxSettings.layerFromEnv()),
   Layer.provide(NodeFileSystem.layer)
 )
 
@@ -32,7 +32,7 @@ const layer = PolicyBuilder.layer.pipe(
  * @param option one that was given, and that only a sandbox can follow
  */
 export const check = (
-  { allow, cwd: given }: Pick<SessionOptions.Given, "allow" | "cwd">,
+  { allow, allowRead, cwd: given }: Pick<SessionOptions.Given, "allow" | "allowRead" | "cwd">,
   option: string
 ): Effect.Effect<void, ConfigError | WrongUsage> =>
   Effect.gen(function* () {
@@ -41,30 +41,37 @@ export const check = (
     if (Either.isRight(config) && !config.right.enabled) {
       return yield* new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.` })
     }
-    if (allow.length === 0) return
+    if (allow.length + allowRead.length === 0) return
     const cwd = Path.resolve(Option.getOrElse(given, () => process.cwd()))
-    const built = (yield* PolicyBuilder.PolicyBuilder).peek(cwd)
+    const { merge } = PolicyBuilder
+    const settings = yield* SandboxSettings.SandboxSettings
+    if (Either.isLeft(config)) return
+    const built = merge(cwd, file, config.right, { ...settings, whitelist: allow, readable: allowRead })
     if (Either.isLeft(built)) return
     const { explain } = PolicyDecision.make(built.right)
-    for (const entry of allow) {
+    const wanted = [
+      ...allow.map((entry) => ({ entry, access: "write", option: "--allow" }) as const),
+      ...allowRead.map((entry) => ({ entry, access: "read", option: "--allow-read" }) as const)
+    ]
+    for (const { access, entry, option } of wanted) {
       // Names with these may mean another path: whether they may be on the list is told where it is made.
       if (/[~$*?[\]{}\\]/.test(entry)) continue
       const path = Path.resolve(cwd, entry)
-      const verdict = explain(path, cwd, "write")
+      const verdict = explain(path, cwd, access)
       const told = Name.of(entry)
       const indifferent = SandboxEntry.indifferent(path)
       if (indifferent !== undefined)
-        return yield* new WrongUsage({ message: `--allow ${told} has no effect: ${indifferent}.` })
+        return yield* new WrongUsage({ message: `${option} ${told} has no effect: ${indifferent}.` })
       if (verdict.allowed) continue
       const { reason, rule } = verdict
       if (!PolicyDecision.isNotWhitelisted(rule)) {
         return yield* new WrongUsage({
-          message: `--allow ${told} has no effect: rule ${Name.ofEntry(rule.pattern)} takes precedence: ${reason}.`
+          message: `${option} ${told} has no effect: rule ${Name.ofEntry(rule.pattern)} takes precedence: ${reason}.`
         })
       }
       if (HostPath.isMissing(path)) {
         return yield* new WrongUsage({
-          message: `--allow ${told} has no effect: it does not exist. Make it, or allow the directory that it is to lie in.`
+          message: `${option} ${told} has no effect: it does not exist. Make it, or allow the directory that it is to lie in.`
         })
       }
     }

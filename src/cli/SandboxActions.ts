@@ -289,8 +289,11 @@ export const clean = Effect.gen(function* () {
   return ExitCode.success
 }).pipe(run)
 
-/** Adds a path to the whitelist of `sandbox.json`; refuses it where another rule takes precedence. */
-export const allow = (given: { readonly path: string }) =>
+/**
+ * Adds a path to the whitelist of `sandbox.json`, or to what may be read where a built-in rule hides it; refuses it where a rule of
+ * the user's own takes precedence.
+ */
+export const allow = (given: { readonly path: string; readonly write: boolean }) =>
   Effect.gen(function* () {
     const text = yield* expand(given.path)
     const reason = SandboxEntry.notAPath(text)
@@ -300,8 +303,16 @@ export const allow = (given: { readonly path: string }) =>
     if (never !== undefined) return yield* complain(`${Name.of(path)} can't be allowed: ${never}.`)
     const config = yield* SandboxConfig.SandboxConfig
     const { policy } = yield* inspect
-    const verdict = PolicyDecision.make(policy).explain(path, policy.cwd, "write")
-    if (!verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) {
+    const { explain } = PolicyDecision.make(policy)
+    const verdict = explain(path, policy.cwd, "write")
+    const isHidden =
+      !verdict.allowed && verdict.rule.source === "default" && !PolicyDecision.isNotWhitelisted(verdict.rule)
+    if (isHidden && !given.write) {
+      const isNew = yield* config.addReadable(path)
+      yield* print("stdout", `${isNew ? "allowed" : "allowed already"}, to read: ${Name.of(path)}`)
+      return ExitCode.success
+    }
+    if (!isHidden && !verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) {
       return yield* complain(`${Name.of(path)} can't be allowed: ${why(verdict)}. That wins, so nothing was written.`)
     }
     const isNew = yield* config.addWhitelist(path)

@@ -10,6 +10,7 @@ export interface Given {
   readonly timeout: Option.Option<number>
   readonly noSandbox: boolean
   readonly allow: ReadonlyArray<string>
+  readonly allowRead: ReadonlyArray<string>
   readonly deny: ReadonlyArray<string>
   readonly env: ReadonlyArray<string>
   readonly allowUnixSockets: boolean
@@ -24,8 +25,17 @@ export interface Given {
 export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
 
 /** Returns the first option that was given which only a sandbox can follow; undefined where there is none. */
-export const onlyInSandbox = ({ allow, allowUnixSockets, ask, deny, env, temporary }: Given): string | undefined => {
+export const onlyInSandbox = ({
+  allow,
+  allowRead,
+  allowUnixSockets,
+  ask,
+  deny,
+  env,
+  temporary
+}: Given): string | undefined => {
   if (allow.length > 0) return "--allow"
+  if (allowRead.length > 0) return "--allow-read"
   if (deny.length > 0) return "--deny"
   if (env.length > 0) return "--env"
   if (allowUnixSockets) return "--allow-unix-sockets"
@@ -50,6 +60,7 @@ export const toSettings = (
   {
     ...(given.noSandbox ? { enabled: false } : {}),
     whitelist: given.allow,
+    readable: given.allowRead,
     blacklist: given.deny,
     env: given.env,
     ...(given.allowUnixSockets ? { unixSockets: true } : {}),

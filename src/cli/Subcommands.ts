@@ -108,6 +108,11 @@ const session = {
   ),
   noSandbox: flag("no-sandbox").pipe(withDescription("Run without a sandbox: with all the rights that you have.")),
   allow: list("allow", "path", "A path that commands may write, besides the working directory."),
+  allowRead: list(
+    "allow-read",
+    "path",
+    "A path that commands may read although a built-in rule hides it, such as .env."
+  ),
   deny: list("deny", "pattern", "A path or pattern that commands may neither read nor write."),
   env: list("env", "name", "A variable that the sandbox would leave out, and commands are to get."),
   allowUnixSockets: flag("allow-unix-sockets").pipe(
@@ -338,8 +343,11 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define(
     "sandbox allow",
-    "Let sandboxed commands write to a path, in every session to come.",
-    { path: path("It and all below it; nothing around it.") },
+    "Let sandboxed commands write to a path, or read one that a built-in rule hides, in every session to come.",
+    {
+      write: flag("write").pipe(withDescription("Let them write what a built-in rule hides, too.")),
+      path: path("It and all below it; nothing around it.")
+    },
     (given) => later(loadSandbox, (actions) => actions.allow(given))
   ),
   define(

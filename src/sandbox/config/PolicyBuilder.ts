@@ -59,7 +59,8 @@ export class PolicyBuilder extends Context.Tag("synapse/PolicyBuilder")<
 >() {}
 
 /**
- * The built-in blacklist: places where secrets usually lie. Users can add to it, not remove from it.
+ * The built-in blacklist: places where secrets usually lie. A path that the user allows by its own name is exempt; patterns hide
+ * files only, and none whose content git has.
  *
  * @since 0.1.0
  * @category constructors
@@ -93,15 +94,14 @@ export const serversFile = "mcp_servers.json"
  */
 const secrets = ["settings.json", `mcp/${serversFile}`, "sessions"]
 
-/** Returns the built-in blacklist, for the directory of Synapse's own files and for other users' home directories. */
-const builtIn = (home: string, homes: ReadonlyArray<string>): ReadonlyArray<string> => [
+/** Returns the built-in blacklist, for other users' home directories as well. */
+const builtIn = (homes: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...defaultBlacklist,
   ...homes.flatMap((other) =>
     defaultBlacklist.flatMap((entry) =>
       entry.startsWith("~/") ? [PathGlob.escape(Path.join(other, entry.slice(2)))] : []
     )
-  ),
-  ...secrets.map((name) => PathGlob.escape(Path.join(home, name)))
+  )
 ]
 
 const ofDirectory = (parent: string, cwd: string): string =>
@@ -157,9 +157,9 @@ class Build {
     return found && { reason: WrittenPlaces.describe(found), real: found.real }
   }
 
-  /** Returns why a rule can't be on the whitelist. */
-  private refusal(rule: Rule): string | undefined {
-    const unwritable = PathEntry.unwritable(realOf(rule))
+  /** Returns why a rule can't be on a list of what is allowed. */
+  private refusal(rule: Rule, list: List): string | undefined {
+    const unwritable = list === "whitelist" ? PathEntry.unwritable(realOf(rule)) : undefined
     if (unwritable !== undefined) return unwritable
     // After a path was written into the file, a command may have put a link there. Links in the root are the system's own.
     const { links, real } = this.follow(rule.path)
@@ -177,7 +177,7 @@ class Build {
       const rules = meanings.map((meaning) => withReal({ pattern: entry, ...meaning, source }, this.follow))
       // An entry of the whitelist has one meaning.
       const [first] = rules
-      const reason = list === "whitelist" && first !== undefined ? this.refusal(first) : undefined
+      const reason = list === "blacklist" || first === undefined ? undefined : this.refusal(first, list)
       return reason === undefined ? Either.right(rules) : Either.left(reason)
     })
   }
@@ -334,6 +334,7 @@ export const checkSettings = (cwd: string, settings: Settings): SandboxConfigErr
   const all: ReadonlyArray<Either.Either<unknown, SandboxConfigError>> = [
     build.rules("whitelist", settings.whitelist, "user", origin),
     build.rules("blacklist", settings.blacklist, "user", origin),
+    build.rules("readable", settings.readable, "user", origin),
     variablesOf({ [origin]: settings.env })
   ]
   return all
@@ -363,27 +364,38 @@ export const merge = (
     const { unixSockets = config.policy.unixSockets ?? false } = settings
     const build = new Build(Path.resolve(cwd), file, settings)
     const project = RealPath.follow(build.cwd).real
-    const listed = (list: List, builtIn: ReadonlyArray<string>) =>
+    const listed = (list: List) =>
       Either.map(
         Either.all([
-          build.rules(list, builtIn, "default", "the defaults"),
           build.rules(list, config.policy.filesystem[list], "file", file, "policy.filesystem."),
           build.rules(list, settings[list], "user", "the settings"),
-          build.rules(list, runtime[list], "runtime", "this session")
+          build.rules(list, list === "readable" ? [] : runtime[list], "runtime", "this session")
         ]),
         (all) => all.flat()
       )
     const [own, temporary] = build.places()
-    const whitelist = distinct([...own, ...(yield* listed("whitelist", [])), ...temporary])
-    const blacklist = distinct(yield* listed("blacklist", builtIn(home, homes)))
+    const allowed = yield* listed("whitelist")
+    const whitelist = distinct([...own, ...allowed, ...temporary])
+    const usual = yield* build.rules("blacklist", builtIn(homes), "default", "the defaults")
+    const denied = [
+      ...secrets.map((name) => exact(Path.join(home, name), "own", build.follow)),
+      ...(yield* listed("blacklist"))
+    ]
+    const blacklist = distinct([...denied, ...usual])
+    // A built-in rule gives way to a path that the user names, a rule of the user's own does not.
+    const [isUsual, isDenied] = [PathRule.make(usual), PathRule.make(denied)]
+    const isExempt = (rule: Rule) =>
+      isUsual.find(realOf(rule)) !== undefined && isDenied.find(realOf(rule)) === undefined
+    const opened = allowed.filter(isExempt)
     const environment = yield* variablesOf({ [file]: config.env, "the settings": settings.env })
-    const read = granted(runtime.granted ?? [])
+    const read = [...opened, ...(yield* listed("readable")).filter(isExempt), ...granted(runtime.granted ?? [])]
     const policy: SandboxPolicy = {
       cwd: build.cwd,
       whitelist,
       blacklist,
       readonly: build.readonly(whitelist),
       ...(read.length === 0 ? undefined : { granted: read }),
+      ...(opened.length === 0 ? undefined : { opened }),
       allowNetwork: false,
       ...(unixSockets ? { unixSockets } : undefined),
       ...(toolCache ? { toolCache: exact(toolCacheOf(home, project), "cache") } : undefined),

@@ -168,6 +168,8 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
      * hold.
      */
     readonly addWhitelist: (path: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
+    /** Allows reading an absolute path permanently although a built-in rule hides it, as `addWhitelist` does for writing. */
+    readonly addReadable: (path: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
     /**
      * Denies a path or a pattern permanently; the entry is kept as it is written. Returns whether the entry is new.
      * Fails with InvalidUsage for an entry that no blacklist may hold.
@@ -195,6 +197,18 @@ const over = (
       onRight: () => change(SandboxFile.add(list, entry))
     })
 
+  const allow = (path: string, list: "whitelist" | "readable") =>
+    Path.isAbsolute(path)
+      ? Effect.suspend(() => {
+          const doubt = WrittenPlaces.doubt(settings.home, path)
+          return doubt === undefined
+            ? add(list, PathGlob.escape(RealPath.follow(path).real), "/")
+            : new InvalidUsage({
+                reason: `${WrittenPlaces.describe(doubt)}. If that is what is meant, allow ${doubt.real}`
+              })
+        })
+      : new InvalidUsage({ reason: `${JSON.stringify(path)} can't be on the ${list}: it is not absolute.` })
+
   return {
     file,
     load: Effect.suspend(peek),
@@ -206,17 +220,8 @@ const over = (
         return isOpen ? Effect.ignore(make) : Effect.void
       }),
     remember,
-    addWhitelist: (path) =>
-      Path.isAbsolute(path)
-        ? Effect.suspend(() => {
-            const doubt = WrittenPlaces.doubt(settings.home, path)
-            return doubt === undefined
-              ? add("whitelist", PathGlob.escape(RealPath.follow(path).real), "/")
-              : new InvalidUsage({
-                  reason: `${WrittenPlaces.describe(doubt)}. If that is what is meant, allow ${doubt.real}`
-                })
-          })
-        : new InvalidUsage({ reason: `${JSON.stringify(path)} can't be on the whitelist: it is not absolute.` }),
+    addWhitelist: (path) => allow(path, "whitelist"),
+    addReadable: (path) => allow(path, "readable"),
     addBlacklist: (entry) => add("blacklist", entry, "/"),
     forget: Effect.fn("SandboxConfig.forget")(function* (entry, cwd) {
       const isSame = PathEntry.sameAs(entry, { ...settings, cwd })

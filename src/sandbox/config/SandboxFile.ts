@@ -11,7 +11,13 @@ import * as JsonText from "../../domain/JsonText.js"
 
 const entries = Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
 
-const Filesystem = Schema.Struct({ whitelist: entries, blacklist: entries })
+const Filesystem = Schema.Struct({
+  whitelist: entries,
+  blacklist: entries,
+  /** Exact paths that commands may read although a built-in rule hides them. */
+  readable: entries
+})
+const noLists = { whitelist: [], blacklist: [], readable: [] }
 const Network = Schema.Struct({
   /** Always false, whatever the file says: no rule gives access to the network. */
   allowNetwork: Schema.transform(Schema.Unknown, Schema.Literal(false), {
@@ -21,7 +27,7 @@ const Network = Schema.Struct({
   }).pipe(Schema.optionalWith({ default: () => false as const }))
 })
 const Policy = Schema.Struct({
-  filesystem: Schema.optionalWith(Filesystem, { default: () => ({ whitelist: [], blacklist: [] }) }),
+  filesystem: Schema.optionalWith(Filesystem, { default: () => noLists }),
   network: Schema.optionalWith(Network, { default: () => ({ allowNetwork: false as const }) }),
   /** True lets commands use unix sockets, and so reach programs outside of the sandbox. */
   unixSockets: Schema.optional(Schema.Boolean),
@@ -42,7 +48,7 @@ export const SandboxFile = Schema.Struct({
   enabled: Schema.optionalWith(Schema.Boolean, { default: () => true }),
   provider: Schema.optionalWith(Schema.NonEmptyString, { default: () => "local" }),
   policy: Schema.optionalWith(Policy, {
-    default: () => ({ filesystem: { whitelist: [], blacklist: [] }, network: { allowNetwork: false as const } })
+    default: () => ({ filesystem: noLists, network: { allowNetwork: false as const } })
   }),
   /** Names of variables that commands get besides those that every sandbox gets, secrets or not. */
   env: entries,
@@ -75,7 +81,7 @@ const switches: ReadonlyArray<string> = ["unixSockets", "toolCache", "temporary"
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "": ["enabled", "provider", "policy", "env", "providerOptions"],
   policy: ["filesystem", "network", ...switches],
-  "policy.filesystem": ["whitelist", "blacklist"],
+  "policy.filesystem": ["whitelist", "blacklist", "readable"],
   "policy.network": ["allowNetwork"]
 }
 
@@ -97,7 +103,7 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
     if (switches.includes(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.${name}` }
     }
-    if (/^(?:white|black)list$/i.test(name)) {
+    if (/^(?:whitelist|blacklist|readable)$/i.test(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.filesystem.${name.toLowerCase()}` }
     }
   }
@@ -125,7 +131,7 @@ export const decode = (value: unknown): Either.Either<SandboxFile, JsonText.Flaw
  * @since 0.1.0
  * @category models
  */
-export type List = "whitelist" | "blacklist"
+export type List = "whitelist" | "blacklist" | "readable"
 
 /**
  * An entry, and the list that it is on.
@@ -166,7 +172,7 @@ export const add =
     filesystem[list].includes(entry) ? undefined : { [list]: [...filesystem[list], entry] }
 
 /**
- * Removes all matching entries from both lists.
+ * Removes all matching entries from the lists.
  *
  * @since 0.1.0
  * @category combinators
@@ -174,13 +180,11 @@ export const add =
 export const remove =
   (isToGo: (entry: Entry) => boolean): Change =>
   ({ policy: { filesystem } }) => {
-    const left = (list: List) => filesystem[list].filter((entry) => !isToGo({ list, entry }))
-    const [whitelist, blacklist] = [left("whitelist"), left("blacklist")]
-    const changed = {
-      ...(whitelist.length < filesystem.whitelist.length ? { whitelist } : {}),
-      ...(blacklist.length < filesystem.blacklist.length ? { blacklist } : {})
-    }
-    return Object.keys(changed).length === 0 ? undefined : changed
+    const changed = (["whitelist", "blacklist", "readable"] as const).flatMap((list) => {
+      const left = filesystem[list].filter((entry) => !isToGo({ list, entry }))
+      return left.length < filesystem[list].length ? [[list, left] as const] : []
+    })
+    return changed.length === 0 ? undefined : Object.fromEntries(changed)
   }
 
 const childOf = (value: unknown, name: string): unknown => (Predicate.isReadonlyRecord(value) ? value[name] : undefined)

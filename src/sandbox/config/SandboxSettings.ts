@@ -97,6 +97,8 @@ export interface Settings {
   readonly enabled: boolean | undefined
   /** Entries added to the whitelist of `sandbox.json`. */
   readonly whitelist: ReadonlyArray<string>
+  /** Paths that may be read although a built-in rule hides them, added to those of `sandbox.json`. */
+  readonly readable: ReadonlyArray<string>
   /** Entries added to the blacklist of `sandbox.json`. */
   readonly blacklist: ReadonlyArray<string>
   /** Names of variables that commands get, added to those of `sandbox.json`, secrets or not. */
@@ -157,6 +159,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
     program: [...ownPlace(), process.execPath],
     enabled: undefined,
     whitelist: [],
+    readable: [],
     blacklist: [],
     env: [],
     unixSockets: undefined,

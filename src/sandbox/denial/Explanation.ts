@@ -121,6 +121,13 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
     const entry = `${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
     return ["Do not work around it.", `The user can lift the rule: synapse sandbox forget ${entry}`]
   }
+  if (source === "default") {
+    const write = access === "write" ? "--write " : ""
+    return [
+      "Do not work around it.",
+      `Ask the user to run: synapse sandbox allow ${write}${Quote.line(denial.resource)}`
+    ]
+  }
   return ["Do not work around it: ask the user for what you need of it."]
 }
 

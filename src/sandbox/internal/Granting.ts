@@ -66,7 +66,7 @@ const check = (path: string): Effect.Effect<void, ExecutionFailed> =>
 
 /** The dependencies of `make`. */
 export interface GrantingDoor {
-  readonly config: Pick<Context.Tag.Service<SandboxConfig>, "addWhitelist" | "remember">
+  readonly config: Pick<Context.Tag.Service<SandboxConfig>, "addReadable" | "addWhitelist" | "remember">
   readonly current: CurrentSandbox
   /** The directory whose sandbox is made where there is none. */
   readonly directory: string
@@ -136,9 +136,9 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
           )
         )
 
-  const allowForGood: Granting["allowForGood"] = (path) =>
+  const write = (path: string, access: Grant["access"]) =>
     Effect.asVoid(
-      Effect.mapError(config.addWhitelist(path), (error) =>
+      Effect.mapError(access === "read" ? config.addReadable(path) : config.addWhitelist(path), (error) =>
         error._tag === "SandboxConfigError" ? toFailure(error) : error
       )
     )
@@ -161,7 +161,7 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
       const given = yield* Effect.either(queue.enter(Effect.zipRight(prepare(grant), give)))
       // A right that could not be given leaves nothing behind.
       if (Either.isLeft(given)) return { now: given.left.message, forGood: undefined }
-      const written = forGood ? yield* Effect.either(allowForGood(grant.resource)) : undefined
+      const written = forGood ? yield* Effect.either(write(grant.resource, grant.access)) : undefined
       return { now: undefined, forGood: written?._tag === "Left" ? written.left.message : undefined }
     })
 
@@ -198,6 +198,6 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
           return Effect.onError(current.build(current.now()?.cwd ?? directory), () => Effect.sync(takeBack))
         })
       ),
-    allowForGood
+    allowForGood: (path) => write(path, "write")
   }
 }

@@ -70,9 +70,8 @@ export class Permission extends Context.Tag("synapse/Permission")<
 /**
  * Returns the answers that may be given, the narrowest first and `deny` last.
  *
- * Only what a whitelist can allow is offered permanently. A path on a
- * blacklist can be allowed to be read, for the session at most: to allow it permanently, a person edits `sandbox.json`,
- * and built-in rules always stay. The network, unix sockets, Synapse's own files, and those that MCP servers run can never
+ * A path on a blacklist can be allowed to be read: permanently where a built-in rule denies it, for the session at most where
+ * the user's own does. The network, unix sockets, Synapse's own files, and those that MCP servers run can never
  * be allowed. A sub-agent is allowed nothing permanently: its policy is its own, and ends with it.
  *
  * @since 0.1.0
@@ -83,7 +82,13 @@ export const choices = ({ access, resource, rule, task }: PermissionRequest): Re
     if (access === "write") return ["deny"]
     // Of a hidden directory, a running sandbox can't be shown one file and hidden it again: only a new one can.
     const isBelow = rule.kind === "path" && rule.path !== resource
-    return isBelow ? ["allow_session", "deny"] : ["allow_once", "allow_session", "deny"]
+    const isKept = rule.source === "default" && task === undefined
+    return [
+      ...(isBelow ? [] : (["allow_once"] as const)),
+      "allow_session",
+      ...(isKept ? (["allow_permanent"] as const) : []),
+      "deny"
+    ]
   }
   if (PathEntry.unwritable(resource) !== undefined) return ["deny"]
   return task === undefined

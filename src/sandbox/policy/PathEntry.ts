@@ -127,23 +127,23 @@ export const unwritable = (path: string): string | undefined => {
 }
 
 const wildcards =
-  "the whitelist has no wildcards: name the directory, or put a backslash before a character that belongs to its name"
+  "what is allowed has no wildcards: name the directory, or put a backslash before a character that belongs to its name"
 
 /** Parses an entry of a list; on the left, the reason why the list can't hold it. */
 export const parse = (
   entry: string,
   expansion: Expansion,
-  list: "whitelist" | "blacklist"
+  list: "whitelist" | "blacklist" | "readable"
 ): Either.Either<ReadonlyArray<Meaning>, string> => {
   const refused = refusal(entry)
   if (refused !== undefined) return Either.left(refused)
   const alternatives = PathGlob.expandBraces(expand(entry, expansion), mostAlternatives)
   if (alternatives === undefined) return Either.left(`it has more than ${mostAlternatives} alternatives`)
-  if (list === "whitelist" && alternatives.length > 1) return Either.left(wildcards)
+  if (list !== "blacklist" && alternatives.length > 1) return Either.left(wildcards)
   return Either.all(
     alternatives.map((pattern): Either.Either<Meaning, string> => {
       if (PathGlob.hasWildcard(pattern)) {
-        return list === "whitelist" ? Either.left(wildcards) : toGlob(pattern, expansion.cwd)
+        return list !== "blacklist" ? Either.left(wildcards) : toGlob(pattern, expansion.cwd)
       }
       if (pattern === "") return Either.left("one of its alternatives is empty")
       const path = Path.resolve(expansion.cwd, PathGlob.unescape(pattern))

@@ -164,16 +164,17 @@ const flags = (ignoreCase: boolean) => (ignoreCase ? "isu" : "su")
 
 /**
  * Compiles absolute patterns, without alternatives, into an expression for the absolute paths that one of them matches,
- * and all that lies below these. It matches in time proportional to the path's length. Throws SyntaxError where the
+ * and, unless it is for files only, all that lies below these. It matches in time proportional to the path's length. Throws SyntaxError where the
  * ends of a range are the wrong way round.
  *
  * @since 0.1.0
  * @category compiling
  */
-export const compile = (patterns: ReadonlyArray<string>, ignoreCase: boolean): RegExp => {
+export const compile = (patterns: ReadonlyArray<string>, ignoreCase: boolean, isForFiles = false): RegExp => {
   const once = makeOnce()
+  const end = isForFiles ? "$" : "(?:\\/|$)"
   return new RegExp(
-    `^(?:${patterns.map((pattern) => printPath(parsePath(pattern), once)).join("|")})(?:\\/|$)`,
+    `^(?:${patterns.map((pattern) => printPath(parsePath(pattern), once)).join("|")})${end}`,
     flags(ignoreCase)
   )
 }

@@ -1,5 +1,6 @@
 /**
- * Finds the rule that covers a path: a rule covers the path that it names, and all that lies below.
+ * Finds the rule that covers a path: a rule covers the path that it names, and all that lies below. A built-in pattern covers
+ * files only: a directory named `.env` holds a virtual environment, and no secret.
  *
  * @since 0.1.0
  */
@@ -23,7 +24,7 @@ export interface RuleMatcher {
    * costs next to nothing for an entry that no glob covers. The directory is absolute, and ends in no slash unless it
    * is the root.
    */
-  readonly findEntry: (directory: string, name: string) => Rule | undefined
+  readonly findEntry: (directory: string, name: string, isDirectory: boolean) => Rule | undefined
 }
 
 /**
@@ -52,6 +53,9 @@ function* upwards(path: string): Generator<string> {
   yield "/"
 }
 
+/** Tests whether a rule covers files and no directories. */
+export const isForFiles = ({ kind, source }: Rule): boolean => kind === "glob" && source === "default"
+
 const placesOf = ({ path, real }: Rule): ReadonlyArray<string> => (real === undefined ? [path] : [path, real])
 
 /**
@@ -66,12 +70,13 @@ export const make = (
 ): RuleMatcher => {
   const fold = ignoreCase ? (path: string) => path.toLowerCase() : (path: string) => path
   const paths = new Map<string, number>()
-  const globs: Array<{ readonly at: number; readonly expression: RegExp }> = []
+  const globs: Array<{ readonly at: number; readonly expression: RegExp; readonly isForFiles: boolean }> = []
   const everywhere: Array<string> = []
   const others: Array<string> = []
   rules.forEach((rule, at) => {
     if (rule.kind === "glob") {
-      globs.push({ at, expression: PathGlob.compile(placesOf(rule), ignoreCase) })
+      const files = isForFiles(rule)
+      globs.push({ at, expression: PathGlob.compile(placesOf(rule), ignoreCase, files), isForFiles: files })
       for (const pattern of placesOf(rule)) {
         const name = nameOf(pattern)
         if (name === undefined) others.push(pattern)
@@ -84,7 +89,8 @@ export const make = (
   const matchName = makeMatchName(everywhere, ignoreCase)
   const matchPath = others.length === 0 ? never : PathGlob.compile(others, ignoreCase)
 
-  const firstGlob = (path: string): number => globs.find(({ expression }) => expression.test(path))?.at ?? rules.length
+  const firstGlob = (path: string, isDirectory = false): number =>
+    globs.find((glob) => !(isDirectory && glob.isForFiles) && glob.expression.test(path))?.at ?? rules.length
   const isUnderGlob = (path: string): boolean => matchPath.test(path) || path.split("/").some(matchName)
 
   return {
@@ -96,10 +102,10 @@ export const make = (
       if (isUnderGlob(path)) first = Math.min(first, firstGlob(path))
       return rules[first]
     },
-    findEntry: (directory, name) => {
+    findEntry: (directory, name, isDirectory) => {
       if (others.length === 0 && !matchName(name)) return undefined
       const path = `${directory === "/" ? "" : directory}/${name}`
-      return matchName(name) || matchPath.test(path) ? rules[firstGlob(path)] : undefined
+      return matchName(name) || matchPath.test(path) ? rules[firstGlob(path, isDirectory)] : undefined
     }
   }
 }

@@ -4,7 +4,9 @@
  *
  * @since 0.1.0
  */
+import * as Fs from "node:fs"
 import * as Path from "node:path"
+import { GitHeld } from "./GitHeld.js"
 import * as PathRule from "./PathRule.js"
 import * as PrivateTemporary from "./PrivateTemporary.js"
 import * as RealPath from "./RealPath.js"
@@ -88,6 +90,14 @@ const sources: Readonly<Record<RuleSource, string>> = {
   cache: "the caches of tools"
 }
 
+const isDirectory = (path: string): boolean => {
+  try {
+    return Fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch {
+    return false
+  }
+}
+
 /**
  * Compiles the rules of a policy.
  *
@@ -96,16 +106,19 @@ const sources: Readonly<Record<RuleSource, string>> = {
  */
 export const make = (policy: SandboxPolicy): PolicyDecision => {
   const blacklist = PathRule.make(policy.blacklist)
+  const opened = PathRule.make(policy.opened ?? [])
+  const held = new GitHeld()
   const granted = PathRule.make(policy.granted ?? [])
   const readonly = PathRule.make(policy.readonly)
   const whitelist = PathRule.make(policy.whitelist)
   const shown = PathRule.make(policy.shown ?? [])
-  const kept = PathRule.make([policy.toolCache, policy.temporary].filter((rule) => rule !== undefined))
+  const own = PathRule.make([policy.toolCache, policy.temporary].filter((rule) => rule !== undefined))
   const temporary = PrivateTemporary.make(policy)
 
   const findDenied = (path: string, access: Access): Verdict | undefined => {
     const rule = blacklist.find(path)
-    if (rule === undefined || (access === "read" && granted.find(path) !== undefined)) return undefined
+    if (rule === undefined || (access === "read" ? granted : opened).find(path) !== undefined) return undefined
+    if (PathRule.isForFiles(rule) && (isDirectory(path) || held.has(path))) return undefined
     return {
       allowed: false,
       rule,
@@ -120,11 +133,11 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
       const rule = granted.find(path)
       return rule === undefined ? { allowed: true } : { allowed: true, rule }
     }
-    const own = kept.find(path)
-    if (own !== undefined) return { allowed: true, rule: own }
-    const fixed = readonly.find(path)
-    if (fixed !== undefined) {
-      return { allowed: false, rule: fixed, reason: `read-only (${describeSource(fixed.source)})` }
+    const given = own.find(path)
+    if (given !== undefined) return { allowed: true, rule: given }
+    const kept = readonly.find(path)
+    if (kept !== undefined) {
+      return { allowed: false, rule: kept, reason: `read-only (${describeSource(kept.source)})` }
     }
     const rule = shown.find(path) === undefined ? whitelist.find(path) : undefined
     if (rule !== undefined) return { allowed: true, rule }
@@ -132,11 +145,13 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     return { allowed: false, rule: notWhitelisted, reason: "read-only, since no rule allows writing" }
   }
 
-  const held = policy.readonly.flatMap((rule) => (rule.kind === "path" ? [{ path: rule.real ?? rule.path, rule }] : []))
+  const fixed = policy.readonly.flatMap((rule) =>
+    rule.kind === "path" ? [{ path: rule.real ?? rule.path, rule }] : []
+  )
 
   return {
     decide,
-    held: (realPath) => held.find(({ path }) => path === realPath || path.startsWith(`${realPath}/`)),
+    held: (realPath) => fixed.find(({ path }) => path === realPath || path.startsWith(`${realPath}/`)),
     explain: (path, directory, access) => {
       const outside = temporary.toOutside(Path.isAbsolute(path) ? path : `${directory}/${path}`)
       const { links, real: followed } = RealPath.follow(outside, mostNames)

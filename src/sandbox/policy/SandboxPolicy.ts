@@ -54,10 +54,12 @@ export interface SandboxPolicy {
    */
   readonly readonly: ReadonlyArray<Rule>
   /**
-   * Exact paths that a person allowed to read during the session although they are on the blacklist; they win over the
-   * blacklist only.
+   * Exact paths that a person allowed to read although they are on the blacklist: during the session, or by name where a
+   * built-in rule hides them. They win over the blacklist only.
    */
   readonly granted?: ReadonlyArray<Rule>
+  /** Those of the granted paths that the whitelist names as well, so that they are written. */
+  readonly opened?: ReadonlyArray<Rule>
   /**
    * Paths that are read, also where they lie in a place of the whitelist. Where they are given, each place of the whitelist
    * is the sandbox's own, empty at first: it is not the place of that name outside.

@@ -22,8 +22,8 @@ const union = (rules: ReadonlyArray<Rule>, others: ReadonlyArray<Rule>): Readonl
  * @param built the policy of the next one, by what the settings say now
  */
 export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxPolicy => {
-  const { granted: _, ...others } = enforced
-  const { granted = [] } = built
+  const { granted: _granted, opened: _opened, ...others } = enforced
+  const { granted = [], opened = [] } = built
   return {
     ...others,
     whitelist: union(
@@ -32,7 +32,8 @@ export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxP
     ),
     blacklist: union(enforced.blacklist, built.blacklist),
     readonly: union(enforced.readonly, built.readonly),
-    ...(granted.length === 0 ? undefined : { granted })
+    ...(granted.length === 0 ? undefined : { granted }),
+    ...(opened.length === 0 ? undefined : { opened })
   }
 }
 
@@ -47,7 +48,7 @@ export const readOnly = (policy: SandboxPolicy, places: ReadonlyArray<string>): 
   const shown = policy.whitelist.filter((rule) => rule.source !== "tmp" || !places.includes(realOf(rule)))
   const isWithin = (path: string) => (rule: Rule) =>
     path === realOf(rule) || path.startsWith(realOf(rule) === "/" ? "/" : `${realOf(rule)}/`)
-  const { temporary: _temporary, toolCache: _cache, unixSockets: _sockets, ...others } = policy
+  const { opened: _opened, temporary: _temporary, toolCache: _cache, unixSockets: _sockets, ...others } = policy
   return {
     ...others,
     shown,

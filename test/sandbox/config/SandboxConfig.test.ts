@@ -9,7 +9,7 @@ const defaults: SandboxFile.SandboxFile = {
   enabled: true,
   provider: "local",
   env: [],
-  policy: { filesystem: { whitelist: [], blacklist: [] }, network: { allowNetwork: false } },
+  policy: { filesystem: { whitelist: [], blacklist: [], readable: [] }, network: { allowNetwork: false } },
   providerOptions: {}
 }
 
@@ -44,7 +44,7 @@ describe("sandbox.json", () => {
       )
       assert.deepStrictEqual(yield* config.load, {
         ...defaults,
-        policy: { filesystem: { whitelist: [], blacklist: ["*.pem"] }, network: { allowNetwork: false } },
+        policy: { filesystem: { whitelist: [], blacklist: ["*.pem"], readable: [] }, network: { allowNetwork: false } },
         providerOptions: { a: { b: 1 } }
       })
     })

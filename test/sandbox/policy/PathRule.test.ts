@@ -82,7 +82,7 @@ describe("a walk", () => {
   const matcher = PathRule.make(all)
 
   it("hears the rule of an entry", () => {
-    const found = (directory: string, name: string) => matcher.findEntry(directory, name)?.path
+    const found = (directory: string, name: string) => matcher.findEntry(directory, name, false)?.path
     assert.deepStrictEqual(
       [
         found("/", ".env"),
@@ -102,7 +102,7 @@ describe("a walk", () => {
       FastCheck.property(FastCheck.array(name, { minLength: 1, maxLength: 5 }), (names) => {
         const globs = PathRule.make(all.slice(1))
         const step = names.findIndex(
-          (entry, at) => globs.findEntry(`/${names.slice(0, at).join("/")}`, entry) !== undefined
+          (entry, at) => globs.findEntry(`/${names.slice(0, at).join("/")}`, entry, false) !== undefined
         )
         assert.strictEqual(step >= 0, globs.find(`/${names.join("/")}`) !== undefined)
       })
@@ -113,6 +113,6 @@ describe("a walk", () => {
 describe("no rules", () => {
   it("cover nothing", () => {
     const matcher = PathRule.make([])
-    assert.deepStrictEqual([matcher.find("/a"), matcher.findEntry("/", "a")], [undefined, undefined])
+    assert.deepStrictEqual([matcher.find("/a"), matcher.findEntry("/", "a", false)], [undefined, undefined])
   })
 })

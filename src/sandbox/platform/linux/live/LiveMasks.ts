@@ -10,6 +10,7 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import type { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as BytePath from "../../../policy/BytePath.js"
+import { GitHeld } from "../../../policy/GitHeld.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
@@ -188,17 +189,20 @@ interface Watched {
   readonly roots: () => ReadonlyArray<string>
   /** Returns the rules for the places that dangling links lead to, as the last scan found them. */
   readonly awaited: () => ReadonlyArray<Rule>
+  /** Returns the masks of files whose content git held at the last scan. */
+  readonly held: () => ReadonlyArray<Mask>
 }
 
 /** Watches over masks until the scope ends. */
 const watchMasks = (
-  { awaited, door, layout, policy, roots }: Watched,
+  { awaited, door, held, layout, policy, roots }: Watched,
   { exclusive, isGranted, onMasked }: WatchOptions
 ): Effect.Effect<MaskWatch, never, Scope.Scope> =>
   Effect.gen(function* () {
     const known = new Map(layout.masks.map((mask) => [mask.path, mask]))
     const granted = PathRule.make(policy.granted ?? [])
     const matcher = PathRule.make(policy.blacklist)
+    const git = new GitHeld()
     /** The masks since whose mounting nobody has looked for processes that hold them open. */
     const fresh = new Map<string, Mask>()
     const events = yield* Queue.sliding<void>(1)
@@ -221,11 +225,13 @@ const watchMasks = (
       concern(mask.path)
     }
     const see = (directory: string, name: string | null) => {
-      const rule = name === null ? undefined : matcher.findEntry(directory, name)
+      const path = name === null ? directory : Path.join(directory, name)
+      const at = name === null || matcher.findEntry(directory, name, false) === undefined ? undefined : lookAt(path)
+      const rule = name === null ? undefined : matcher.findEntry(directory, name, at?.isDirectory() === true)
       if (name !== null && rule !== undefined) {
-        const path = Path.join(directory, name)
-        const at = lookAt(path)
-        if (at?.isSymbolicLink() === false) add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
+        const isHeld = PathRule.isForFiles(rule) && git.has(path)
+        if (at?.isSymbolicLink() === false && !isHeld)
+          add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
       }
       if (name === null || rule !== undefined || names.has(name)) Queue.unsafeOffer(events, undefined)
     }
@@ -246,6 +252,10 @@ const watchMasks = (
     }
     const refresh = Effect.suspend(() => {
       for (const mask of Masks.literals([...policy.blacklist, ...awaited()], roots())) add(mask)
+      for (const mask of held()) {
+        if (git.has(mask.path)) watch.add(Path.dirname(mask.path))
+        else add(mask)
+      }
       const mask = Effect.flatMap(lost, (missing) =>
         Effect.map(door.addMasks(missing), () => {
           gather(missing)
@@ -330,6 +340,7 @@ export const make = (
   const opened = new Set(openings.map(({ mask }) => mask.path))
   const granted = PathRule.make(policy.granted ?? [])
   let awaited: ReadonlyArray<Rule> = []
+  let held: ReadonlyArray<Mask> = []
   const search = (since?: number): Effect.Effect<Pick<Masks.Found, "calm" | "masks">, ExecutionFailed> =>
     Effect.suspend(() => {
       const all = [...roots, ...bound]
@@ -347,6 +358,7 @@ export const make = (
     }).pipe(
       Effect.map((found) => {
         awaited = found.awaited
+        held = found.held
         const masks = found.masks.filter(({ path }) => granted.find(path) === undefined && !opened.has(path))
         return { masks, calm: found.calm }
       })
@@ -387,6 +399,9 @@ export const make = (
         return yield* moved()
       }),
     watch: (options) =>
-      watchMasks({ door, policy, layout, roots: () => [...roots, ...bound], awaited: () => awaited }, options)
+      watchMasks(
+        { door, policy, layout, roots: () => [...roots, ...bound], awaited: () => awaited, held: () => held },
+        options
+      )
   }
 }

@@ -147,7 +147,7 @@ export interface Match {
 /** The options of `find`. */
 interface Search {
   /** Returns the rule that covers an entry of a directory (`PathRule.RuleMatcher`). */
-  readonly findEntry: (directory: string, name: string) => Rule | undefined
+  readonly findEntry: (directory: string, name: string, isDirectory: boolean) => Rule | undefined
   /** Directories that are not entered. */
   readonly skip?: ReadonlySet<string>
 }
@@ -233,7 +233,7 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
         continue
       }
       for (const entry of entries) {
-        const rule = findEntry(path, entry.name)
+        const rule = findEntry(path, entry.name, entry.isDirectory())
         const kind = entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "file"
         if (rule !== undefined) matches.push({ path: join(path, entry.name), kind, rule })
         else if (kind === "directory" && skip?.has(join(path, entry.name)) !== true) left.push(join(path, entry.name))

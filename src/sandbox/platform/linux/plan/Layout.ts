@@ -15,6 +15,8 @@ import * as WriteRoots from "./WriteRoots.js"
 interface Opening {
   readonly mask: Mask
   readonly granted: ReadonlyArray<string>
+  /** Those of the granted paths that are written as well. */
+  readonly opened: ReadonlyArray<string>
 }
 
 /** The parts of a sandbox, as real paths. */
@@ -140,7 +142,9 @@ export const make = async (
     replaced: own.places
   }
   const all = await Masks.find(policy, area)
-  const granted = (policy.granted ?? []).flatMap(({ path }) => (WriteRoots.realPath(path) === path ? [path] : []))
+  const isStill = ({ path }: Rule) => WriteRoots.realPath(path) === path
+  const granted = (policy.granted ?? []).filter(isStill).map(({ path }) => path)
+  const opened = (policy.opened ?? []).filter(isStill).map(({ path }) => path)
   const masks: Array<Mask> = []
   const openings: Array<Opening> = []
   /** The paths that are shown though a rule hides them: a grant to read gives no right to write. */
@@ -149,13 +153,17 @@ export const make = async (
   const roots = writable.roots.filter((path) => !isMasked(path))
   for (const mask of all) {
     if (granted.some((path) => isWithin(mask.path, path))) {
-      shown.push(mask.path)
+      if (!opened.some((path) => isWithin(mask.path, path))) shown.push(mask.path)
       continue
     }
     const inside = granted.filter((path) => isWithin(path, mask.path))
     // The shell needs its session, wherever that lies; nothing else of the directory is seen.
     if (inside.length > 0 || isWithin(session, mask.path))
-      openings.push({ mask, granted: WriteRoots.outermost(inside) })
+      openings.push({
+        mask,
+        granted: WriteRoots.outermost(inside),
+        opened: opened.filter((path) => inside.includes(path))
+      })
     else masks.push(mask)
   }
   const at = own.places.filter((path) => WriteRoots.realPath(path) === path)

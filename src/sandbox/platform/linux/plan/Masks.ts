@@ -6,6 +6,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as BytePath from "../../../policy/BytePath.js"
+import { GitHeld } from "../../../policy/GitHeld.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathGlob from "../../../policy/PathGlob.js"
 import * as PathRule from "../../../policy/PathRule.js"
@@ -252,6 +253,8 @@ export interface Found {
   readonly masks: Array<Mask>
   /** Rules for the places that dangling links with blacklisted names lead to: what appears there is to be masked. */
   readonly awaited: ReadonlyArray<Rule>
+  /** The masks of files whose content git holds: they are needed once that is no more so. */
+  readonly held: ReadonlyArray<Mask>
   /**
    * Tells whether something that was moved meanwhile may be missing: `still` where no directory has changed since the
    * time that was given, `moving` where one was gone when the walk came to it.
@@ -264,7 +267,7 @@ const unsearched = (path: string): Rule => ({ pattern: "can't be searched", path
 
 const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since: number): Promise<Found> => {
   const { blacklist } = policy
-  if (!blacklist.some((rule) => rule.kind === "glob")) return { masks: [], awaited: [], calm: "still" }
+  if (!blacklist.some((rule) => rule.kind === "glob")) return { masks: [], awaited: [], held: [], calm: "still" }
   const rules = PathRule.make(blacklist)
   const isReplaced = (path: string) => area.replaced?.some((one) => isWithin(path, one)) === true
   const roots = WriteRoots.outermost([...area.roots, ...bases(blacklist).filter((base) => !isReplaced(base))])
@@ -284,15 +287,20 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
       })
   )
   const masks = closed.flatMap((directory) => closedMask(directory, unsearched(directory), area.roots))
+  const git = new GitHeld()
+  const held: Array<Mask> = []
   for (const { kind, path, rule } of matches) {
-    if (kind !== "link") masks.push({ path, kind, rule })
-    else {
+    if (kind !== "link") {
+      const isHeld = PathRule.isForFiles(rule) && git.has(path)
+      ;(isHeld ? held : masks).push({ path, kind, rule })
+    } else {
       const mask = maskOf(path, rule)
+      if (mask?.kind === "directory" && PathRule.isForFiles(rule)) continue
       if (mask === undefined) awaited.push(...[awaitedLinkTargets(path, rule) ?? []].flat())
       else if (!isHarmful(mask.path, needed) && !isFar(path, mask, area.roots)) masks.push(mask)
     }
   }
-  return { masks, awaited, calm: isMoving ? "moving" : changed >= since ? "changing" : "still" }
+  return { masks, awaited, held, calm: isMoving ? "moving" : changed >= since ? "changing" : "still" }
 }
 
 const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {

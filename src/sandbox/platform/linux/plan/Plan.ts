@@ -198,7 +198,10 @@ const argumentsOf = (layout: Layout.Layout, options: PlanOptions): ReadonlyArray
       directory.placeholders[kind],
       path
     ]),
-    ...layout.openings.flatMap(({ granted, mask }) => [...hidden(mask.path), ...granted.flatMap(bindReadOnly)]),
+    ...layout.openings.flatMap(({ granted, mask, opened }) => [
+      ...hidden(mask.path),
+      ...granted.flatMap((path) => (opened.includes(path) ? bind(path) : bindReadOnly(path)))
+    ]),
     ...(gate ? arriving(layout.sessions) : []),
     ...hidden(layout.sessions),
     ...bindReadOnly(layout.session),
