@@ -1,6 +1,7 @@
 /**
  * Finds files whose very content git holds: anyone can read them by `git show`, so that hiding them protects nothing.
  *
+ * What was held once stays visible in that sandbox: a command may edit its project's fixture, and git must be able to read it.
  * Only hashes count. A command can write an index, but it can't write the hash of a content that it can't read, unless it can
  * guess the content. git is not run, because a repository's configuration names programs that git runs.
  */
@@ -103,6 +104,9 @@ export const parseIndex = (bytes: Buffer, hashLength: number): ReadonlyMap<strin
   return found
 }
 
+/** One for each policy: what was found lasts as long as its sandbox. */
+const all = new WeakMap<object, GitHeld>()
+
 interface Index {
   readonly stamp: string
   readonly hashes: ReadonlyMap<string, string>
@@ -114,10 +118,18 @@ const stampOf = ({ ctimeNs, ino, mtimeNs, size }: Fs.BigIntStats): string => [ct
 export class GitHeld {
   private readonly repositories = new Map<string, Repository | undefined>()
   private readonly indexes = new Map<string, Index>()
-  private readonly files = new Map<string, { readonly stamp: string; readonly isHeld: boolean }>()
+  private readonly others = new Map<string, string>()
+  private readonly held = new Set<string>()
+
+  /** Returns the one of a policy, by the policy's identity. */
+  static of(policy: object): GitHeld {
+    const known = all.get(policy) ?? new GitHeld()
+    all.set(policy, known)
+    return known
+  }
 
   /**
-   * Tests whether the index of the file's repository has the file's content. A link, a file with further names, and one that
+   * Tests whether the index of the file's repository has the file's content, or had it before. A link, a file with further names, and one that
    * is larger than 1 MiB is not looked at.
    *
    * @param path real and absolute
@@ -125,19 +137,25 @@ export class GitHeld {
   has(path: string): boolean {
     const stats = Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true })
     if (stats?.isFile() !== true || stats.nlink !== 1n || stats.size > BigInt(largestFile)) return false
+    if (this.held.has(path)) return true
     const repository = this.repositoryOf(Path.dirname(path))
     if (repository === undefined) return false
     const hash = this.read(repository).get(Path.relative(repository.root, path))
     if (hash === undefined) return false
     const stamp = `${stampOf(stats)} ${hash}`
-    const known = this.files.get(path)
-    if (known?.stamp === stamp) return known.isHeld
+    if (this.others.get(path) === stamp) return false
     const content = read(path, largestFile)
     const isHeld =
       content !== undefined &&
       Crypto.createHash(repository.algorithm).update(`blob ${content.length}\0`).update(content).digest("hex") === hash
-    this.files.set(path, { stamp, isHeld })
+    if (isHeld) this.held.add(path)
+    else this.others.set(path, stamp)
     return isHeld
+  }
+
+  /** Returns the path of the index that decides on a file, or undefined outside of repositories. */
+  indexOf(path: string): string | undefined {
+    return this.repositoryOf(Path.dirname(path))?.index
   }
 
   private repositoryOf(directory: string): Repository | undefined {

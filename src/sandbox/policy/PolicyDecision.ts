@@ -107,7 +107,7 @@ const isDirectory = (path: string): boolean => {
 export const make = (policy: SandboxPolicy): PolicyDecision => {
   const blacklist = PathRule.make(policy.blacklist)
   const opened = PathRule.make(policy.opened ?? [])
-  const held = new GitHeld()
+  const held = GitHeld.of(policy)
   const granted = PathRule.make(policy.granted ?? [])
   const readonly = PathRule.make(policy.readonly)
   const whitelist = PathRule.make(policy.whitelist)

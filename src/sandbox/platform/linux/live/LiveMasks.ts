@@ -202,7 +202,7 @@ const watchMasks = (
     const known = new Map(layout.masks.map((mask) => [mask.path, mask]))
     const granted = PathRule.make(policy.granted ?? [])
     const matcher = PathRule.make(policy.blacklist)
-    const git = new GitHeld()
+    const git = GitHeld.of(policy)
     /** The masks since whose mounting nobody has looked for processes that hold them open. */
     const fresh = new Map<string, Mask>()
     const events = yield* Queue.sliding<void>(1)
@@ -219,10 +219,18 @@ const watchMasks = (
     for (const { path, real = path } of literal) concern(path, real)
     concern(policy.cwd, ...known.keys())
 
+    let isIndexNew = false
+    /** Watches the index that decides on a file: git writes the file first. */
+    const awaitIndex = (path: string) => {
+      const index = git.indexOf(path)
+      if (index !== undefined) watch.add(Path.dirname(index))
+    }
+
     const add = (mask: Mask) => {
       if (known.has(mask.path) || granted.find(mask.path) !== undefined) return
       known.set(mask.path, mask)
       concern(mask.path)
+      if (PathRule.isForFiles(mask.rule)) awaitIndex(mask.path)
     }
     const see = (directory: string, name: string | null) => {
       const path = name === null ? directory : Path.join(directory, name)
@@ -233,7 +241,9 @@ const watchMasks = (
         if (at?.isSymbolicLink() === false && !isHeld)
           add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
       }
-      if (name === null || rule !== undefined || names.has(name)) Queue.unsafeOffer(events, undefined)
+      if (name === "index") isIndexNew = true
+      if (name === null || name === "index" || rule !== undefined || names.has(name))
+        Queue.unsafeOffer(events, undefined)
     }
 
     const lost = Effect.try({
@@ -253,9 +263,12 @@ const watchMasks = (
     const refresh = Effect.suspend(() => {
       for (const mask of Masks.literals([...policy.blacklist, ...awaited()], roots())) add(mask)
       for (const mask of held()) {
-        if (git.has(mask.path)) watch.add(Path.dirname(mask.path))
-        else add(mask)
+        if (!git.has(mask.path)) add(mask)
       }
+      const released = isIndexNew
+        ? [...known.values()].filter(({ path, rule }) => PathRule.isForFiles(rule) && git.has(path))
+        : []
+      isIndexNew = false
       const mask = Effect.flatMap(lost, (missing) =>
         Effect.map(door.addMasks(missing), () => {
           gather(missing)
@@ -264,11 +277,20 @@ const watchMasks = (
           if (fresh.size > 0) onMasked?.()
         })
       )
-      return Effect.flatMap(lost, (missing) => (missing.length === 0 ? Effect.void : exclusive(mask)))
+      for (const { path } of released) known.delete(path)
+      const release =
+        released.length === 0
+          ? Effect.void
+          : exclusive(Effect.forEach(released, ({ path }) => Effect.ignore(door.unmask(path)), { discard: true }))
+      return Effect.zipRight(
+        release,
+        Effect.flatMap(lost, (missing) => (missing.length === 0 ? Effect.void : exclusive(mask)))
+      )
     })
 
     const watch = yield* makeDirectoryWatch(see)
     watch.add(policy.cwd)
+    awaitIndex(Path.join(policy.cwd, "any"))
     for (const { path, real = path } of literal) watch.add(nearest(real) ?? "/")
     // Masks have real paths, so their directories are real ones too.
     for (const path of known.keys()) watch.add(Path.dirname(path))

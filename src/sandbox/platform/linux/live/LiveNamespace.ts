@@ -187,6 +187,8 @@ export interface LiveNamespace extends Omit<LiveSandbox, "prove" | "scan" | "wat
   readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
   /** Fails where the processes inside are not confined by a sandbox, or may write elsewhere than they were to. */
   readonly verify: Effect.Effect<void, ExecutionFailed>
+  /** Takes a mask away; fails where it is not mounted. */
+  readonly unmask: (path: string) => Effect.Effect<void, ExecutionFailed>
   /** Ends the processes that hold open what the masks hide by now (`Eviction`). */
   readonly evict: (masks: ReadonlyArray<Mask>, before?: number) => Effect.Effect<ReadonlyArray<string>>
 }
@@ -403,6 +405,7 @@ export const make = (options: {
         : Effect.succeed(stopped)
     }),
     addMasks,
+    unmask: (path) => enter(`could not take the mask from ${path}`, programs.umount, [path]),
     removeMask: (path, identity) => {
       const hidden = hiddenAt(path)
       if (hidden !== undefined && temporary !== undefined) {

@@ -253,7 +253,7 @@ export interface Found {
   readonly masks: Array<Mask>
   /** Rules for the places that dangling links with blacklisted names lead to: what appears there is to be masked. */
   readonly awaited: ReadonlyArray<Rule>
-  /** The masks of files whose content git holds: they are needed once that is no more so. */
+  /** The masks that files would have if git did not hold their content. */
   readonly held: ReadonlyArray<Mask>
   /**
    * Tells whether something that was moved meanwhile may be missing: `still` where no directory has changed since the
@@ -287,7 +287,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
       })
   )
   const masks = closed.flatMap((directory) => closedMask(directory, unsearched(directory), area.roots))
-  const git = new GitHeld()
+  const git = GitHeld.of(policy)
   const held: Array<Mask> = []
   for (const { kind, path, rule } of matches) {
     if (kind !== "link") {
