@@ -71,7 +71,7 @@ describe("a rule", () => {
     assert.strictEqual(find("/users/ADA/.SSH/x"), all[0])
     assert.isUndefined(PathRule.make(all, { ignoreCase: false }).find("/users/ADA/.SSH/x"))
     assert.deepStrictEqual(
-      [".ENV", "a.PEM", "b"].map((name) => findEntry("/x", name)),
+      [".ENV", "a.PEM", "b"].map((name) => findEntry("/x", name, false)),
       [all[1], all[2], undefined]
     )
   })
