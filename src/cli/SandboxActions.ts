@@ -360,7 +360,11 @@ export const forget = (given: { readonly path: string }) =>
     const settings = yield* SandboxSettings.SandboxSettings
     const config = yield* SandboxConfig.SandboxConfig
     const gone = yield* config.forget(of(given.path), cwd)
-    for (const { entry, list } of gone) yield* print("stdout", `forgotten: ${Name.ofEntry(entry)}, of the ${list}`)
+    for (const { entry, list } of gone)
+      yield* print(
+        "stdout",
+        `forgotten: ${Name.ofEntry(entry)}, of the ${list === "readable" ? "readable paths" : list}`
+      )
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))
     return yield* complain(`${given.path} ${isBuiltIn ? "is built in, and stays" : `is not in ${config.file}`}.`)

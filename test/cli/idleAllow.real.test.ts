@@ -12,14 +12,24 @@ const told = (directory: string, ...words: ReadonlyArray<string>) =>
 describe("--allow", () => {
   it("is refused where a rule takes precedence, or nothing is there", () =>
     Temporary.using(async (directory) => {
-      fs.writeFileSync(path.join(directory, ".env"), "")
+      fs.writeFileSync(path.join(directory, "mine.pem"), "")
       for (const command of [["exec", "echo ran"], ["call"]]) {
         const [name = "", ...rest] = command
         for (const [entry, why] of [
-          [".env", "rule **/.env takes precedence: on the blacklist (built in)."],
+          ["mine.pem", "rule mine.pem takes precedence: on the blacklist (a setting)."],
           ["/nosuch/x", "it does not exist. Make it, or allow the directory that it is to lie in."]
         ] as const) {
-          const { exitCode, stderr, stdout } = await told(directory, name, "--allow", ".", "--allow", entry, ...rest)
+          const { exitCode, stderr, stdout } = await told(
+            directory,
+            name,
+            "--deny",
+            "mine.pem",
+            "--allow",
+            ".",
+            "--allow",
+            entry,
+            ...rest
+          )
           assert.deepStrictEqual(
             [exitCode, stdout, stderr.split("\n", 1)[0]],
             [2, "", `synapse: --allow ${entry} has no effect: ${why}`]

@@ -59,8 +59,13 @@ export const sandboxedOn =
           {
             home: `${at.outside}/home`,
             cwd: at.project,
-            settings: { userHome: `${at.outside}/user`, temporary: `${at.outside}/tmp`, blacklist },
-            ...options
+            ...options,
+            settings: {
+              userHome: `${at.outside}/user`,
+              temporary: `${at.outside}/tmp`,
+              blacklist,
+              ...options.settings
+            }
           },
           (manager) => use(manager, at)
         )

@@ -1,0 +1,152 @@
+/** What a built-in rule hides no more: paths that the user names, directories, and files whose content git holds. */
+import { execFileSync, spawnSync } from "node:child_process"
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { allowing, type Manager, sandboxedOn } from "../support/sandbox/LocalHouse.js"
+
+const env = { PATH: process.env["PATH"], HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" }
+const git = (cwd: string, ...args: ReadonlyArray<string>) =>
+  execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd, env, stdio: "pipe" })
+
+const named = (names: { readonly readable?: ReadonlyArray<string>; readonly whitelist?: ReadonlyArray<string> }) => ({
+  settings: { ...names }
+})
+
+/** Runs the lines, one after the other, and returns what they printed. */
+const printed = ({ execute }: Manager, lines: ReadonlyArray<string>) =>
+  Effect.forEach(lines, (line) =>
+    Effect.match(execute(line), { onFailure: ({ _tag }) => _tag, onSuccess: ({ stdout }) => stdout })
+  )
+
+export const exempt = (title: string, ground: string): void => {
+  const sandboxed = sandboxedOn(ground)
+  describe(title, () => {
+    it.live("a path that the user names can be read, and is not written", () =>
+      sandboxed(
+        (manager, { project }) => {
+          Fs.mkdirSync(`${project}/sub`)
+          Fs.writeFileSync(`${project}/sub/.env`, "OTHER=1\n")
+          const lines = ["cat .env", "e=.env; echo x 2>/dev/null >>$e; cat $e", "cat sub/.env"]
+          return Effect.map(printed(manager, lines), (got) =>
+            assert.deepStrictEqual(got, ["TOKEN=1\n", "TOKEN=1\n", "Blocked"])
+          )
+        },
+        named({ readable: [".env"] })
+      )
+    )
+
+    it.live("a path on the whitelist is written as well, also in a hidden directory", () =>
+      sandboxed(
+        (manager, { outside }) => {
+          Fs.writeFileSync(`${outside}/user/.ssh/known_hosts`, "a\n")
+          const lines = [
+            "echo X=2 >>.env; cat .env",
+            `echo b >>${outside}/user/.ssh/known_hosts; cat ${outside}/user/.ssh/known_hosts`,
+            `cat ${outside}/user/.ssh/id_rsa`,
+            `ls ${outside}/user/.ss*`
+          ]
+          return Effect.map(printed(manager, lines), (got) =>
+            assert.deepStrictEqual(got, ["TOKEN=1\nX=2\n", "a\nb\n", "Blocked", "known_hosts\n"])
+          )
+        },
+        named({ whitelist: [".env", "~/.ssh/known_hosts"] })
+      )
+    )
+
+    it.live("S64: a path that the user's own blacklist names as well is blocked", () =>
+      sandboxed(
+        (manager) => Effect.map(printed(manager, ["cat .env"]), (got) => assert.deepStrictEqual(got, ["Blocked"])),
+        named({ readable: [".env"], whitelist: [".env"] }),
+        [".env"]
+      )
+    )
+
+    it.live("a place around a secret exempts nothing in it", () =>
+      sandboxed(
+        (manager, { outside }) =>
+          Effect.map(printed(manager, ["cat .env", `cat ${outside}/user/.ssh/id_rsa`]), (got) =>
+            assert.deepStrictEqual(got, ["Blocked", "Blocked"])
+          ),
+        named({ readable: [".", "~"], whitelist: ["."] })
+      )
+    )
+
+    it.live("a yes for good is kept as a path that may be read", () =>
+      sandboxed(
+        (manager, { outside }) =>
+          Effect.map(printed(manager, ["cat .env"]), (got) => {
+            assert.deepStrictEqual(got, ["TOKEN=1\n"])
+            const file = JSON.parse(Fs.readFileSync(`${outside}/home/sandbox.json`, "utf8"))
+            assert.deepStrictEqual(file.policy.filesystem, { readable: [`${Fs.realpathSync(outside)}/project/.env`] })
+          }),
+        allowing("allow_permanent")
+      )
+    )
+
+    it.live("a directory that a built-in pattern names is used, and secrets in it stay hidden", () =>
+      sandboxed((manager, { project }) => {
+        Fs.mkdirSync(`${project}/venv/.env/bin`, { recursive: true })
+        Fs.writeFileSync(`${project}/venv/.env/bin/tool`, "#!/bin/sh\necho ran\n", { mode: 0o755 })
+        Fs.writeFileSync(`${project}/venv/.env/credentials.json`, "secret\n")
+        Fs.symlinkSync(".env", `${project}/venv/.env.local`)
+        const lines = [
+          "cd venv; .env/bin/tool",
+          ".env.local/bin/tool",
+          "ls .env",
+          "c=credentials; cat .env/$c.json",
+          "mkdir new; mv .env new/; cat new/.env/$c.json; new/.env/bin/tool"
+        ]
+        return Effect.map(printed(manager, lines), (got) =>
+          assert.deepStrictEqual(got, ["ran\n", "ran\n", "bin\ncredentials.json\n", "", "ran\n"])
+        )
+      })
+    )
+
+    it.live.skipIf(spawnSync("git", ["--version"]).status !== 0)(
+      "a file whose content git holds is visible, and git does its work beside it",
+      () =>
+        sandboxed((manager, { project }) => {
+          const repository = `${project}/repository`
+          Fs.mkdirSync(`${repository}/fix`, { recursive: true })
+          git(repository, "init", "-q")
+          for (const [key, value] of Object.entries({ "user.name": "a", "user.email": "a@b" }))
+            git(repository, "config", key, value)
+          for (const n of [1, 2]) {
+            Fs.writeFileSync(`${repository}/fix/.env`, `N=${n}\n`)
+            Fs.writeFileSync(`${repository}/a`, `${n}\n`)
+            git(repository, "add", "-f", ".")
+            git(repository, "commit", "-qm", String(n))
+          }
+          Fs.writeFileSync(`${repository}/.env`, "SECRET=1\n")
+          const lines = [
+            "cd repository; cat fix/.env; git status --short -uno",
+            "git reset -q --hard HEAD~1; cat fix/.env a; git status --short -uno",
+            "git reset -q --hard ORIG_HEAD; echo N=3 >fix/.env; git stash -q; cat fix/.env; git stash pop -q; cat fix/.env",
+            "git commit -qam three; git checkout -q HEAD~1; cat fix/.env; git checkout -q -; git status --short -uno",
+            "s=.env; cat $s 2>/dev/null; git hash-object $s 2>/dev/null"
+          ]
+          return Effect.map(printed(manager, lines), (got) =>
+            assert.deepStrictEqual(got, ["N=2\n", "N=1\n1\n", "N=2\nN=3\n", "N=2\n", ""])
+          )
+        })
+    )
+
+    it.live.skipIf(spawnSync("git", ["--version"]).status !== 0)(
+      "a file that is only tracked stays hidden, whatever its index entry says",
+      () =>
+        sandboxed((manager, { project }) => {
+          git(project, "init", "-q")
+          git(project, "add", "-f", ".env")
+          Fs.writeFileSync(`${project}/.env`, "TOKEN=2\n")
+          const lines = [
+            "e=.env; cat $e 2>/dev/null",
+            // A forged entry needs the hash of the content.
+            "git update-index --add --cacheinfo 100644,$(echo guess | git hash-object -w --stdin),.env; cat $e 2>/dev/null",
+            "git update-index --assume-unchanged .env; cat $e 2>/dev/null"
+          ]
+          return Effect.map(printed(manager, lines), (got) => assert.deepStrictEqual(got.join(""), ""))
+        })
+    )
+  })
+}
