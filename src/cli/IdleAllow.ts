@@ -32,7 +32,7 @@ const layer = PolicyBuilder.layer.pipe(
  * @param option one that was given, and that only a sandbox can follow
  */
 export const check = (
-  { allow, allowRead, cwd: given }: Pick<SessionOptions.Given, "allow" | "allowRead" | "cwd">,
+  { allow, allowRead, cwd: given, deny }: Pick<SessionOptions.Given, "allow" | "allowRead" | "cwd" | "deny">,
   option: string
 ): Effect.Effect<void, ConfigError | WrongUsage> =>
   Effect.gen(function* () {
@@ -46,9 +46,16 @@ export const check = (
     const { merge } = PolicyBuilder
     const settings = yield* SandboxSettings.SandboxSettings
     if (Either.isLeft(config)) return
-    const built = merge(cwd, file, config.right, { ...settings, whitelist: allow, readable: allowRead })
-    if (Either.isLeft(built)) return
-    const { explain } = PolicyDecision.make(built.right)
+    const before = merge(cwd, file, config.right, settings)
+    const after = merge(cwd, file, config.right, {
+      ...settings,
+      whitelist: allow,
+      readable: allowRead,
+      blacklist: deny
+    })
+    if (Either.isLeft(before) || Either.isLeft(after)) return
+    const isAllowedAnyway = PolicyDecision.make(before.right).explain
+    const { explain } = PolicyDecision.make(after.right)
     const wanted = [
       ...allow.map((entry) => ({ entry, access: "write", option: "--allow" }) as const),
       ...allowRead.map((entry) => ({ entry, access: "read", option: "--allow-read" }) as const)
@@ -62,13 +69,13 @@ export const check = (
       const indifferent = SandboxEntry.indifferent(path)
       if (indifferent !== undefined)
         return yield* new WrongUsage({ message: `${option} ${told} has no effect: ${indifferent}.` })
-      if (verdict.allowed) continue
-      const { reason, rule } = verdict
-      if (!PolicyDecision.isNotWhitelisted(rule)) {
+      if (!verdict.allowed) {
+        const { reason, rule } = verdict
         return yield* new WrongUsage({
           message: `${option} ${told} has no effect: rule ${Name.ofEntry(rule.pattern)} takes precedence: ${reason}.`
         })
       }
+      if (isAllowedAnyway(path, cwd, access).allowed) continue
       if (HostPath.isMissing(path)) {
         return yield* new WrongUsage({
           message: `${option} ${told} has no effect: it does not exist. Make it, or allow the directory that it is to lie in.`
