@@ -283,7 +283,7 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
         await line(`~/work ${mark}`)
         type("sleep 1; cat denied.txt")
         press("Enter")
-        await until((lines) => lines.some((each) => each.endsWith("cat denied.txt")))
+        // At once: what comes while the question waits for silence is dropped.
         type("o")
         press("Enter")
         type("echo kept for la''ter")
