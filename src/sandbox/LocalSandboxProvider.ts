@@ -29,6 +29,7 @@ import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
 import * as CurrentSandbox from "./internal/CurrentSandbox.js"
 import * as RunningSandbox from "./internal/RunningSandbox.js"
+import { type Change, StartupGuard } from "./internal/StartupGuard.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
@@ -111,6 +112,9 @@ export const makeRescan = <E>(
  */
 const pause = 2
 
+/** The most sentences on what was taken back that wait for the next result. */
+const mostSentences = 5
+
 /** Returns the resource that a denial is reported under in `blockedResource`. */
 const resourceOf = (denial: Denial.Denial) =>
   denial.access === "network" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
@@ -157,10 +161,21 @@ const makeLocalSandboxBackend = (
     /** The number of commands that run or wait to run, and the time of `performance.now()` since when there are any. */
     let busy = 0
     let since = 0
-    const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(policy, () => {
-      // What the command that runs has just made, it may go on writing; older processes are in the background.
-      runFork(running.evict(busy === 0 ? undefined : ProcessTable.ticksAt(since)), { scope })
-    })
+    const guard = new StartupGuard(policy, userHome)
+    // It runs when all processes of the sandbox have ended, for finalizers run in reverse.
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        for (const { apply } of guard.allChanges([])) attempt(apply)
+      })
+    )
+    const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(
+      policy,
+      () => {
+        // What the command that runs has just made, it may go on writing; older processes are in the background.
+        runFork(running.evict(busy === 0 ? undefined : ProcessTable.ticksAt(since)), { scope })
+      },
+      (heads) => guard.begin(heads)
+    )
     const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
@@ -190,15 +205,29 @@ const makeLocalSandboxBackend = (
       (timer) => Effect.sync(() => clearTimeout(timer))
     )
 
+    /** Sentences for the next result on what was taken back after a scan. */
+    let taken: ReadonlyArray<string> = []
+    const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> =>
+      Effect.forEach(changes, ({ apply, path, said }) =>
+        Effect.match(running.protect(path, apply), {
+          onFailure: ({ message }) => `${said} That failed: ${message}.`,
+          onSuccess: () => said
+        })
+      )
+    const takeBackAll = Effect.suspend(() =>
+      Effect.map(takeBack(guard.allChanges(running.heads())), (said) => {
+        taken = [...taken, ...said].slice(-mostSentences)
+      })
+    )
+
     /** Why the last scan failed; undefined once a result has told it. */
     let unsearched: string | undefined
     let isTold = false
     const rescan = yield* makeRescan(
-      Effect.tap(running.scan, () =>
-        Effect.sync(() => {
-          isTold = false
-        })
-      ),
+      Effect.tap(running.scan, () => {
+        isTold = false
+        return takeBackAll
+      }),
       (cause) =>
         Effect.sync(() => {
           if (isTold || Cause.isInterruptedOnly(cause)) return
@@ -291,7 +320,14 @@ const makeLocalSandboxBackend = (
         unsearched = undefined
         const all = withNotice(withNotice(withNotice(result, failure), running.notice()), notice)
         const noted = withNotice(all, withheld.notice(command, running.withheld()))
-        return Effect.flatMap(session.cwd, (now) => trace(command, cwd, now, noted))
+        return Effect.flatMap(session.cwd, (now) => {
+          const changes = guard.afterCommand(command, cwd === now ? [cwd] : [cwd, now])
+          const sentences = [...taken, guard.told()]
+          taken = []
+          return Effect.flatMap(takeBack(changes), (said) =>
+            trace(command, cwd, now, [...sentences, ...said].reduceRight(withNotice, noted))
+          )
+        })
       }
       const execution = session.execute(command, { timeout: options?.timeout, observer })
       return Effect.flatMap(Slices.pass(command, execution), (result) => {
@@ -331,6 +367,14 @@ const makeLocalSandboxBackend = (
       setStatus: session.setStatus
     }
   })
+
+const attempt = (change: () => void): void => {
+  try {
+    change()
+  } catch {
+    // It is gone, or not the user's.
+  }
+}
 
 const firstLine = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)

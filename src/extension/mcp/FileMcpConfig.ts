@@ -253,7 +253,7 @@ const mostNames = 10_000
 /** Leaves out the rules for trusted files: these are looked at because commands could write them before they were trusted. */
 const withoutTrust = (policy: SandboxPolicy): SandboxPolicy => ({
   ...policy,
-  readonly: policy.readonly.filter(({ source }) => source !== "trust")
+  readonly: policy.readonly.filter(({ source }) => source !== "trust" && source !== "startup")
 })
 
 /**

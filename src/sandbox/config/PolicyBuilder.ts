@@ -22,6 +22,7 @@ import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
 import type { List, SandboxFile } from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
+import * as StartupFiles from "./StartupFiles.js"
 import * as TrustedFiles from "./TrustedFiles.js"
 import * as WrittenPlaces from "./WrittenPlaces.js"
 
@@ -221,7 +222,7 @@ class Build {
   }
 
   /** Returns what stays read-only, whatever the lists say. */
-  readonly(whitelist: ReadonlyArray<Rule>): ReadonlyArray<Rule> {
+  readonly(whitelist: ReadonlyArray<Rule>, startup: ReadonlyArray<string>): ReadonlyArray<Rule> {
     const { home, program } = this.settings
     const servers = Path.join(this.cwd, serversFile)
     // On Linux, only a path that exists can be kept read-only.
@@ -230,7 +231,12 @@ class Build {
     const config = exact(this.file, "own")
     // The file lies in the home directory, unless it is a link to somewhere else.
     const isElsewhere = PathRule.make(rules).find(realOf(config)) === undefined
-    return distinct([...rules, ...(isElsewhere ? [config] : []), ...this.trusted(whitelist)])
+    return distinct([
+      ...rules,
+      ...(isElsewhere ? [config] : []),
+      ...this.trusted(whitelist),
+      ...startup.map((path) => exact(path, "startup"))
+    ])
   }
 
   /**
@@ -389,11 +395,17 @@ export const merge = (
     const opened = allowed.filter(isExempt)
     const environment = yield* variablesOf({ [file]: config.env, "the settings": settings.env })
     const read = [...opened, ...(yield* listed("readable")).filter(isExempt), ...granted(runtime.granted ?? [])]
+    const startup = StartupFiles.find({
+      cwd: project,
+      userHome: RealPath.follow(settings.userHome).real,
+      writable: [...own, ...allowed].map(realOf),
+      named: allowed.map(realOf)
+    })
     const policy: SandboxPolicy = {
       cwd: build.cwd,
       whitelist,
       blacklist,
-      readonly: build.readonly(whitelist),
+      readonly: build.readonly(whitelist, startup),
       ...(read.length === 0 ? undefined : { granted: read }),
       ...(opened.length === 0 ? undefined : { opened }),
       allowNetwork: false,

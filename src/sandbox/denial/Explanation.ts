@@ -117,6 +117,9 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
       `Ask the user to copy it to where you work, or to run: synapse sandbox allow ${Quote.line(denial.resource)}`
     ]
   }
+  if (source === "startup") {
+    return [`If it has to change, ask the user to do it, or to run: synapse sandbox allow ${Quote.line(rule)}`]
+  }
   if (source === "file") {
     const entry = `${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
     return ["Do not work around it.", `The user can lift the rule: synapse sandbox forget ${entry}`]

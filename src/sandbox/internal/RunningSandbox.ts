@@ -50,6 +50,10 @@ export interface RunningSandbox {
   readonly isDue: (ahead?: "ahead") => boolean
   /** Masks again what the host has replaced or made; fails where only a new sandbox can mask it. */
   readonly mend: Effect.Effect<void, ExecutionFailed>
+  /** Returns the directories with a `HEAD`, as a git directory has, that the last walk found. */
+  readonly heads: () => ReadonlyArray<string>
+  /** Changes a path outside, and makes what is there then read-only in the sandbox if one runs. */
+  readonly protect: (path: string, change: () => void) => Effect.Effect<void, ExecutionFailed>
   /** Walks the directories for new files that the policy masks, and masks them. */
   readonly scan: Effect.Effect<void, ExecutionFailed>
   /**
@@ -111,10 +115,12 @@ export const unchangeable = (): ExecutionFailed =>
  * Makes the launcher for a policy, and follows the sandbox that it starts.
  *
  * @param onMasked called when something has been masked while the sandbox runs
+ * @param onProven called before the first command of a sandbox
  */
 export const make = (
   policy: SandboxPolicy,
-  onMasked?: () => void
+  onMasked?: () => void,
+  onProven?: (heads: ReadonlyArray<string>) => void
 ): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
   Effect.gen(function* () {
     const platform = yield* SandboxPlatform
@@ -164,6 +170,7 @@ export const make = (
           })
         )
         if (live !== undefined) yield* live.prove(watch?.learn)
+        onProven?.(live?.heads?.() ?? [])
       })
 
     const isDue: RunningSandbox["isDue"] = (ahead) => {
@@ -235,6 +242,18 @@ export const make = (
       },
       isDue,
       mend,
+      heads: () => running?.live?.heads?.() ?? [],
+      protect: (path, change) =>
+        Effect.suspend(() => {
+          const alone = Effect.try({
+            try: change,
+            catch: (error) => new ExecutionFailed({ kind: "sandbox", reason: `${path}: ${(error as Error).message}` })
+          })
+          const protect = running?.live?.canChange === true ? running.live.protect?.(path, change) : undefined
+          return protect === undefined
+            ? alone
+            : Effect.catchAll(mounting.withPermits(1)(Effect.uninterruptible(protect)), () => alone)
+        }),
       scan: Effect.suspend(() => {
         const { live, watch } = running ?? {}
         return live === undefined || watch === undefined ? Effect.void : Effect.flatMap(live.scan, watch.learn)

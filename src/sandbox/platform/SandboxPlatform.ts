@@ -137,6 +137,8 @@ export interface LiveSandbox {
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   /** Walks all directories that can be written, and returns a mask for each path that the blacklist names by now. */
   readonly scan: Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
+  /** Returns the directories with a `HEAD`, as a git directory has, that the last walk found. */
+  readonly heads?: () => ReadonlyArray<string>
   /**
    * Keeps the masks in place until the scope ends: the host replaces files, which removes their masks, and creates new
    * ones.
@@ -151,6 +153,8 @@ export interface LiveSandbox {
    */
   readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /** Changes a path outside while the sandbox's processes are stopped, and makes what is there then read-only in it. */
+  readonly protect?: (path: string, change: () => void) => Effect.Effect<void, ExecutionFailed>
   /** Tests whether the sandbox's own `/tmp` hides a path: a grant to read it is taken back by `removeBind`. */
   readonly isHidden?: (path: string) => boolean
   /**

@@ -87,7 +87,8 @@ const sources: Readonly<Record<RuleSource, string>> = {
   tmp: "the directory for temporary files",
   own: "Synapse itself",
   trust: "a trusted MCP server",
-  cache: "the caches of tools"
+  cache: "the caches of tools",
+  startup: "the user's own tools run it"
 }
 
 const isDirectory = (path: string): boolean => {

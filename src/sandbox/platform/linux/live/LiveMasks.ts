@@ -363,6 +363,7 @@ export const make = (
   const granted = PathRule.make(policy.granted ?? [])
   let awaited: ReadonlyArray<Rule> = []
   let held: ReadonlyArray<Mask> = []
+  let heads: ReadonlyArray<string> = []
   const search = (since?: number): Effect.Effect<Pick<Masks.Found, "calm" | "masks">, ExecutionFailed> =>
     Effect.suspend(() => {
       const all = [...roots, ...bound]
@@ -381,6 +382,7 @@ export const make = (
       Effect.map((found) => {
         awaited = found.awaited
         held = found.held
+        heads = found.heads
         const masks = found.masks.filter(({ path }) => granted.find(path) === undefined && !opened.has(path))
         return { masks, calm: found.calm }
       })
@@ -396,6 +398,7 @@ export const make = (
         bound.delete(path)
       }),
     scan: Effect.map(search(), ({ masks }) => masks),
+    heads: () => heads,
     prove: (learn) =>
       Effect.gen(function* () {
         yield* door.verify

@@ -181,7 +181,7 @@ export const strayWritableMounts = (
  * The mounts of a running sandbox. A change takes a few milliseconds; it fails with ExecutionFailed (kind `sandbox`)
  * where it is not possible, and the sandbox has to be built anew for it.
  */
-export interface LiveNamespace extends Omit<LiveSandbox, "prove" | "scan" | "watch"> {
+export interface LiveNamespace extends Omit<LiveSandbox, "heads" | "prove" | "scan" | "watch"> {
   readonly isMounted: (path: string) => boolean
   /** Tests whether all of the masks are mounted. Reads one file. */
   readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
@@ -434,7 +434,8 @@ export const make = (options: {
       Effect.gen(function* () {
         const what = `could not make ${path} writable`
         if (Path.normalize(path) !== path) return yield* fail(`${what}: it must be written without . and ..`)
-        if (layout.roots.some((root) => isWithin(path, root))) return []
+        const isWritten = layout.roots.some((root) => isWithin(path, root))
+        if (isWritten && !layout.readonly.some((one) => isWithin(path, one))) return []
         // No command of this sandbox can make this path lead elsewhere, but another one's may.
         if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
         const held = layout.held.find((one) => isWithin(one, path) || isWithin(path, one))
@@ -463,6 +464,14 @@ export const make = (options: {
         if (inside !== undefined) temporary?.unpoint(inside)
       })
       return changeAt(path, what, change, undefined, seenAt)
+    },
+    protect: (path, apply) => {
+      const what = `could not protect ${path}`
+      const change = Effect.flatMap(
+        Effect.try({ try: apply, catch: (error) => fail(`${what}: ${String(error)}`) }),
+        () => (realPath(path) === path ? Effect.ignore(bindOver(what, path, "bind", "private,ro")) : Effect.void)
+      )
+      return changeAt(path, what, change)
     },
     isHidden: (path) => hiddenAt(path) !== undefined,
     network: () => {

@@ -155,6 +155,8 @@ interface Search {
 /** What a walk has found. */
 export interface Walked {
   readonly matches: ReadonlyArray<Match>
+  /** The directories that hold a `HEAD`, as a git directory does. */
+  readonly heads: ReadonlyArray<string>
   /** Directories that commands may look into, and the walk can't; one may lie around the roots. */
   readonly closed: ReadonlyArray<string>
   /**
@@ -213,6 +215,7 @@ const changeOf = (path: string): number => {
 export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Search): Promise<Walked> => {
   const matches: Array<Match> = []
   const closed: Array<string> = []
+  const heads: Array<string> = []
   let changed = 0
   let isMoving = false
   const gone = () => {
@@ -233,6 +236,7 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
         continue
       }
       for (const entry of entries) {
+        if (entry.name === "HEAD") heads.push(path)
         const rule = findEntry(path, entry.name, entry.isDirectory())
         const kind = entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "file"
         if (rule !== undefined) matches.push({ path: join(path, entry.name), kind, rule })
@@ -250,7 +254,7 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
       found?.close()
     }
   }
-  return { matches, closed, changed, isMoving }
+  return { matches, heads, closed, changed, isMoving }
 }
 
 /** The walk that runs for each search, and the one that is to follow it. */

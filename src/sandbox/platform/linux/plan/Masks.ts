@@ -255,6 +255,8 @@ export interface Found {
   readonly awaited: ReadonlyArray<Rule>
   /** The masks that files would have if git did not hold their content. */
   readonly held: ReadonlyArray<Mask>
+  /** The directories that hold a `HEAD`, as a git directory does. */
+  readonly heads: ReadonlyArray<string>
   /**
    * Tells whether something that was moved meanwhile may be missing: `still` where no directory has changed since the
    * time that was given, `moving` where one was gone when the walk came to it.
@@ -267,7 +269,8 @@ const unsearched = (path: string): Rule => ({ pattern: "can't be searched", path
 
 const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since: number): Promise<Found> => {
   const { blacklist } = policy
-  if (!blacklist.some((rule) => rule.kind === "glob")) return { masks: [], awaited: [], held: [], calm: "still" }
+  if (!blacklist.some((rule) => rule.kind === "glob"))
+    return { masks: [], awaited: [], held: [], heads: [], calm: "still" }
   const rules = PathRule.make(blacklist)
   const isReplaced = (path: string) => area.replaced?.some((one) => isWithin(path, one)) === true
   const roots = WriteRoots.outermost([...area.roots, ...bases(blacklist).filter((base) => !isReplaced(base))])
@@ -278,7 +281,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
   ]
   const awaited: Array<Rule> = []
   const skip = new Set(area.hidden)
-  const { changed, closed, isMoving, matches } = await FileWalk.share(
+  const { changed, closed, heads, isMoving, matches } = await FileWalk.share(
     JSON.stringify([roots, blacklist, [...skip].filter((path) => roots.some((root) => isWithin(path, root)))]),
     () =>
       FileWalk.find(roots, {
@@ -300,7 +303,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
       else if (!isHarmful(mask.path, needed) && !isFar(path, mask, area.roots)) masks.push(mask)
     }
   }
-  return { masks, awaited, held, calm: isMoving ? "moving" : changed >= since ? "changing" : "still" }
+  return { masks, awaited, held, heads, calm: isMoving ? "moving" : changed >= since ? "changing" : "still" }
 }
 
 const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {

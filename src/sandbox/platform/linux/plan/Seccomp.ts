@@ -91,6 +91,9 @@ export const absent = {
   io_uring_register: 427
 } as const
 
+/** The call that makes a context of asynchronous I/O, of which the whole machine has a limited number; programs do without. */
+export const ioSetup = { x64: 206, arm64: 0 } as const
+
 /** System calls whose arguments decide. */
 export const judged = {
   x64: { clone: 56, fcntl: 72, ioctl: 16, socket: 41, socketpair: 53, unshare: 272 },
@@ -264,7 +267,7 @@ const program = (machine: Machine, { isRoot, unixSockets }: Options): ReadonlyAr
     ...when(socket, judgeSocket(unixSockets ? [AF_UNIX] : [])),
     ...when(socketpair, unixSockets ? [loadArgument(0), ...unlessAnyOf([AF_UNIX], notPermitted)] : judgePair),
     ...when(unshare, judgeBits(0, newNamespaces | newTime)),
-    ...Object.values(absent).flatMap((number) => when(number, [notThere])),
+    ...[...Object.values(absent), ioSetup[machine]].flatMap((number) => when(number, [notThere])),
     ...Object.values(denied[machine]).flatMap((number) => when(number, [notPermitted])),
     allow
   ]

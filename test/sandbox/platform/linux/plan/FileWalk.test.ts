@@ -120,7 +120,7 @@ describe("a walk", () => {
       const walk = () =>
         new Promise<FileWalk.Walked>((resolve) => {
           const changed = begun.length
-          begun.push(() => resolve({ matches: [], closed: [], changed, isMoving: false }))
+          begun.push(() => resolve({ matches: [], heads: [], closed: [], changed, isMoving: false }))
         })
       const asked = [1, 2, 3].map(() => FileWalk.share("test", walk))
       assert.lengthOf(begun, 1)

@@ -29,7 +29,7 @@ const denied = new Set(
   request_key setns swapoff swapon syslog umount2 uselib userfaultfd vhangup`.split(/\s+/)
 )
 /** As if the kernel had none: programs do without them then. */
-const absent = new Set(["clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register"])
+const absent = new Set(["clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup"])
 /** Those that depend on their arguments, with arguments that are refused. */
 const judged: Readonly<Record<string, ReadonlyArray<number>>> = {
   clone: [0x10000000],

@@ -1,0 +1,142 @@
+/**
+ * Names the files that a user's own tools run or load without being asked: what a command writes there, it has run outside
+ * of the sandbox.
+ *
+ * Only what exists can be kept read-only. What git tracks can be written, since git could not change branches without it.
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as GitDirectory from "../policy/GitDirectory.js"
+import * as HostPath from "../policy/HostPath.js"
+
+/** Files of editors, agents and shells, in any directory that is opened. */
+const inProjects: ReadonlyArray<string> = [
+  ".claude",
+  ".codex",
+  ".cursor",
+  ".envrc",
+  ".exrc",
+  ".gemini",
+  ".gitconfig",
+  ".idea",
+  ".mcp.json",
+  ".nvim.lua",
+  ".vimrc",
+  ".vscode",
+  ".zed"
+]
+
+/** Files of shells, of the desktop and of the user's services, in a home directory. */
+const inHome: ReadonlyArray<string> = [
+  ".bash_aliases",
+  ".bash_login",
+  ".bash_logout",
+  ".bash_profile",
+  ".bashrc",
+  ".config/autostart",
+  ".config/environment.d",
+  ".config/fish",
+  ".config/git",
+  ".config/nvim",
+  ".config/systemd",
+  ".config/zsh",
+  ".cshrc",
+  ".emacs",
+  ".emacs.d",
+  ".inputrc",
+  ".kshrc",
+  ".local/share/systemd",
+  ".login",
+  ".pam_environment",
+  ".profile",
+  ".tcshrc",
+  ".tmux.conf",
+  ".vim",
+  ".xinitrc",
+  ".xprofile",
+  ".xsession",
+  ".xsessionrc",
+  ".zlogin",
+  ".zlogout",
+  ".zprofile",
+  ".zshenv",
+  ".zshrc"
+]
+
+const { isWithin } = HostPath
+
+/** The places of a policy, as real paths. */
+export interface Places {
+  readonly cwd: string
+  readonly userHome: string
+  /** The directories and files that commands may write. */
+  readonly writable: ReadonlyArray<string>
+  /** Those among them that the user has named. */
+  readonly named: ReadonlyArray<string>
+}
+
+/** Tests whether the user has allowed a path by name: it, a path in it, or the directory that stands for it. */
+export const isNamed = ({ named }: Pick<Places, "named">, path: string, standsFor?: string): boolean =>
+  named.some((one) => one === standsFor || isWithin(one, path))
+
+/** Returns the paths that would be start-up files in the places that commands may write, whether they exist or not. */
+export const candidates = (places: Places): ReadonlyArray<string> => {
+  const { userHome, writable } = places
+  const inside = [
+    ...writable.flatMap((root) => inProjects.map((name) => `${root}/${name}`)),
+    ...inHome.map((name) => `${userHome}/${name}`)
+  ]
+  return inside.filter(
+    (path) => writable.some((root) => root !== path && isWithin(path, root)) && !isNamed(places, path, userHome)
+  )
+}
+
+const readIndex = (path: string): Buffer => {
+  try {
+    return Fs.readFileSync(path)
+  } catch {
+    return Buffer.alloc(0)
+  }
+}
+
+/** Tests whether an index has a path, or something below it; one of version 4, which compresses paths, may say no. */
+export const isInIndex = (index: Buffer, path: string): boolean => {
+  for (let at = index.indexOf(path); at > 0; at = index.indexOf(path, at + 1)) {
+    const end = index.indexOf(0, at)
+    const after = index[at + Buffer.byteLength(path)]
+    // Before a path stand the lower bits of its length.
+    if ((after === 0 || after === 0x2f) && index[at - 1] === (Math.min(end - at, 0xfff) & 0xff)) return true
+  }
+  return false
+}
+
+/** Makes a test whether git tracks a path, or something in it. */
+const makeIsTracked = (cwd: string): ((path: string) => boolean) => {
+  const top = GitDirectory.upwards(cwd).find((directory) => !HostPath.isMissing(`${directory}/.git`))
+  let index: Buffer | undefined
+  return (path) => {
+    if (top === undefined || !isWithin(path, top)) return false
+    const [git] = GitDirectory.at(top)
+    index ??= readIndex(`${git}/index`)
+    return isInIndex(index, Path.relative(top, path))
+  }
+}
+
+/** Returns the directories of hooks of the repository that the working directory lies in. */
+const hooks = (places: Places): ReadonlyArray<string> =>
+  GitDirectory.upwards(places.cwd).flatMap((directory) =>
+    [...GitDirectory.at(directory)].flatMap((git) => {
+      const path = `${git}/hooks`
+      const isWritable = places.writable.some((root) => isWithin(path, root))
+      return isWritable && !isNamed(places, path, git) ? [path] : []
+    })
+  )
+
+/** Returns the start-up files that exist and are to be read-only. */
+export const find = (places: Places): ReadonlyArray<string> => {
+  const isTracked = makeIsTracked(places.cwd)
+  return [
+    ...candidates(places).filter((path) => !HostPath.isMissing(path) && !isTracked(path)),
+    ...hooks(places)
+  ].filter((path) => !HostPath.isMissing(path) && !places.writable.some((root) => isWithin(root, path)))
+}

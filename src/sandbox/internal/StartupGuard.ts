@@ -1,0 +1,359 @@
+/**
+ * Checks, after each command, what the user's own tools will run later: the configuration and the hooks of git directories,
+ * and files of editors, agents and shells.
+ *
+ * Everyday git has to write its configuration, so that it can't be read-only. A setting by which git runs a program is taken
+ * back unless it was there before the session. New files of other tools are told, not removed.
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Quote from "../../bash/Quote.js"
+import * as FileStamp from "../../files/FileStamp.js"
+import * as StartupFiles from "../config/StartupFiles.js"
+import * as BytePath from "../policy/BytePath.js"
+import * as GitConfig from "../policy/GitConfig.js"
+import * as GitDirectory from "../policy/GitDirectory.js"
+import * as HostPath from "../policy/HostPath.js"
+import * as Name from "../policy/Name.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+
+const { isWithin } = HostPath
+
+/** The most bytes of a configuration file that is read. */
+const largest = 1024 * 1024
+
+/** The most words of a command that are taken for directories, and the most names of files that a message has. */
+const mostWords = 40
+const mostNamed = 8
+
+/** What is taken back. */
+export interface Change {
+  /** The file or directory, which is read-only once the change is made. */
+  readonly path: string
+  /** The sentence that tells of it. */
+  readonly said: string
+  /** Makes the change. Throws where the directory is another one by now. */
+  readonly apply: () => void
+}
+
+/** A file of a git directory as it was when it was good. */
+interface Good {
+  readonly text: string | undefined
+  /** The settings that were there before the session. */
+  readonly before: ReadonlySet<string>
+  /** The target, where it is a link that was there before the session. */
+  readonly link: string | undefined
+  /** True for a file of the user's that can't be read: it is left alone. */
+  readonly isForeign?: boolean
+}
+
+interface Known {
+  readonly files: Map<string, Good>
+  /** The hooks that were there before the session, by their stamps. */
+  readonly hooks: ReadonlySet<string>
+  /** The stamp of their directory, where the sandbox has it read-only. */
+  readonly held: string | undefined
+}
+
+const unknown: Known = { files: new Map(), hooks: new Set(), held: undefined }
+const nothing: Good = { text: undefined, before: new Set(), link: undefined }
+
+/** The sources of rules by which a user names what commands may write. */
+const isNamedBy = new Set(["file", "user", "runtime"])
+
+const configs = ["config", "config.worktree"]
+
+const textOf = (entry: GitConfig.Entry): string => JSON.stringify([GitConfig.nameOf(entry), entry.value])
+
+const linkAt = (path: string): string | undefined => {
+  try {
+    return Fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+      ? BytePath.readLink(path)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the names of what git would run as hooks. */
+const hooksIn = (directory: string): ReadonlyArray<string> => {
+  try {
+    return Fs.readdirSync(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+/** Returns the identity of a directory, or of the one that a link leads to. */
+const identityOf = (path: string): string | undefined => {
+  try {
+    const { dev, ino } = Fs.statSync(path, { bigint: true })
+    return `${dev}:${ino}`
+  } catch {
+    return undefined
+  }
+}
+
+const stampIn = (directory: string, name: string): string => `${name} ${FileStamp.of(`${directory}/${name}`).text}`
+
+/**
+ * Runs with a path by which a directory is reached wherever it is moved, if it is still the one of this real path.
+ * Returns undefined if it is not.
+ */
+const within = <A>(directory: string, use: (reached: string) => A): A | undefined => {
+  if (process.platform !== "linux") return use(directory)
+  /** `O_PATH`: no right to read it is needed. */
+  const flags = 0o10000000 | Fs.constants.O_DIRECTORY | Fs.constants.O_NOFOLLOW
+  let descriptor: number
+  try {
+    descriptor = Fs.openSync(BytePath.toHost(directory), flags)
+  } catch {
+    return undefined
+  }
+  try {
+    const held = `/proc/self/fd/${descriptor}`
+    return BytePath.readLink(held) === directory ? use(held) : undefined
+  } finally {
+    Fs.closeSync(descriptor)
+  }
+}
+
+/** A command can take the rights to a directory from its owner, too. */
+const makeWritable = (reached: string): void => {
+  const { mode } = Fs.statSync(reached)
+  if ((mode & 0o700) !== 0o700) Fs.chmodSync(reached, (mode & 0o7777) | 0o700)
+}
+
+/** Puts a file in the place of whatever is there; without a text, removes that. */
+const put = (reached: string, name: string, text: string | undefined): void => {
+  const path = `${reached}/${name}`
+  makeWritable(reached)
+  if (HostPath.isDirectory(path) && linkAt(path) === undefined) Fs.renameSync(path, `${path}.disabled`)
+  if (text === undefined) return Fs.rmSync(path, { force: true })
+  const { gid, mode, uid } = Fs.lstatSync(path, { throwIfNoEntry: false }) ?? Fs.statSync(reached)
+  const temporary = `${path}.synapse-${process.pid}`
+  Fs.rmSync(temporary, { force: true, recursive: true })
+  Fs.writeFileSync(temporary, text, { encoding: "latin1", flag: "wx", mode: (mode & 0o666) | 0o600 })
+  if (process.getuid?.() === 0) Fs.lchownSync(temporary, uid, gid)
+  Fs.renameSync(temporary, path)
+}
+
+const listed = (names: ReadonlyArray<string>): string =>
+  names.slice(0, mostNamed).map(Name.of).join(", ") +
+  (names.length > mostNamed ? ` and ${names.length - mostNamed} others` : "")
+
+/** Returns the directories that a command's words may name, if the command may use git. */
+const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
+  if (!command.includes("git")) return []
+  const words = command.slice(0, largest).match(/[^\s;&|()<>"'=]+/g) ?? []
+  return words.slice(0, mostWords).map((word) => Path.resolve(cwd, word))
+}
+
+/** Remembers what was there before the session, and finds what commands have added. */
+export class StartupGuard {
+  private readonly roots: ReadonlyArray<string>
+  private readonly places: StartupFiles.Places
+  private readonly known = new Map<string, Known>()
+  private readonly stamps = new Map<string, string>()
+  private isBegun = false
+
+  constructor(
+    private readonly policy: SandboxPolicy,
+    userHome: string
+  ) {
+    const rules = policy.shown === undefined ? policy.whitelist.filter(({ source }) => source !== "tmp") : []
+    this.roots = rules.map(({ path, real = path }) => real)
+    const named = rules.filter(({ source }) => isNamedBy.has(source)).map(({ path, real = path }) => real)
+    this.places = { cwd: policy.cwd, userHome, writable: this.roots, named }
+  }
+
+  /**
+   * Takes what is there when the session begins for the user's own.
+   *
+   * @param repositories directories that may be git directories
+   */
+  begin(repositories: ReadonlyArray<string>): void {
+    if (this.isBegun) return
+    this.isBegun = true
+    const readonly = new Set(this.policy.readonly.map(({ path }) => path))
+    for (const git of this.find([...GitDirectory.upwards(this.policy.cwd), ...repositories])) {
+      const files = new Map<string, Good>()
+      for (const name of [...configs, "commondir"]) {
+        const path = `${git}/${name}`
+        if (HostPath.isMissing(path)) continue
+        const link = linkAt(path)
+        const text = GitDirectory.readFile(link === undefined ? path : Path.resolve(git, link), largest)
+        const entries = name === "commondir" || text === undefined ? [] : (GitConfig.parse(text) ?? [])
+        files.set(name, { text, before: new Set(entries.map(textOf)), link, isForeign: text === undefined })
+      }
+      const hooks = `${git}/hooks`
+      this.known.set(git, {
+        files,
+        hooks: new Set(hooksIn(hooks).map((name) => stampIn(hooks, name))),
+        held: readonly.has(hooks) ? identityOf(hooks) : undefined
+      })
+    }
+    for (const path of StartupFiles.candidates(this.places)) {
+      if (!readonly.has(path)) this.stamps.set(path, stampOf(path))
+    }
+  }
+
+  /** Finds what is to be taken back after a command, which began and ended in these directories. */
+  afterCommand(command: string, directories: ReadonlyArray<string>): ReadonlyArray<Change> {
+    const [before = "/"] = directories
+    return this.changes([
+      ...[this.policy.cwd, ...directories].flatMap(GitDirectory.upwards),
+      ...directoriesIn(command, before)
+    ])
+  }
+
+  /** Finds what is to be taken back in the git directories among these, and in those that are known. */
+  changes(directories: ReadonlyArray<string> = []): ReadonlyArray<Change> {
+    if (!this.isBegun || this.roots.length === 0) return []
+    return [...this.find([...directories])].flatMap((git) =>
+      [...configs.map((name) => this.configChange(git, name)), this.commonChange(git), this.hooksChange(git)].filter(
+        (change) => change !== undefined
+      )
+    )
+  }
+
+  /** Finds what is to be taken back in all git directories that were found in the session. */
+  allChanges(repositories: ReadonlyArray<string>): ReadonlyArray<Change> {
+    return this.changes([...GitDirectory.upwards(this.policy.cwd), ...this.known.keys(), ...repositories])
+  }
+
+  /** Returns a sentence on the files of other tools that are new or have changed; each is told once. */
+  told(): string | undefined {
+    const changed: Array<string> = []
+    for (const [path, stamp] of this.stamps) {
+      if (stampOf(path) === stamp) continue
+      this.stamps.delete(path)
+      if (!HostPath.isMissing(path)) changed.push(path)
+    }
+    return changed.length === 0
+      ? undefined
+      : `The user's own tools run or load what has changed: ${this.list(changed)}. Tell the user to look at it before.`
+  }
+
+  private list(paths: ReadonlyArray<string>): string {
+    const { cwd } = this.policy
+    return listed(paths.map((path) => (isWithin(path, cwd) ? Path.relative(cwd, path) : path)))
+  }
+
+  private find(directories: ReadonlyArray<string>): ReadonlySet<string> {
+    const found = new Set<string>()
+    for (const directory of new Set(directories)) {
+      for (const git of GitDirectory.at(directory)) {
+        const isGuarded = this.roots.some((root) => isWithin(git, root)) && !StartupFiles.isNamed(this.places, git)
+        if (isGuarded) found.add(git)
+      }
+    }
+    return found
+  }
+
+  private configChange(git: string, name: string): Change | undefined {
+    const good = this.known.get(git)?.files.get(name) ?? nothing
+    const path = `${git}/${name}`
+    if (HostPath.isMissing(path)) return undefined
+    const link = linkAt(path)
+    if (good.isForeign === true) return undefined
+    const text =
+      link !== good.link
+        ? undefined
+        : link === undefined
+          ? within(git, (reached) => GitDirectory.readFile(`${reached}/${name}`, largest))
+          : GitDirectory.readFile(Path.resolve(git, link), largest)
+    if (text !== undefined && text === good.text) return undefined
+    const entries = text === undefined ? undefined : GitConfig.parse(text)
+    const isKept = (entry: GitConfig.Entry) =>
+      good.before.has(textOf(entry)) || GitConfig.isEveryday(entry, this.place(git))
+    const kept = entries?.filter(isKept)
+    if (entries !== undefined && kept?.length === entries.length) {
+      this.remember(git, name, { ...good, text })
+      return undefined
+    }
+    const replaced = kept === undefined ? (good.text ?? "") : GitConfig.print(kept)
+    const names = [...new Set(entries?.filter((entry) => !isKept(entry)).map(GitConfig.nameOf))]
+    return {
+      path,
+      apply: () => {
+        within(git, (reached) => put(reached, name, replaced))
+        this.remember(git, name, { ...good, text: replaced, link: undefined })
+      },
+      said:
+        entries === undefined
+          ? `${this.list([path])} was restored: git could not read it, or might read it differently.`
+          : `Taken back from ${this.list([path])}: ${listed(names)}. git would run programs outside of the sandbox for it. Ask the user to set it, or to run: synapse sandbox allow ${Quote.line(git)}`
+    }
+  }
+
+  /** git reads the configuration where `commondir` says: only a linked worktree has one. */
+  private commonChange(git: string): Change | undefined {
+    const path = `${git}/commondir`
+    const { text: before } = this.known.get(git)?.files.get("commondir") ?? nothing
+    if (HostPath.isMissing(path)) return undefined
+    const text = GitDirectory.readFile(path, largest)
+    const isWorktrees = Path.basename(Path.dirname(git)) === "worktrees"
+    const usual = isWorktrees ? Path.dirname(Path.dirname(git)) : undefined
+    if (text !== undefined && (text === before || Path.resolve(git, text.trimEnd()) === usual)) return undefined
+    return {
+      path,
+      apply: () => within(git, (reached) => put(reached, "commondir", before)),
+      said: `${this.list([path])} was ${before === undefined ? "removed" : "restored"}: it led git to another configuration.`
+    }
+  }
+
+  private hooksChange(git: string): Change | undefined {
+    const hooks = `${git}/hooks`
+    const { held, hooks: before } = this.known.get(git) ?? unknown
+    if (HostPath.isMissing(hooks) || (held !== undefined && held === identityOf(hooks))) return undefined
+    if (StartupFiles.isNamed(this.places, hooks)) return undefined
+    const added = hooksIn(hooks).filter((name) => !before.has(stampIn(hooks, name)))
+    if (added.length === 0) return undefined
+    const isLink = linkAt(hooks) !== undefined
+    return {
+      path: hooks,
+      apply: () => {
+        if (isLink) return within(git, (reached) => put(reached, "hooks", undefined))
+        return within(hooks, (reached) => {
+          makeWritable(reached)
+          for (const name of added) Fs.renameSync(`${reached}/${name}`, `${reached}/${name}.disabled`)
+        })
+      },
+      said: isLink
+        ? `The link ${this.list([hooks])} was removed: it led git to hooks, which run outside of the sandbox.`
+        : `Hooks run outside of the sandbox, so these were renamed to *.disabled: ${this.list(added.map((name) => `${hooks}/${name}`))}.`
+    }
+  }
+
+  private place(git: string): GitConfig.Place {
+    const top = Path.basename(git) === ".git" ? Path.dirname(git) : git
+    return {
+      isWritable: (path) => this.roots.some((root) => isWithin(Path.resolve(git, path), root)),
+      isAllowedHooks: (path) => {
+        const hooks = Path.resolve(top, path)
+        return hooks === `${git}/hooks` || hooks === "/dev/null" || StartupFiles.isNamed(this.places, hooks)
+      }
+    }
+  }
+
+  private remember(git: string, name: string, good: Good): void {
+    const known = this.known.get(git) ?? { ...unknown, files: new Map() }
+    known.files.set(name, good)
+    this.known.set(git, known)
+  }
+}
+
+/** The state of a file, and of what a directory holds. */
+const stampOf = (path: string): string => {
+  const { text } = FileStamp.of(path)
+  if (text === "-" || !HostPath.isDirectory(path)) return text
+  try {
+    return Fs.readdirSync(path)
+      .slice(0, mostWords)
+      .map((name) => stampIn(path, name))
+      .join("\n")
+  } catch {
+    return text
+  }
+}

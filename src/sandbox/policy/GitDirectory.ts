@@ -1,0 +1,99 @@
+/** Finds git directories without running git, which would run what their configuration names. */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as BytePath from "./BytePath.js"
+import * as HostPath from "./HostPath.js"
+
+/** The most git directories that are looked for below one, and the most levels. */
+const mostBelow = 256
+const deepest = 8
+
+/** Reads a regular file that no link leads to; undefined for everything else, and for one that is larger. */
+export const readFile = (path: string, most: number): string | undefined => {
+  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = Fs.constants
+  try {
+    const descriptor = Fs.openSync(BytePath.toHost(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    try {
+      const stats = Fs.fstatSync(descriptor)
+      return stats.isFile() && stats.size <= most ? Fs.readFileSync(descriptor, "latin1") : undefined
+    } finally {
+      Fs.closeSync(descriptor)
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a file of git's that holds a path, as `commondir`. */
+const readPath = (path: string): string | undefined => readFile(path, 4096)?.replace(/\n+$/, "")
+
+const realPath = (path: string): string | undefined => {
+  try {
+    return BytePath.realPath(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** Tests whether git takes a directory for a git directory. */
+const isOne = (path: string): boolean =>
+  !HostPath.isMissing(`${path}/HEAD`) &&
+  (!HostPath.isMissing(`${path}/objects`) || !HostPath.isMissing(`${path}/commondir`))
+
+/** Returns the git directory of a working tree; a link or a file at `.git` may lead to it. */
+const ofTree = (top: string): string | undefined => {
+  const path = `${top}/.git`
+  if (HostPath.isMissing(path)) return undefined
+  if (HostPath.isDirectory(path)) return realPath(path)
+  const [, target] = /^gitdir: (.+)$/.exec(readPath(path) ?? "") ?? []
+  return target === undefined ? undefined : realPath(Path.resolve(top, target))
+}
+
+/** Returns the directory that holds the configuration and the hooks of a git directory: its own, or that of all worktrees. */
+export const commonOf = (path: string): string => {
+  const named = readPath(`${path}/commondir`)
+  return (named === undefined ? undefined : realPath(Path.resolve(path, named))) ?? path
+}
+
+const list = (path: string): ReadonlyArray<string> => {
+  try {
+    return Fs.readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+/** Adds the git directories below another one: of its submodules and its worktrees. */
+const addBelow = (directory: string, found: Set<string>, depth = 0): void => {
+  for (const name of HostPath.isMissing(directory) ? [] : list(directory)) {
+    const path = `${directory}/${name}`
+    if (found.size >= mostBelow) return
+    if (realPath(path) !== path) continue
+    if (isOne(path)) add(path, found)
+    // The name of a submodule may have slashes.
+    else if (depth < deepest) addBelow(path, found, depth + 1)
+  }
+}
+
+const add = (path: string, found: Set<string>): void => {
+  if (found.has(path)) return
+  found.add(path)
+  const common = commonOf(path)
+  if (common !== path) add(common, found)
+  addBelow(`${path}/modules`, found)
+  addBelow(`${path}/worktrees`, found, deepest)
+}
+
+/** Returns the real paths of the git directories that git uses in a directory itself, not in one around it. */
+export const at = (directory: string): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const tree = ofTree(directory)
+  if (tree !== undefined) add(tree, found)
+  const bare = isOne(directory) ? realPath(directory) : undefined
+  if (bare !== undefined) add(bare, found)
+  return found
+}
+
+/** Returns a directory and those around it. */
+export const upwards = (directory: string): ReadonlyArray<string> =>
+  directory === "/" ? ["/"] : [directory, ...upwards(Path.dirname(directory))]

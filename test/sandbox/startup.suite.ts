@@ -1,0 +1,264 @@
+/** What a user's own tools run after a session: git's settings and hooks, and files of editors and shells. */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { sandboxedOn } from "../support/sandbox/LocalHouse.js"
+
+/** What the user does afterwards, in the project and in its directory `sub`. */
+const everything = [
+  "status",
+  "diff",
+  "log -1",
+  "checkout -q -b later",
+  "fetch -q origin",
+  "add -A",
+  "commit -qm x --allow-empty",
+  "st"
+]
+
+interface Attack {
+  /** Commands; `RUN` is a program that leaves a trace. */
+  readonly commands: ReadonlyArray<string>
+  /** What the user has before. */
+  readonly before?: string
+  readonly cwd?: string
+}
+
+const attacks: Readonly<Record<string, Attack>> = {
+  "a setting": { commands: ['git config core.fsmonitor "RUN; true"'] },
+  "a setting in a file of another spelling": {
+    commands: ["printf '\\xef\\xbb\\xbf[CORE] ; x\\r\\n\\tFsMonitor=\"RUN;\\\\\\n true\"' >.git/config"]
+  },
+  "a file that git includes": {
+    commands: ['printf "[core]\\n\\tfsmonitor = RUN" >evil; git config include.path ../evil']
+  },
+  "another configuration in its place": {
+    commands: ['printf "[core]\\n\\tfsmonitor = RUN" >evil; ln -sf ../evil .git/config', "ln -f evil .git/config"]
+  },
+  "a configuration without rights": {
+    commands: ['git config alias.st "!RUN"; chmod 500 .git; chmod 400 .git/config']
+  },
+  "a configuration of 100 MB": {
+    commands: ['git config core.fsmonitor "RUN; true"; yes "# x" | head -c 100000000 >>.git/config']
+  },
+  "a configuration of the worktree": {
+    commands: ['git config extensions.worktreeConfig true; git config --worktree core.fsmonitor "RUN; true"']
+  },
+  "another common directory": {
+    commands: ['cp -r .git other; git --git-dir other config core.fsmonitor "RUN; true"; echo ../other >.git/commondir']
+  },
+  "a file in the place of .git": {
+    commands: ['mv .git other; git --git-dir other config core.fsmonitor "RUN; true"; echo "gitdir: other" >.git']
+  },
+  "another repository in the place of .git": {
+    commands: [
+      'cp -r .git other; mv .git old || true; [ -e .git ] || mv other .git; git config core.fsmonitor "RUN; true"'
+    ]
+  },
+  "settings in the background": {
+    commands: [
+      '(while :; do git config core.fsmonitor "RUN; true"; sleep 0.01; done) >/dev/null 2>&1 & sleep 0.3',
+      "sleep 0.2"
+    ]
+  },
+  hooks: {
+    commands: [
+      "printf '#!/bin/sh\\nRUN\\n' >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout",
+      "rm -r .git/hooks"
+    ]
+  },
+  "hooks elsewhere": {
+    commands: [
+      "mkdir -p h; printf '#!/bin/sh\\nRUN\\n' | tee h/post-checkout >h/pre-commit; chmod +x h/*; git config core.hooksPath h"
+    ]
+  },
+  "hooks where there was no directory of them": {
+    before: "rm -r .git/hooks",
+    commands: [
+      "mkdir .git/hooks; printf '#!/bin/sh\\nRUN\\n' >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout"
+    ]
+  },
+  "a repository of its own": {
+    commands: ['git init -q sub; git -C sub config core.fsmonitor "RUN; true"']
+  },
+  "a repository that a script makes, found by the next walk": {
+    commands: [
+      'printf "g=g\\n\\${g}it init -q sub\\n\\${g}it -C sub config core.fsmonitor \\"RUN; true\\"" >s.sh; . ./s.sh',
+      "true",
+      "sleep 2.5",
+      "sleep 1.5"
+    ]
+  },
+  "a bare repository": {
+    commands: [
+      'mkdir sub; cd sub; git init -q --bare .; git config --file config core.bare false; git config --file config core.worktree .; git config --file config core.fsmonitor "RUN; true"'
+    ]
+  },
+  "a submodule's settings": {
+    before:
+      "git init -q lib; git -C lib -c user.name=a -c user.email=a commit -qm x --allow-empty; git -c protocol.file.allow=always submodule --quiet add ./lib sub",
+    commands: ['printf "[core]\\n\\tfsmonitor = RUN\\n" >>.git/modules/sub/config']
+  },
+  "an alias, a remote helper and a pager": {
+    commands: [
+      'git config alias.st "!RUN"; git remote add origin "ext::RUN"; git config protocol.ext.allow always; git config core.pager "RUN"'
+    ]
+  },
+  "a filter": {
+    commands: ['git config filter.f.clean "RUN; cat"; echo "* filter=f" >.gitattributes; echo x >f']
+  }
+}
+
+/** Everyday work, and what it leaves in the configuration. */
+const everyday = `set -e
+git config user.name Eve; git config user.email e@v.e; echo x >f; git add f; git commit -qm one
+git checkout -q -b topic; git branch -m topic better; git init -q --bare remote.git; git remote add origin "$PWD/remote.git"
+git push -q -u origin better; git branch other; git worktree add -q wt other; git -C wt commit -qm two --allow-empty
+echo y >f; git stash -q; git stash pop -q; git checkout -q f; git init -q lib; git -C lib -c user.name=a -c user.email=a commit -qm x --allow-empty
+git -c protocol.file.allow=always submodule --quiet add "$PWD/lib" sub; git commit -qm three; git config alias.st status; git st -s
+git config pull.rebase true; git pull -q; git config core.autocrlf input; git worktree remove --force wt; git rev-parse --abbrev-ref '@{u}'`
+
+export const guard = (title: string, ground: string): void => {
+  const sandboxed = sandboxedOn(ground)
+
+  /** A program of the user's, outside of the sandbox. */
+  const shell = (command: string, cwd: string, home: string) =>
+    ChildProcess.spawnSync("/bin/sh", ["-c", command], {
+      cwd,
+      env: {
+        ...{ PATH: process.env["PATH"] ?? "", HOME: home, GIT_CONFIG_NOSYSTEM: "1", GIT_TERMINAL_PROMPT: "0" },
+        ...{ GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a", GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a" }
+      },
+      encoding: "utf8",
+      timeout: 20_000
+    })
+
+  /** Runs commands in the user's repository; then `use`, once the session has ended. Returns what was said, and what `use` returns. */
+  const session = <A>(
+    { before = "true", commands, cwd = "project" }: Attack,
+    use: (project: string, outside: string) => A,
+    whitelist: ReadonlyArray<string> = []
+  ) =>
+    sandboxed(({ execute, shutdown }, { outside, project }) =>
+      Effect.gen(function* () {
+        shell(`git init -q . && git commit -qm x --allow-empty && ${before}`, project, `${outside}/user`)
+        Fs.writeFileSync(`${outside}/home/sandbox.json`, JSON.stringify({ policy: { filesystem: { whitelist } } }))
+        const said: Array<string> = []
+        for (const command of commands) {
+          const options = { cwd: `${outside}/${cwd}` }
+          const {
+            blockedReason = "",
+            notices = [],
+            stderr,
+            stdout
+          } = yield* execute(command.replaceAll("RUN", `touch ${outside}/ran`), options)
+          said.push(stdout, stderr, blockedReason, ...notices)
+        }
+        yield* shutdown
+        return { said: said.join("\n"), used: use(project, outside) }
+      })
+    )
+
+  /** Tests whether anything of the commands runs when the user works with git. */
+  const leavesTrace = (project: string, outside: string): boolean => {
+    for (const directory of [project, `${project}/sub`].filter((path) => Fs.existsSync(path))) {
+      for (const words of everything) shell(`git ${words} </dev/null`, directory, `${outside}/user`)
+    }
+    return Fs.existsSync(`${outside}/ran`)
+  }
+
+  describe(title, () => {
+    for (const [name, one] of Object.entries(attacks)) {
+      it.live(`runs nothing for ${name}`, () =>
+        Effect.gen(function* () {
+          const { said, used } = yield* session(one, leavesTrace)
+          assert.isFalse(used, said)
+          assert.match(said, /Taken back from|was restored|was removed|renamed to|blocked by rule/)
+        })
+      )
+    }
+
+    it.live("lets everyday git work, and keeps what it has set", () =>
+      Effect.gen(function* () {
+        const { said, used } = yield* session(
+          { commands: [everyday] },
+          (project) => shell("git config --list", project, "/nonexistent").stdout
+        )
+        assert.match(said, /origin\/better/)
+        assert.notMatch(said, /Taken back|renamed|restored|removed:/)
+        for (const line of [
+          "branch.better.remote=origin",
+          "user.name=Eve",
+          "alias.st=status",
+          "submodule.sub.active=true"
+        ])
+          assert.include(used.split("\n"), line)
+      })
+    )
+
+    it.live("keeps what was there before, and what else a command has set", () =>
+      Effect.gen(function* () {
+        const before = "git config core.editor ed; git config filter.f.clean cat; git config core.hooksPath .husky"
+        const command = "git config core.pager less; git config user.name Eve; git config core.hooksPath .husky"
+        const { said, used } = yield* session(
+          { before, commands: [command, "git config core.sshCommand x"] },
+          (project) => shell("git config --list", project, "/nonexistent").stdout
+        )
+        assert.match(said, /Taken back from \.git\/config: core\.pager\./)
+        assert.match(said, /busy|Read-only/)
+        for (const line of ["core.editor=ed", "filter.f.clean=cat", "core.hookspath=.husky", "user.name=Eve"])
+          assert.include(used.split("\n"), line)
+        assert.notInclude(used, "less")
+      })
+    )
+
+    it.live("takes husky's directory back unless it is allowed by its name", () =>
+      Effect.gen(function* () {
+        const command = "mkdir -p .husky; git config core.hooksPath .husky"
+        const list = (project: string) => shell("git config core.hooksPath", project, "/nonexistent").stdout
+        const { said, used } = yield* session({ commands: [command] }, list)
+        assert.deepStrictEqual([used, /core\.hookspath/.test(said)], ["", true])
+        const allowed = yield* session({ before: "mkdir .husky", commands: [command] }, list, [".husky"])
+        assert.strictEqual(allowed.used, ".husky\n", allowed.said)
+        const git = yield* session(
+          { commands: ["git config core.pager less; touch .git/hooks/x && echo made"] },
+          list,
+          [".git"]
+        )
+        assert.match(git.said, /made/)
+        assert.notMatch(git.said, /Taken back/)
+      })
+    )
+
+    it.live("keeps files of editors read-only, tells of new ones, and lets the user allow them", () =>
+      Effect.gen(function* () {
+        const before = "mkdir .vscode; echo 1 >.vscode/tasks.json; mkdir .idea; echo 1 >.idea/a; git add .idea"
+        const command = "echo 2 >.vscode/tasks.json; rm -rf .vscode; mv .vscode x; echo 2 >.idea/a; echo 2 >.mcp.json"
+        const read = (project: string) =>
+          [".vscode/tasks.json", ".idea/a"].map((name) => Fs.readFileSync(`${project}/${name}`, "utf8").trim()).join()
+        const { said, used } = yield* session({ before, commands: [command, "echo 3 >.vscode/tasks.json"] }, read)
+        assert.strictEqual(used, "1,2")
+        assert.match(said, /run or load what has changed: \.idea, \.mcp\.json\./)
+        assert.match(said, /blocked by rule.*synapse sandbox allow/s)
+        const allowed = yield* session({ before, commands: ["echo 2 >.vscode/tasks.json"] }, read, [".vscode"])
+        assert.strictEqual(allowed.used, "2,1", allowed.said)
+      })
+    )
+
+    it.live("keeps start-up files in a home that is worked in, unless the home is allowed", () =>
+      Effect.gen(function* () {
+        const before = "echo mine >../user/.bashrc; mkdir -p ../user/.config/autostart"
+        const command = "echo more >>.bashrc; touch .config/autostart/x; echo new >.profile; echo ok >notes"
+        const read = (_: string, outside: string) =>
+          [".bashrc", "notes"].map((name) => Fs.readFileSync(`${outside}/user/${name}`, "utf8")).join("") +
+          String(Fs.readdirSync(`${outside}/user/.config/autostart`).length)
+        const { said, used } = yield* session({ before, commands: [command], cwd: "user" }, read)
+        assert.strictEqual(used, "mine\nok\n0")
+        assert.match(said, /run or load what has changed: \.profile/)
+        const allowed = yield* session({ before, commands: [command], cwd: "user" }, read, ["~"])
+        assert.strictEqual(allowed.used, "mine\nmore\nok\n1", allowed.said)
+      })
+    )
+  })
+}
