@@ -60,6 +60,7 @@ const isSecretValue = (value: string): boolean =>
  * from waiting for a network that is not there.
  */
 const defaults: Readonly<Record<string, string>> = {
+  CARGO_NET_RETRY: "0",
   GIT_TERMINAL_PROMPT: "0",
   LANG: "C.UTF-8",
   LC_ALL: "C.UTF-8",

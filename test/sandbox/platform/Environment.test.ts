@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Environment from "../../../src/sandbox/platform/Environment.js"
 
 const defaults = {
+  CARGO_NET_RETRY: "0",
   GIT_TERMINAL_PROMPT: "0",
   LANG: "C.UTF-8",
   LC_ALL: "C.UTF-8",
