@@ -9,13 +9,13 @@ const mostBelow = 256
 const deepest = 8
 
 /** Reads a regular file that no link leads to; undefined for everything else, and for one that is larger. */
-export const readFile = (path: string, most: number): string | undefined => {
+export const readBytes = (path: string, most: number): Buffer | undefined => {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = Fs.constants
   try {
     const descriptor = Fs.openSync(BytePath.toHost(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
       const stats = Fs.fstatSync(descriptor)
-      return stats.isFile() && stats.size <= most ? Fs.readFileSync(descriptor, "latin1") : undefined
+      return stats.isFile() && stats.size <= most ? Fs.readFileSync(descriptor) : undefined
     } finally {
       Fs.closeSync(descriptor)
     }
@@ -23,6 +23,9 @@ export const readFile = (path: string, most: number): string | undefined => {
     return undefined
   }
 }
+
+/** Reads such a file, a character for each byte. */
+export const readFile = (path: string, most: number): string | undefined => readBytes(path, most)?.toString("latin1")
 
 /** Reads a file of git's that holds a path, as `commondir`. */
 const readPath = (path: string): string | undefined => readFile(path, 4096)?.replace(/\n+$/, "")
@@ -41,7 +44,7 @@ const isOne = (path: string): boolean =>
   (!HostPath.isMissing(`${path}/objects`) || !HostPath.isMissing(`${path}/commondir`))
 
 /** Returns the git directory of a working tree; a link or a file at `.git` may lead to it. */
-const ofTree = (top: string): string | undefined => {
+export const ofTree = (top: string): string | undefined => {
   const path = `${top}/.git`
   if (HostPath.isMissing(path)) return undefined
   if (HostPath.isDirectory(path)) return realPath(path)

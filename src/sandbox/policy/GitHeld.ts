@@ -8,6 +8,7 @@
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as GitDirectory from "./GitDirectory.js"
 
 /** The most bytes of an index, and of a file that is hashed. */
 const largestIndex = 256 * 1024 ** 2
@@ -20,40 +21,15 @@ interface Repository {
   readonly algorithm: "sha1" | "sha256"
 }
 
-const read = (path: string, most: number): Buffer | undefined => {
-  try {
-    const fd = Fs.openSync(path, Fs.constants.O_RDONLY | Fs.constants.O_NOFOLLOW | Fs.constants.O_NONBLOCK)
-    try {
-      const stats = Fs.fstatSync(fd)
-      return stats.isFile() && stats.size <= most ? Fs.readFileSync(fd) : undefined
-    } finally {
-      Fs.closeSync(fd)
-    }
-  } catch {
-    return undefined
-  }
-}
-
-/** Finds the git directory of a working tree: `.git`, or the directory that a linked worktree's or submodule's `.git` file names. */
-const gitDirectoryAt = (root: string): string | undefined => {
-  const path = Path.join(root, ".git")
-  const stats = Fs.lstatSync(path, { throwIfNoEntry: false })
-  if (stats?.isDirectory() === true) return path
-  const [, target] = /^gitdir: (.+?)\n*$/.exec(read(path, 4096)?.toString() ?? "") ?? []
-  return target === undefined ? undefined : Path.resolve(root, target)
-}
-
 const repositoryOf = (directory: string): Repository | undefined => {
-  for (let root = directory; ; root = Path.dirname(root)) {
-    const git = gitDirectoryAt(root)
-    if (git !== undefined) {
-      const common = read(Path.join(git, "commondir"), 4096)?.toString().trim() ?? "."
-      const config = read(Path.resolve(git, common, "config"), 1024 ** 2)?.toString() ?? ""
-      const algorithm = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? "sha256" : "sha1"
-      return { root, index: Path.join(git, "index"), algorithm }
-    }
-    if (root === "/") return undefined
+  for (const root of GitDirectory.upwards(directory)) {
+    const git = GitDirectory.ofTree(root)
+    if (git === undefined) continue
+    const config = GitDirectory.readFile(`${GitDirectory.commonOf(git)}/config`, largestFile) ?? ""
+    const algorithm = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? "sha256" : "sha1"
+    return { root, index: `${git}/index`, algorithm }
   }
+  return undefined
 }
 
 /** Reads a variable-length number, as version 4 of the index has for the length of what two paths share. */
@@ -144,7 +120,7 @@ export class GitHeld {
     if (hash === undefined) return false
     const stamp = `${stampOf(stats)} ${hash}`
     if (this.others.get(path) === stamp) return false
-    const content = read(path, largestFile)
+    const content = GitDirectory.readBytes(path, largestFile)
     const isHeld =
       content !== undefined &&
       Crypto.createHash(repository.algorithm).update(`blob ${content.length}\0`).update(content).digest("hex") === hash
@@ -168,7 +144,7 @@ export class GitHeld {
     const stamp = stats === undefined ? "" : stampOf(stats)
     const known = this.indexes.get(index)
     if (known?.stamp === stamp) return known.hashes
-    const bytes = read(index, largestIndex)
+    const bytes = GitDirectory.readBytes(index, largestIndex)
     const hashes: Index["hashes"] = bytes === undefined ? new Map() : parseIndex(bytes, algorithm === "sha1" ? 20 : 32)
     this.indexes.set(index, { stamp, hashes })
     return hashes
