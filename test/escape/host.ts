@@ -239,10 +239,8 @@ export const host = (ground: string): void => {
       {},
       ({ attack, project }) =>
         Effect.gen(function* () {
-          yield* attack(
-            "mkdir -p .git/hooks; printf '#!/bin/sh\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit"
-          )
-          assert.isTrue(Fs.existsSync(`${project}/.git/hooks/pre-commit`))
+          yield* attack("printf 'all:\\n\\ttrue\\n' > Makefile")
+          assert.isTrue(Fs.existsSync(`${project}/Makefile`))
         })
     )
     if (process.getuid?.() === 0 && Fs.existsSync("/etc/shadow-")) {

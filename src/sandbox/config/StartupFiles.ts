@@ -9,12 +9,11 @@ import * as Path from "node:path"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 
-/** Files of editors, agents and shells, in any directory that is opened. */
+/** Files of editors and agents, in any directory that is opened. direnv asks before it runs a changed `.envrc`. */
 const inProjects: ReadonlyArray<string> = [
   ".claude",
   ".codex",
   ".cursor",
-  ".envrc",
   ".exrc",
   ".gemini",
   ".gitconfig",

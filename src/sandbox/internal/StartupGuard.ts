@@ -45,6 +45,8 @@ interface Good {
   readonly link: string | undefined
   /** True for a file of the user's that can't be read: it is left alone. */
   readonly isForeign?: boolean
+  /** The state of the file when it was read last, and had rested. */
+  readonly stamp?: string | undefined
 }
 
 interface Known {
@@ -92,6 +94,15 @@ const identityOf = (path: string): string | undefined => {
   } catch {
     return undefined
   }
+}
+
+/** Milliseconds after a change during which another one may leave the time of change the same. */
+const unsettled = 100
+
+/** Returns the state of what is at a path; undefined shortly after a change. */
+const restedStamp = (path: string): string | undefined => {
+  const { changed, text } = FileStamp.of(path)
+  return changed < Date.now() - unsettled ? text : undefined
 }
 
 const stampIn = (directory: string, name: string): string => `${name} ${FileStamp.of(`${directory}/${name}`).text}`
@@ -155,6 +166,10 @@ export class StartupGuard {
   private readonly places: StartupFiles.Places
   private readonly known = new Map<string, Known>()
   private readonly stamps = new Map<string, string>()
+  /** The states of the directories that these lie in. */
+  private readonly directories = new Map<string, string | undefined>()
+  /** Directories that no command can write, and that are in no repository. */
+  private readonly empty = new Set<string>()
   private isBegun = false
 
   constructor(
@@ -201,23 +216,25 @@ export class StartupGuard {
   /** Finds what is to be taken back after a command, which began and ended in these directories. */
   afterCommand(command: string, directories: ReadonlyArray<string>): ReadonlyArray<Change> {
     const [before = "/"] = directories
-    return this.changes([
-      ...[this.policy.cwd, ...directories].flatMap(GitDirectory.upwards),
-      ...directoriesIn(command, before)
-    ])
+    const around = [this.policy.cwd, ...directories].flatMap(GitDirectory.upwards)
+    return this.changes([...around, ...directoriesIn(command, before)], "quick")
   }
 
-  /** Finds what is to be taken back in the git directories among these, and in those that are known. */
-  changes(directories: ReadonlyArray<string> = []): ReadonlyArray<Change> {
+  private changes(directories: ReadonlyArray<string>, pace?: "quick"): ReadonlyArray<Change> {
     if (!this.isBegun || this.roots.length === 0) return []
-    return [...this.find([...directories])].flatMap((git) =>
-      [...configs.map((name) => this.configChange(git, name)), this.commonChange(git), this.hooksChange(git)].filter(
-        (change) => change !== undefined
-      )
+    return [...this.find(directories)].flatMap((git) =>
+      [
+        ...configs.map((name) => this.configChange(git, name, pace)),
+        this.commonChange(git),
+        this.hooksChange(git)
+      ].filter((change) => change !== undefined)
     )
   }
 
-  /** Finds what is to be taken back in all git directories that were found in the session. */
+  /**
+   * Finds what is to be taken back in all git directories that were found in the session. All files are read: one that a
+   * process has mapped can change without a new time.
+   */
   allChanges(repositories: ReadonlyArray<string>): ReadonlyArray<Change> {
     return this.changes([...GitDirectory.upwards(this.policy.cwd), ...this.known.keys(), ...repositories])
   }
@@ -225,8 +242,14 @@ export class StartupGuard {
   /** Returns a sentence on the files of other tools that are new or have changed; each is told once. */
   told(): string | undefined {
     const changed: Array<string> = []
+    const same = new Set<string>()
+    for (const directory of new Set([...this.stamps.keys()].map(Path.dirname))) {
+      const now = restedStamp(directory)
+      if (now !== undefined && this.directories.get(directory) === now) same.add(directory)
+      else this.directories.set(directory, now)
+    }
     for (const [path, stamp] of this.stamps) {
-      if (stampOf(path) === stamp) continue
+      if ((stamp === missing && same.has(Path.dirname(path))) || stampOf(path) === stamp) continue
       this.stamps.delete(path)
       if (!HostPath.isMissing(path)) changed.push(path)
     }
@@ -243,7 +266,11 @@ export class StartupGuard {
   private find(directories: ReadonlyArray<string>): ReadonlySet<string> {
     const found = new Set<string>()
     for (const directory of new Set(directories)) {
-      for (const git of GitDirectory.at(directory)) {
+      if (this.empty.has(directory)) continue
+      const all = GitDirectory.at(directory)
+      // No command makes a repository where none can write.
+      if (all.size === 0 && !this.roots.some((root) => isWithin(directory, root))) this.empty.add(directory)
+      for (const git of all) {
         const isGuarded = this.roots.some((root) => isWithin(git, root)) && !StartupFiles.isNamed(this.places, git)
         if (isGuarded) found.add(git)
       }
@@ -251,25 +278,30 @@ export class StartupGuard {
     return found
   }
 
-  private configChange(git: string, name: string): Change | undefined {
+  private configChange(git: string, name: string, pace: "quick" | undefined): Change | undefined {
     const good = this.known.get(git)?.files.get(name) ?? nothing
     const path = `${git}/${name}`
     if (HostPath.isMissing(path)) return undefined
     const link = linkAt(path)
     if (good.isForeign === true) return undefined
+    const stamp = restedStamp(path)
+    if (pace === "quick" && stamp !== undefined && stamp === good.stamp) return undefined
     const text =
       link !== good.link
         ? undefined
         : link === undefined
           ? within(git, (reached) => GitDirectory.readFile(`${reached}/${name}`, largest))
           : GitDirectory.readFile(Path.resolve(git, link), largest)
-    if (text !== undefined && text === good.text) return undefined
+    if (text !== undefined && text === good.text) {
+      this.remember(git, name, { ...good, stamp })
+      return undefined
+    }
     const entries = text === undefined ? undefined : GitConfig.parse(text)
     const isKept = (entry: GitConfig.Entry) =>
       good.before.has(textOf(entry)) || GitConfig.isEveryday(entry, this.place(git))
     const kept = entries?.filter(isKept)
     if (entries !== undefined && kept?.length === entries.length) {
-      this.remember(git, name, { ...good, text })
+      this.remember(git, name, { ...good, text, stamp })
       return undefined
     }
     const replaced = kept === undefined ? (good.text ?? "") : GitConfig.print(kept)
@@ -278,7 +310,7 @@ export class StartupGuard {
       path,
       apply: () => {
         within(git, (reached) => put(reached, name, replaced))
-        this.remember(git, name, { ...good, text: replaced, link: undefined })
+        this.remember(git, name, { ...good, text: replaced, link: undefined, stamp: undefined })
       },
       said:
         entries === undefined
@@ -344,10 +376,13 @@ export class StartupGuard {
   }
 }
 
+/** The state of what is not there. */
+const missing = "-"
+
 /** The state of a file, and of what a directory holds. */
 const stampOf = (path: string): string => {
   const { text } = FileStamp.of(path)
-  if (text === "-" || !HostPath.isDirectory(path)) return text
+  if (text === missing || !HostPath.isDirectory(path)) return text
   try {
     return Fs.readdirSync(path)
       .slice(0, mostWords)
