@@ -105,6 +105,17 @@ describe.each(Models.kinds)("a model behind the protocol of %s", (kind) => {
     })
   )
 
+  it.scopedLive.each([": ping\n\n", 'event: ping\ndata: {"type":"ping"}\n\n'])(
+    "is given up where it only sends %j",
+    (ping) =>
+      Effect.gen(function* () {
+        const server = yield* ModelServer.serve([ModelServer.raw(ping, { after: "again" })])
+        const error = yield* Effect.flip(Models.ask(server, kind, { endpoint: { ...once, timeout: 200 } }))
+        assert.strictEqual(error.kind, "timeout")
+        yield* server.quiet
+      })
+  )
+
   it.scopedLive("is told apart from a page in its place", () =>
     Effect.gen(function* () {
       const server = yield* ModelServer.serve([ModelServer.raw("<html></html>", { type: "text/html" })])

@@ -50,12 +50,12 @@ export type Reply =
       readonly headers: Readonly<Record<string, string>>
       readonly body: unknown
     }
-  /** Bytes as they are; the response then ends, stays open or is cut. */
+  /** Bytes as they are; the response then ends, stays open, repeats them every 20 ms, or is cut. */
   | {
       readonly _tag: "Raw"
       readonly type: string
       readonly text: string
-      readonly after: "end" | "stay" | "cut"
+      readonly after: "end" | "stay" | "again" | "cut"
     }
   /** Accepts the request, and says nothing. */
   | { readonly _tag: "Silence" }
@@ -118,7 +118,10 @@ export const status = (
   body: unknown = { type: "error", error: { type: "test_error", message: `refused with ${code}` } }
 ): Reply => ({ _tag: "Status", status: code, headers, body })
 
-export const raw = (given: string, options: { type?: string; after?: "end" | "stay" | "cut" } = {}): Reply => ({
+export const raw = (
+  given: string,
+  options: { type?: string; after?: "end" | "stay" | "again" | "cut" } = {}
+): Reply => ({
   _tag: "Raw",
   text: given,
   type: options.type ?? "text/event-stream",
@@ -202,6 +205,10 @@ const send = async (reply: Reply, request: Recorded, response: Http.ServerRespon
       response.writeHead(200, { "content-type": reply.type })
       response.write(reply.text)
       if (reply.after === "end") response.end()
+      if (reply.after === "again") {
+        const again = setInterval(() => response.write(reply.text), 20)
+        response.on("close", () => clearInterval(again))
+      }
       if (reply.after === "cut") setImmediate(() => response.socket?.destroy())
       return
     case "Answer": {

@@ -9,6 +9,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
@@ -88,22 +89,31 @@ const messagesOf = (
     )
   }
   const type = response.headers["content-type"]
-  const bytes = bytesOf(endpoint, response)
   if (type?.includes("json") === true) {
-    return Effect.map(Stream.runCollect(bytes), (chunks) => parseMessage(endpoint, textOf(chunks), false))
+    return Effect.map(Stream.runCollect(bytesOf(endpoint, response)), (chunks) =>
+      parseMessage(endpoint, textOf(chunks), false)
+    )
   }
   // Some servers name no type for a stream, or a wrong one.
   const isStream =
     type?.includes("text/event-stream") === true || (endpoint.isStreaming && !/html|xml/.test(type ?? ""))
+  const said: Said = { at: Date.now() }
+  const bytes = bytesOf(endpoint, response, said)
   return isStream
-    ? Effect.succeed(Stream.mapEffect(eventsOf(bytes), (text) => parseMessage(endpoint, text, true)))
+    ? Effect.succeed(Stream.mapEffect(eventsOf(bytes), (text) => parseMessage(endpoint, text, true, said)))
     : Effect.fail(Refusal.foreign(endpoint, type))
 }
 
-/** Returns the bytes of an answer. Fails if there are too many, or none comes for too long. */
+/** When the model last said something: comments and pings, which a proxy can send for ever, do not count. */
+interface Said {
+  at: number
+}
+
+/** Returns the bytes of an answer. Fails if there are too many, or the model says nothing for too long. */
 const bytesOf = (
   endpoint: Endpoint,
-  response: HttpClientResponse.HttpClientResponse
+  response: HttpClientResponse.HttpClientResponse,
+  said?: Said
 ): Stream.Stream<Uint8Array, ModelError> => {
   let size = 0
   return response.stream.pipe(
@@ -111,6 +121,7 @@ const bytesOf = (
     Stream.timeoutFail(() => Refusal.silent(endpoint), endpoint.timeout),
     Stream.tap((bytes) => {
       size += bytes.length
+      if (said !== undefined && Date.now() - said.at > endpoint.timeout) return Effect.fail(Refusal.silent(endpoint))
       return size > mostOfAnswer
         ? Effect.fail(Refusal.broken(endpoint, `is larger than ${mostOfAnswer} bytes`))
         : Effect.void
@@ -119,9 +130,19 @@ const bytesOf = (
   )
 }
 
-const parseMessage = (endpoint: Endpoint, text: string, isEvent: boolean): Effect.Effect<Message, ModelError> =>
+const parseMessage = (
+  endpoint: Endpoint,
+  text: string,
+  isEvent: boolean,
+  said?: Said
+): Effect.Effect<Message, ModelError> =>
   Effect.try({
-    try: () => (text.trim() === done ? done : { json: JSON.parse(text), isEvent }),
+    try: () => {
+      if (text.trim() === done) return done
+      const json: unknown = JSON.parse(text)
+      if (said !== undefined && !(Predicate.isRecord(json) && json["type"] === "ping")) said.at = Date.now()
+      return { json, isEvent }
+    },
     catch: () => Refusal.broken(endpoint, "is no JSON")
   })
 
