@@ -117,7 +117,7 @@ const mostSentences = 5
 
 /** Returns the resource that a denial is reported under in `blockedResource`. */
 const resourceOf = (denial: Denial.Denial) =>
-  denial.access === "network" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
+  denial.access === "network" || denial.access === "system" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
 
 /** The note about a command that failed without a word, and sent packets that found no route. */
 const reached = "The command tried to reach a network, and the sandbox has none: that may be why it failed."

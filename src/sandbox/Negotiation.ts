@@ -67,7 +67,7 @@ const asIs = (grant: Grant): Grant => ({ ...grant, identity: HostPath.identityOf
  * it, the directory that it is to lie in has to be writable. Where that is too wide, a file alone is made, and allowed.
  */
 const toGrant = ({ access, isOfFile, resource, rule }: Denial, { policy }: SandboxBackend): Grant | undefined => {
-  if (access === "network") return undefined
+  if (access === "network" || access === "system") return undefined
   if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return asIs({ access, resource })
   const remedy = Explanation.remedyFor(resource, policy?.cwd ?? "/")
   if (remedy === undefined) return undefined
@@ -77,8 +77,7 @@ const toGrant = ({ access, isOfFile, resource, rule }: Denial, { policy }: Sandb
 }
 
 const toRequest = (denial: Denial, grant: Grant, command: string, { policy }: SandboxBackend): PermissionRequest => {
-  const { access } = denial
-  const { isNew, resource } = grant
+  const { access, isNew, resource } = grant
   const reason =
     isNew === true
       ? `${denial.reason}; where it is allowed, it is made, empty, before the command runs again`

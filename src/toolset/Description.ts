@@ -164,7 +164,7 @@ const results = [
 const confined = Confinement.$match({
   Open: () => "There is no sandbox: commands have all rights of the user who runs them.",
   Confined: ({ writable }) =>
-    `A sandbox holds every command: it writes only ${written(writable)}, can't read secrets such as ~/.ssh or .env files, and has no network but localhost. A denial names its rule.`,
+    `A sandbox holds every command: it writes only ${written(writable)}, can't read secrets such as ~/.ssh or .env files, and has no network: its localhost is the sandbox's own. A denial names its rule.`,
   Impossible: ({ reason }) => `No command can run at present: ${bounded(reason)}`
 })
 

@@ -187,7 +187,7 @@ describe("the command for another agent's tool", () => {
     const given = { prompt: "a b", description: "c", subagent_type: "general" }
     assert.strictEqual(advise("Task", given), "there are no sub-agents: do the task yourself, with Bash")
     assert.strictEqual(advise("Task", given, ["task:general"]), "task:general --prompt 'a b' --description c")
-    const none = "the sandbox has no network but localhost"
+    const none = "the sandbox has no network"
     for (const [name, url, isOffline, right] of [
       ["WebFetch", "https://a/?b&c", false, "curl -sSL 'https://a/?b&c'"],
       ["WebFetch", "https://a/?b&c", true, none],

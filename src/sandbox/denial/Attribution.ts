@@ -34,6 +34,7 @@ import {
   saysUnreachable,
   saysUnresolved
 } from "./internal/Message.js"
+import * as SystemCalls from "./internal/SystemCalls.js"
 
 const missing = /no such file|not found|does(?: not|n't) exist|cannot (?:open|find|access|stat)|ENOENT/i
 
@@ -81,8 +82,11 @@ export const isLocal = (file = "/etc/resolv.conf"): boolean => {
   }
 }
 
-/** Matches a message that is quoted as a whole, with the program that says it: `'cat: .env: …`, `+ cat: .env: …`. */
-const quoted = /(?:^\s*[-+<>|#*E]\s+|(?<!\w)["'`“‘])(?:[\w.+-]*\/)*[\w.+-]+: [^"'`“”‘’]*$/
+/**
+ * Matches a message that is quoted as a whole, with the program that says it: `'cat: .env: …`, `+ cat: .env: …`; but not what
+ * pytest reports of an exception.
+ */
+const quoted = /(?:^\s*(?!E\s+\w+Error: )[-+<>|#*E]\s+|(?<!\w)["'`“‘])(?:[\w.+-]*\/)*[\w.+-]+: [^"'`“”‘’]*$/
 
 /** Matches the program that a message begins with. */
 const speaker = /^\s*(?:[\w.+-]*\/)*([A-Za-z][\w.+-]*): /
@@ -123,7 +127,7 @@ const isQuoted = (
   const near = before.slice(-longestMessage)
   if (quoted.test(near)) return true
   const [, name] = inReport ? (speaker.exec(near) ?? []) : []
-  return name !== undefined && !name.endsWith("Error") && !mentions(command, name)
+  return name !== undefined && !/error$/i.test(name) && !mentions(command, name)
 }
 
 /** The commands that open no file. */
@@ -155,20 +159,31 @@ const isPrinting = ({ keyword, redirections, words }: CommandTree.Command): bool
 const showing =
   /(?<!(?<!\|)\|&?[ \t]{0,20})\b(?:awk|bat|cat|cmp|comm|cut|diff|e?grep|fold|head|jq|less|more|nl|od|paste|rev|rg|sed|sort|strings|tac|tail|uniq|xxd|zcat)\b|\bgit\b[^|;&\n]{0,200}?\s(?:blame|diff|grep|log|show)\b/
 
+const absolutePath = /(?:^|[\s'"`(=:])\/[^\s'"`/]/
+
+/** Tests whether the words of a refusal and an absolute path stand together in a line: as nobody would write them by chance. */
+const namesPath = (line: string): boolean => absolutePath.test(line) && refusalIn(line) !== undefined
+
 /**
- * Returns the lines of an output that programs of its command say themselves, by what they begin with: the program's name
- * in the command, bash's, or that of an exception. None where the command shows what files hold, or a report of tests.
+ * Returns the lines of an output that programs of its command say themselves, by what they begin with (the program's name
+ * in the command, bash's, or that of an exception) or name. None where the command shows what files hold; in a report of
+ * tests, only those that name a path.
+ *
+ * @param isMerged whether programs were told to send their messages there
  */
-export const spokenIn = (command: string, output: string): string =>
-  command.length > mostExaminedQuotation || showing.test(command) || isReport(output)
-    ? ""
-    : output
-        .split("\n")
-        .filter((line) => {
-          const [, name] = speaker.exec(line.slice(0, longestMessage)) ?? []
-          return name !== undefined && (name === "bash" || name.endsWith("Error") || mentions(command, name))
-        })
-        .join("\n")
+export const spokenIn = (command: string, output: string, isMerged = true): string => {
+  if (command.length > mostExaminedQuotation || showing.test(command)) return ""
+  const isSpoken = isMerged && !isReport(output)
+  return output
+    .split("\n")
+    .filter((whole) => {
+      const line = whole.slice(0, longestMessage)
+      const [, name] = isSpoken ? (speaker.exec(line) ?? []) : []
+      if (name !== undefined && (name === "bash" || name.endsWith("Error") || mentions(command, name))) return true
+      return namesPath(line)
+    })
+    .join("\n")
+}
 
 /** Matches what zip says on standard output, and nowhere else: the system's words, and the name in the next line. */
 const ofZip = /^zip I\/O error: .*\nzip error: .*$/gm
@@ -179,7 +194,7 @@ const ofZip = /^zip I\/O error: .*\nzip error: .*$/gm
 const spokenOnStdout = (command: string, stdout: string): string =>
   command.length <= mostExaminedQuotation && mentions(command, "zip") && !showing.test(command)
     ? (stdout.match(ofZip)?.join("\n") ?? "")
-    : ""
+    : spokenIn(command, stdout, false)
 
 /** Tests whether a command names a program. */
 const mentions = (command: string, name: string): boolean => command.split(/[^\w.+-]+/).includes(name)
@@ -218,39 +233,41 @@ function findNetworkDenial(attempt: Attempt): ReadonlyArray<Denial.Denial> {
   return [Denial.network(!isCounted || saysUnreachable(stderr) ? "verified-text" : "counter")]
 }
 
-const notPermitted = /operation not permitted|\bEPERM\b/i
-/** Matches the words of a message that is about a unix socket. */
-const aboutSocket =
-  /\.sock\b|\/\.s\.PGSQL|\bunix(?:_listener|:| |\b.*\bsocket)|\bAF_UNIX\b|socket\.socket\b|_socket\.|\b(?:make|create|open|bind|private) socket\b|(?<!netlink |raw |packet )\bsocket: |error (?:connecting to|creating) \/?\S+ \(|\b(?:connect|listen|bind) EPERM (?!\d)/i
-/** Matches sockets of other kinds, which need rights that commands may lack anyway. */
-const otherKinds = /netlink|SOCK_RAW|\braw socket|AF_PACKET|packet socket|\bicmp|^ping\b/i
-/** Matches commands that name a unix socket. */
-const namingSocket = /\bAF_UNIX\b|\bUNIX\b|--unix-socket\b|\.sock\b|\bunix:/
-const nameSocketDenial = /(?:unix:(?:\/\/)?)?((?:\/|\.\/)[^\s"'():,]+|[^\s"'():,/]+\.sock)(?=[\s"'():,]|$)/
+const nameSocketDenial = /(?<!\w)(?:unix:(?:\/\/)?)?((?:\/|\.\/)[^\s"'():,]+|[^\s"'():,/]+\.sock)(?=[\s"'():,]|$)/
 
 /** The lines before a message, such as those of a stack trace, that may say what it is about. */
-const reachSocketDenial = 4
-const mostLinesSocketDenial = 2000
+const reachTrace = 4
+const mostLinesRefused = 2000
 
-/** Finds the unix socket that a command was refused; undefined where no message tells of one. */
-function find(command: string, stderr: string, inReport: boolean): Denial.Denial | undefined {
-  if (!notPermitted.test(stderr)) return undefined
-  const lines = stderr.split("\n").slice(-mostLinesSocketDenial)
-  for (const [at, whole] of lines.entries()) {
-    const line = whole.slice(0, longestMessage)
-    const match = notPermitted.exec(line)
-    if (match === null) continue
-    const before = line.slice(0, match.index)
-    if (otherKinds.test(line) || isQuoted(command, line, { before }, inReport)) continue
-    const above = lines.slice(Math.max(0, at - reachSocketDenial), at).map((text) => text.slice(0, longestMessage))
-    const isTrace = above.some((text) => /^\s+(?:File|at)\b/.test(text))
-    const said = [line, ...(isTrace ? above : [])].join("\n")
-    if (otherKinds.test(said)) continue
-    if (aboutSocket.test(said) || (namingSocket.test(command) && !/: .+: $/.test(before))) {
-      return Denial.socket(nameSocketDenial.exec(line)?.[1])
-    }
+/** A denial by a message in a line of the text. */
+interface SystemDenial {
+  readonly denial: Denial.Denial
+  readonly at: number
+}
+
+/** Finds the system calls that a command was refused, each rule once. */
+function findRefused(
+  command: string,
+  said: string,
+  inReport: boolean,
+  confinement: SystemCalls.Confinement
+): ReadonlyArray<SystemDenial> {
+  if (!SystemCalls.mentionsRefusal(said)) return []
+  const lines = said.split("\n")
+  const found = new Map<string, SystemDenial>()
+  const look = SystemCalls.make(confinement)
+  const isOver = Denial.searching()
+  for (let at = Math.max(0, lines.length - mostLinesRefused); at < lines.length && !isOver(); at++) {
+    const line = (lines[at] ?? "").slice(0, longestMessage)
+    const before = SystemCalls.beforeWords(line)
+    if (before === undefined || isQuoted(command, line, { before }, inReport)) continue
+    const above = lines.slice(Math.max(0, at - reachTrace), at).map((text) => text.slice(0, longestMessage))
+    const trace = above.some((text) => /^\s+(?:File|at)\b/.test(text)) ? above : []
+    const refusal = look(command, line, [line, ...trace].join("\n"))
+    if (refusal === undefined) continue
+    found.set(refusal.rule, { denial: Denial.system(refusal, nameSocketDenial.exec(line)?.[1]), at })
   }
-  return undefined
+  return [...found.values()]
 }
 
 /** Matches what may stand around a name in a message. */
@@ -283,6 +300,8 @@ export interface Outcome {
   readonly traffic?: Traffic | undefined
   /** Tells that names are looked up by a server on this machine's loopback: such a look-up is not counted. */
   readonly resolvesLocally?: () => boolean
+  /** The most processes and threads that commands can have; undefined where nothing limits them. */
+  readonly processes?: number | undefined
 }
 
 /**
@@ -318,12 +337,23 @@ function denialsIn(
     mentionsRefusal(said) && !isOnlyPrinted(command)
       ? ofFiles({ ...outcome, stderr: said }, inReport, (from) => FileDenial.make(decision, from, options))
       : []
-  const socket = policy.unixSockets === true ? undefined : find(command, said, inReport)
+  const refused = isOnlyPrinted(command)
+    ? []
+    : findRefused(command, said, inReport, {
+        isRoot: process.getuid?.() === 0,
+        unixSockets: policy.unixSockets === true,
+        processes: outcome.processes
+      })
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
   // The kernel has counted that something was tried: what names the host may then be anybody's words.
   const named = isCounted && output !== "" ? `${stderr}\n${output}` : stderr
   const hosts = findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
-  return [...files, ...findHidden(command, said, policy), ...(socket === undefined ? [] : [socket]), ...hosts]
+  const system = refused.map(({ denial }) => denial)
+  const others = [...files, ...findHidden(command, said, policy)]
+  // The last refusal is the one that the command ended for.
+  const last = said.split("\n").findLastIndex(mentionsRefusal)
+  const isLast = refused.some(({ at }) => at >= last)
+  return isLast ? [...system, ...others, ...hosts] : [...others, ...system, ...hosts]
 }
 
 /**

@@ -3,6 +3,7 @@
 import * as Name from "../policy/Name.js"
 import { notWhitelisted } from "../policy/PolicyDecision.js"
 import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
+import type * as SystemCalls from "./internal/SystemCalls.js"
 
 /**
  * The evidence for a denial. `preflight`: the command's words tell it before it runs. `verified-text`: a message tells
@@ -15,7 +16,8 @@ export type Evidence = "preflight" | "verified-text" | "counter"
 export interface Denial {
   /** The real path, or the host that a message names. Without a name it is `network` or `a unix socket`. */
   readonly resource: string
-  readonly access: "read" | "write" | "network"
+  /** `system`: a system call that no command may make. */
+  readonly access: "read" | "write" | "network" | "system"
   /** The rule as it was written, or the name of a rule that is not written: `not whitelisted`, `allowNetwork: false`. */
   readonly rule: string
   readonly source: RuleSource
@@ -23,6 +25,8 @@ export interface Denial {
   readonly how: Evidence
   /** True where a message tells that a regular file was to be made, or written, and nothing else. */
   readonly isOfFile?: true
+  /** What to do instead, where the rule is not of a list. */
+  readonly next?: string
 }
 
 /** Makes the denial of a path by a rule. */
@@ -64,14 +68,15 @@ export const network = (how: Evidence, host = anyHost): Denial => ({
   how
 })
 
-/** Makes the denial of a unix socket, or of the one that a message names. */
-export const socket = (path = anySocket): Denial => ({
-  resource: path,
-  access: "network",
-  rule: unixSockets,
+/** Makes the denial of a system call. Of a unix socket, `path` is the one that a message names. */
+export const system = ({ next, reason, rule, what }: SystemCalls.Refusal, path = anySocket): Denial => ({
+  resource: rule === unixSockets ? path : what,
+  access: rule === unixSockets ? "network" : "system",
+  rule,
   source: "default",
-  reason: "they would reach programs outside of the sandbox",
-  how: "verified-text"
+  reason,
+  how: "verified-text",
+  next
 })
 
 /** Tests whether a denial is of a unix socket. */
@@ -86,6 +91,7 @@ export const isUnlisted = ({ rule }: Pick<Denial, "rule">): boolean => rule === 
 
 /** Writes what a denial is of (`Name`): a path, a host, or the words that stand for one that is not known. */
 export const nameOf = (denial: Pick<Denial, "access" | "resource">): string => {
+  if (denial.access === "system") return denial.resource
   if (denial.access !== "network") return Name.of(denial.resource)
   return isNameless(denial) ? denial.resource : Name.ofEntry(denial.resource)
 }

@@ -99,14 +99,11 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
     const next = unattended === true ? "Say in your answer what has to be written there." : "It can't be allowed."
     return canBeAllowed ? [writableIn(policy)] : [writableIn(policy), next]
   }
-  if (Denial.isSocket(denial)) {
-    const works = "Socket pairs and TCP to localhost work."
-    return unattended === true
-      ? [works, "Say in your answer what needs the socket."]
-      : [works, "If one is needed, ask the user for --allow-unix-sockets: commands then reach programs outside."]
+  if (denial.next !== undefined) {
+    return [unattended === true ? "Say in your answer what needs it." : denial.next]
   }
   if (access === "network") {
-    const works = "Only localhost can be reached."
+    const works = "Its localhost is the sandbox's own."
     return unattended === true
       ? [works, "Say in your answer what is needed from there."]
       : [works, "No setting allows it: ask the user to do what needs the network."]

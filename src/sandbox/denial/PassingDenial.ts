@@ -13,6 +13,7 @@ import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
 import * as Message from "./internal/Message.js"
+import * as SystemCalls from "./internal/SystemCalls.js"
 
 /** Matches the files that git could not read, which it names from the top of the working tree. */
 const unread = /^(?:error: unable to index file '([^'\n]*)'|fatal: (?:cannot hash|Unable to process path) (.+))$/gm
@@ -129,7 +130,7 @@ export const isLikely = (
   { merged, stderr }: { readonly merged: string; readonly stderr: string }
 ): boolean =>
   [stderr, merged.slice(-mostExamined)].some(
-    (text) => text !== "" && (Message.mentionsRefusal(text) || isOffline(text))
+    (text) => text !== "" && (Message.mentionsRefusal(text) || SystemCalls.mentionsRefusal(text) || isOffline(text))
   ) ||
   tellsChanges(command) ||
   CommandWords.programIn(command) !== undefined
@@ -137,11 +138,9 @@ export const isLikely = (
 /** Tests whether a text says that a host was not reached. */
 export const isOffline = (stderr: string): boolean => Message.saysUnresolved(stderr) || Message.saysUnreachable(stderr)
 
-/** Tests whether a denial can be told in passing, by its name: that of a host, a path, or the path of a socket. */
+/** Tests whether a denial can be told in passing: that of a host has to have a name. */
 const canBeTold = (denial: Denial.Denial): boolean =>
-  denial.how === "verified-text" &&
-  !Denial.isNameless(denial) &&
-  (!Denial.isSocket(denial) || denial.resource.startsWith("/"))
+  denial.how === "verified-text" && (Denial.isSocket(denial) || !Denial.isNameless(denial))
 
 /** Tells of each rule once for a path, and of the network once, for the messages of later commands say the rest. */
 export class PassingDenials {
@@ -210,4 +209,4 @@ export class PassingDenials {
 
 /** Names what is told once: any host stands for the network. */
 const keyOf = ({ access, resource, rule }: Denial.Denial): string =>
-  access === "network" ? rule : `${access} ${resource}`
+  access === "network" || access === "system" ? rule : `${access} ${resource}`

@@ -222,7 +222,7 @@ const skill: Template = (given, { offers }) => {
 }
 
 const onThisMachine = /^(?:https?:\/\/)?(?:localhost|127\.[\d.]+|\[::1\])(?:[:/?#]|$)/i
-const offline = Advice.line`the sandbox has no network but localhost`
+const offline = Advice.line`the sandbox has no network`
 
 const lack =
   (sentence: string): Template =>

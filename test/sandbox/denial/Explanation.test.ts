@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Diagnostic from "../../../src/domain/Diagnostic.js"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
 import * as Explanation from "../../../src/sandbox/denial/Explanation.js"
+import * as SystemCalls from "../../../src/sandbox/denial/internal/SystemCalls.js"
 import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
 import { glob, path } from "../../support/denial/World.js"
@@ -73,13 +74,13 @@ describe("what is told of a denial", () => {
     ],
     [
       "a unix socket",
-      Denial.socket("/run/docker.sock"),
+      Denial.system(SystemCalls.unixSocket, "/run/docker.sock"),
       "sandbox: /run/docker.sock is blocked by rule no unix sockets: they would reach programs outside of the sandbox. Socket pairs and TCP to localhost work. If one is needed, ask the user for --allow-unix-sockets: commands then reach programs outside."
     ],
     [
       "the network",
       Denial.network("verified-text", "a.org"),
-      "sandbox: there is no network, so a.org can't be reached. Only localhost can be reached. No setting allows it: ask the user to do what needs the network."
+      "sandbox: there is no network, so a.org can't be reached. Its localhost is the sandbox's own. No setting allows it: ask the user to do what needs the network."
     ],
     [
       "a name that holds a newline",
@@ -147,7 +148,7 @@ describe("what is told of a denial", () => {
       / You only read: say in your answer what is to be written\.$/
     )
     assert.match(text(Denial.network("verified-text"), alone), / Say in your answer what is needed from there\.$/)
-    assert.match(text(Denial.socket(), alone), / Say in your answer what needs the socket\.$/)
+    assert.match(text(Denial.system(SystemCalls.unixSocket), alone), / Say in your answer what needs it\.$/)
     assert.match(text(secret, alone), / Do not work around it: say in your answer what you need of it\.$/)
   })
 })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
+import * as SystemCalls from "../../../src/sandbox/denial/internal/SystemCalls.js"
 import * as PassingDenial from "../../../src/sandbox/denial/PassingDenial.js"
 import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
 import type { Rule } from "../../../src/sandbox/policy/SandboxPolicy.js"
@@ -50,9 +51,9 @@ describe("a denial to a command that went on", () => {
     assert.isUndefined(passing.notice(passed({ denials: [denial] })))
   })
 
-  it("is not told where it is not certain, or of a socket", () => {
+  it("is not told where it is not certain", () => {
     const passing = new PassingDenial.PassingDenials()
-    assert.isUndefined(passing.notice(passed({ denials: [Denial.network("counter"), Denial.socket()] })))
+    assert.isUndefined(passing.notice(passed({ denials: [Denial.network("counter")] })))
   })
 
   it("is told once of the network where no host is named: by a message, or of a program that was to fetch", () => {
@@ -77,10 +78,13 @@ describe("a denial to a command that went on", () => {
     assert.deepStrictEqual(told("pip install x | tail", "verified-text", true), [undefined, undefined])
   })
 
-  it("is told of a unix socket that a message names", () => {
+  it("is told of a unix socket, with the name of a message or without, once", () => {
     const passing = new PassingDenial.PassingDenials()
-    const told = passing.notice(passed({ denials: [Denial.socket("/tmp/tmux-0/q")] }))
+    const nameless = passed({ denials: [Denial.system(SystemCalls.unixSocket)] })
+    assert.match(new PassingDenial.PassingDenials().notice(nameless) ?? "", /^sandbox: a unix socket is blocked/)
+    const told = passing.notice(passed({ denials: [Denial.system(SystemCalls.unixSocket, "/tmp/tmux-0/q")] }))
     assert.match(told ?? "", /^sandbox: \/tmp\/tmux-0\/q is blocked by rule no unix sockets: .*; the command went on/)
+    assert.isUndefined(passing.notice(nameless))
   })
 
   for (const [what, stdout] of Object.entries({

@@ -2,6 +2,7 @@
 import * as childProcess from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
+import * as SystemCalls from "../../../src/sandbox/denial/internal/SystemCalls.js"
 import * as BytePath from "../../../src/sandbox/policy/BytePath.js"
 import * as Name from "../../../src/sandbox/policy/Name.js"
 
@@ -60,7 +61,10 @@ describe("the name of a rule", () => {
 
   it("is not that of a resource which is none", () => {
     assert.strictEqual(Denial.nameOf({ access: "network", resource: "[::1]:80" }), "[::1]:80")
-    assert.strictEqual(Denial.nameOf({ access: "network", resource: Denial.socket().resource }), "a unix socket")
+    assert.strictEqual(
+      Denial.nameOf({ access: "network", resource: Denial.system(SystemCalls.unixSocket).resource }),
+      "a unix socket"
+    )
     assert.strictEqual(Denial.nameOf({ access: "network", resource: "a b" }), "'a b'")
   })
 })

@@ -97,8 +97,8 @@ const hosts: ReadonlyArray<RegExp> = [
   /(?:resolv(?:e|ing) (?:host(?:name)?:? )?(?:address )?|look up |ENOTFOUND |EAI_AGAIN |lookup |address for )['"‘“`]?([\w-]+(?:\.[\w-]+)+|\blocalhost\b)/i,
   /(?:^|: )([\w-]+(?:\.[\w-]+)+): (?=temporary failure in name|name or service not known)/i,
   /(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\.\d)/,
-  /(?<![\w:])((?:[\da-f]{1,4}:){2,7}:?[\da-f]*(?::[\da-f]+)*)/i,
-  /(?:resolve (?:host(?:name)?:? |(?!host(?:name)?\b))|\bhost(?:name)?:? |connect to )['"‘“`]?([\w-]+(?:\.[\w-]+)*)/i
+  /(?<![\w:])(::1\b|(?:[\da-f]{1,4}:){2,7}:?[\da-f]*(?::[\da-f]+)*)/i,
+  /(?:resolve (?:host(?:name)?:? |(?!host(?:name)?\b))|\bhost(?:name)?:? |connect to )['"‘“`]?(?!(?<=connect to )(?:a|an|any|bus|daemon|database|host|proxy|remote|server|socket|the)\b(?!\.))([\w-]+(?:\.[\w-]+)*)/i
 ]
 const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
 
@@ -140,6 +140,9 @@ const greedy = [/(?<!\w)'([\s\S]*)'/, /"([\s\S]*)"/, /‘([\s\S]*)’/]
 const ofAgent = /^(?:read|write|edit): ([\s\S]+): $/
 /** Matches what separates a name from the words before it and the rest of the sentence. */
 const boundary = /: |:$|, | \(|\(| (?=->|=>)/
+/** Matches an absolute path with blanks in it: the words after a blank are no plain words of the sentence. */
+const spaced =
+  /(?<![^\s(])\/[^\s:'"]+(?: (?!\p{Ll}+[.,;]?(?:\s|$|:)|(?:Error|Fail|Permission|Cannot))[\p{L}\p{N}][^\s:'"(]*)+/gu
 const pathOfItsOwn = /^\.{0,2}\//
 const mostWords = 16
 
@@ -187,9 +190,11 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
       add(AnsiC.decode(bare), isName)
     }
   }
+  for (const side of sides) for (const [path] of side.matchAll(spaced)) add(path, true)
   const [speaker, ...said] = near.replace(/:?\s*$/, "").split(": ")
   for (const side of sides) {
-    for (const words of wordsIn(side)) add(words, pathOfItsOwn.test(words) && (said.length === 0 || words !== speaker))
+    for (const words of wordsIn(side.replace(spaced, "")))
+      add(words, pathOfItsOwn.test(words) && (said.length === 0 || words !== speaker))
   }
   const last = /(\S+):\s*$/.exec(near)?.[1]
   return [...found]

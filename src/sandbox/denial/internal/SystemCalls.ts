@@ -1,0 +1,202 @@
+/** The system calls that the sandbox refuses to every command, whatever its lists say, and what programs say then. */
+
+/** What the sandbox refuses, and how it is told. */
+export interface Refusal {
+  readonly rule: string
+  /** What was refused: `a mount`. */
+  readonly what: string
+  readonly reason: string
+  /** What to do instead, or to ask for. */
+  readonly next: string
+}
+
+/** A refusal, and the messages that tell of it. */
+interface Row extends Refusal {
+  /** The words of the system; `EPERM` by default. */
+  readonly words?: RegExp
+  /** Matches a message that is about it, with the lines of a stack trace above. */
+  readonly about: RegExp
+  /** Matches the commands that a message which names nothing is about. */
+  readonly command?: RegExp
+  /** Matches messages that are about something else. */
+  readonly not?: RegExp
+  /** Matches the commands without which a message is not about it. */
+  readonly only?: RegExp
+  /** False where something else refuses it: without a sandbox, only root may do it. */
+  readonly isSandboxs?: boolean
+}
+
+/** What the refusals of a sandbox depend on. */
+export interface Confinement {
+  readonly isRoot: boolean
+  readonly unixSockets: boolean
+  /** The most processes and threads; undefined where nothing limits them. */
+  readonly processes: number | undefined
+}
+
+const permitted = /operation not permitted|\bEPERM\b/i
+const outside = "No setting allows it: ask the user to run what needs it."
+
+/** Matches sockets that are neither unix nor TCP nor UDP, of which some need rights that commands may lack anyway. */
+const otherSockets = /netlink|SOCK_RAW|\braw socket|AF_PACKET|packet socket|\bicmp|^ping\b/i
+
+export const unixSocket: Refusal = {
+  rule: "no unix sockets",
+  what: "a unix socket",
+  reason: "they would reach programs outside of the sandbox",
+  next: "Socket pairs and TCP to localhost work. If one is needed, ask the user for --allow-unix-sockets: commands then reach programs outside."
+}
+
+const setId: Refusal = {
+  rule: "no set-user-ID files",
+  what: "a set-user-ID bit",
+  reason: "outside of the sandbox the file would run with your rights",
+  next: outside
+}
+
+/** Matches the commands that set such a bit, by a digit or by letters. */
+const setting = (digits: string, letters: string): RegExp =>
+  new RegExp(
+    String.raw`\bchmod\b[^;|&\n]{0,80}\s(?:0?${digits}[0-7]{3}\b|(?:${letters}|a)\+\w{0,4}s)|\binstall\b[^;|&\n]{0,80}\s-\w{0,8}m\s?0?${digits}[0-7]{3}\b|\b0o${digits}[0-7]{3}\b`
+  )
+
+/** Returns the refusals of a sandbox. The first that a message is about counts. */
+const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<Row> => [
+  {
+    rule: "no namespaces or mounts",
+    what: "a new namespace",
+    reason: "the command has those of the sandbox",
+    next: `Programs with a sandbox of their own have an option to do without, such as --no-sandbox. ${outside}`,
+    words: /operation not permitted|\bEPERM\b|no permissions to create/i,
+    about:
+      /\b(?:unshare|setns)\b|\bnamespaces?\b|\bclone(?:\(\))?: |cannot clone|cloning builder process|\bfork\/exec \S+: /i,
+    command: /\bunshare\b|\bsetns\b/
+  },
+  {
+    rule: "no namespaces or mounts",
+    what: "a mount",
+    reason: "the sandbox is made of mounts",
+    next: outside,
+    words: /permission denied|operation not permitted|\bEPERM\b|must be superuser/i,
+    about:
+      /^(?:[\w/.-]*\/)?(?:u?mount|fusermount3?|swapo(?:n|ff))(?:\.\w+)?: |\b(?:u?mount2?|pivot_root)\(|\bmount failed/i,
+    command: /\b(?:u?mount2?|pivot_root)\(/,
+    isSandboxs: isRoot
+  },
+  {
+    rule: "no namespaces or mounts",
+    what: "chroot",
+    reason: "the sandbox is the root directory of the command",
+    next: outside,
+    about: /\bchroot\b|change root directory/i,
+    command: /\bchroot\b/,
+    isSandboxs: isRoot
+  },
+  {
+    rule: "no raw sockets",
+    what: "a raw socket",
+    reason: "only TCP and UDP sockets can be made",
+    next: outside,
+    about: /AF_(?:ALG|BLUETOOTH|CAN|PACKET|VSOCK)\b|SOCK_RAW|\braw socket|packet socket/,
+    command: /\bAF_(?:ALG|BLUETOOTH|CAN|PACKET|VSOCK)\b|\bSOCK_RAW\b/,
+    isSandboxs: isRoot
+  },
+  {
+    ...unixSocket,
+    about:
+      /\.sock\b|\/\.s\.PGSQL|\bunix(?:_listener|:| |\b.*\bsocket)|\bAF_UNIX\b|socket\.socket\b|_socket\.|\b(?:make|creat(?:e|ing)|open|bind|private) socket\b|\bsocket(?:\(\d?\))?(?: failed)?: |\bsocket\(\d?\)|error (?:connecting to|creating) \/?\S+ \(|\b(?:connect|listen|bind) EPERM(?!:? (?:operation not permitted )?(?:\d+(?:\.\d+){3}|[\da-f:]*::))|connect to bus\b/i,
+    command: /\bAF_UNIX\b|\bUNIX\b|--unix-socket\b|\.sock\b|\bunix:/,
+    not: otherSockets,
+    isSandboxs: !unixSockets
+  },
+  {
+    rule: "one user",
+    what: "becoming another user",
+    reason: "commands run as one user, and gain no rights by set-user-ID programs",
+    next: outside,
+    words: /system error|not permitted|no new privileges|effective uid is not 0|audit interface/i,
+    about:
+      /^(?:Password: )?su: |^(?:sudo|doas): .*(?:no new privileges|effective uid is not 0|not permitted)|^Cannot open audit interface/i
+  },
+  {
+    rule: "one user",
+    what: "another user or group",
+    reason: "commands run as one user, and files have no other owner",
+    next: `tar --no-same-owner and cp --no-preserve=ownership leave owners out. ${outside}`,
+    words: /operation not permitted|\bEPERM\b|invalid argument|\bEINVAL\b/i,
+    about:
+      /\bch(?:own|grp)\b|\bownership\b|changing group|\bset(?:e|re|res|fs)?[ug]id\b|\b(?:set|init)groups\b|cannot set groups/i,
+    command: /\bl?chown\b/,
+    isSandboxs: isRoot
+  },
+  { ...setId, about: /cannot change mode to \S*s/i },
+  {
+    ...setId,
+    about: /chang(?:e|ing) permissions of|\bchmod\b|^PermissionError: \[Errno 1\]/,
+    only: isRoot ? setting("[2467]", "u?g?") : setting("[467]", "u")
+  },
+  {
+    rule: "no kernel keyring",
+    what: "the kernel's keyring",
+    reason: "it is shared with programs outside of the sandbox",
+    next: outside,
+    about: /\bkeyctl|\b(?:add|request)_key\b/,
+    command: /\bkeyctl\b/
+  },
+  {
+    rule: "no io_uring",
+    what: "io_uring",
+    reason: "it would go round the sandbox's filter",
+    next: "Programs have an option to do without.",
+    words: /function not implemented|\bENOSYS\b/i,
+    about: /\bio_uring/
+  },
+  {
+    rule: "limits.processes",
+    what: "a further process or thread",
+    reason: `commands have at most ${processes} at a time`,
+    next: `Use fewer workers, or ask the user for more: "policy": { "limits": { "processes": ${2 * (processes ?? 0)} } } in sandbox.json.`,
+    words: /resource temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork/i,
+    about:
+      /\bv?fork\b|_fork_exec|can't start new thread|\b(?:creat|spawn|start)\w*\b.{0,40}\bthread|pthread_create|\bspawn(?:Sync)? .*EAGAIN|native thread|init.*worker|worker.*init/i,
+    isSandboxs: processes !== undefined
+  }
+]
+
+/** Matches the words of any of these messages. */
+const anyWords =
+  /not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork/i
+
+/** Tests whether a text may report a refused system call anywhere. */
+export const mentionsRefusal = (text: string): boolean => anyWords.test(text)
+
+/** Returns the text before the words of a refusal. */
+export const beforeWords = (line: string): string | undefined => {
+  const match = anyWords.exec(line)
+  return match === null ? undefined : line.slice(0, match.index)
+}
+
+/** Tests whether the text before a refusal names nothing that was refused: no `prog: name: `, no `kill: (1) - `. */
+const namesNothing = (before: string): boolean => !/: .+: $| - $/.test(before)
+
+/**
+ * Makes the look-up for one sandbox.
+ *
+ * @param said (of the look-up) the line, and the lines of a stack trace above it
+ */
+export const make = (
+  confinement: Confinement
+): ((command: string, line: string, said: string) => Refusal | undefined) => {
+  const rows = rowsOf(confinement)
+  return (command, line, said) => {
+    const before = beforeWords(line) ?? ""
+    const row = rows.find(
+      ({ about, command: named, not, only, words = permitted }) =>
+        words.test(line) &&
+        not?.test(said) !== true &&
+        (about.test(said) || (named?.test(command) === true && namesNothing(before))) &&
+        only?.test(command) !== false
+    )
+    return row?.isSandboxs === false ? undefined : row
+  }
+}

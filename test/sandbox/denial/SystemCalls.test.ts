@@ -1,0 +1,162 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
+import * as SystemCalls from "../../../src/sandbox/denial/internal/SystemCalls.js"
+import { withWorld } from "../../support/denial/World.js"
+
+const trace = (call: string) =>
+  `Traceback (most recent call last):\n  File "x.py", line 1, in <module>\n    ${call}\n  File "/usr/lib/python3.11/socket.py", line 232, in __init__\n    _socket.socket.__init__(self, family, type, proto, fileno)\nPermissionError: [Errno 1] Operation not permitted`
+
+const root = { isRoot: true, unixSockets: false, processes: 512 }
+
+/** Returns the rules and what was refused, as the last line of a text tells them. */
+const refused = (command: string, text: string, confinement: Partial<SystemCalls.Confinement> = {}) => {
+  const lines = text.split("\n")
+  const found = SystemCalls.make({ ...root, ...confinement })(
+    command,
+    lines.at(-1) ?? "",
+    [...lines].reverse().slice(0, 5).join("\n")
+  )
+  return found?.what
+}
+
+/** What programs say, each with the command, and what was refused to root; `*` where an ordinary user is told so as well. */
+const said: ReadonlyArray<readonly [what: string, command: string, text: string]> = [
+  ["*a new namespace", "unshare -r true", "unshare: unshare failed: Operation not permitted"],
+  ["*a new namespace", "bwrap --ro-bind / / true", "bwrap: Creating new namespace failed: Operation not permitted"],
+  [
+    "*a new namespace",
+    "bwrap true",
+    "bwrap: No permissions to create new namespace, likely because the kernel does not"
+  ],
+  [
+    "*a new namespace",
+    "nsenter -t 1 -m true",
+    "nsenter: reassociate to namespace 'ns/mnt' failed: Operation not permitted"
+  ],
+  ["*a new namespace", "buildah ps", "Error: fork/exec /proc/self/exe: operation not permitted"],
+  ["*a new namespace", "nix build", "error: cloning builder process: Operation not permitted"],
+  [
+    "*a new namespace",
+    "chromium",
+    "[1:1:FATAL:zygote.cc(1)] Failed to move to new namespace: errno = Operation not permitted"
+  ],
+  ["a mount", "mount -t tmpfs none .", "mount: /srv/x: permission denied."],
+  ["a mount", "umount /proc", "umount: /proc: must be superuser to unmount."],
+  ["a mount", "mount -o loop a /b", "mount: /b: mount failed: Operation not permitted."],
+  ["chroot", "chroot / true", "chroot: cannot change root directory to '/': Operation not permitted"],
+  ["chroot", "perl x.pl", "chroot: Operation not permitted at -e line 1."],
+  ["chroot", "python3 -c 'import os; os.chroot(\"/\")'", "PermissionError: [Errno 1] Operation not permitted: '/'"],
+  ["a raw socket", "python3 x.py", trace("socket.socket(socket.AF_PACKET, socket.SOCK_RAW)")],
+  ["a raw socket", "python3 -c 'socket.socket(socket.AF_PACKET)'", trace("")],
+  ["a raw socket", "nmap x", "Couldn't open a raw socket. Error: (1) Operation not permitted"],
+  ["*a unix socket", "python3 -c 'socket.socket(socket.AF_UNIX)'", trace("")],
+  ["*a unix socket", "ssh-agent", "unix_listener: socket: Operation not permitted"],
+  ["*a unix socket", "tmux", "error connecting to /tmp/tmux-0/q (Operation not permitted)"],
+  ["*a unix socket", "npx tsx a.ts", "Error: listen EPERM: operation not permitted /tmp/tsx-0/16.pipe"],
+  ["*a unix socket", "node a.js", "Error: connect EPERM 9.socket - Local (undefined:undefined)"],
+  ["*a unix socket", "node a.js", "Error: listen EPERM: operation not permitted \u0000abstract"],
+  [
+    "*a unix socket",
+    "chromium",
+    "[1:1:FATAL:process_singleton_posix.cc(297)] Check failed: sock >= 0. socket() failed: Operation not permitted (1)"
+  ],
+  ["*a unix socket", "systemctl", "Failed to connect to bus: Operation not permitted"],
+  ["*becoming another user", "su -c true nobody", "su: System error"],
+  ["*becoming another user", "su root", "Password: su: System error"],
+  [
+    "*becoming another user",
+    "sudo -n x",
+    'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.'
+  ],
+  ["*becoming another user", "newgrp x", "Cannot open audit interface - aborting."],
+  ["another user or group", "chown 12345 f", "chown: changing ownership of 'f': Invalid argument"],
+  ["another user or group", "chgrp 5 f", "chgrp: changing group of 'f': Invalid argument"],
+  ["another user or group", "tar xf a", "tar: f: Cannot change ownership to uid 12345, gid 0: Invalid argument"],
+  ["another user or group", "node a", "Error: EINVAL: invalid argument, chown 'f'"],
+  ["another user or group", "runuser -u x -- id", "runuser: cannot set groups: Operation not permitted"],
+  ["another user or group", "apt update", "E: setegid 65534 failed - setegid (22: Invalid argument)"],
+  ["*a set-user-ID bit", "chmod u+s f", "chmod: changing permissions of 'f': Operation not permitted"],
+  ["*a set-user-ID bit", "install -m 4755 f g", "install: cannot change permissions of 'g': Operation not permitted"],
+  ["*a set-user-ID bit", "tar xf a", "tar: ping: Cannot change mode to rwsr-xr-x: Operation not permitted"],
+  ["*the kernel's keyring", "keyctl show", "keyctl_read_alloc: Operation not permitted"],
+  ["*io_uring", "fio x", "fio: io_uring_queue_init failed: Function not implemented"],
+  ["*a further process or thread", "python3 x", "RuntimeError: can't start new thread"],
+  ["*a further process or thread", "make -j900", "bash: fork: retry: Resource temporarily unavailable"],
+  ["*a further process or thread", "node x", "Error: spawn /bin/sh EAGAIN"],
+  [
+    "*a further process or thread",
+    "java x",
+    "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory"
+  ],
+  ["*a further process or thread", "go build", "runtime: failed to create new OS thread (have 500 already; errno=11)"]
+]
+
+/** Refusals of something else. */
+const others: ReadonlyArray<readonly [command: string, text: string]> = [
+  ["kill 1", "bash: line 1: kill: (1) - Operation not permitted"],
+  ["cat f", "cat: f: Operation not permitted"],
+  ["chmod 644 f", "chmod: changing permissions of 'f': Operation not permitted"],
+  ["mount foo", "mount: foo: can't find in /etc/fstab."],
+  ["mount -t ext4", "mount: bad usage"],
+  ["umount x", "umount: x: not mounted."],
+  ["ping x", "ping: socket: Operation not permitted"],
+  ["ip link set lo down", "RTNETLINK answers: Operation not permitted"],
+  ["node a", "Error: read EAGAIN"],
+  ["cargo run", "thread 'main' panicked: Os { code: 11, message: \"Resource temporarily unavailable\" }"],
+  ["date -s x", "date: cannot set date: Operation not permitted"],
+  ["dmesg", "dmesg: read kernel buffer failed: Operation not permitted"],
+  ["python3 -c 'raise OSError(22)'", "OSError: [Errno 22] Invalid argument"],
+  ["node a", "Error: connect EPERM 10.0.0.1:80"],
+  ["kubectl get ns", "error: namespace not found"],
+  ["docker ps", 'docker: invalid argument "x" for --mount']
+]
+
+describe("a system call that the sandbox refuses", () => {
+  it("is told by what programs say", () => {
+    for (const [expected, command, text] of said) {
+      assert.strictEqual(refused(command, text), expected.replace("*", ""), text)
+      const ofUser = refused(command, text, { isRoot: false })
+      assert.strictEqual(ofUser, expected.startsWith("*") ? expected.slice(1) : undefined, text)
+    }
+  })
+
+  it("is not told where something else refuses", () => {
+    for (const [command, text] of others) assert.isUndefined(refused(command, text), text)
+    assert.isUndefined(refused("ssh-agent", "unix_listener: socket: Operation not permitted", { unixSockets: true }))
+    assert.isUndefined(refused("python3 x", "RuntimeError: can't start new thread", { processes: undefined }))
+  })
+
+  const resources = (command: string, stderr: string, stdout = "") =>
+    withWorld((world) =>
+      Attribution.make(world.policy)({
+        ...{ command, directories: [world.project], masks: [], stderr, stdout },
+        ...(/2>&1/.test(command) ? { merged: stdout } : {})
+      }).map(({ resource }) => resource)
+    )
+
+  it("is the cause of what the program said last", async () => {
+    const mkdir =
+      "[1:1:ERROR:filesystem_posix.cc(63)] mkdir /usr/share/Crash Reports/pending: Read-only file system (30)"
+    const socket = "[1:1:FATAL:process_singleton_posix.cc(297)] socket() failed: Operation not permitted (1)"
+    assert.deepStrictEqual(await resources("chromium", `${mkdir}\n${socket}\n`), [
+      "a unix socket",
+      "/usr/share/Crash Reports/pending"
+    ])
+    assert.deepStrictEqual(await resources("chromium", `${socket}\n${mkdir}\n`), [
+      "/usr/share/Crash Reports/pending",
+      "a unix socket"
+    ])
+  })
+
+  it("is told behind a pipe, and not where the words are the command's own", async () => {
+    assert.deepStrictEqual(await resources("mount -t tmpfs x y 2>&1 | cat", "", "bwrap: x\n"), [])
+    assert.deepStrictEqual(
+      await resources("unshare -r true 2>&1 | tail -1", "", "unshare: unshare failed: Operation not permitted\n"),
+      ["a new namespace"]
+    )
+    assert.deepStrictEqual(
+      await resources("echo 'unshare: Operation not permitted' >&2; false", "unshare: Operation not permitted"),
+      []
+    )
+  })
+})
