@@ -89,7 +89,7 @@ export interface CommandResult {
 export interface Personal {
   /** What the person has allowed after the command had run. */
   readonly allowed?: string
-  /** What the sandbox denied to a command that went on. */
+  /** What the sandbox denied to a command that went on, and the variables that it left out. */
   readonly denied?: string
 }
 

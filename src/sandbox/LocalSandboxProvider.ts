@@ -52,27 +52,57 @@ const uses = [
 /** The beginnings of a command that sets the variables after it. */
 const setters = String.raw`(?:\b(?:read|for|mapfile|readarray|getopts|select)|\s-v)\s[^;\n|&]*`
 
+/** The most characters of an output, from its end, that are searched for names. */
+const longestOutput = 64 * 1024
+
+/** Matches a line that says that something is missing, in which a name without `_` counts as well. */
+const lacks =
+  /\b(?:not (?:set|defined|found|provided|specified)|isn't set|unset|unbound|undefined|missing|required?|must be (?:set|defined|provided)|KeyError|environ(?:ment)?|env)\b/i
+
+/** Tests whether an output names a variable as what is missing. */
+const isMissed = (name: string, output: string): boolean => {
+  const word = new RegExp(`(?<![\\w$])${name}(?!\\w)`)
+  return name.includes("_")
+    ? word.test(output)
+    : output.split("\n").some((line) => line.includes(name) && word.test(line) && lacks.test(line))
+}
+
 /** The variables of a session that were told of, or that its commands have set themselves. */
 export class WithheldVariables {
   private readonly settled = new Set<string>()
   private names: ReadonlyArray<string> = []
   private any: RegExp | undefined
 
-  /** Returns the notice about the variables that a command uses; undefined where there is nothing new to say. */
-  notice(command: string, names: ReadonlyArray<string>): string | undefined {
+  /**
+   * Returns the names of the variables that a command uses, or that its output misses, and that nobody was told of.
+   *
+   * @param output of a command that failed
+   */
+  missed(command: string, names: ReadonlyArray<string>, output = ""): ReadonlyArray<string> {
     if (names !== this.names) {
       this.names = names
       this.any = names.length === 0 ? undefined : new RegExp(`\\b(?:${names.join("|")})\\b`)
     }
     const text = command.length > longestLook ? command.slice(0, longestLook) : command
-    if (this.any === undefined || !this.any.test(text)) return undefined
-    const named = names.filter((name) => !this.settled.has(name) && new RegExp(`\\b${name}\\b`).test(text))
+    const said = output.slice(-longestOutput)
+    if (this.any === undefined || !(this.any.test(text) || this.any.test(said))) return []
+    const open = names.filter((name) => !this.settled.has(name))
+    const named = open.filter((name) => new RegExp(`\\b${name}\\b`).test(text))
     for (const name of named.filter((one) => isSet(one, text))) this.settled.add(name)
-    const missed = named.filter((name) => !this.settled.has(name) && new RegExp(`(?:${uses})${name}\\b`).test(text))
-    if (missed.length === 0) return undefined
+    const isUsed = (name: string) => named.includes(name) && new RegExp(`(?:${uses})${name}\\b`).test(text)
+    const missed = open.filter((name) => !this.settled.has(name) && (isUsed(name) || isMissed(name, said)))
     for (const name of missed) this.settled.add(name)
-    return `The sandbox leaves ${missed.join(", ")} out of the environment; the user can let ${missed.length === 1 ? "it" : "them"} through: ${missed.map((name) => `--env ${name}`).join(" ")}, or "env" in sandbox.json.`
+    return missed
   }
+}
+
+/** Adds the notice about variables that the sandbox leaves out. */
+const withMissed = (result: CommandResult.CommandResult, names: ReadonlyArray<string>): CommandResult.CommandResult => {
+  if (names.length === 0) return result
+  const left = `leaves ${names.join(", ")} out of the environment`
+  const options = `${names.map((name) => `--env ${name}`).join(" ")}, or "env" in sandbox.json.`
+  const notice = `The sandbox ${left}; the user can let ${names.length === 1 ? "it" : "them"} through: ${options}`
+  return { ...withNotice(result, notice), personal: { denied: `the sandbox ${left}: ${options}` } }
 }
 
 const isSet = (name: string, text: string): boolean =>
@@ -272,6 +302,7 @@ const makeLocalSandboxBackend = (
         merged,
         resolvesLocally: Attribution.isLocal,
         masks: running.masks(),
+        processes: running.processes(),
         // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
       }
@@ -319,7 +350,8 @@ const makeLocalSandboxBackend = (
         const failure = unsearched
         unsearched = undefined
         const all = withNotice(withNotice(withNotice(result, failure), running.notice()), notice)
-        const noted = withNotice(all, withheld.notice(command, running.withheld()))
+        const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
+        const noted = withMissed(all, withheld.missed(command, running.withheld(), output))
         return Effect.flatMap(session.cwd, (now) => {
           const changes = guard.afterCommand(command, cwd === now ? [cwd] : [cwd, now])
           const sentences = [...taken, guard.told()]
@@ -385,7 +417,12 @@ const withNotice = (result: CommandResult.CommandResult, notice: string | undefi
   notice === undefined ? result : { ...result, notices: [notice, ...(result.notices ?? [])] }
 
 const withDenied = (result: CommandResult.CommandResult, denied: string | undefined) =>
-  denied === undefined ? result : { ...withNotice(result, denied), personal: { denied } }
+  denied === undefined
+    ? result
+    : {
+        ...withNotice(result, denied),
+        personal: { denied: [result.personal?.denied, denied].filter((text) => text !== undefined).join("\n") }
+      }
 
 const toUnchangeable = (error: CommandError): ExecutionFailed =>
   error._tag === "ExecutionFailed" ? error : RunningSandbox.unchangeable()

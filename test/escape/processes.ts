@@ -17,8 +17,8 @@ const limits = (): ReadonlyArray<Attack> => [
     title: "forks without end",
     needs: ["perl"],
     not: isLimited() ? undefined : "root's processes are limited by a cgroup, and none can be made here",
-    says: /forked ([1-4]?\d?\d|50\d|51[0-2])\n/,
-    script: `perl -e 'my @p; while (@p < 700 && defined(my $p = fork)) { if (!$p) { sleep 60; exit } push @p, $p } kill "KILL", @p; print "forked ", scalar(@p), "\\n"; 1 while wait > 0'`
+    says: /forked (1?\d?\d?\d|20[0-3]\d|204[0-8])\n/,
+    script: `perl -e 'my @p; while (@p < 2500 && defined(my $p = fork)) { if (!$p) { sleep 60; exit } push @p, $p } kill "KILL", @p; print "forked ", scalar(@p), "\\n"; 1 while wait > 0'`
   },
   {
     title: "filling /dev/shm",

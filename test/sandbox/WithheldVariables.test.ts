@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { WithheldVariables } from "../../src/sandbox/LocalSandboxProvider.js"
 
 const names = ["AWS_PROFILE", "A"]
-const said = (command: string) => new WithheldVariables().notice(command, names) !== undefined
+const said = (command: string) => new WithheldVariables().missed(command, names).length > 0
 
 describe("the variables that the sandbox leaves out", () => {
   it("are told of where a command uses one", () => {
@@ -37,14 +37,34 @@ describe("the variables that the sandbox leaves out", () => {
 
   it("are each told of once, and not after a command has set it", () => {
     const variables = new WithheldVariables()
-    assert.match(
-      variables.notice("echo $AWS_PROFILE $AWS_PROFILE", names) ?? "",
-      /^The sandbox leaves AWS_PROFILE out of the environment; the user can let it through: --env AWS_PROFILE, or "env" in sandbox\.json\.$/
-    )
-    assert.strictEqual(variables.notice("echo $AWS_PROFILE", names), undefined)
-    assert.strictEqual(variables.notice("A=1", names), undefined)
-    assert.strictEqual(variables.notice("echo $A", names), undefined)
-    assert.strictEqual(new WithheldVariables().notice("echo $A", []), undefined)
+    assert.deepStrictEqual(variables.missed("echo $AWS_PROFILE $AWS_PROFILE", names), ["AWS_PROFILE"])
+    assert.deepStrictEqual(variables.missed("echo $AWS_PROFILE", names), [])
+    assert.deepStrictEqual(variables.missed("A=1", names), [])
+    assert.deepStrictEqual(variables.missed("echo $A", names), [])
+    assert.deepStrictEqual(new WithheldVariables().missed("echo $A", []), [])
+  })
+
+  it("are told of where the output of a failed command misses one", () => {
+    const missed = (output: string, command = "./run") => new WithheldVariables().missed(command, names, output)
+    for (const output of [
+      "KeyError: 'AWS_PROFILE'",
+      "Error: AWS_PROFILE is not set",
+      "bash: line 1: AWS_PROFILE: unbound variable",
+      "thread 'main' panicked: AWS_PROFILE: NotPresent",
+      'x\nkey not found: "AWS_PROFILE" (KeyError)\n'
+    ])
+      assert.deepStrictEqual(missed(output), ["AWS_PROFILE"], output)
+    for (const output of ["KeyError: 'A'", "A must be set", "missing environment variable A", "env: A"])
+      assert.deepStrictEqual(missed(output), ["A"], output)
+    for (const output of [
+      "A failure",
+      "AWS_PROFILES is not set",
+      "MY_AWS_PROFILE",
+      "KeyError: 'B'\nA",
+      "B_A is not set"
+    ])
+      assert.deepStrictEqual(missed(output), [], output)
+    assert.deepStrictEqual(missed("AWS_PROFILE is not set", "AWS_PROFILE= ./run"), [])
   })
 
   it("are looked for in a long command in no time that grows with its square", () => {

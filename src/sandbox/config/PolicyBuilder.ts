@@ -368,6 +368,7 @@ export const merge = (
     const { home, homes, toolCache = config.policy.toolCache ?? true } = settings
     const { temporaryFiles = config.policy.temporary ?? "private" } = settings
     const { unixSockets = config.policy.unixSockets ?? false } = settings
+    const { processes } = config.policy.limits ?? {}
     const build = new Build(Path.resolve(cwd), file, settings)
     const project = RealPath.follow(build.cwd).real
     const listed = (list: List) =>
@@ -410,6 +411,7 @@ export const merge = (
       ...(opened.length === 0 ? undefined : { opened }),
       allowNetwork: false,
       ...(unixSockets ? { unixSockets } : undefined),
+      ...(processes === undefined ? undefined : { processes }),
       ...(toolCache ? { toolCache: exact(toolCacheOf(home, project), "cache") } : undefined),
       // Only on Linux can a sandbox have another directory in the place of `/tmp`.
       ...(temporaryFiles === "private" && process.platform === "linux"

@@ -34,7 +34,9 @@ const Policy = Schema.Struct({
   /** False leaves commands without the directory for the caches of tools. */
   toolCache: Schema.optional(Schema.Boolean),
   /** `private` gives commands a `/tmp` of their own, kept for the working directory; `host` shows the machine's. */
-  temporary: Schema.optional(Schema.Literal("private", "host"))
+  temporary: Schema.optional(Schema.Literal("private", "host")),
+  /** The most that commands have of something at a time: of processes and threads, 2048 by default. */
+  limits: Schema.optional(Schema.Struct({ processes: Schema.optional(Schema.Int.pipe(Schema.between(16, 4_194_304))) }))
 })
 
 /**
@@ -75,14 +77,15 @@ export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
 export const defaults: SandboxFile = Schema.decodeSync(SandboxFile)({})
 
 /** The names of what `policy` switches on and off. */
-const switches: ReadonlyArray<string> = ["unixSockets", "toolCache", "temporary"]
+const switches: ReadonlyArray<string> = ["unixSockets", "toolCache", "temporary", "limits"]
 
 /** The names in each object, by the object's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "": ["enabled", "provider", "policy", "env", "providerOptions"],
   policy: ["filesystem", "network", ...switches],
   "policy.filesystem": ["whitelist", "blacklist", "readable"],
-  "policy.network": ["allowNetwork"]
+  "policy.network": ["allowNetwork"],
+  "policy.limits": ["processes"]
 }
 
 /** Finds a name that differs from a known one in case only, or a list in the wrong place: both would have no effect. */

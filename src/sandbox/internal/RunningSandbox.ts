@@ -32,6 +32,8 @@ export interface RunningSandbox {
   readonly masks: () => ReadonlyArray<Mask>
   /** Returns the names of the variables that the sandbox leaves out. */
   readonly withheld: () => ReadonlyArray<string>
+  /** Returns the most processes and threads of the sandbox; undefined where nothing limits them. */
+  readonly processes: () => number | undefined
   /** Returns the meter of the sandbox's network traffic; undefined where there is none. */
   readonly network: () => NetworkMeter | undefined
   /**
@@ -128,6 +130,7 @@ export const make = (
     const mounting = yield* Effect.makeSemaphore(1)
     let running: Running | undefined
     let withheld: ReadonlyArray<string> = []
+    let processes: number | undefined
     let isTold = false
     let notices: ReadonlyArray<string> = []
 
@@ -204,6 +207,7 @@ export const make = (
           isTrial: begun.isTrial ?? false,
           ready: Effect.map(finish, ({ words, wrapped }) => {
             withheld = wrapped.withheld ?? []
+            processes = wrapped.processes
             return words
           }),
           prove: (pid) => Effect.flatMap(finish, ({ wrapped }) => Scope.extend(start(wrapped, pid), scope)),
@@ -222,6 +226,7 @@ export const make = (
       isGranted: (path) => isGranted(running, path),
       masks: () => masksOf(running),
       withheld: () => withheld,
+      processes: () => processes,
       network: () => running?.network,
       evict: (before) =>
         Effect.suspend(() =>

@@ -41,6 +41,8 @@ export interface Wrapped {
   readonly environment: Readonly<Record<string, string>>
   /** The names of the variables that it leaves out of the given environment. */
   readonly withheld?: ReadonlyArray<string>
+  /** The most processes and threads of the sandbox; undefined where nothing limits them. */
+  readonly processes?: number | undefined
   /** The masks of the sandbox, by which denials are traced to their rules. */
   readonly masks: ReadonlyArray<Mask>
   /** True where it was not tested that the sandbox can start: if it does not, wrapping the shell again may succeed. */

@@ -190,7 +190,7 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
       add(AnsiC.decode(bare), isName)
     }
   }
-  for (const side of sides) for (const [path] of side.matchAll(spaced)) add(path, true)
+  for (const side of sides) for (const [path] of side.matchAll(spaced)) addQuoted(path)
   const [speaker, ...said] = near.replace(/:?\s*$/, "").split(": ")
   for (const side of sides) {
     for (const words of wordsIn(side.replace(spaced, "")))

@@ -61,6 +61,7 @@ export const make = (options: LinuxOptions = {}) =>
         ),
         (reserved) => reserved.release()
       )
+      const { processes = Launch.processes } = policy
       const { isExamined, level: known } = yield* capability.level(programs)
       const { bash, bwrap } = programs
       const machine = Probe.machine()
@@ -76,13 +77,13 @@ export const make = (options: LinuxOptions = {}) =>
         NoSandbox.attempt("its directory could not be made", () => Plan.makeDirectory(Path.dirname(directory))),
         Plan.removeDirectory
       )
-      const cgroup = isLimited ? yield* Cgroup.acquire(Launch.processes) : undefined
+      const cgroup = isLimited ? yield* Cgroup.acquire(processes) : undefined
       const gate = cgroup !== undefined || masksFromOutside
       const variables = Environment.make(environment, [...(options.environment ?? []), ...(policy.environment ?? [])])
       const { outside, within } = Environment.divide(variables)
       const begun = {
         spawnable: Launch.make({
-          ...{ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell, early },
+          ...{ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell, early, processes },
           watches: masksFromOutside ? Launch.find() : undefined
         }),
         descriptors: [],
@@ -114,6 +115,7 @@ export const make = (options: LinuxOptions = {}) =>
         const wrapped = {
           ...begun,
           withheld: Environment.withheld(environment, variables),
+          processes: process.getuid?.() === 0 && cgroup === undefined ? undefined : processes,
           masks: [...layout.masks, ...layout.openings.map((opening) => opening.mask)],
           policy,
           layout,

@@ -58,7 +58,7 @@ const limitCheck = (isRoot: boolean): Check =>
         "run as an ordinary user",
         false
       )
-    : passed("process limit", "512 processes in a sandbox", false)
+    : passed("process limit", `${Launch.processes} processes in a sandbox`, false)
 
 /** The settings of the kernel that decide about namespaces; undefined where the kernel has no such setting. */
 export interface Facts {

@@ -36,8 +36,11 @@ export const find = (limit: (name: string) => number = read): readonly [number, 
  */
 export type Level = "mount" | "user" | "single"
 
-/** The most processes of a sandbox. For root, whom the kernel does not limit, a cgroup enforces it. */
-export const processes = 512
+/**
+ * The most processes and threads of a sandbox, where its policy names no number: a build with a worker for each of 64 cores
+ * has some 1,300. For root, whom the kernel does not limit, a cgroup enforces it.
+ */
+export const processes = 2048
 
 /** The message on standard error where a mask can't be mounted; the sandbox does not start then. */
 export const unmasked = "synapse-sandbox: not all masks could be mounted"
@@ -67,7 +70,7 @@ const limiting = `builtin echo "$1" >/proc/sys/user/max_inotify_instances
  * does nothing else, while bubblewrap works. The gate's first descriptor is the pipe from that process, whose writing
  * end is opened again by its name.
  */
-const script = `
+const script = (processes: number): string => `
 plan=$1 mount=$2 cgroup=$3 gate=$4 early=$5 watches=($6) nsenter=$7 bwrap=$8
 shift 8
 for fd in /proc/self/fd/*; do
@@ -138,7 +141,7 @@ exec "$bwrap" --args ${descriptors.arguments} -- "$@"
  * Sets the limit on processes within bubblewrap's user namespace. The kernel counts the processes of a user in a user
  * namespace and all below it; outside, all processes of the user would count.
  */
-const limited = (bash: string, shell: Spawnable): ReadonlyArray<string> => [
+const limited = (bash: string, shell: Spawnable, processes: number): ReadonlyArray<string> => [
   ...[bash, "--norc", "--noprofile", "-p", "-c", `ulimit -u ${processes} 2>/dev/null; exec -- "$@"`, "synapse-limit"],
   ...[shell.program, ...shell.args]
 ]
@@ -168,6 +171,7 @@ export interface LaunchOptions {
   }
   /** The most instances and watches of inotify for the commands, where the level has a namespace that can be told. */
   readonly watches?: readonly [number, number] | undefined
+  readonly processes?: number | undefined
   /** True where bubblewrap waits until the masks are mounted and the cgroup is entered. */
   readonly gate: boolean
   /** True where the launch is started before the plan is written, and waits for the word `go`. */
@@ -189,13 +193,13 @@ const limits = ({ level, programs, watches }: LaunchOptions): readonly [string, 
 
 /** Builds the command line that starts a sandbox with a shell in it. */
 export const make = (options: LaunchOptions): Spawnable => {
-  const { level, plan, programs, shell } = options
+  const { level, plan, processes: most = processes, programs, shell } = options
   const words = [
     ...doorway(programs.unshare ?? "unshare", level),
-    ...[programs.bash, "--norc", "--noprofile", "-p", "-c", script, "synapse-sandbox"],
+    ...[programs.bash, "--norc", "--noprofile", "-p", "-c", script(most), "synapse-sandbox"],
     ...[plan.path, level === "single" ? "" : (programs.mount ?? ""), options.cgroup ?? "", options.gate ? "gate" : ""],
     ...[options.early === true ? "early" : "", ...limits(options), programs.bwrap],
-    ...(level === "single" ? limited(programs.bash, shell) : [shell.program, ...shell.args])
+    ...(level === "single" ? limited(programs.bash, shell, most) : [shell.program, ...shell.args])
   ]
   const [program = programs.bash, ...args] = words
   return { program, args }
