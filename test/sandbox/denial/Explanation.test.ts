@@ -50,7 +50,7 @@ describe("what is told of a denial", () => {
     [
       "a secret",
       denied("/project/.env", "read", "preflight"),
-      "sandbox: /project/.env is blocked by rule **/.env: on the blacklist (built in). The command was not run. Do not work around it: ask the user for what you need of it."
+      "sandbox: /project/.env is blocked by rule **/.env: on the blacklist (built in). The command was not run. Do not work around it. Ask the user to run: synapse sandbox allow /project/.env"
     ],
     [
       "what the user blacklisted",
@@ -85,7 +85,7 @@ describe("what is told of a denial", () => {
     [
       "a name that holds a newline",
       denied("/project/a\nb/.env", "read", "preflight"),
-      "sandbox: $'/project/a\\nb/.env' is blocked by rule **/.env: on the blacklist (built in). The command was not run. Do not work around it: ask the user for what you need of it."
+      "sandbox: $'/project/a\\nb/.env' is blocked by rule **/.env: on the blacklist (built in). The command was not run. Do not work around it. Ask the user to run: synapse sandbox allow $'/project/a\\nb/.env'"
     ]
   ] as const) {
     it(`${what}`, () => assert.strictEqual(text(denial), expected))
