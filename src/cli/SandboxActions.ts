@@ -312,7 +312,8 @@ export const allow = (given: { readonly path: string; readonly write: boolean })
       yield* print("stdout", `${isNew ? "allowed" : "allowed already"}, to read: ${Name.of(path)}`)
       return ExitCode.success
     }
-    if (!isHidden && !verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) {
+    const isStartup = !verdict.allowed && verdict.rule.source === "startup"
+    if (!isHidden && !isStartup && !verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) {
       return yield* complain(`${Name.of(path)} can't be allowed: ${why(verdict)}. That wins, so nothing was written.`)
     }
     const isNew = yield* config.addWhitelist(path)

@@ -59,10 +59,10 @@ const report = (
   cwd: string
 ): Effect.Effect<number, never, Stdio> =>
   Effect.map(Stdio, ({ write }) => {
-    const { allowed, denied } = result.extras.personal ?? {}
+    const { allowed, changed, denied } = result.extras.personal ?? {}
     const ending = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : [denied, ...hints]
     const said = allowed === undefined ? ending : [allowed]
-    for (const text of said) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
+    for (const text of [changed, ...said]) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
 

@@ -91,6 +91,8 @@ export interface Personal {
   readonly allowed?: string
   /** What the sandbox denied to a command that went on, and the variables that it left out. */
   readonly denied?: string
+  /** What the person's own tools run that the command has changed, and what of it was taken back. */
+  readonly changed?: string
 }
 
 /**

@@ -31,6 +31,7 @@ import * as CurrentSandbox from "./internal/CurrentSandbox.js"
 import * as RunningSandbox from "./internal/RunningSandbox.js"
 import { type Change, StartupGuard } from "./internal/StartupGuard.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
+import * as HostPath from "./policy/HostPath.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { Execute, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
@@ -241,7 +242,8 @@ const makeLocalSandboxBackend = (
       Effect.forEach(changes, ({ apply, path, said }) =>
         Effect.match(running.protect(path, apply), {
           onFailure: ({ message }) => `${said} That failed: ${message}.`,
-          onSuccess: () => said
+          onSuccess: (isHeld) =>
+            isHeld && !HostPath.isMissing(path) ? `${said} Until the session ends, that is read-only.` : said
         })
       )
     const takeBackAll = Effect.suspend(() =>
@@ -354,10 +356,11 @@ const makeLocalSandboxBackend = (
         const noted = withMissed(all, withheld.missed(command, running.withheld(), output))
         return Effect.flatMap(session.cwd, (now) => {
           const changes = guard.afterCommand(command, cwd === now ? [cwd] : [cwd, now])
-          const sentences = [...taken, guard.told()]
+          const told = guard.told()
+          const sentences = told === undefined ? taken : [...taken, told]
           taken = []
           return Effect.flatMap(takeBack(changes), (said) =>
-            trace(command, cwd, now, [...sentences, ...said].reduceRight(withNotice, noted))
+            trace(command, cwd, now, withChanged(noted, [...sentences, ...said]))
           )
         })
       }
@@ -421,8 +424,16 @@ const withDenied = (result: CommandResult.CommandResult, denied: string | undefi
     ? result
     : {
         ...withNotice(result, denied),
-        personal: { denied: [result.personal?.denied, denied].filter((text) => text !== undefined).join("\n") }
+        personal: {
+          ...result.personal,
+          denied: [result.personal?.denied, denied].filter((text) => text !== undefined).join("\n")
+        }
       }
+
+const withChanged = (result: CommandResult.CommandResult, sentences: ReadonlyArray<string>) =>
+  sentences.length === 0
+    ? result
+    : { ...sentences.reduceRight(withNotice, result), personal: { ...result.personal, changed: sentences.join(" ") } }
 
 const toUnchangeable = (error: CommandError): ExecutionFailed =>
   error._tag === "ExecutionFailed" ? error : RunningSandbox.unchangeable()

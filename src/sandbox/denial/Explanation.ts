@@ -63,7 +63,10 @@ const allowFor = (
 ): Diagnostic.Denial["allow"] => {
   if (unattended === true || shown !== undefined) return undefined
   const unlisted = denials.filter(Denial.isUnlisted).slice(0, mostAllowed)
-  const found = unlisted.flatMap(({ resource }) => remedyFor(resource, cwd) ?? [])
+  const startup = denials
+    .filter(({ source }) => source === "startup")
+    .map(({ rule }) => ({ path: rule, isThere: true }))
+  const found = [...unlisted.flatMap(({ resource }) => remedyFor(resource, cwd) ?? []), ...startup]
   const widest = [...new Map(found.map((each) => [each.path, each])).values()].filter(
     ({ path }) => !found.some((other) => path.startsWith(`${other.path}/`))
   )
@@ -114,9 +117,7 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
       `Ask the user to copy it to where you work, or to run: synapse sandbox allow ${Quote.line(denial.resource)}`
     ]
   }
-  if (source === "startup") {
-    return [`If it has to change, ask the user to do it, or to run: synapse sandbox allow ${Quote.line(rule)}`]
-  }
+  if (source === "startup") return []
   if (source === "file") {
     const entry = `${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
     return ["Do not work around it.", `The user can lift the rule: synapse sandbox forget ${entry}`]

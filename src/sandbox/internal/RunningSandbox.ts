@@ -54,8 +54,8 @@ export interface RunningSandbox {
   readonly mend: Effect.Effect<void, ExecutionFailed>
   /** Returns the directories with a `HEAD`, as a git directory has, that the last walk found. */
   readonly heads: () => ReadonlyArray<string>
-  /** Changes a path outside, and makes what is there then read-only in the sandbox if one runs. */
-  readonly protect: (path: string, change: () => void) => Effect.Effect<void, ExecutionFailed>
+  /** Changes a path outside, and makes what is there then read-only in a running sandbox; returns whether it is. */
+  readonly protect: (path: string, change: () => void) => Effect.Effect<boolean, ExecutionFailed>
   /** Walks the directories for new files that the policy masks, and masks them. */
   readonly scan: Effect.Effect<void, ExecutionFailed>
   /**
@@ -251,13 +251,16 @@ export const make = (
       protect: (path, change) =>
         Effect.suspend(() => {
           const alone = Effect.try({
-            try: change,
+            try: () => {
+              change()
+              return false
+            },
             catch: (error) => new ExecutionFailed({ kind: "sandbox", reason: `${path}: ${(error as Error).message}` })
           })
           const protect = running?.live?.canChange === true ? running.live.protect?.(path, change) : undefined
           return protect === undefined
             ? alone
-            : Effect.catchAll(mounting.withPermits(1)(Effect.uninterruptible(protect)), () => alone)
+            : Effect.orElse(Effect.as(mounting.withPermits(1)(Effect.uninterruptible(protect)), true), () => alone)
         }),
       scan: Effect.suspend(() => {
         const { live, watch } = running ?? {}

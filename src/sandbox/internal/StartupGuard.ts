@@ -255,7 +255,7 @@ export class StartupGuard {
     }
     return changed.length === 0
       ? undefined
-      : `The user's own tools run or load what has changed: ${this.list(changed)}. Tell the user to look at it before.`
+      : `The user's own tools run or load what has changed: ${this.list(changed)}. The user should look at it first.`
   }
 
   private list(paths: ReadonlyArray<string>): string {
@@ -315,7 +315,7 @@ export class StartupGuard {
       said:
         entries === undefined
           ? `${this.list([path])} was restored: git could not read it, or might read it differently.`
-          : `Taken back from ${this.list([path])}: ${listed(names)}. git would run programs outside of the sandbox for it. Ask the user to set it, or to run: synapse sandbox allow ${Quote.line(git)}`
+          : `Taken back from ${this.list([path])}: ${listed(names)}. git would run programs outside of the sandbox for it. The user can allow it: synapse sandbox allow ${Quote.line(git)}.`
     }
   }
 

@@ -469,7 +469,7 @@ export const make = (options: {
       const what = `could not protect ${path}`
       const change = Effect.flatMap(
         Effect.try({ try: apply, catch: (error) => fail(`${what}: ${String(error)}`) }),
-        () => (realPath(path) === path ? Effect.ignore(bindOver(what, path, "bind", "private,ro")) : Effect.void)
+        () => (realPath(path) === path ? bindOver(what, path, "bind", "private,ro") : Effect.void)
       )
       return changeAt(path, what, change)
     },
