@@ -32,6 +32,7 @@ import * as RunningSandbox from "./internal/RunningSandbox.js"
 import { type Change, StartupGuard } from "./internal/StartupGuard.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as HostPath from "./policy/HostPath.js"
+import * as Name from "./policy/Name.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { Execute, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
@@ -211,6 +212,14 @@ const makeLocalSandboxBackend = (
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
 
+    const repository = policy.whitelist.find(({ source }) => source === "git")
+    let isRepositoryTold = repository === undefined
+    /** Tells once, where git is used, what it may write. */
+    const ofRepository = (command: string): string | undefined => {
+      if (isRepositoryTold || !/\bgit\b/.test(command.slice(0, longestLook))) return undefined
+      isRepositoryTold = true
+      return `The sandbox lets git write ${Name.of(repository?.path ?? "")}, but not its hooks and its config.`
+    }
     const withheld = new WithheldVariables()
     const passing = new PassingDenial.PassingDenials()
 
@@ -313,7 +322,10 @@ const makeLocalSandboxBackend = (
         const denial = Attribution.causeOf(denials, result)
         if (denial !== undefined) {
           passing.note(denial)
-          const rest = denial.access === "read" ? PassingDenial.gitRemedy(command, result.stderr) : undefined
+          const rest =
+            denial.access === "read"
+              ? PassingDenial.gitRemedy(command, result.stderr)
+              : PassingDenial.worktreeRemedy(command)
           return blocked(result, denial, Attribution.othersOf(denials, denial), rest)
         }
         const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
@@ -351,7 +363,8 @@ const makeLocalSandboxBackend = (
       const told = (result: CommandResult.CommandResult) => {
         const failure = unsearched
         unsearched = undefined
-        const all = withNotice(withNotice(withNotice(result, failure), running.notice()), notice)
+        const notices = [failure, running.notice(), ofRepository(command), notice]
+        const all = notices.reduce(withNotice, result)
         const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
         const noted = withMissed(all, withheld.missed(command, running.withheld(), output))
         return Effect.flatMap(session.cwd, (now) => {

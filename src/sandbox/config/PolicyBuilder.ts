@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
+import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PathGlob from "../policy/PathGlob.js"
@@ -221,6 +222,20 @@ class Build {
     ]
   }
 
+  /**
+   * Returns the repository that the working directory belongs to as a linked worktree, a submodule, or a directory of a working
+   * tree; undefined where it lies within, or where a command may have led there.
+   */
+  repository(): string | undefined {
+    const { real } = this.follow(this.cwd)
+    const top = GitDirectory.topOf(real)
+    const led = top === undefined ? undefined : GitDirectory.namedAt(top)
+    if (top === undefined || led === undefined || this.doubt(led) !== undefined) return undefined
+    const repository = GitDirectory.repositoryOf(top, led)
+    const isOutside = repository !== undefined && !HostPath.isWithin(repository, real)
+    return isOutside && PathEntry.unwritable(repository) === undefined ? repository : undefined
+  }
+
   /** Returns what stays read-only, whatever the lists say. */
   readonly(whitelist: ReadonlyArray<Rule>, startup: ReadonlyArray<string>): ReadonlyArray<Rule> {
     const { home, program } = this.settings
@@ -382,7 +397,9 @@ export const merge = (
       )
     const [own, temporary] = build.places()
     const allowed = yield* listed("whitelist")
-    const whitelist = distinct([...own, ...allowed, ...temporary])
+    const repository = build.repository()
+    const ofGit = repository === undefined ? [] : [exact(repository, "git", build.follow)]
+    const whitelist = distinct([...own, ...allowed, ...ofGit, ...temporary])
     const usual = yield* build.rules("blacklist", builtIn(homes), "default", "the defaults")
     const denied = [
       ...secrets.map((name) => exact(Path.join(home, name), "own", build.follow)),
@@ -406,7 +423,10 @@ export const merge = (
       cwd: build.cwd,
       whitelist,
       blacklist,
-      readonly: build.readonly(whitelist, startup),
+      readonly: build.readonly(whitelist, [
+        ...startup,
+        ...(repository === undefined ? [] : [`${repository}/hooks`, `${repository}/config`])
+      ]),
       ...(read.length === 0 ? undefined : { granted: read }),
       ...(opened.length === 0 ? undefined : { opened }),
       allowNetwork: false,

@@ -392,7 +392,8 @@ function ofFiles(
     if (++seen > mostLines || found.size >= mostDenials || (seen > 1 && isOver())) break
     const isGits = CommandWords.isSpokenOf(line, outcome.command)
     if (isGits) ofGit ??= verifyFrom({ ...outcome, directories: CommandWords.around(outcome) })
-    const denial = ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify)
+    const objects = isGits ? CommandWords.objectsOf(outcome) : []
+    const denial = ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify, objects)
     if (denial !== undefined) found.set(`${denial.access} ${denial.resource}`, denial)
   }
   return [...found.values()].slice(0, mostDenials)
@@ -406,7 +407,8 @@ function ofLine(
   lines: ReadonlyArray<string>,
   at: number,
   { after, before, refusal: said }: Refused,
-  verify: FileDenial.Verify
+  verify: FileDenial.Verify,
+  objects: ReadonlyArray<string>
 ): Denial.Denial | undefined {
   const refusal = said === "link" && moving.test(before) ? "readonly" : said
   const write = isWrite(refusal, before)
@@ -426,7 +428,9 @@ function ofLine(
     look(acrossLines(lines, at, before)) ??
     likely ??
     look(neighbours(lines, at)) ??
-    (before.length <= longestMessage && namesNothing.test(before) ? inCommand(command, refusal, look) : undefined)
+    (before.length <= longestMessage && namesNothing.test(before) ? inCommand(command, refusal, look) : undefined) ??
+    // git names no path where it can't add an object.
+    look(objects.map((path) => ({ path, sure: true })))
   )
 }
 

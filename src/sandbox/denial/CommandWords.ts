@@ -3,7 +3,7 @@
  */
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
-import * as HostPath from "../policy/HostPath.js"
+import * as GitDirectory from "../policy/GitDirectory.js"
 import { isLocal } from "./internal/Message.js"
 
 /**
@@ -112,9 +112,11 @@ export const tops = ({ command, directories }: Place): ReadonlyArray<string> => 
 export const around = (place: Place): ReadonlyArray<string> => [...new Set([...tops(place), ...place.directories])]
 
 /** Returns the top of the working tree that a directory lies in. */
-const topOf = (directory: string): string | undefined => {
-  for (let path = directory; ; path = Path.posix.dirname(path)) {
-    if (!HostPath.isMissing(Path.posix.join(path, ".git"))) return path
-    if (path === "/" || path === ".") return undefined
-  }
-}
+const { topOf } = GitDirectory
+
+/** Returns the directories that git writes objects to, in a command that works in these directories. */
+export const objectsOf = (place: Place): ReadonlyArray<string> =>
+  tops(place).flatMap((top) => {
+    const git = GitDirectory.ofTree(top)
+    return git === undefined ? [] : [`${GitDirectory.commonOf(git)}/objects`]
+  })

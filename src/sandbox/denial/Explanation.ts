@@ -29,7 +29,12 @@ export const remedyFor = (resource: string, cwd: string): Remedy | undefined => 
   return PathEntry.unwritable(found.path) === undefined ? found : undefined
 }
 
+/** Matches the path of a repository: git writes in many places of one. */
+const repository = /^(?:\/[^/]+)*?\/[^/]*\.git(?=\/)/
+
 const nearest = (resource: string, cwd: string): Remedy => {
+  const [git] = repository.exec(resource) ?? []
+  if (git !== undefined && HostPath.isDirectory(`${git}/objects`)) return { path: git, isThere: true }
   if (!HostPath.isMissing(resource)) return { path: resource, isThere: true }
   let path = resource
   let above = Path.posix.dirname(path)

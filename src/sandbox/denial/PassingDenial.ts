@@ -5,6 +5,8 @@
 
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as CommandLine from "../../bash/CommandLine.js"
+import * as CommandTree from "../../bash/CommandTree.js"
 import * as Diagnostic from "../../domain/Diagnostic.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as Name from "../policy/Name.js"
@@ -47,6 +49,21 @@ export const gitRemedy = (command: string, stderr: string): string | undefined =
   })
   if (does === undefined || others.length > 0) return undefined
   return `${[form, "--", ...names.map((name) => `':!/${name}'`)].join(" ")} ${does} the rest.`
+}
+
+/** Returns the sentence on a worktree where commands may write: the branch of the first attempt is there already. */
+export const worktreeRemedy = (command: string): string | undefined => {
+  if (!/\bworktree add\b/.test(command) || command.length > mostOfCommand) return undefined
+  const [words = []] = [...CommandTree.commandsIn(CommandLine.parse(command).tree.lists)]
+    .map((each) => each.words.map(({ value }) => value))
+    .filter((all) => all.includes("worktree"))
+  const given = words.slice(words.indexOf("worktree") + 2)
+  const at = given.findIndex((word) => /^-[bB]$/.test(word))
+  const [path, from] = given.filter((word, index) => !word.startsWith("-") && (at < 0 || index !== at + 1))
+  const branch = at < 0 ? from : given[at + 1]
+  if (path === undefined || ![path, branch ?? ""].every((word) => /^[\w./@-]*$/.test(word))) return undefined
+  const place = `.worktrees/${Path.posix.basename(path)}`
+  return `It can lie in the project: git worktree add ${[place, branch].filter((word) => word !== undefined).join(" ")}`
 }
 
 /** Matches how git refuses to go on while there are changes. */

@@ -102,3 +102,48 @@ export const at = (directory: string): ReadonlySet<string> => {
 /** Returns a directory and those around it. */
 export const upwards = (directory: string): ReadonlyArray<string> =>
   directory === "/" ? ["/"] : [directory, ...upwards(Path.dirname(directory))]
+
+/** Returns the top of the working tree that a directory lies in. */
+export const topOf = (directory: string): string | undefined =>
+  upwards(directory).find((path) => !HostPath.isMissing(`${path}/.git`))
+
+/** Returns the path that stands for the git directory of a working tree, as it is written; undefined where a link does. */
+export const namedAt = (top: string): string | undefined => {
+  const path = `${top}/.git`
+  if (HostPath.isDirectory(path)) return HostPath.isLink(path, "/") ? undefined : path
+  const [, target] = /^gitdir: (.+)$/.exec(readPath(path) ?? "") ?? []
+  return target === undefined ? undefined : Path.resolve(top, target)
+}
+
+const isSame = (path: string, real: string): boolean => realPath(path) === real
+
+/** Tests for what git makes of each repository: one that lacks what has to stay read-only is left alone. */
+const isRepository = (path: string): boolean =>
+  ["objects", "refs", "hooks"].every((name) => isSame(`${path}/${name}`, `${path}/${name}`)) &&
+  ["HEAD", "config"].every((name) => readBytes(`${path}/${name}`, 1024 ** 2) !== undefined)
+
+/**
+ * Returns the real path of the repository that git writes for a working tree: its common directory. Undefined where a `.git` file
+ * names a repository that does not name the working tree in turn: a command could have written the file.
+ *
+ * @param top a real path
+ * @param named the path that stands for its git directory
+ */
+export const repositoryOf = (top: string, named: string): string | undefined => {
+  const real = realPath(named)
+  if (real === undefined) return undefined
+  const file = `${top}/.git`
+  if (named === file) return real === file && isRepository(file) ? file : undefined
+  const worktrees = Path.dirname(real)
+  const common = Path.dirname(worktrees)
+  if (Path.basename(worktrees) === "worktrees" && isRepository(common)) {
+    const [shared, back] = [readPath(`${real}/commondir`), readPath(`${real}/gitdir`)]
+    const isBack = shared !== undefined && back !== undefined && isSame(Path.resolve(real, back), file)
+    return isBack && isSame(Path.resolve(real, shared), common) ? common : undefined
+  }
+  if (!/\/modules\/./.test(real) || !isRepository(real)) return undefined
+  const config = readFile(`${real}/config`, 1024 ** 2) ?? ""
+  const [, quoted, plain] = /^\s*worktree\s*=\s*(?:"([^"\\\n]*)"|([^"\\#;\n]*?))\s*$/m.exec(config) ?? []
+  const tree = quoted ?? plain
+  return tree !== undefined && isSame(Path.resolve(real, tree), top) ? real : undefined
+}

@@ -88,7 +88,8 @@ const sources: Readonly<Record<RuleSource, string>> = {
   own: "Synapse itself",
   trust: "a trusted MCP server",
   cache: "the caches of tools",
-  startup: "the user's own tools run it"
+  startup: "the user's own tools run it",
+  git: "git's repository"
 }
 
 const isDirectory = (path: string): boolean => {

@@ -9,13 +9,25 @@
 /**
  * The source of a rule: `default` (built in), `file` (`sandbox.json`), `user` (a setting or a flag), `runtime` (added
  * by the session), `cwd` and `tmp` (the directories that every policy allows), `own` (Synapse's own files), `trust` (files
- * that the user trusts as programs of MCP servers), `cache` (the directory for the caches of tools), `startup` (files that
+ * that the user trusts as programs of MCP servers), `cache` (the directory for the caches of tools), `git` (the repository of
+ * the working directory, where it lies outside), `startup` (files that
  * the user's own tools run or load).
  *
  * @since 0.1.0
  * @category models
  */
-export type RuleSource = "default" | "file" | "user" | "runtime" | "cwd" | "tmp" | "own" | "trust" | "cache" | "startup"
+export type RuleSource =
+  | "default"
+  | "file"
+  | "user"
+  | "runtime"
+  | "cwd"
+  | "tmp"
+  | "own"
+  | "trust"
+  | "cache"
+  | "startup"
+  | "git"
 
 /**
  * A rule for a path, or for all paths that a pattern matches.
