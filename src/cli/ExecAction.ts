@@ -22,7 +22,7 @@ import * as TaskRetries from "./TaskRetries.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /** Loaded only where they are needed, since each takes time at the start. */
-const loadSafeOutput = Effect.promise(() => import("./SafeOutput.js"))
+const loadScreen = Effect.promise(() => import("./Screen.js"))
 const loadTasks = Effect.promise(() => import("./LiveTasks.js"))
 const loadToolRun = Effect.promise(() => import("./ToolRun.js"))
 const loadPrompt = Effect.promise(() => import("../sandbox/permission/PermissionPrompt.js"))
@@ -32,7 +32,7 @@ export const exec = (...given: Parameters<typeof run>): Effect.Effect<void, Conf
   Effect.flatMap(Stdio, (stdio) =>
     stdio.isTerminal("stdout") || stdio.isTerminal("stderr")
       ? Effect.flatMap(
-          Effect.flatMap(loadSafeOutput, ({ over }) => over(stdio)),
+          Effect.flatMap(loadScreen, ({ over }) => over(stdio)),
           (screen) => Effect.provideService(run(...given), Stdio, screen)
         )
       : run(...given)

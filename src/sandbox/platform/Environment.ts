@@ -6,6 +6,9 @@
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as PathGlob from "../policy/PathGlob.js"
 
+/** Synapse's own, by which a session finds its processes. */
+const ownName = "SYNAPSE_SESSION"
+
 /** Names and patterns of variables that tools need to find themselves and each other. */
 const allowed = [
   // The user and the terminal.
@@ -20,9 +23,7 @@ const allowed = [
   "GEM_* BUNDLE_* RBENV_* RUBY* PERL5LIB PERL_* PHP_* COMPOSER_* DOTNET_* NUGET_* ANDROID_* FLUTTER_* DART_* SWIFT_*",
   "ERL_* MIX_* HEX_* GHCUP_* STACK_* OPAM* OCAML* JULIA_* R_* ASDF_* MISE_* NIX_* LOCALE_ARCHIVE GUIX_* HOMEBREW_*",
   "DIRENV_DIR CC CXX CPP LD AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS CMAKE_* PKG_CONFIG* CUDA_* LD_LIBRARY_PATH",
-  "LIBRARY_PATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH MANPATH INFOPATH OMP_NUM_THREADS",
-  // Our own, by which a session finds its processes.
-  "SYNAPSE_SESSION"
+  "LIBRARY_PATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH MANPATH INFOPATH OMP_NUM_THREADS"
 ].flatMap((line) => line.split(" "))
 
 /** Matches names that tell what kind of setting they are: where something lies or listens, how a program runs. */
@@ -110,7 +111,7 @@ export const make = (
   const isWanted = toNames(names)
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(environment)) {
-    if (spelled.has(name)) kept[name] = value
+    if (spelled.has(name) || name === ownName) kept[name] = value
     else if (!looksSecret(name, value) && (isWanted(name) || isHarmless(name))) kept[name] = value
   }
   return { ...defaults, ...kept }

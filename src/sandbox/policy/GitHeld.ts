@@ -8,6 +8,7 @@
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as GlobalValue from "effect/GlobalValue"
 import * as GitDirectory from "./GitDirectory.js"
 
 /** The most bytes of an index, and of a file that is hashed. */
@@ -81,11 +82,20 @@ export const parseIndex = (bytes: Buffer, hashLength: number): ReadonlyMap<strin
 }
 
 /** One for each policy: what was found lasts as long as its sandbox. */
-const all = new WeakMap<object, GitHeld>()
+const all = GlobalValue.globalValue("synapse/GitHeld", () => new WeakMap<object, GitHeld>())
 
 interface Index {
   readonly stamp: string
   readonly hashes: ReadonlyMap<string, string>
+}
+
+/** Returns undefined for what is gone, or lies where this user may not look. */
+const look = (path: string): Fs.BigIntStats | undefined => {
+  try {
+    return Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true })
+  } catch {
+    return undefined
+  }
 }
 
 const stampOf = ({ ctimeNs, ino, mtimeNs, size }: Fs.BigIntStats): string => [ctimeNs, ino, mtimeNs, size].join(" ")
@@ -111,7 +121,7 @@ export class GitHeld {
    * @param path real and absolute
    */
   has(path: string): boolean {
-    const stats = Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true })
+    const stats = look(path)
     if (stats?.isFile() !== true || stats.nlink !== 1n || stats.size > BigInt(largestFile)) return false
     if (this.held.has(path)) return true
     const repository = this.repositoryOf(Path.dirname(path))
@@ -140,7 +150,7 @@ export class GitHeld {
   }
 
   private read({ algorithm, index }: Repository): ReadonlyMap<string, string> {
-    const stats = Fs.lstatSync(index, { throwIfNoEntry: false, bigint: true })
+    const stats = look(index)
     const stamp = stats === undefined ? "" : stampOf(stats)
     const known = this.indexes.get(index)
     if (known?.stamp === stamp) return known.hashes

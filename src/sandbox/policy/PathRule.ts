@@ -53,7 +53,12 @@ function* upwards(path: string): Generator<string> {
   yield "/"
 }
 
-/** Tests whether a rule covers files and no directories. */
+/**
+ * Tests whether a rule covers files and no directories.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
 export const isForFiles = ({ kind, source }: Rule): boolean => kind === "glob" && source === "default"
 
 const placesOf = ({ path, real }: Rule): ReadonlyArray<string> => (real === undefined ? [path] : [path, real])

@@ -1,10 +1,6 @@
 /** What a terminal may be given of a command's output: text, colours, the erasing of a line. Everything else is made visible. */
 import { StringDecoder } from "node:string_decoder"
-import type * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
 import * as ForeignText from "../domain/ForeignText.js"
-import type { Stdio } from "./Stdio.js"
 
 /** Matches colours and the erasing of the current line, and each control character that is no white space. */
 const controls = /\x1b\[[0-9;:]*m|\x1b\[[0-2]?K|(?!\r\n)[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
@@ -66,18 +62,3 @@ export class SafeOutput {
     return shown
   }
 }
-
-/** Filters the bytes that are written to a terminal. Texts are the program's own, and pass. */
-export const over = (
-  stdio: Context.Tag.Service<Stdio>
-): Effect.Effect<Context.Tag.Service<Stdio>, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const output = new SafeOutput(true)
-    const screen = stdio.isTerminal("stderr") ? "stderr" : "stdout"
-    yield* Effect.addFinalizer(() => Effect.promise(async () => stdio.write(screen, output.rest())))
-    return {
-      ...stdio,
-      write: (name, chunk) =>
-        stdio.write(name, typeof chunk === "string" || !stdio.isTerminal(name) ? chunk : output.take(name, chunk))
-    }
-  })

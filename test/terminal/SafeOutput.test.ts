@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SafeOutput } from "../../src/cli/SafeOutput.js"
+import { SafeOutput } from "../../src/terminal/SafeOutput.js"
 
 const show = (chunks: ReadonlyArray<string | Buffer>, hasColours = true): string => {
   const output = new SafeOutput(hasColours)
