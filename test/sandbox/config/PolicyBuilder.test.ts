@@ -65,25 +65,26 @@ describe("buildPolicy", () => {
   it.effect("has built-in rules, and adds to them layer by layer", () =>
     Effect.gen(function* () {
       const { blacklist } = yield* build("/w", { blacklist: ["~/.ssh", "/r"] })
+      // A rule that is built in gives way, and must not stand for one of the user's own.
       assert.deepStrictEqual(show(blacklist), [
-        "default /nowhere/ada/.ssh",
+        "own /nowhere/ada/.synapse/settings.json",
+        "own /nowhere/ada/.synapse/mcp/mcp_servers.json",
+        "own /nowhere/ada/.synapse/sessions",
+        "file /data/secret",
+        "file /**/*.pem",
+        "file /**/.env",
+        "user /w/u",
+        "runtime /nowhere/ada/.ssh",
+        "runtime /r",
         "default /nowhere/ada/.aws",
         "default /nowhere/ada/.gnupg",
         "default /nowhere/ada/.config/gcloud",
         "default /nowhere/ada/.azure",
         "default /etc/shadow",
-        "default /**/.env",
         "default /**/.envrc",
         "default /**/.env.local",
         "default /**/credentials.json",
-        "default /**/secrets.json",
-        "default /nowhere/ada/.synapse/settings.json",
-        "default /nowhere/ada/.synapse/mcp/mcp_servers.json",
-        "default /nowhere/ada/.synapse/sessions",
-        "file /data/secret",
-        "file /**/*.pem",
-        "user /w/u",
-        "runtime /r"
+        "default /**/secrets.json"
       ])
     }).pipe(
       Effect.provide(
@@ -125,7 +126,7 @@ describe("buildPolicy", () => {
       const policy = yield* build(cwd, { blacklist: ["k/*.pem", "x"], granted: [`${cwd}/x`] })
       const seen = ({ blacklist, granted, whitelist }: SandboxPolicy) => [
         whitelist[0],
-        ...blacklist.slice(-2),
+        ...blacklist.filter(({ source }) => source === "runtime"),
         ...(granted ?? [])
       ]
       assert.deepStrictEqual(seen(policy), [
@@ -155,7 +156,7 @@ describe("buildPolicy", () => {
         layers({}, { temporary: `${root}/link` })
       )
       assert.deepStrictEqual(
-        policy.blacklist.slice(-3).map(({ real }) => real),
+        policy.blacklist.filter(({ source }) => source === "runtime").map(({ real }) => real),
         [`${root}/real/k`, `${root}/real/k/*.pem`, `${root}/real/new`]
       )
       assert.deepStrictEqual(
@@ -209,10 +210,10 @@ describe("a policy that can't be", () => {
   )
 
   it.effect("is one for a directory that is on the blacklist", () =>
-    Effect.map(failure("/w/.env/x", {}), (message) =>
+    Effect.map(failure("/nowhere/ada/.aws/x", {}), (message) =>
       assert.strictEqual(
         message,
-        "/w/.env/x: a sandbox can't start in this directory: rule **/.env is on the blacklist (built in). " +
+        "/nowhere/ada/.aws/x: a sandbox can't start in this directory: rule ~/.aws is on the blacklist (built in). " +
           "Start in another one."
       )
     )
