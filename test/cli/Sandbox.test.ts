@@ -16,7 +16,7 @@ const sandbox = (home: string, ...args: ReadonlyArray<string>) =>
 const usages = [
   "policy [--json]",
   "explain [--json] [--write] <path>",
-  "allow <path>",
+  "allow [--write] <path>",
   "deny <path>",
   "forget <path>",
   "clean"

@@ -256,11 +256,11 @@ describe("a command that the policy denies", () => {
     )
   )
 
-  it.live("is never allowed for good what is on the blacklist, nor at all what is Synapse's own", () =>
+  it.live("is never allowed for good what the user's own rule denies, nor at all what is Synapse's own", () =>
     inDirectory((options) =>
       Effect.gen(function* () {
         const secret = new FakeProvider(() =>
-          denied("/home/ada/.ssh/id", "preflight", { rule: "~/.ssh", source: "default" })
+          denied("/home/ada/.ssh/id", "preflight", { rule: "~/.ssh", source: "file" })
         )
         yield* withManager(secret, { ...options, ...answering("allow_permanent") }, ({ execute }) =>
           Effect.flip(execute("cat ~/.ssh/id"))

@@ -80,6 +80,8 @@ describe("a command that goes on without what was denied to it", () => {
         ["commit", "-qm", "x"]
       ])
         git(...args)
+      // What git has not got is a secret: a local change of a file that it tracks.
+      put(".env", "A=2\n")
       const { output } = yield* handle({ command: "git status --short" })
       assert.strictEqual(
         output.trimEnd(),
