@@ -22,13 +22,14 @@ describe.skipIf(!isSandboxed)("--ask", () => {
     inProject([], async ({ cwd, env }) => {
       const run = Pty.start(["exec", "cat .env"], { cwd, env, columns: 200 })
       await run.shows(question)
-      assert.deepStrictEqual(run.lines().slice(-3), [
+      assert.deepStrictEqual(run.lines().slice(-4), [
         "  [o]nce         this command may read it",
+        "  permanently    every command may read it from now on: sandbox.json will allow it",
         "  [N]o           it stays denied",
-        "Allow it? [o/N]"
+        "Allow it? [o/permanently/N]"
       ])
       run.type("yes\n")
-      await run.shows(/Type one of \[o\/N\] ?$/)
+      await run.shows(/Type one of \[o\/permanently\/N\] ?$/)
       run.type("o\n")
       assert.strictEqual(await run.ended, 0, run.written())
       assert.strictEqual(run.lines().at(-1), "TOKEN=1")

@@ -23,8 +23,16 @@ describe("what may be answered", () => {
   it("is everything about a place that is only not whitelisted", () =>
     assert.deepStrictEqual(Permission.choices(request()), all))
 
-  it("is nothing for good about what is on a blacklist, whoever put it there", () => {
-    for (const source of ["default", "file", "user", "runtime"] as const) {
+  it("is nothing for good about what the user's own rule denies, and reading for good what a built-in one does", () => {
+    const builtIn = rule("default")
+    assert.deepStrictEqual(Permission.choices({ ...secret, resource: builtIn.path, rule: builtIn }), [
+      "allow_once",
+      "allow_session",
+      "allow_permanent",
+      "deny"
+    ])
+    assert.deepStrictEqual(Permission.choices({ ...secret, access: "write", rule: builtIn }), ["deny"])
+    for (const source of ["file", "user", "runtime"] as const) {
       const hidden = rule(source)
       // A file of a hidden directory needs a new sandbox, which a command alone does not get.
       assert.deepStrictEqual(Permission.choices({ ...secret, rule: hidden }), ["allow_session", "deny"])
@@ -100,10 +108,11 @@ describe("asking", () => {
     })
   )
 
-  it.effect("never gives for good what is on the blacklist: the session is the most", () =>
+  it.effect("never gives for good what the user's own rule denies: the session is the most", () =>
     Effect.gen(function* () {
       const layer = Permission.layerCallback(() => Effect.succeed("allow_permanent"))
-      assert.strictEqual(yield* Effect.provide(ask(secret), layer), "allow_session")
+      const own = { ...secret, rule: { ...secret.rule, source: "file" } } as const
+      assert.strictEqual(yield* Effect.provide(ask(own), layer), "allow_session")
     })
   )
 
@@ -178,8 +187,9 @@ The sandbox denied to read /home/ada/.ssh/id_rsa
   rule:    ~/.ssh (built in): read only
   command: cp a /data/out
   [s]ession      every command may read it until this session ends
+  permanently    every command may read it from now on: sandbox.json will allow it
   [N]o           it stays denied
-Allow it? [s/N] `
+Allow it? [s/permanently/N] `
     ))
 
   it("lets no text of the model play with the terminal", () => {
