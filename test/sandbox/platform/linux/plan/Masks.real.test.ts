@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Masks from "../../../../../src/sandbox/platform/linux/plan/Masks.js"
 import * as Directory from "../../../../support/sandbox/Directory.js"
 
-const blacklist = [{ pattern: "**/.env", path: "/**/.env", kind: "glob", source: "default" }] as const
+const blacklist = [{ pattern: "**/.env", path: "/**/.env", kind: "glob", source: "file" }] as const
 
 describe("a link with a name that the blacklist forbids", () => {
   it.scoped("hides a file wherever that lies, and a directory only where commands may write", () =>
