@@ -29,9 +29,9 @@ export default defineConfig({
     env: { SYNAPSE_TEMPORARY: "host" },
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // To load the modules anew for each file takes longer than most files; files of other projects have other processes.
+    // A real test can change its process (V8's flags, its user); to load the modules of a unit test takes longer than it.
     // Fewer forks at least than at most: tinypool then fails where it ends one that is idle.
-    poolOptions: { threads: { isolate: false }, forks: { isolate: false, minForks: forks, maxForks: forks } },
+    poolOptions: { threads: { isolate: false }, forks: { minForks: forks, maxForks: forks } },
     projects: [
       ...[
         { name: "real", include: real, exclude: [nobody] },
