@@ -104,7 +104,7 @@ for (const [action, options, signals] of modes) {
     it("leaves nothing at two signals in a row", async () => {
       const { child, ended, sleeps } = await begin(action, options)
       child.kill("SIGTERM")
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await new Promise((resolve) => setTimeout(resolve, 40))
       child.kill("SIGINT")
       assert.include([143], (await ended).exitCode)
       assert.isTrue(await until(() => sleeps().length === 0))
