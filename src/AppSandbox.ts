@@ -93,7 +93,7 @@ export const layer = ({ platform = layerPlatform, providers }: Pick<Options, "pl
 /**
  * A layer of the settings of the sandbox, the content of `sandbox.json`, and the policies that are built from both.
  */
-export const layerConfiguration = ({ sandbox }: Pick<Options, "sandbox">) =>
+const layerConfiguration = ({ sandbox }: Pick<Options, "sandbox">) =>
   PolicyBuilder.layer.pipe(
     Layer.provideMerge(SandboxConfig.layer),
     Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox))

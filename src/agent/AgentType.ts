@@ -52,7 +52,7 @@ const taken = new Set([...all.map(({ name }) => name), "list", "help"])
 /** Matches a name that can stand behind `task:`. */
 const nameable = /^[A-Za-z0-9][\w.+-]{0,63}$/
 
-/** The fields that are used, in lower case and without dashes, and those that are ignored without a note. */
+/** The front matter's fields that Synapse uses, and those it ignores silently. Names are in lower case, without dashes. */
 const known = new Set("name description model maxturns tools disallowedtools permissionmode skills readonly".split(" "))
 const silent = new Set("color version author license".split(" "))
 

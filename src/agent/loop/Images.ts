@@ -47,7 +47,7 @@ export const of = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Resul
 /** Returns the number of images. */
 export const count = (messages: ReadonlyArray<Prompt.Message>): number => of(messages).length
 
-/** Removes all images; with `seen`, only those that the model has seen already. */
+/** Removes all images. With `seen`, keeps the images that the model has not been sent yet. */
 export const without = (
   messages: ReadonlyArray<Prompt.Message>,
   reason: Reason,

@@ -147,7 +147,7 @@ const windows: ReadonlyArray<readonly [RegExp, number]> = [
   [/^o\d/, 200_000]
 ]
 
-/** What a model is chosen by. `file` is the path of `settings.json`. */
+/** The sources that choose a model: settings and variables. `file` is the path of `settings.json`. */
 interface Sources {
   readonly settings: Settings
   readonly content: SettingsFile

@@ -10,7 +10,7 @@ import type { CommandHandler } from "../../command/CommandHandler.js"
 import type { Terminal } from "../../terminal/Terminal.js"
 
 /** The name of the command that waits for the next size. */
-export const command = "synapse:resized"
+const command = "synapse:resized"
 
 /**
  * Makes the handler of that command. It answers `rows 24 cols 80` as soon as the size is another one than its words say.

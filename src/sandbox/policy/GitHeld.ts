@@ -50,7 +50,7 @@ const readOffset = (bytes: Buffer, start: number): readonly [value: number, next
  *
  * @see https://git-scm.com/docs/index-format
  */
-export const parseIndex = (bytes: Buffer, hashLength: number): ReadonlyMap<string, string> => {
+const parseIndex = (bytes: Buffer, hashLength: number): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   const version = bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC" ? 0 : bytes.readUInt32BE(4)
   if (version < 2 || version > 4) return found

@@ -261,7 +261,7 @@ const missing = (line: CommandLine.CommandLine, hasLeft = false): string | undef
 }
 
 /** Returns the name of the command that failed; undefined if that is not certain, or it did not even begin. */
-export const culprit = (
+const culprit = (
   line: CommandLine.CommandLine,
   { exitCode, left, notFound, stderr }: CommandResult
 ): string | undefined => {
@@ -454,7 +454,7 @@ export const curlyQuotes = (
 }
 
 /** Says where a quote that bash misses the end of begins, if it is one apostrophe, and how to do without quotes. */
-export const openQuote = (text: string, stderr: string): string | undefined => {
+const openQuote = (text: string, stderr: string): string | undefined => {
   const [, quote] = /^bash: line \d+: unexpected EOF while looking for matching [`'](["'])'$/m.exec(stderr) ?? []
   if (quote === undefined) return undefined
   const found = quote === "'" ? find(text) : undefined
@@ -467,7 +467,7 @@ export const openQuote = (text: string, stderr: string): string | undefined => {
 const mostOpen = 3
 
 /** Names the compound commands that a text does not end, and the word that is one of a command for want of a `;`. */
-export const openCommand = ({ text, tree }: CommandLine.CommandLine): string | undefined => {
+const openCommand = ({ text, tree }: CommandLine.CommandLine): string | undefined => {
   const { isAtRest, open } = tree
   const swallowed = open.find((each) => each.swallowed !== undefined)?.swallowed
   if (swallowed !== undefined)

@@ -111,6 +111,9 @@ describe("the environment", () => {
     }
     const made = Environment.make(secrets)
     for (const name of Object.keys(secrets)) assert.isUndefined(made[name], name)
+    // Synapse finds a session's processes by it.
+    const session = "3f2a9c81d4e5b6a7980f1e2d3c4b5a69"
+    assert.strictEqual(Environment.make({ SYNAPSE_SESSION: session })["SYNAPSE_SESSION"], session)
     // A variable that the user names in full is passed on.
     assert.strictEqual(Environment.make(secrets, ["DB_PASS"])["DB_PASS"], "x")
   })

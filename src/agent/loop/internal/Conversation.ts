@@ -62,7 +62,7 @@ interface Plan {
 /** Shorter outputs stay, since a reference would hardly be shorter. */
 const shortestOutput = 600
 
-/** How many of the newest outputs are replaced only if replacing older ones is not enough. */
+/** The number of newest outputs that stay as long as replacing older outputs saves enough. */
 const newestOutputs = 3
 
 /** The characters kept of the beginning and of the end of an output that the model has not seen. */

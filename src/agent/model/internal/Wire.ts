@@ -1,4 +1,4 @@
-/** What the protocols of the providers share: how a request is described, and how an answer is read. */
+/** The part that all providers' protocols share: a request as data, and the reader of an answer. */
 import type * as LanguageModel from "@effect/ai/LanguageModel"
 import type * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
