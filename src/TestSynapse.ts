@@ -108,6 +108,7 @@ const layerSession = (script: Script, cwd: string): Layer.Layer<BashSession | Te
           calls.push({ _tag: "Restart" })
         }),
         // A script may also answer as a sandbox would, whose errors a shell alone does not have.
+        // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
         execute: (command, options) =>
           run(command, options) as Effect.Effect<CommandResult.CommandResult, ExecutionFailed | InvalidUsage>
       })

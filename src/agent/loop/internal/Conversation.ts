@@ -253,7 +253,9 @@ export class Conversation {
   /** Shortens the conversation if it has used up its share of the window; returns undefined otherwise. */
   readonly fit: Effect.Effect<Compacted | undefined> = Effect.suspend(() => {
     const window = this.options.contextWindow * this.perToken
-    return this.bytes() <= shares.most * window ? Effect.succeed(undefined) : this.compact(window, shares)
+    if (this.bytes() > shares.most * window) return this.compact(window, shares)
+    // @effect-diagnostics-next-line effectSucceedWithVoid:off
+    return Effect.succeed(undefined)
   })
 
   /** Shortens the conversation, because the provider refuses it; returns undefined if nothing can be left out. */
