@@ -25,5 +25,5 @@ export default {
   ignoreDependencies: ["@modelcontextprotocol/server.*"],
   // The library's declarations name them.
   ignoreExportsUsedInFile: { interface: true, type: true },
-  rules: { binaries: "off", exports: "warn", types: "warn" }
+  rules: { binaries: "off", exports: "error", types: "error" }
 }

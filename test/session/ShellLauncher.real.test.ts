@@ -3,7 +3,9 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as BashSession from "../../src/session/BashSession.js"
 import * as ShellLauncher from "../../src/session/ShellLauncher.js"
@@ -32,10 +34,12 @@ const run = (
         },
         ...given(seen)
       }))
-    const session = yield* BashSession.make(launcher).pipe(
-      Effect.provide(services({ cwd, privateDirectories: [Path.join(cwd, "own")] }))
+    const sessions = Layer.provide(
+      BashSession.layer(launcher),
+      services({ cwd, privateDirectories: [Path.join(cwd, "own")] })
     )
-    return yield* Effect.either(session.execute("touch ran")).pipe(
+    const { execute } = yield* Effect.map(Layer.build(sessions), Context.get(BashSession.BashSession))
+    return yield* Effect.either(execute("touch ran")).pipe(
       Effect.map((answer) => ({ answer, ran: Fs.existsSync(Path.join(cwd, "ran")) }))
     )
   }).pipe(Effect.scoped)

@@ -99,7 +99,7 @@ const readIndex = (path: string): Buffer => {
 }
 
 /** Tests whether an index has a path, or something below it; one of version 4, which compresses paths, may say no. */
-export const isInIndex = (index: Buffer, path: string): boolean => {
+const isInIndex = (index: Buffer, path: string): boolean => {
   for (let at = index.indexOf(path); at > 0; at = index.indexOf(path, at + 1)) {
     const end = index.indexOf(0, at)
     const after = index[at + Buffer.byteLength(path)]

@@ -35,7 +35,7 @@ export const run = (
 ): Effect.Effect<Run> => Effect.map(runBy(program, args, script, stdin, subAgents), ({ sandbox: _, ...run }) => run)
 
 /** The same by any reading of the words. */
-export const runBy = (
+const runBy = (
   by: (args: ReadonlyArray<string>) => Effect.Effect<number, never, App | Stdio>,
   args: ReadonlyArray<string>,
   script: TestSynapse.Script,
