@@ -11,7 +11,7 @@ import * as JsonText from "../../domain/JsonText.js"
 const Texts = Schema.Record({ key: Schema.String, value: Schema.String })
 
 /** The schema of a definition. */
-const Written = Schema.Struct({
+export const Written = Schema.Struct({
   type: Schema.optional(Schema.String),
   disabled: Schema.optional(Schema.Boolean),
   command: Schema.optional(Schema.String),
