@@ -1,7 +1,5 @@
 /** The actions of `synapse agent list`, `show` and `remove`. */
 import type * as Prompt from "@effect/ai/Prompt"
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as History from "../agent/loop/History.js"
@@ -12,20 +10,14 @@ import * as Entry from "../agent/transcript/Transcript.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as Action from "./Action.js"
 import * as AgentText from "./AgentText.js"
-import { complain, end, print, write } from "./Answer.js"
-import type { Invocation } from "./Invocation.js"
-import type { Stdio } from "./Stdio.js"
-
-type Services = FileSystem.FileSystem | Stdio
+import { print, write } from "./Answer.js"
 
 /** Runs an action over the directory of the sessions. */
-const run = (
-  action: (directory: string) => Effect.Effect<number, Sessions.NoSession, Services>
-): Effect.Effect<void, ConfigError, Services | Invocation> =>
+const run = <R>(action: (directory: string) => Effect.Effect<number, Sessions.NoSession, R>) =>
   Effect.flatMap(SandboxSettings.SandboxSettings, ({ home }) => action(Sessions.directoryIn(home))).pipe(
-    Effect.catchTag("NoSession", ({ reason }) => complain(reason)),
-    end,
+    Action.report,
     Effect.provide(SandboxSettings.layerFromEnv())
   )
 

@@ -1,9 +1,7 @@
 /** The checks of `synapse doctor`. */
 import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as Setting from "../domain/Setting.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
@@ -14,16 +12,10 @@ import * as Programs from "../sandbox/platform/linux/start/Programs.js"
 import * as ToolCache from "../sandbox/platform/ToolCache.js"
 import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
-import { Invocation } from "./Invocation.js"
-import { Stdio } from "./Stdio.js"
+import * as Action from "./Action.js"
+import { print } from "./Answer.js"
 
 type Check = LinuxDoctor.Check
-
-const layer = PolicyBuilder.layer.pipe(
-  Layer.provideMerge(SandboxConfig.layer),
-  Layer.provideMerge(SandboxSettings.layerFromEnv()),
-  Layer.provide(Layer.effectDiscard(Effect.suspend(Setting.currentDirectory)))
-)
 
 const check = (name: string, ok: boolean, detail: string, remedy = ""): Check => ({
   name,
@@ -116,8 +108,6 @@ const toText = (checks: ReadonlyArray<Check>, ok: boolean): string => {
 export const doctor = (given: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const { variables } = yield* SandboxSettings.SandboxSettings
-    const stdio = yield* Stdio
-    const { setExitCode } = yield* Invocation
     const { cache, check: configured, roots } = yield* config
     const programs = Programs.find(variables["PATH"] ?? "", roots)
     const [bash, checks, privately] = yield* Effect.all([shell(programs.bash), sandbox(programs), places])
@@ -127,6 +117,6 @@ export const doctor = (given: { readonly json: boolean }) =>
     const text = given.json
       ? JSON.stringify({ ok, platform, checks: all.map((one) => ({ ...one, status: statusOf(one) })) })
       : toText(all, ok)
-    yield* Effect.promise(async () => stdio.write("stdout", `${text}\n`))
-    yield* setExitCode(ok ? ExitCode.success : ExitCode.failure)
-  }).pipe(Effect.provide(layer))
+    yield* print("stdout", text)
+    return ok ? ExitCode.success : ExitCode.failure
+  }).pipe(Action.run)

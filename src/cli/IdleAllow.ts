@@ -3,11 +3,10 @@
  * `--allow-read` where a rule takes precedence, or nothing is there.
  */
 import * as Path from "node:path"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import type { FileSystem } from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
@@ -15,15 +14,10 @@ import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as Name from "../sandbox/policy/Name.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
+import * as Action from "./Action.js"
 import { WrongUsage } from "./Invocation.js"
 import * as SandboxEntry from "./SandboxEntry.js"
 import type * as SessionOptions from "./SessionOptions.js"
-
-const layer = PolicyBuilder.layer.pipe(
-  Layer.provideMerge(SandboxConfig.layer),
-  Layer.provideMerge(SandboxSettings.layerFromEnv()),
-  Layer.provide(NodeFileSystem.layer)
-)
 
 /**
  * Fails for an option where there is no sandbox, and for a path that would not become writable. What is wrong with the
@@ -34,7 +28,7 @@ const layer = PolicyBuilder.layer.pipe(
 export const check = (
   { allow, allowRead, cwd: given, deny }: Pick<SessionOptions.Given, "allow" | "allowRead" | "cwd" | "deny">,
   option: string
-): Effect.Effect<void, ConfigError | WrongUsage> =>
+): Effect.Effect<void, ConfigError | WrongUsage, FileSystem> =>
   Effect.gen(function* () {
     const { file, peek } = yield* SandboxConfig.SandboxConfig
     const config = peek()
@@ -82,4 +76,4 @@ export const check = (
         })
       }
     }
-  }).pipe(Effect.provide(layer))
+  }).pipe(Effect.provide(Action.layer))

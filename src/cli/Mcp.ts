@@ -1,9 +1,7 @@
 /** The actions of `synapse mcp list`, `add` and `remove`. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
-import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -12,7 +10,6 @@ import type { CommandError } from "../domain/CommandError.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
-import * as Setting from "../domain/Setting.js"
 import type { NotWritten } from "../extension/mcp/ConfigFile.js"
 import * as Definition from "../extension/mcp/Definition.js"
 import type { Found, Reading } from "../extension/mcp/FileMcpConfig.js"
@@ -29,15 +26,13 @@ import type { Server as McpServer } from "../extension/mcp/Server.js"
 import * as Server from "../extension/mcp/Server.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
-import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
-import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
 import * as SessionSettings from "../session/SessionSettings.js"
+import * as Action from "./Action.js"
 import { complain, end, print } from "./Answer.js"
-import type { Invocation } from "./Invocation.js"
-import { App, WrongUsage } from "./Invocation.js"
+import { App } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Makes a text harmless for a terminal, and leaves nothing of it out. */
@@ -276,8 +271,6 @@ export const take = (given: Given) =>
     return isAgreed && !failed ? ExitCode.success : ExitCode.failure
   }).pipe(run)
 
-const word = (path: string): string => path.replace(/[\s\S]{1,250}/gu, PermissionPrompt.printable)
-
 /** Returns the project's file, and the files that its servers run, whether or not they are trusted now. */
 const ofProject = ({ found }: Reading, root: string): ReadonlySet<string> => {
   const servers = found.filter(({ server }) => server?.origin.source === "project")
@@ -302,7 +295,7 @@ export const untrust = ({ files }: { readonly files: ReadonlyArray<string> }) =>
     const named = files.map((file) => [file, Path.resolve(root, file)] as const)
     const strange = named.filter(([, path]) => !trusts.right.has(path))
     if (strange.length > 0)
-      return yield* complain(`${strange.map(([file]) => word(file)).join(", ")}: not trusted. Nothing was changed.`)
+      return yield* complain(`${strange.map(([file]) => inFull(file)).join(", ")}: not trusted. Nothing was changed.`)
     const meant = files.length > 0 ? new Set(named.map(([, path]) => path)) : ofProject(yield* read, root)
     const removed = trusted.filter((path) => meant.has(path))
     if (removed.length > 0) yield* TrustFile.remove(home, meant)
@@ -310,14 +303,14 @@ export const untrust = ({ files }: { readonly files: ReadonlyArray<string> }) =>
     yield* print(
       "stdout",
       removed.length > 0
-        ? `not trusted any more: ${removed.map(word).join(", ")}`
-        : `Nothing to do: ${word(file)} is not trusted.`
+        ? `not trusted any more: ${removed.map(inFull).join(", ")}`
+        : `Nothing to do: ${inFull(file)} is not trusted.`
     )
     const left = trusted.filter((path) => !meant.has(path) && path.startsWith(`${Path.dirname(file)}/`))
     if (files.length === 0 && left.length > 0) {
       yield* print(
         "stdout",
-        ["still trusted, as synapse mcp untrust <file> takes back:", ...left.map((path) => `  ${word(path)}`)].join(
+        ["still trusted, as synapse mcp untrust <file> takes back:", ...left.map((path) => `  ${inFull(path)}`)].join(
           "\n"
         )
       )
@@ -325,28 +318,10 @@ export const untrust = ({ files }: { readonly files: ReadonlyArray<string> }) =>
     return ExitCode.success
   }).pipe(run)
 
-type Services = FileMcpConfig.McpReading | SandboxSettings.SandboxSettings
+const layer = Layer.provide(FileMcpConfig.layerReading, SessionSettings.layer())
 
-const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = FileMcpConfig.layerReading.pipe(
-  Layer.provide(PolicyBuilder.layer),
-  Layer.provide(SandboxConfig.layer),
-  Layer.provide(SessionSettings.layer()),
-  Layer.provideMerge(SandboxSettings.layerFromEnv()),
-  Layer.provide(Layer.effectDiscard(Effect.suspend(Setting.currentDirectory)))
-)
-
-/** Runs an action, which returns the program's exit code; reports its errors. */
-export const run = <R>(
-  action: Effect.Effect<number, InvalidUsage | NotWritten, R>
-): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>
-  action.pipe(
-    Effect.catchTags({
-      NotWritten: ({ message }) => complain(message),
-      InvalidUsage: ({ message }) => new WrongUsage({ message })
-    }),
-    end,
-    Effect.provide(layer)
-  )
+const run = <R>(action: Effect.Effect<number, InvalidUsage | NotWritten, R>) =>
+  Action.run(Effect.provide(action, layer))
 
 const states = {
   ready: "ready",

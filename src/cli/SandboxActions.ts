@@ -1,18 +1,12 @@
 /** The actions of `synapse sandbox`. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import type * as FileSystem from "@effect/platform/FileSystem"
-import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
-import type { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as Setting from "../domain/Setting.js"
 import { homeDirectory } from "../extension/skill/LocalSkillStore.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
-import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../sandbox/denial/Explanation.js"
 import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
@@ -26,10 +20,9 @@ import * as PrivateTemporary from "../sandbox/policy/PrivateTemporary.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
-import { complain, end, print } from "./Answer.js"
-import { type Invocation, WrongUsage } from "./Invocation.js"
+import * as Action from "./Action.js"
+import { complain, print } from "./Answer.js"
 import * as SandboxEntry from "./SandboxEntry.js"
-import type { Stdio } from "./Stdio.js"
 import * as PolicyText from "./shell/PolicyText.js"
 import { isAnywhere } from "./shell/PolicyText.js"
 
@@ -193,27 +186,6 @@ const of = (word: string): string => {
   }
 }
 
-type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
-
-const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyBuilder.layer.pipe(
-  Layer.provideMerge(SandboxConfig.layer),
-  Layer.provideMerge(SandboxSettings.layerFromEnv()),
-  Layer.provide(Layer.effectDiscard(Effect.suspend(Setting.currentDirectory)))
-)
-
-/** Runs an action, which returns the program's exit code; reports its errors. */
-const run = <R>(
-  action: Effect.Effect<number, InvalidUsage | SandboxConfigError, R>
-): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>
-  action.pipe(
-    Effect.catchTags({
-      SandboxConfigError: ({ message }) => complain(message),
-      InvalidUsage: ({ message }) => new WrongUsage({ message })
-    }),
-    end,
-    Effect.provide(layer)
-  )
-
 const inspect = Effect.gen(function* () {
   const settings = yield* SandboxSettings.SandboxSettings
   const config = yield* SandboxConfig.SandboxConfig
@@ -235,7 +207,7 @@ export const policy = ({ json }: { readonly json: boolean }) =>
         ].join("\n")
     yield* print("stdout", text)
     return ExitCode.success
-  }).pipe(run)
+  }).pipe(Action.run)
 
 /** Tests whether the file asks for a network, which no sandbox has. */
 const asksForNetwork = (file: string): boolean =>
@@ -279,7 +251,7 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     if (enforced.remark !== undefined && !given.json) yield* print("stdout", enforced.remark)
     if (!enabled) yield* print("stderr", "synapse: the sandbox is off: nothing of this is enforced")
     return verdict.allowed ? ExitCode.success : ExitCode.failure
-  }).pipe(run)
+  }).pipe(Action.run)
 
 /** Removes the private temporary directories that no session uses. */
 export const clean = Effect.gen(function* () {
@@ -287,7 +259,7 @@ export const clean = Effect.gen(function* () {
   const { removed, used } = TemporaryDirectory.clean(PolicyBuilder.temporariesOf(home))
   yield* print("stdout", `removed: ${removed}; in use: ${used}`)
   return ExitCode.success
-}).pipe(run)
+}).pipe(Action.run)
 
 /**
  * Adds a path to the whitelist of `sandbox.json`, or to what may be read where a built-in rule hides it; refuses it where a rule of
@@ -327,7 +299,7 @@ export const allow = (given: { readonly path: string; readonly write: boolean })
         : undefined
     if (held !== undefined) yield* print("stderr", `synapse: that is ${held}: a narrower place is safer`)
     return ExitCode.success
-  }).pipe(run)
+  }).pipe(Action.run)
 
 /** Adds a path or a pattern to the blacklist of `sandbox.json`. */
 export const deny = (given: { readonly path: string }) =>
@@ -352,7 +324,7 @@ export const deny = (given: { readonly path: string }) =>
     if (unset !== undefined)
       yield* print("stderr", `synapse: ${unset} is not set: the rule means such a name until it is`)
     return ExitCode.success
-  }).pipe(run)
+  }).pipe(Action.run)
 
 /** Removes an entry from the lists of `sandbox.json`. */
 export const forget = (given: { readonly path: string }) =>
@@ -369,4 +341,4 @@ export const forget = (given: { readonly path: string }) =>
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))
     return yield* complain(`${given.path} ${isBuiltIn ? "is built in, and stays" : `is not in ${config.file}`}.`)
-  }).pipe(run)
+  }).pipe(Action.run)

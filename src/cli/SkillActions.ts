@@ -1,6 +1,5 @@
 /** The actions of `synapse skill`. */
 import * as Path from "node:path"
-import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -9,23 +8,15 @@ import * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, toText } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
-import * as Setting from "../domain/Setting.js"
 import * as LocalSkillStore from "../extension/skill/LocalSkillStore.js"
 import * as OwnSkills from "../extension/skill/OwnSkills.js"
 import { type Skill, SkillStore } from "../extension/skill/SkillStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as SessionSettings from "../session/SessionSettings.js"
-import { complain, end, write } from "./Answer.js"
-import type { Invocation, WrongUsage } from "./Invocation.js"
-import type { Stdio } from "./Stdio.js"
+import * as Action from "./Action.js"
+import { complain, write } from "./Answer.js"
 
-type Services = SkillStore | SandboxSettings.SandboxSettings
-
-const layer: Layer.Layer<Services, ConfigError> = LocalSkillStore.layer.pipe(
-  Layer.provideMerge(SandboxSettings.layerFromEnv()),
-  Layer.provide(SessionSettings.layer()),
-  Layer.provide(Layer.effectDiscard(Effect.suspend(Setting.currentDirectory)))
-)
+const layer = Layer.provide(LocalSkillStore.layer, SessionSettings.layer())
 
 /** A person lists skills on the command line, and calls them nowhere. */
 const audience: Advice.Audience = {
@@ -33,17 +24,15 @@ const audience: Advice.Audience = {
   run: (command) => `\`synapse ${command.replace(/^skill:/, "skill ")}\``
 }
 
-/** Runs an action; prints what it answers, or why it failed, and sets the exit code. */
-const run = <R>(
-  action: Effect.Effect<string, CommandError, R>
-): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | Invocation | Stdio> =>
+/** Runs an action; prints what it answers, or why it failed. */
+const run = <R>(action: Effect.Effect<string, CommandError, R>) =>
   action.pipe(
     Effect.matchEffect({
       onSuccess: (text) => Effect.as(write("stdout", text), ExitCode.success),
       onFailure: (error) => complain(toText(error, audience))
     }),
-    end,
-    Effect.provide(layer)
+    Effect.provide(layer),
+    Action.run
   )
 
 /** Says what is wrong with a skill, where its line does not, and which others of its name are not used. */

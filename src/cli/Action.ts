@@ -1,0 +1,48 @@
+/** Runs the actions of the subcommands that show or change Synapse's files. */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { NoSession } from "../agent/transcript/Sessions.js"
+import type { InvalidUsage } from "../domain/CommandError.js"
+import * as Setting from "../domain/Setting.js"
+import type { NotWritten } from "../extension/mcp/ConfigFile.js"
+import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
+import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
+import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import { complain, end } from "./Answer.js"
+import { type Invocation, WrongUsage } from "./Invocation.js"
+import type { Stdio } from "./Stdio.js"
+
+type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
+
+/** A layer of the settings, of `sandbox.json`, and of the policies that these make. */
+export const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyBuilder.layer.pipe(
+  Layer.provideMerge(SandboxConfig.layer),
+  Layer.provideMerge(SandboxSettings.layerFromEnv())
+)
+
+const layerHere = Layer.provide(layer, Layer.effectDiscard(Effect.suspend(Setting.currentDirectory)))
+
+type Failure = ConfigError | InvalidUsage | NoSession | NotWritten | SandboxConfigError
+
+/** Sets the program's exit code to the one that an action returns, and prints its errors. */
+export const report = <R>(
+  action: Effect.Effect<number, Failure, R>
+): Effect.Effect<void, ConfigError | WrongUsage, R | Invocation | Stdio> =>
+  action.pipe(
+    Effect.catchTags({
+      InvalidUsage: ({ message }) => new WrongUsage({ message }),
+      NoSession: ({ message }) => complain(message),
+      NotWritten: ({ message }) => complain(message),
+      SandboxConfigError: ({ message }) => complain(message)
+    }),
+    end
+  )
+
+/** Runs an action in the current directory, as `report` does. */
+export const run = <R>(
+  action: Effect.Effect<number, Failure, R>
+): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>
+  Effect.provide(report(action), layerHere)
