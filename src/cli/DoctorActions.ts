@@ -10,7 +10,7 @@ import * as Probe from "../sandbox/platform/linux/check/Probe.js"
 import * as WriteRoots from "../sandbox/platform/linux/plan/WriteRoots.js"
 import * as Programs from "../sandbox/platform/linux/start/Programs.js"
 import * as ToolCache from "../sandbox/platform/ToolCache.js"
-import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
+import { networkRemark, type SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
 import * as Action from "./Action.js"
 import { print } from "./Answer.js"
@@ -43,7 +43,7 @@ const config = Effect.gen(function* () {
   const off = enabled ? "" : "; it switches the sandbox OFF"
   const sockets = built.unixSockets === true ? "; it allows unix sockets, and so programs outside of the sandbox" : ""
   return {
-    check: check("config", true, detail + off + sockets),
+    check: check("config", true, detail + off + sockets + networkRemark(built)),
     roots: WriteRoots.make(built).roots,
     cache: toolCache(built)
   }

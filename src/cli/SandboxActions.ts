@@ -2,7 +2,6 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as ExitCode from "../domain/ExitCode.js"
 import { homeDirectory } from "../extension/skill/LocalSkillStore.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
@@ -203,18 +202,11 @@ export const policy = ({ json }: { readonly json: boolean }) =>
       : [
           `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${Name.of(found.policy.cwd)}`,
           `Rules of your own are in ${found.file}`,
-          `${PolicyText.rules(found.policy).join("\n")}${asksForNetwork(found.file) ? ": `allowNetwork: true` has no effect" : ""}.`
+          `${PolicyText.rules(found.policy).join("\n")}.`
         ].join("\n")
     yield* print("stdout", text)
     return ExitCode.success
   }).pipe(Action.run)
-
-/** Tests whether the file asks for a network, which no sandbox has. */
-const asksForNetwork = (file: string): boolean =>
-  Either.getOrElse(
-    Either.try(() => /"allowNetwork"\s*:\s*true/.test(Fs.readFileSync(file, "utf8"))),
-    () => false
-  )
 
 /** Expands the `~` and the variables that the shell has left in a path because they were quoted. */
 const expand = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>

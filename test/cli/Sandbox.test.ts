@@ -268,7 +268,10 @@ describe("synapse sandbox", () => {
       Fs.mkdirSync(`${home}/a\n*b`)
       assert.match((yield* sandbox(home, "deny", `${home}/a\n*b`))[1], /^denied: \$'.*\/a\\n\\\\\*b'\n$/)
       Fs.writeFileSync(`${home}/sandbox.json`, '{"policy":{"network":{"allowNetwork":true}}}')
-      assert.match((yield* sandbox(home, "policy"))[1], /There is no network: `allowNetwork: true` has no effect\.\n$/)
+      assert.match(
+        (yield* sandbox(home, "policy"))[1],
+        /There is no network \(`allowNetwork: true` in sandbox\.json has no effect\)\.\n$/
+      )
     })
   )
 

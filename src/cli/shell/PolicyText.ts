@@ -1,7 +1,7 @@
 /** Words for a person what commands may read and write. */
 import * as Name from "../../sandbox/policy/Name.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
-import { type Rule, type SandboxPolicy, writable } from "../../sandbox/policy/SandboxPolicy.js"
+import { networkRemark, type Rule, type SandboxPolicy, writable } from "../../sandbox/policy/SandboxPolicy.js"
 import type { InForce } from "../../sandbox/SandboxManager.js"
 
 /**
@@ -43,7 +43,7 @@ export const rules = (policy: SandboxPolicy): ReadonlyArray<string> => {
     ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
     "",
     ...(unixSockets === true ? [socketsRisk] : []),
-    "Everything else can be read. There is no network"
+    `Everything else can be read. There is no network${networkRemark(policy)}`
   ]
 }
 

@@ -430,6 +430,7 @@ export const merge = (
       ...(read.length === 0 ? undefined : { granted: read }),
       ...(opened.length === 0 ? undefined : { opened }),
       allowNetwork: false,
+      ...(config.policy.network.isAsked === true ? { asksForNetwork: true } : undefined),
       ...(unixSockets ? { unixSockets } : undefined),
       ...(processes === undefined ? undefined : { processes }),
       ...(toolCache ? { toolCache: exact(toolCacheOf(home, project), "cache") } : undefined),

@@ -18,14 +18,19 @@ const Filesystem = Schema.Struct({
   readable: entries
 })
 const noLists = { whitelist: [], blacklist: [], readable: [] }
-const Network = Schema.Struct({
-  /** Always false, whatever the file says: no rule gives access to the network. */
-  allowNetwork: Schema.transform(Schema.Unknown, Schema.Literal(false), {
+/** `allowNetwork` is always false, whatever the file says: no rule gives access to the network. */
+const Network = Schema.transform(
+  Schema.Struct({ allowNetwork: Schema.optional(Schema.Unknown) }),
+  Schema.Struct({ allowNetwork: Schema.Literal(false), isAsked: Schema.optional(Schema.Literal(true)) }),
+  {
     strict: true,
-    decode: () => false as const,
-    encode: () => false
-  }).pipe(Schema.optionalWith({ default: () => false as const }))
-})
+    decode: ({ allowNetwork }) => ({
+      allowNetwork: false as const,
+      ...(allowNetwork === true ? { isAsked: true as const } : undefined)
+    }),
+    encode: ({ isAsked = false }) => ({ allowNetwork: isAsked })
+  }
+)
 const Policy = Schema.Struct({
   filesystem: Schema.optionalWith(Filesystem, { default: () => noLists }),
   network: Schema.optionalWith(Network, { default: () => ({ allowNetwork: false as const }) }),

@@ -166,8 +166,8 @@ const namesPath = (line: string): boolean => absolutePath.test(line) && refusalI
 
 /**
  * Returns the lines of an output that programs of its command say themselves, by what they begin with (the program's name
- * in the command, bash's, or that of an exception) or name. None where the command shows what files hold; in a report of
- * tests, only those that name a path.
+ * in the command, bash's, or that of an exception) or name (a path, or what was refused). None where the command shows what
+ * files hold; in a report of tests, only those that name a path.
  *
  * @param isMerged whether programs were told to send their messages there
  */
@@ -180,7 +180,7 @@ export const spokenIn = (command: string, output: string, isMerged = true): stri
       const line = whole.slice(0, longestMessage)
       const [, name] = isSpoken ? (speaker.exec(line) ?? []) : []
       if (name !== undefined && (name === "bash" || name.endsWith("Error") || mentions(command, name))) return true
-      return namesPath(line)
+      return namesPath(line) || (isSpoken && SystemCalls.isAboutCall(line))
     })
     .join("\n")
 }

@@ -8,7 +8,7 @@ import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
-import { type SandboxPolicy, writable } from "../policy/SandboxPolicy.js"
+import { networkRemark, type SandboxPolicy, writable } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 
 /** A path to allow. `isThere` is false where it has to be made before: the directory above it is too wide. */
@@ -149,8 +149,9 @@ export const of = (
   rest?: string
 ): Diagnostic.Denial => {
   const allow = allowFor([denial, ...others], policy)
+  const isOfNetwork = denial.access === "network" && !Denial.isSocket(denial)
   return Diagnostic.Denial.make({
-    what: Denial.whatOf(denial),
+    what: `${Denial.whatOf(denial)}${isOfNetwork ? networkRemark(policy) : ""}`,
     rule: denial.rule,
     reason: denial.reason,
     ran: denial.how !== "preflight",

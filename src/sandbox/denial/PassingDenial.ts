@@ -10,7 +10,7 @@ import * as CommandTree from "../../bash/CommandTree.js"
 import * as Diagnostic from "../../domain/Diagnostic.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as Name from "../policy/Name.js"
-import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import { networkRemark, type SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
@@ -183,13 +183,13 @@ export class PassingDenials {
   }
 
   /** Tells once that there is no network, where a message or the program tells that one was to be reached. */
-  private offline({ command, denials, isPipeline }: Passed): string | undefined {
+  private offline({ command, denials, isPipeline, policy }: Passed): string | undefined {
     const denial = isPipeline ? undefined : denials.find((each) => Denial.isNameless(each) && !Denial.isSocket(each))
     if (denial === undefined || this.told.has(keyOf(denial))) return undefined
     const program = CommandWords.programIn(command)
     if (program === undefined && denial.how !== "verified-text") return undefined
     this.told.add(keyOf(denial))
-    return `The sandbox has no network, which ${program ?? "the command"} tried to reach.`
+    return `The sandbox has no network, which ${program ?? "the command"} tried to reach${networkRemark(policy)}.`
   }
 
   /** Returns one line on a hidden file that a command of git has failed for, once for each rule; else undefined. */

@@ -79,6 +79,8 @@ export interface SandboxPolicy {
    */
   readonly shown?: ReadonlyArray<Rule>
   readonly allowNetwork: false
+  /** Tells that `sandbox.json` asks for a network all the same, of which people are told. */
+  readonly asksForNetwork?: true
   /** Tells that commands may use unix sockets, by which they reach programs outside of the sandbox. */
   readonly unixSockets?: true
   /**
@@ -109,3 +111,11 @@ export const writable = ({
   whitelist
 }: Pick<SandboxPolicy, "toolCache" | "whitelist">): ReadonlyArray<Rule> =>
   toolCache === undefined ? whitelist : [...whitelist, toolCache]
+
+/**
+ * Returns the remark beside the statement that there is no network, where `sandbox.json` asks for one; empty otherwise.
+ *
+ * @since 0.1.0
+ */
+export const networkRemark = ({ asksForNetwork }: Pick<SandboxPolicy, "asksForNetwork">): string =>
+  asksForNetwork === true ? " (`allowNetwork: true` in sandbox.json has no effect)" : ""

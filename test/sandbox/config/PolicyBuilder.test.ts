@@ -104,7 +104,10 @@ describe("buildPolicy", () => {
   it.effect("never allows the network, whatever was written", () =>
     Effect.forEach([true, "true", 1, null, { yes: true }], (allowNetwork) =>
       Effect.map(Effect.provide(build("/w"), layers({ network: { allowNetwork } })), (policy) =>
-        assert.isFalse(policy.allowNetwork)
+        assert.deepStrictEqual(
+          [policy.allowNetwork, policy.asksForNetwork],
+          [false, allowNetwork === true ? true : undefined]
+        )
       )
     )
   )

@@ -44,7 +44,10 @@ describe("sandbox.json", () => {
       )
       assert.deepStrictEqual(yield* config.load, {
         ...defaults,
-        policy: { filesystem: { whitelist: [], blacklist: ["*.pem"], readable: [] }, network: { allowNetwork: false } },
+        policy: {
+          filesystem: { whitelist: [], blacklist: ["*.pem"], readable: [] },
+          network: { allowNetwork: false, isAsked: true }
+        },
         providerOptions: { a: { b: 1 } }
       })
     })

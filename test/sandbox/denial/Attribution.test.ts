@@ -55,6 +55,34 @@ describe("attribution", () => {
       )
     }))
 
+  it("takes a path with blanks whole, where its directory is there", () =>
+    withWorld((world) => {
+      const { root } = world
+      for (const name of ["a project", "a project dir/Crash Reports", "a", "for"]) {
+        Fs.mkdirSync(`${root}/elsewhere/${name}`, { recursive: true })
+      }
+      for (const [said, path] of [
+        [`mkdir ${root}/elsewhere/a project/p: Read-only file system`, "a project/p"],
+        [
+          `[1:ERROR:x.cc(63)] mkdir ${root}/elsewhere/a project dir/pending: Read-only file system (30)`,
+          "a project dir/pending"
+        ],
+        [
+          `x: mkdir ${root}/elsewhere/a project dir/Crash Reports/new one: Read-only file system`,
+          "a project dir/Crash Reports/new"
+        ],
+        [`Read-only file system (os error 30): cannot open ${root}/elsewhere/a project/p`, "a project/p"],
+        [`cannot write ${root}/elsewhere/a project for writing: Read-only file system`, "a project"],
+        [`cannot write to ${root}/elsewhere/new because of it: Read-only file system`, "new"]
+      ] as const) {
+        assert.deepStrictEqual(
+          names(attribute(world, `${said}\n`), world),
+          [["not whitelisted", `/elsewhere/${path}`]],
+          said
+        )
+      }
+    }))
+
   it("takes no name from elsewhere where a message names what could not be made", () =>
     withWorld((world) => {
       // Nothing can be made there without a sandbox either.

@@ -91,6 +91,16 @@ describe("what is told of a denial", () => {
     it(`${what}`, () => assert.strictEqual(text(denial), expected))
   }
 
+  it("that a setting for the network has no effect", () => {
+    const asking = { asksForNetwork: true } as const
+    assert.match(
+      text(Denial.network("verified-text", "a.org"), asking),
+      /a\.org can't be reached \(`allowNetwork: true` in sandbox\.json has no effect\)\. Its/
+    )
+    assert.notInclude(text(Denial.system(SystemCalls.unixSocket, "/x"), asking), "allowNetwork")
+    assert.notInclude(text(write("/usr/share"), asking), "allowNetwork")
+  })
+
   it("all places that may be written, the caches of tools too", () =>
     assert.include(
       text(write("/usr/share"), { toolCache: path("/home/tool-cache/1", "cache") }),

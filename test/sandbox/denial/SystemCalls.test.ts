@@ -60,6 +60,8 @@ const said: ReadonlyArray<readonly [what: string, command: string, text: string]
     "chromium",
     "[1:1:FATAL:process_singleton_posix.cc(297)] Check failed: sock >= 0. socket() failed: Operation not permitted (1)"
   ],
+  ["*a unix socket", "ssh-add -l", "Error connecting to agent: Operation not permitted"],
+  ["*a unix socket", "gpg -s f", "gpg: can't connect to the agent: Operation not permitted"],
   ["*a unix socket", "systemctl", "Failed to connect to bus: Operation not permitted"],
   ["*becoming another user", "su -c true nobody", "su: System error"],
   ["*becoming another user", "su root", "Password: su: System error"],
@@ -154,6 +156,15 @@ describe("a system call that the sandbox refuses", () => {
       await resources("unshare -r true 2>&1 | tail -1", "", "unshare: unshare failed: Operation not permitted\n"),
       ["a new namespace"]
     )
+    for (const said of [
+      "unix_listener: socket: Operation not permitted",
+      "Error connecting to agent: Operation not permitted",
+      "Failed to connect to bus: Operation not permitted"
+    ]) {
+      assert.deepStrictEqual(await resources("./run 2>&1 | tail -3", "", `${said}\n`), ["a unix socket"])
+      assert.deepStrictEqual(await resources("./run | tail -3", "", `${said}\n`), [])
+      assert.deepStrictEqual(await resources("cat log 2>&1", "", `${said}\n`), [])
+    }
     assert.deepStrictEqual(
       await resources("echo 'unshare: Operation not permitted' >&2; false", "unshare: Operation not permitted"),
       []

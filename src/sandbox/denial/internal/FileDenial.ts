@@ -76,11 +76,29 @@ export const make = (
     return written.has(path)
   }
 
+  /** Tests whether blanks are in the names of directories that hold a path, not only words of the sentence. */
+  const isInSpaced = (path: string): boolean =>
+    path.startsWith("/") &&
+    /\s[^/]*\//.test(path) &&
+    !HostPath.isTooLong(path) &&
+    HostPath.isDirectory(Path.posix.dirname(path))
+
+  /** Leaves out the paths that are only cut at a blank. */
+  const withoutCut = (mentions: ReadonlyArray<Mention>): ReadonlyArray<Mention> => {
+    const spaced = mentions.filter(({ path }) => path.includes(" ") && (isThere(path) || isInSpaced(path)))
+    const isCut = ({ path }: Mention) =>
+      spaced.some(
+        (whole) =>
+          whole.path.startsWith(`${path} `) && (isThere(whole.path) || whole.path.slice(path.length).includes("/"))
+      )
+    return spaced.length === 0 ? mentions : mentions.filter((mention) => !isCut(mention))
+  }
+
   /** Tests whether a mention names a file, though there is none of this name; else it may be words of the sentence. */
   const isNamed = ({ form, path, sure }: Mention): boolean => {
     if (!/[\p{L}\p{N}]/u.test(path)) return false
     if (form === "quoted" || isWritten(path)) return sure || form !== undefined
-    if (sure) return !/\s/.test(path) && !severity.test(path)
+    if (sure) return (!/\s/.test(path) || isInSpaced(path)) && !severity.test(path)
     return form === "last" && /^[^\s:]+\.\w+$/.test(path)
   }
 
@@ -144,8 +162,9 @@ export const make = (
     anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))
 
   return {
-    denial(mentions, refusal, write, byRules = false) {
+    denial(all, refusal, write, byRules = false) {
       byRulesAlone = oneRefusal || byRules
+      const mentions = withoutCut(all)
       const sure = mentions.filter((mention) => mention.sure)
       const unsure = mentions.filter((mention) => !mention.sure)
       const named = mentions.filter((mention) => isNamed(mention) || (mention.sure && isThere(mention.path)))

@@ -188,6 +188,7 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
       const isName = names.length === 1 || name !== pieces[0]
       add(bare, isName)
       add(AnsiC.decode(bare), isName)
+      for (const path of readingsOf(bare)) add(path, true)
     }
   }
   for (const side of sides) for (const [path] of side.matchAll(spaced)) addQuoted(path)
@@ -203,6 +204,12 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
       return form === undefined ? { path, sure } : { path, sure, form }
     })
     .sort((a, b) => Number(b.sure) - Number(a.sure))
+}
+
+/** Returns what an absolute path in a text may be with the words after it, the shortest first. */
+const readingsOf = (text: string): ReadonlyArray<string> => {
+  const words = /(?<!\S)\/\S* .*$/.exec(text)?.[0].split(" ") ?? []
+  return words.slice(1, mostWords).map((_, at) => words.slice(0, at + 2).join(" "))
 }
 
 /** Returns the end of a text, without the rest of a word that the cut would leave: it names something else. */

@@ -104,7 +104,7 @@ const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<
   {
     ...unixSocket,
     about:
-      /\.sock\b|\/\.s\.PGSQL|\bunix(?:_listener|:| |\b.*\bsocket)|\bAF_UNIX\b|socket\.socket\b|_socket\.|\b(?:make|creat(?:e|ing)|open|bind|private) socket\b|\bsocket(?:\(\d?\))?(?: failed)?: |\bsocket\(\d?\)|error (?:connecting to|creating) \/?\S+ \(|\b(?:connect|listen|bind) EPERM(?!:? (?:operation not permitted )?(?:\d+(?:\.\d+){3}|[\da-f:]*::))|connect to bus\b/i,
+      /\.sock\b|\/\.s\.PGSQL|\bunix(?:_listener|:| |\b.*\bsocket)|\bAF_UNIX\b|socket\.socket\b|_socket\.|\b(?:make|creat(?:e|ing)|open|bind|private) socket\b|\bsocket(?:\(\d?\))?(?: failed)?: |\bsocket\(\d?\)|error (?:connecting to|creating) \/?\S+ \(|\b(?:connect|listen|bind) EPERM(?!:? (?:operation not permitted )?(?:\d+(?:\.\d+){3}|[\da-f:]*::))|connect(?:ing)? to (?:bus|(?:the )?agent)\b/i,
     command: /\bAF_UNIX\b|\bUNIX\b|--unix-socket\b|\.sock\b|\bunix:/,
     not: otherSockets,
     isSandboxs: !unixSockets
@@ -169,6 +169,12 @@ const anyWords =
 
 /** Tests whether a text may report a refused system call anywhere. */
 export const mentionsRefusal = (text: string): boolean => anyWords.test(text)
+
+const everyRow = rowsOf({ isRoot: true, unixSockets: false, processes: 0 })
+
+/** Tests whether a line says by itself which system call was refused. */
+export const isAboutCall = (line: string): boolean =>
+  everyRow.some(({ about, not, words = permitted }) => words.test(line) && about.test(line) && not?.test(line) !== true)
 
 /** Returns the text before the words of a refusal. */
 export const beforeWords = (line: string): string | undefined => {

@@ -67,6 +67,8 @@ export interface Facts {
   readonly unprivilegedClone: number | undefined
   readonly apparmorRestricts: number | undefined
   readonly inContainer: boolean
+  /** True where bubblewrap has made the process namespace: this is a sandbox. */
+  readonly inSandbox: boolean
 }
 
 const oldest = [0, 8, 0] as const
@@ -87,13 +89,17 @@ export const noBash = failed(
 
 const namespaces = (detail: string, remedy: string): Check => failed("user namespaces", detail, remedy)
 
-const readNumber = (path: string): number | undefined => {
+const read = (path: string): string => {
   try {
-    const value = Number.parseInt(Fs.readFileSync(path, "utf8"), 10)
-    return Number.isNaN(value) ? undefined : value
+    return Fs.readFileSync(path, "utf8")
   } catch {
-    return undefined
+    return ""
   }
+}
+
+const readNumber = (path: string): number | undefined => {
+  const value = Number.parseInt(read(path), 10)
+  return Number.isNaN(value) ? undefined : value
 }
 
 /** Reads the settings of the kernel from `proc`, which is `/proc` outside of tests. */
@@ -102,7 +108,8 @@ export const readFacts = (proc: string): Facts => ({
   maxUserNamespaces: readNumber(`${proc}/sys/user/max_user_namespaces`),
   unprivilegedClone: readNumber(`${proc}/sys/kernel/unprivileged_userns_clone`),
   apparmorRestricts: readNumber(`${proc}/sys/kernel/apparmor_restrict_unprivileged_userns`),
-  inContainer: ["/.dockerenv", "/run/.containerenv"].some((path) => Fs.existsSync(path))
+  inContainer: ["/.dockerenv", "/run/.containerenv"].some((path) => Fs.existsSync(path)),
+  inSandbox: read(`${proc}/1/comm`) === "bwrap\n"
 })
 
 const isOld = (version: string | undefined): boolean => {
@@ -113,6 +120,10 @@ const isOld = (version: string | undefined): boolean => {
 }
 
 const noNamespaces = (said: string, facts: Facts): Check => {
+  if (facts.inSandbox) {
+    const remedy = "use --no-sandbox here, since the sandbox around it holds its commands as well"
+    return failed("nested", "this runs in a sandbox already, which allows no second one", remedy)
+  }
   if (facts.maxUserNamespaces === 0) {
     return namespaces(
       "user namespaces are switched off (user.max_user_namespaces is 0)",
@@ -189,7 +200,7 @@ export const sentence = ({ detail, name, remedy }: Check): string =>
   [
     `no sandbox: ${detail}.`,
     ...(remedy === "" ? [] : [`To mend it: ${remedy}.`]),
-    ...(name === "shell" ? [] : ["To run without a sandbox on purpose: --no-sandbox."])
+    ...(name === "shell" || name === "nested" ? [] : ["To run without a sandbox on purpose: --no-sandbox."])
   ].join(" ")
 
 /**

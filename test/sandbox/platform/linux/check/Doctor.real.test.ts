@@ -145,7 +145,8 @@ describe("a cause", () => {
     maxUserNamespaces: 1000,
     unprivilegedClone: undefined,
     apparmorRestricts: undefined,
-    inContainer: false
+    inContainer: false,
+    inSandbox: false
   }
   const said =
     "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces."
@@ -159,6 +160,10 @@ describe("a cause", () => {
     assert.match(
       name("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", { inContainer: true }).detail,
       /container/
+    )
+    assert.strictEqual(
+      Doctor.sentence(name(said, { inContainer: true, inSandbox: true })),
+      "no sandbox: this runs in a sandbox already, which allows no second one. To mend it: use --no-sandbox here, since the sandbox around it holds its commands as well."
     )
     assert.match(name(said).detail, /^bwrap could not make its namespaces \(No permissions/)
   })
