@@ -1,15 +1,14 @@
-/** The sub-agents that the shell shows, whichever line has started them: those in the background outlive theirs. */
-import type * as Context from "effect/Context"
+/** The sub-agents that a terminal shows, whichever command has started them: those in the background outlive theirs. */
 import type * as Effect from "effect/Effect"
-import type { SubAgentEvent } from "../../domain/SubAgentEvent.js"
-import { RunEvent } from "../../terminal/RunEvent.js"
-import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
+import type { SubAgentEvent } from "../domain/SubAgentEvent.js"
+import { RunEvent } from "../terminal/RunEvent.js"
+import type { Renderer } from "./Rendering.js"
 
 /** Shows sub-agents, and knows whether one runs. */
 export class ShownTasks {
   private readonly running = new Set<string>()
 
-  constructor(private readonly renderer: Context.Tag.Service<TerminalRenderer>) {}
+  constructor(readonly renderer: Renderer) {}
 
   /** True while live lines may show one, so that what else is written has to go above them. */
   get isAny(): boolean {
