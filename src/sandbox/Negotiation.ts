@@ -66,8 +66,11 @@ const asIs = (grant: Grant): Grant => ({ ...grant, identity: HostPath.identityOf
  * Returns the right that has to be given; undefined where there is none. What does not exist can't be allowed: to make
  * it, the directory that it is to lie in has to be writable. Where that is too wide, a file alone is made, and allowed.
  */
-const toGrant = ({ access, isOfFile, resource, rule }: Denial, { policy }: SandboxBackend): Grant | undefined => {
-  if (access === "network" || access === "system") return undefined
+const toGrant = (
+  { access, isMet, isOfFile, resource, rule }: Denial,
+  { policy }: SandboxBackend
+): Grant | undefined => {
+  if (access === "network" || access === "system" || isMet === true) return undefined
   if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return asIs({ access, resource })
   const remedy = Explanation.remedyFor(resource, policy?.cwd ?? "/")
   if (remedy === undefined) return undefined

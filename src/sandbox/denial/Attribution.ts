@@ -363,7 +363,10 @@ function denialsIn(
 export const causeOf = (
   denials: ReadonlyArray<Denial.Denial>,
   { exitCode }: { readonly exitCode: number }
-): Denial.Denial | undefined => (exitCode === 0 ? undefined : denials.find(({ how }) => how === "verified-text"))
+): Denial.Denial | undefined => {
+  const [first, ...others] = exitCode === 0 ? [] : denials.filter(({ how }) => how === "verified-text")
+  return first?.isMet === true ? (others.find(({ isMet }) => isMet !== true) ?? first) : first
+}
 
 /** Returns the further denials beside the cause that messages tell. */
 export const othersOf = (denials: ReadonlyArray<Denial.Denial>, cause: Denial.Denial): ReadonlyArray<Denial.Denial> =>
@@ -394,7 +397,9 @@ function ofFiles(
     if (isGits) ofGit ??= verifyFrom({ ...outcome, directories: CommandWords.around(outcome) })
     const objects = isGits ? CommandWords.objectsOf(outcome) : []
     const denial = ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify, objects)
-    if (denial !== undefined) found.set(`${denial.access} ${denial.resource}`, denial)
+    if (denial === undefined) continue
+    const isMet = denial.access === "read" && CommandWords.isMet(line, denial.resource, outcome)
+    found.set(`${denial.access} ${denial.resource}`, isMet ? { ...denial, isMet } : denial)
   }
   return [...found.values()].slice(0, mostDenials)
 }

@@ -99,6 +99,26 @@ export interface Place {
   readonly directories: ReadonlyArray<string>
 }
 
+/** Programs that read all that lies in directories, and the messages of others that watch over these or list them. */
+const walking =
+  /^(?:\S*\/)?(?:ack|ag|chmod|chown|cp|diff|du|[ef]?grep|fd|find|git|ls|rg|rsync|tar|tree|wc|zip): |, (?:lstat|scandir|stat|watch) '/
+const starting = /(?:^|[\s;&|(])(?:fd|find|xargs)\s/
+
+/** Tests whether a program met a file on its way through directories: no word of the command names it. */
+export const isMet = (line: string, path: string, place: Place): boolean => {
+  const { command, directories } = place
+  if (!walking.test(line) && !starting.test(command.slice(0, mostExamined)) && !isSpokenOf(line, command)) return false
+  const name = Path.posix.basename(path)
+  return !all(command).some((word) => {
+    const last = Path.posix.basename(word)
+    const [begins = ""] = /^[^*?[]+(?=[*?[])/.exec(last) ?? []
+    return (
+      (last === name || (begins !== "" && name.startsWith(begins))) &&
+      directories.some((directory) => path.startsWith(Path.posix.resolve(directory, Path.posix.dirname(word))))
+    )
+  })
+}
+
 /** Returns the tops of the working trees that a command may have worked in. */
 export const tops = ({ command, directories }: Place): ReadonlyArray<string> => {
   const named = workingDirectories(command).map((path) => Path.posix.resolve(directories[0] ?? "/", path))

@@ -25,6 +25,8 @@ export interface Denial {
   readonly how: Evidence
   /** True where a message tells that a regular file was to be made, or written, and nothing else. */
   readonly isOfFile?: true
+  /** True where a program met the file on its way through directories, and the command does not name it: nobody is asked. */
+  readonly isMet?: true
   /** What to do instead, where the rule is not of a list. */
   readonly next?: string
 }

@@ -102,6 +102,7 @@ const writableIn = (policy: SandboxPolicy): string => {
 const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: boolean): ReadonlyArray<string> => {
   const { access, rule, source } = denial
   const { shown, unattended } = policy
+  if (denial.isMet === true) return []
   if (Denial.isUnlisted(denial)) {
     if (shown !== undefined) return ["You only read: say in your answer what is to be written."]
     const next = unattended === true ? "Say in your answer what has to be written there." : "It can't be allowed."
