@@ -46,8 +46,9 @@ const requestText = ({ allow }: Pick<Denial, "allow">): string | undefined => {
 /** Words a denial for a model that was told of none. */
 export const denialText = (denial: Denial): string => new ToldDenials().text(denial)
 
-/** Words a denial for a person: what was refused, and whether anything ran. */
-export const denialForPerson = ({ ran, what }: Denial): string => `sandbox: ${what}${ran ? "" : "\nNothing was run."}`
+/** Words a denial for a person: what was refused, whether anything ran, and what does the rest. */
+export const denialForPerson = ({ ran, rest, what }: Denial): string =>
+  [`sandbox: ${what}`, ran ? undefined : "Nothing was run.", rest].filter((line) => line !== undefined).join("\n")
 
 /** The denials that a model was told in a session: each piece of advice is given once. */
 export class ToldDenials {
@@ -61,8 +62,8 @@ export class ToldDenials {
       `sandbox: ${what}.`,
       ran ? undefined : "The command was not run.",
       alsoText(denial),
-      ...advice.filter((line) => this.isNew(line)),
       rest,
+      ...advice.filter((line) => this.isNew(line)),
       // Last, so that the command can be copied to the end of the line.
       request !== undefined && this.isNew(request) ? request : undefined
     ]

@@ -25,6 +25,7 @@ import * as Attribution from "./denial/Attribution.js"
 import * as CommandWords from "./denial/CommandWords.js"
 import * as Denial from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
+import * as GitAdvice from "./denial/GitAdvice.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
 import * as CurrentSandbox from "./internal/CurrentSandbox.js"
@@ -307,6 +308,7 @@ const makeLocalSandboxBackend = (
         return Effect.succeed({ ...result, blocked: false })
       const outcome = {
         command,
+        policy,
         directories: [cwd, before],
         stderr: result.stderr,
         stdout: result.stdout,
@@ -322,10 +324,7 @@ const makeLocalSandboxBackend = (
         const denial = Attribution.causeOf(denials, result)
         if (denial !== undefined) {
           passing.note(denial)
-          const rest =
-            denial.access === "read"
-              ? PassingDenial.gitRemedy(command, result.stderr)
-              : PassingDenial.worktreeRemedy(command)
+          const rest = GitAdvice.rest(outcome) ?? (denial.access === "read" ? undefined : GitAdvice.worktree(command))
           return blocked(result, denial, Attribution.othersOf(denials, denial), rest)
         }
         const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
@@ -336,7 +335,7 @@ const makeLocalSandboxBackend = (
         if (result.exitCode !== ExitCode.success) {
           return { ...withDenied(result, passing.hidden(outcome)), blocked: false }
         }
-        const told = withDenied(result, passing.notice({ ...outcome, policy, denials, isPipeline: asked }))
+        const told = withDenied(result, passing.notice({ ...outcome, denials, isPipeline: asked }))
         return refused === undefined || !asked
           ? { ...told, blocked: false }
           : { ...told, blocked: false, offline: offlineOf(refused) }
@@ -397,6 +396,13 @@ const makeLocalSandboxBackend = (
           )
           if (denial !== undefined) {
             return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
+          }
+          const stopped = GitAdvice.stopped(command, cwd, policy, (path, access) =>
+            running.isGranted(path) ? { allowed: true } : decision.decide(path, access)
+          )
+          if (stopped !== undefined) {
+            const none = CommandResult.make({ exitCode: ExitCode.blocked })
+            return Effect.succeed(blocked(none, stopped.denial, stopped.others, stopped.rest))
           }
           return running.isDue()
             ? Effect.flatMap(mend, (notice) => run(command, cwd, options, notice))

@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Permission from "../../src/sandbox/permission/Permission.js"
 import { allowing, type Manager, sandboxedOn } from "../support/sandbox/LocalHouse.js"
 
 const env = { PATH: process.env["PATH"], HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" }
@@ -129,6 +130,111 @@ export const exempt = (title: string, ground: string): void => {
           return Effect.map(printed(manager, lines), (got) =>
             assert.deepStrictEqual(got, ["N=2\n", "N=1\n1\n", "N=2\nN=3\n", "N=2\n", ""])
           )
+        })
+    )
+
+    it.live("nobody is asked for what a program meets on its way through directories", () => {
+      const asked: Array<string> = []
+      const answer = ({ command }: Permission.PermissionRequest) =>
+        Effect.sync((): Permission.Answer => {
+          asked.push(command)
+          return "deny"
+        })
+      return sandboxed(
+        (manager, { project }) =>
+          Effect.gen(function* () {
+            Fs.writeFileSync(`${project}/other`, "TOKEN\n")
+            const met = [
+              "grep -rl TOKEN .",
+              "find . -type f -exec cat {} +",
+              "cp -r . /tmp/copy",
+              "tar cf /tmp/x.tar .",
+              "find . -type f | xargs head -n 1"
+            ]
+            for (const command of met) {
+              const { stdout, denied } = yield* manager.execute(command)
+              assert.include(denied?.what, `${project}/.env is blocked by rule **/.env`, command)
+              assert.deepStrictEqual(denied?.advice, [], command)
+              if (command.startsWith("grep")) assert.strictEqual(stdout, "./other\n")
+            }
+            assert.deepStrictEqual(asked, [])
+            const direct = ["f=.en; cat ${f}v", "grep TOKEN .e*", "grep -r TOKEN . .env"]
+            for (const command of direct) yield* Effect.ignore(manager.execute(command))
+            assert.deepStrictEqual(asked, direct)
+          }),
+        { permission: Permission.layerCallback(answer) }
+      )
+    })
+
+    it.live.skipIf(spawnSync("git", ["--version"]).status !== 0)(
+      "git does not begin what it could not end at a hidden file, which its index has, and is told what does the rest",
+      () =>
+        sandboxed((manager, { project }) => {
+          const repository = `${project}/repository`
+          Fs.mkdirSync(`${repository}/fix`, { recursive: true })
+          git(repository, "init", "-q")
+          for (const n of [1, 2]) {
+            Fs.writeFileSync(`${repository}/fix/.env`, `N=${n}\n`)
+            Fs.writeFileSync(`${repository}/a`, `${n}\n`)
+            Fs.writeFileSync(`${repository}/only-${n}`, "")
+            git(repository, "add", "-fA", ".")
+            git(repository, "commit", "-qm", String(n))
+            Fs.rmSync(`${repository}/only-${n}`)
+          }
+          Fs.writeFileSync(`${repository}/fix/.env`, "N=secret\n")
+          Fs.writeFileSync(`${repository}/a`, "3\n")
+          const head = git(repository, "rev-parse", "HEAD").toString()
+          const state = () =>
+            git(repository, "status", "--short").toString() + git(repository, "rev-parse", "HEAD").toString()
+          const before = state()
+          const rest = (revision: string) =>
+            `git restore --source=${revision} --staged --worktree -- ':/' ':!/fix/.env'`
+          return Effect.gen(function* () {
+            for (const [command, told] of [
+              ["git reset --hard HEAD", `${rest("HEAD")} does the rest.`],
+              [
+                "cd repository && git fetch -q .; git reset -q --hard HEAD~1",
+                `${rest("'HEAD~1'")} && git reset -q 'HEAD~1' does the rest.`
+              ],
+              ["sh -c 'cd repository; git reset --hard'", undefined],
+              [
+                "(cd repository/fix; exec git -c a.b=c reset --hard $(git rev-parse HEAD))",
+                "git would stop there in the middle. Do"
+              ],
+              ["git -C repository read-tree -u --reset HEAD~1", "git would stop there in the middle. Do"],
+              ["cd repository; mkdir d; git mv a fix/.env d/", "git would stop there in the middle. Do"]
+            ] as const) {
+              const exit = yield* Effect.flip(
+                manager.execute(command.startsWith("git reset") ? `cd repository; ${command}` : command)
+              )
+              assert.strictEqual(exit._tag, "Blocked", command)
+              assert.include(exit.message, told ?? "", command)
+              assert.include(exit.message, "fix/.env", command)
+              assert.strictEqual(state(), before, command)
+            }
+            // All others do not begin, or leave the file alone.
+            const lines = [
+              "cd repository; git checkout HEAD~1 2>&1 | head -n 1",
+              "git stash 2>/dev/null; git commit -qam x 2>/dev/null; git rebase HEAD~1 2>/dev/null; git log --oneline | wc -l",
+              `${rest("HEAD~1")} && git reset -q HEAD~1; cat a; ls; git status --short`,
+              "echo 5 >a; git checkout -q . 2>/dev/null; cat a; git restore . 2>/dev/null; git stash push -q -- ':!/fix/.env'"
+            ]
+            assert.deepStrictEqual(yield* printed(manager, lines), [
+              "error: Your local changes to the following files would be overwritten by checkout:\n",
+              "2\n",
+              "1\na\nfix\nonly-1\n M fix/.env\n",
+              "1\n"
+            ])
+            assert.strictEqual(Fs.readFileSync(`${repository}/fix/.env`, "utf8"), "N=secret\n")
+            git(repository, "reset", "-q", head.trim())
+            // What is left to itself by git stops nothing.
+            yield* manager.execute("git update-index --skip-worktree fix/.env")
+            const left = yield* printed(manager, [
+              "git reset -q --hard; git status --short -uno; git log --oneline | wc -l"
+            ])
+            assert.deepStrictEqual(left, ["2\n"])
+            assert.strictEqual(Fs.readFileSync(`${repository}/fix/.env`, "utf8"), "N=secret\n")
+          })
         })
     )
 

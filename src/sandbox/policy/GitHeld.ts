@@ -45,13 +45,22 @@ const readOffset = (bytes: Buffer, start: number): readonly [value: number, next
   return [value, at]
 }
 
+interface Entries {
+  /** The hashes of the files, by path. Paths that are in conflict (stages 1 to 3) have none. */
+  readonly hashes: Map<string, string>
+  /** The paths that git takes for unchanged (`assumed`), or leaves alone (`skipped`). */
+  readonly passedOver: Map<string, "assumed" | "skipped">
+}
+
+const noEntries = (): Entries => ({ hashes: new Map(), passedOver: new Map() })
+
 /**
- * Reads the hashes of an index, by path. Paths that are in conflict (stages 1 to 3) have none.
+ * Reads the entries of an index.
  *
  * @see https://git-scm.com/docs/index-format
  */
-const parseIndex = (bytes: Buffer, hashLength: number): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>()
+const parseIndex = (bytes: Buffer, hashLength: number): Entries => {
+  const found = noEntries()
   const version = bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC" ? 0 : bytes.readUInt32BE(4)
   if (version < 2 || version > 4) return found
   let at = 12
@@ -76,7 +85,11 @@ const parseIndex = (bytes: Buffer, hashLength: number): ReadonlyMap<string, stri
     const mode = bytes.readUInt32BE(start + 24)
     const isFile = (mode & 0o170000) === 0o100000
     const stage = (flags >> 12) & 3
-    if (isFile && stage === 0) found.set(path.toString(), bytes.toString("hex", start + 40, flagsAt))
+    if (!isFile || stage !== 0) continue
+    found.hashes.set(path.toString(), bytes.toString("hex", start + 40, flagsAt))
+    const isSkipped = (flags & 0x4000) !== 0 && (bytes.readUInt16BE(flagsAt + 2) & 0x4000) !== 0
+    if (isSkipped) found.passedOver.set(path.toString(), "skipped")
+    else if ((flags & 0x8000) !== 0) found.passedOver.set(path.toString(), "assumed")
   }
   return found
 }
@@ -84,9 +97,8 @@ const parseIndex = (bytes: Buffer, hashLength: number): ReadonlyMap<string, stri
 /** One for each policy: what was found lasts as long as its sandbox. */
 const all = GlobalValue.globalValue("synapse/GitHeld", () => new WeakMap<object, GitHeld>())
 
-interface Index {
+interface Index extends Entries {
   readonly stamp: string
-  readonly hashes: ReadonlyMap<string, string>
 }
 
 /** Returns undefined for what is gone, or lies where this user may not look. */
@@ -126,7 +138,7 @@ export class GitHeld {
     if (this.held.has(path)) return true
     const repository = this.repositoryOf(Path.dirname(path))
     if (repository === undefined) return false
-    const hash = this.read(repository).get(Path.relative(repository.root, path))
+    const hash = this.read(repository).hashes.get(Path.relative(repository.root, path))
     if (hash === undefined) return false
     const stamp = `${stampOf(stats)} ${hash}`
     if (this.others.get(path) === stamp) return false
@@ -139,6 +151,23 @@ export class GitHeld {
     return isHeld
   }
 
+  /** Tests whether git looks at a file by its index, and takes it for changed where it can't read it. */
+  isCompared(path: string): boolean {
+    const repository = this.repositoryOf(Path.dirname(path))
+    if (repository === undefined) return false
+    const { hashes, passedOver } = this.read(repository)
+    const name = Path.relative(repository.root, path)
+    return hashes.has(name) && !passedOver.has(name)
+  }
+
+  /** Returns the paths, from the top of a working tree, of the files in its index that git writes. */
+  written(top: string): ReadonlyArray<string> {
+    const repository = this.repositoryOf(top)
+    if (repository?.root !== top) return []
+    const { hashes, passedOver } = this.read(repository)
+    return [...hashes.keys()].filter((name) => passedOver.get(name) !== "skipped")
+  }
+
   /** Returns the path of the index that decides on a file, or undefined outside of repositories. */
   indexOf(path: string): string | undefined {
     return this.repositoryOf(Path.dirname(path))?.index
@@ -149,14 +178,14 @@ export class GitHeld {
     return this.repositories.get(directory)
   }
 
-  private read({ algorithm, index }: Repository): ReadonlyMap<string, string> {
+  private read({ algorithm, index }: Repository): Entries {
     const stats = look(index)
     const stamp = stats === undefined ? "" : stampOf(stats)
     const known = this.indexes.get(index)
-    if (known?.stamp === stamp) return known.hashes
+    if (known?.stamp === stamp) return known
     const bytes = GitDirectory.readBytes(index, largestIndex)
-    const hashes: Index["hashes"] = bytes === undefined ? new Map() : parseIndex(bytes, algorithm === "sha1" ? 20 : 32)
-    this.indexes.set(index, { stamp, hashes })
-    return hashes
+    const entries = bytes === undefined ? noEntries() : parseIndex(bytes, algorithm === "sha1" ? 20 : 32)
+    this.indexes.set(index, { stamp, ...entries })
+    return entries
   }
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as PassingDenial from "../../../src/sandbox/denial/PassingDenial.js"
+import * as GitAdvice from "../../../src/sandbox/denial/GitAdvice.js"
 
 const stopped = {
   "error: unable to index file 'a/.env'\n": "':!/a/.env'",
@@ -18,15 +18,35 @@ describe("what git can do with all but a hidden file", () => {
       ["git diff", "git diff -- @ shows the rest."],
       ["git stash", "git stash push -- @ stashes the rest."],
       ["git diff HEAD~1", undefined],
+      ["git stash -u", "git stash push -u -- @ stashes the rest."],
+      ["git add src test", "git add src test -- @ adds the rest."],
       ["git stash pop", undefined],
       ["git commit -m 'x -a y'", undefined],
       ["git stash; git diff", undefined],
       ["git rebase main", undefined]
     ] as const) {
       it(`${command}: ${excluded}`, () => {
-        const found = PassingDenial.gitRemedy(command, stderr)
+        const found = GitAdvice.rest({ command, directories: ["/"], masks: [], stderr })
         assert.strictEqual(found, remedy?.replace("@", excluded))
       })
     }
+  }
+})
+
+describe("what git says of a file that it could not replace", () => {
+  const busy = "error: unable to unlink old 'fix/.env': Device or resource busy\n"
+  for (const [command, more, told] of [
+    ["git checkout .", "", "git has done the rest."],
+    ["git switch -f main", "", "git has done the rest."],
+    ["git merge main", "", "git has stopped in the middle: see git status."],
+    [
+      "make clean",
+      "fatal: Could not reset index file to revision 'HEAD~1'.\n",
+      "git has stopped in the middle. git restore --source='HEAD~1' --staged --worktree -- ':/' ':!/fix/.env' && git reset -q 'HEAD~1' does the rest."
+    ]
+  ] as const) {
+    it(command, () =>
+      assert.strictEqual(GitAdvice.rest({ command, directories: ["/"], masks: [], stderr: busy + more }), told)
+    )
   }
 })

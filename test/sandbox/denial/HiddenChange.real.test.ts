@@ -27,6 +27,7 @@ describe("the hidden file that git takes for changed", () => {
     directories: [`${top}/sub`],
     stdout: "",
     stderr,
+    policy: { cwd: top, whitelist: [], blacklist: [], readonly: [], allowNetwork: false } as const,
     masks: [{ path: `${top}/.env`, kind: "file", rule: glob("**/.env") } as const]
   })
 

@@ -1,0 +1,182 @@
+/** Tells which commands of git a hidden file would stop in the middle, and how they do the rest. */
+import * as Path from "node:path"
+import * as CommandLine from "../../bash/CommandLine.js"
+import * as CommandTree from "../../bash/CommandTree.js"
+import * as Quote from "../../bash/Quote.js"
+import type { Mask } from "../platform/SandboxPlatform.js"
+import { GitHeld } from "../policy/GitHeld.js"
+import * as HostPath from "../policy/HostPath.js"
+import type * as PolicyDecision from "../policy/PolicyDecision.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import * as CommandWords from "./CommandWords.js"
+import * as Denial from "./Denial.js"
+
+/** The most characters of a command that are read. */
+const mostOfCommand = 10_000
+
+/** Matches the files that git could not read, which it names from the top of the working tree. */
+const unread = /^(?:error: unable to index file '([^'\n]*)'|fatal: (?:cannot hash|Unable to process path) (.+))$/gm
+
+/** Matches how git says that it could not replace a file, and that it gave up for that. */
+const kept = /^error: unable to unlink old '([^\n]+)': /gm
+const givenUp = /^fatal: Could not reset index file to revision '([^'\n]+)'/m
+
+/** Matches the commands of git that leave out a file which they can't replace. */
+const goesOn = /\bgit\b[^|;&\n]{0,200}?\s(?:checkout|checkout-index|restore|switch)\b/
+
+/** The end of a command. */
+const end = String.raw`(?=\s*(?:$|[;&|\n)]|\d?[<>]))`
+
+/** The commands that can leave files out, each with what does so, and what that does. */
+const forms: ReadonlyArray<readonly [written: RegExp, does: string, form?: string]> = [
+  [new RegExp(String.raw`\bgit add(?: -[Auv]+| --all| --update| --verbose| \w[\w/-]*| \.)+${end}`), "adds"],
+  // By patches, it asks; nobody is there to answer.
+  [new RegExp(String.raw`\bgit add (?:-p|--patch)${end}`), "adds", "git add -u"],
+  [/\bgit commit(?: -[qvs]+| --[\w-]+)*? (?:-[qvs]*a[a-z]*|--all)(?=\s|$)/, "adds", "git add -u"],
+  [new RegExp(String.raw`\bgit diff(?: --(?:stat|name-only|name-status|shortstat|color|word-diff))?${end}`), "shows"],
+  [new RegExp(String.raw`\bgit stash(?: push)?(?: -[qukS]+| --[a-z-]+)*${end}`), "stashes"]
+]
+
+/** Matches names that have one meaning only in a pathspec and in quotes. */
+const plain = /^[\w.@%+,=/-]+$/
+
+/** The most files that are named one by one. */
+const mostExcluded = 12
+
+/** Writes the words that leave out names, from the top of a working tree. */
+const without = (names: ReadonlyArray<string>): string =>
+  names
+    .map((name) => (plain.test(name) ? Quote.quote(`:!/${name}`) : Quote.line(`:(top,exclude,literal)${name}`)))
+    .join(" ")
+
+/** A command, and what is hidden from it. */
+interface Work extends CommandWords.Place {
+  readonly stderr: string
+  readonly masks: ReadonlyArray<Mask>
+}
+
+/** Writes the words that leave out all that is hidden, and not only the first file, at which git stopped. */
+const withoutHidden = (work: Work, said: ReadonlyArray<string>): string | undefined => {
+  const tops = CommandWords.tops(work)
+  const hidden = tops.flatMap((top) =>
+    work.masks
+      .filter(({ path }) => HostPath.isWithin(path, top))
+      .map((mask) => ({ mask, name: mask.path.slice(top.length + 1) }))
+  )
+  const names = new Set([...said, ...hidden.map(({ name }) => name)])
+  if (names.size <= mostExcluded) return without([...names])
+  const patterns = new Set(hidden.map(({ mask }) => mask.rule.pattern))
+  return [...patterns].every((pattern) => /^\*\*\/[^/]+$/.test(pattern))
+    ? [...patterns].map((pattern) => Quote.quote(`:(top,exclude,glob)${pattern}`)).join(" ")
+    : undefined
+}
+
+/** Returns the sentence on what does all of `git reset --hard` but for the files. */
+const resetting = (revision: string, excluded: string): string => {
+  // What the shell expands is not known.
+  if (/[$`*?]/.test(revision)) return ""
+  const to = Quote.word(revision)
+  const restore = `git restore --source=${to} --staged --worktree -- ':/' ${excluded}`
+  return ` ${restore}${revision === "HEAD" ? "" : ` && git reset -q ${to}`} does the rest.`
+}
+
+/** Returns the sentence on the command that does the rest; undefined where it is not certain. */
+export const rest = (work: Work): string | undefined => {
+  const { command, stderr } = work
+  const stopped = Array.from(stderr.matchAll(kept), ([, name = ""]) => name)
+  if (stopped.length > 0) {
+    const [, revision] = givenUp.exec(stderr) ?? []
+    if (revision !== undefined) return `git has stopped in the middle.${resetting(revision, without(stopped))}`
+    return goesOn.test(command) ? "git has done the rest." : "git has stopped in the middle: see git status."
+  }
+  const names = Array.from(stderr.matchAll(unread), ([, indexed, hashed]) => indexed ?? hashed ?? "")
+  if (names.length === 0) return undefined
+  const [does, form, ...others] = forms.flatMap(([written, does, form]) => {
+    const found = written.exec(command)?.[0]
+    return found === undefined ? [] : [does, form ?? found.replace(/^git stash(?! push)/, "git stash push")]
+  })
+  const excluded = does === undefined || others.length > 0 ? undefined : withoutHidden(work, names)
+  return excluded === undefined ? undefined : `${form} -- ${excluded} ${does} the rest.`
+}
+
+/** Yields the words of all commands of a text, also of those that a shell is given with `-c`. */
+function* commandsIn(text: string): Generator<ReadonlyArray<string>> {
+  for (const { words } of CommandTree.commandsIn(CommandLine.parse(text).tree.lists)) {
+    const values = words.map(({ value }) => value)
+    yield values
+    const at = /^(?:.*\/)?(?:ba|da|z)?sh$/.test(values[0] ?? "")
+      ? values.findIndex((word) => /^-[a-z]*c$/.test(word))
+      : -1
+    if (at > 0) yield* commandsIn(values[at + 1] ?? "")
+  }
+}
+
+/** Matches the words that may stand before a command's name. */
+const prefix = /^(?:\w+=.*|command|env|exec|nice|nohup|sudo|time|timeout|-.*|\d+[smh]?)$/s
+
+/** Returns the arguments of git, from its subcommand on. */
+const argumentsOf = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const at = words.findIndex((word) => !prefix.test(word))
+  if (!/^(?:.*\/)?git$/.test(words[at] ?? "")) return []
+  let first = at + 1
+  while (words[first]?.startsWith("-") === true) first += /^-[Cc]$/.test(words[first] ?? "") ? 2 : 1
+  return words.slice(first)
+}
+
+/** Tests for the commands of git that stop at a file which they can't replace, or move, when they have done others. */
+const stops = ([name, ...args]: ReadonlyArray<string>): boolean =>
+  name === "mv" || (name === "reset" && args.includes("--hard")) || (name === "read-tree" && args.includes("--reset"))
+
+/** A command that was not run, since git would have stopped at what is hidden, and the sentence on what does the rest. */
+interface Stopped {
+  readonly denial: Denial.Denial
+  readonly others: ReadonlyArray<Denial.Denial>
+  readonly rest: string
+}
+
+/**
+ * Finds the hidden files at which a command of git would stop in the middle. All others refuse to begin where they can't
+ * read a file that they would change, or do the rest.
+ */
+export const stopped = (
+  command: string,
+  cwd: string,
+  policy: SandboxPolicy,
+  decide: PolicyDecision.PolicyDecision["decide"]
+): Stopped | undefined => {
+  if (command.length > mostOfCommand || !/--(?:hard|reset)\b|\bmv\b/.test(command)) return undefined
+  const all = [...commandsIn(command)]
+  const [name, ...args] = all.map(argumentsOf).find(stops) ?? []
+  if (name === undefined) return undefined
+  const entered = all.flatMap(([name, path]) => (name === "cd" && path !== undefined ? [Path.resolve(cwd, path)] : []))
+  const directories = [cwd, ...entered]
+  const git = GitHeld.of(policy)
+  const moved = new Set(directories.flatMap((directory) => args.map((arg) => Path.resolve(directory, arg))))
+  for (const top of CommandWords.tops({ command, directories })) {
+    const names: Array<string> = []
+    const [denial, ...others] = git.written(top).flatMap((file) => {
+      const verdict = decide(`${top}/${file}`, "read")
+      if (verdict.allowed || (name === "mv" && !moved.has(`${top}/${file}`))) return []
+      names.push(file)
+      return [Denial.make(verdict, `${top}/${file}`, "write", "preflight")]
+    })
+    if (denial === undefined) continue
+    const revision = args.find((word) => !word.startsWith("-")) ?? "HEAD"
+    const does = name === "reset" ? resetting(revision, without(names)) : ""
+    return { denial, others, rest: `git would stop there in the middle.${does}` }
+  }
+  return undefined
+}
+
+/** Returns the sentence on a worktree where commands may write: the branch of the first attempt is there already. */
+export const worktree = (command: string): string | undefined => {
+  if (!/\bworktree add\b/.test(command) || command.length > mostOfCommand) return undefined
+  const words = [...commandsIn(command)].find((all) => all.includes("worktree")) ?? []
+  const given = words.slice(words.indexOf("worktree") + 2)
+  const at = given.findIndex((word) => /^-[bB]$/.test(word))
+  const [path, from] = given.filter((word, index) => !word.startsWith("-") && (at < 0 || index !== at + 1))
+  const branch = at < 0 ? from : given[at + 1]
+  if (path === undefined || ![path, branch ?? ""].every((word) => /^[\w./@-]*$/.test(word))) return undefined
+  const place = `.worktrees/${Path.posix.basename(path)}`
+  return `It can lie in the project: git worktree add ${[place, branch].filter((word) => word !== undefined).join(" ")}`
+}
