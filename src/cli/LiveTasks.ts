@@ -4,8 +4,8 @@ import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { CommandListener } from "../domain/CommandListener.js"
 import * as Rendering from "./Rendering.js"
-import { ShownTasks } from "./ShownTasks.js"
 import { Stdio } from "./Stdio.js"
+import { ShownTasks } from "./shell/ShownTasks.js"
 
 /** A listener for the command, and the terminal that it shares with its sub-agents. */
 export interface LiveTasks {

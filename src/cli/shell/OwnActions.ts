@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as Quote from "../../bash/Quote.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
+import * as Attempt from "../../domain/Attempt.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { TodoStore } from "../../extension/TodoStore.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
@@ -43,13 +44,7 @@ const restart = (app: ShellApp.ShellApp) =>
     Effect.as(Effect.zipRight(sandbox.restart, sandbox.setStatus(0)), "The next command starts a new shell.")
   )
 
-const realPath = (path: string): string | undefined => {
-  try {
-    return Fs.realpathSync(path)
-  } catch {
-    return undefined
-  }
-}
+const realPath = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync(path))
 
 /** Reads a word as bash does; where it is not one word alone, it stays as it is. */
 const wordOf = (written: string): string => {

@@ -8,7 +8,7 @@ import type { Keyboard } from "../../terminal/Keyboard.js"
 import type { Terminal } from "../../terminal/Terminal.js"
 import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
 import type { Toolset } from "../../toolset/Toolset.js"
-import type { ShownTasks } from "../ShownTasks.js"
+import type { ShownTasks } from "./ShownTasks.js"
 import type { TerminalHint } from "./TerminalHint.js"
 
 /** The services of the app. */

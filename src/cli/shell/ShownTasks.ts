@@ -1,14 +1,15 @@
 /** The sub-agents that a terminal shows, whichever command has started them: those in the background outlive theirs. */
+import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { SubAgentEvent } from "../domain/SubAgentEvent.js"
-import { RunEvent } from "../terminal/RunEvent.js"
-import type { Renderer } from "./Rendering.js"
+import type { SubAgentEvent } from "../../domain/SubAgentEvent.js"
+import { RunEvent } from "../../terminal/RunEvent.js"
+import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
 
 /** Shows sub-agents, and knows whether one runs. */
 export class ShownTasks {
   private readonly running = new Set<string>()
 
-  constructor(readonly renderer: Renderer) {}
+  constructor(readonly renderer: Context.Tag.Service<TerminalRenderer>) {}
 
   /** True while live lines may show one, so that what else is written has to go above them. */
   get isAny(): boolean {
