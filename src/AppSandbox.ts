@@ -47,22 +47,13 @@ const layerPlatform = Layer.unwrapEffect(
   })
 )
 
-const isProgram = (path: string): boolean => {
-  try {
-    Fs.accessSync(path, Fs.constants.X_OK)
-    return Fs.statSync(path).isFile()
-  } catch {
-    return false
-  }
-}
-
 /** Returns why a shell's command line can't start, as far as its first word tells. */
 const problemOfShell = (shellCommand: string, cwd: string, path: string): string | undefined =>
   Either.match(ShellLauncher.parse(shellCommand), {
     onLeft: ({ reason }) => reason,
     onRight: ({ program }) => {
       const places = program.includes("/") ? [cwd] : path.split(Path.delimiter)
-      return places.some((place) => isProgram(Path.resolve(place, program)))
+      return places.some((place) => HostPath.isProgram(Path.resolve(place, program)))
         ? undefined
         : `there is no program ${program}`
     }

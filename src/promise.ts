@@ -4,12 +4,12 @@
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
 import * as PromiseSynapse from "./PromiseSynapse.js"
 import * as Fields from "./promise/Fields.js"
 import { InvalidUsage } from "./promise/InvalidUsage.js"
 import * as Settings from "./promise/Settings.js"
 import type { Synapse } from "./promise/Synapse.js"
+import * as HostPath from "./sandbox/policy/HostPath.js"
 
 export { type Answer, type Command, type CommandCall, type CommandSignal, defineCommand } from "./promise/Command.js"
 export { InvalidUsage } from "./promise/InvalidUsage.js"
@@ -64,12 +64,6 @@ const copyOf = (settings: Settings.Settings): Settings.Settings => {
 }
 
 const problemOfDirectory = ({ cwd }: Settings.Settings): string | undefined =>
-  cwd === undefined || isDirectory(cwd) ? undefined : `the setting "cwd" must be a directory, and ${cwd} is none`
-
-const isDirectory = (path: string): boolean => {
-  try {
-    return Fs.statSync(path).isDirectory()
-  } catch {
-    return false
-  }
-}
+  cwd === undefined || HostPath.isDirectory(cwd)
+    ? undefined
+    : `the setting "cwd" must be a directory, and ${cwd} is none`

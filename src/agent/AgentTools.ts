@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as Quote from "../bash/Quote.js"
 import type { Described } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
+import * as Attempt from "../domain/Attempt.js"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
@@ -59,13 +60,7 @@ const unheld = () =>
     "This sub-agent may not write, which only the sandbox can keep it from, and there is no sandbox (it is disabled): nothing was run. task:general does without one."
   )
 
-const realOf = (path: string): ReadonlyArray<string> => {
-  try {
-    return [Fs.realpathSync(path)]
-  } catch {
-    return []
-  }
-}
+const realOf = (path: string): ReadonlyArray<string> => Attempt.orElse(() => [Fs.realpathSync(path)], [])
 
 /** Returns the real paths of the temporary directories that a sandbox has of its own. On macOS, one is made. */
 const ownPlaces: Effect.Effect<ReadonlyArray<string>, ExecutionFailed, Scope.Scope> = process.platform === "darwin"

@@ -15,6 +15,7 @@ import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Skill from "../commands/skill/Skill.js"
 import * as Advice from "../domain/Advice.js"
+import * as Attempt from "../domain/Attempt.js"
 import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, InvalidUsage, toText } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
@@ -65,16 +66,13 @@ export function* scan(roots: ReadonlyArray<Root>): Slices.Steps<ReadonlyArray<Ag
 const tooMany = `only the first ${mostFiles} files are read`
 
 /** The names of a directory's markdown files, but for hidden ones, in order. */
-const namesIn = (directory: string): ReadonlyArray<string> => {
-  try {
+const namesIn = (directory: string): ReadonlyArray<string> =>
+  Attempt.orElse(() => {
     if (Fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return []
     return Fs.readdirSync(directory)
       .filter((name) => /^[^.].*\.md$/i.test(name))
       .sort()
-  } catch {
-    return []
-  }
-}
+  }, [])
 
 const nameOf = (file: string): string => file.replace(/\.md$/i, "")
 

@@ -29,6 +29,7 @@ import * as ForeignText from "../domain/ForeignText.js"
 import * as Setting from "../domain/Setting.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
 import { RunEvent } from "../terminal/RunEvent.js"
 import { Toolset } from "../toolset/Toolset.js"
 import type { Report } from "./AgentReport.js"
@@ -202,14 +203,12 @@ const directoryOf = (given: Given): Effect.Effect<string, ConfigError | WrongUsa
       })
   })
 
-const isDirectory = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-
 /** Returns the directory of a session that is gone on with: its own, but for another one that is given. */
 const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSession) => {
   const { cwd } = transcript.session
   if (Option.isSome(given.cwd)) return directoryOf(given)
   const gone = `The directory of the session ${id} is gone: ${ForeignText.line(cwd, 300)}. Name another one with --cwd.`
-  return isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ reason: gone }))
+  return HostPath.isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ reason: gone }))
 }
 
 /** Runs the agent in a session. Returns the exit code. */

@@ -4,6 +4,7 @@ import * as Tty from "node:tty"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Attempt from "../domain/Attempt.js"
 
 /** Reads and writes the standard streams of the program. */
 export class Stdio extends Context.Tag("synapse/Stdio")<
@@ -66,15 +67,12 @@ export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
     },
     read: Effect.promise(pull),
     pull,
-    hasInput: () => {
-      try {
+    hasInput: () =>
+      Attempt.orElse(() => {
         const input = Fs.fstatSync(0)
         if (!input.isCharacterDevice()) return !input.isDirectory()
         return input.rdev !== Fs.statSync("/dev/null").rdev && !Tty.isatty(0)
-      } catch {
-        return false
-      }
-    },
+      }, false),
     // Accessing the streams would make them, which takes a millisecond or two.
     isTerminal: (name) => Tty.isatty(name === "stdout" ? 1 : 2)
   })

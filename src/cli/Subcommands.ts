@@ -1,5 +1,4 @@
 /** The one table of the program's subcommands: parsing, help, usage in errors, and completions are made from it. */
-import * as Fs from "node:fs"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -9,6 +8,7 @@ import * as CommandGrammar from "../command/CommandGrammar.js"
 import * as Parameter from "../command/Parameter.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Timeout from "../domain/Timeout.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Asking from "./Asking.js"
 import * as ExecAction from "./ExecAction.js"
@@ -82,19 +82,12 @@ const whole = (name: string, placeholder: string, description: string, of = "", 
     )
   ).pipe(withPlaceholder(placeholder), withDescription(description))
 
-const isDirectory = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-
 const json = (description = "Print one line of JSON.") => flag("json").pipe(withDescription(description))
 
 /** The options of every subcommand that runs commands. */
 const session = {
   cwd: optional(
-    option("cwd").pipe(
-      filterMap(
-        Option.liftPredicate((path) => orFalse(() => isDirectory(path))),
-        "--cwd must be a directory that exists"
-      )
-    )
+    option("cwd").pipe(filterMap(Option.liftPredicate(HostPath.isDirectory), "--cwd must be a directory that exists"))
   ).pipe(
     withPlaceholder("directory"),
     withDescription("The directory that the shell starts in; the current one where it is not given.")
@@ -132,14 +125,6 @@ const session = {
       "terminal: ask there where the sandbox denies something; never: do not. exec, agent and shell ask by themselves where stderr is a terminal, call only when told."
     )
   )
-}
-
-const orFalse = (test: () => boolean): boolean => {
-  try {
-    return test()
-  } catch {
-    return false
-  }
 }
 
 /** Loaded by those who need it: building a policy takes time. */

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as Attempt from "./Attempt.js"
 
 /**
  * The schema of a call. `arguments` is JSON text, as models send it; `id` is the model's own, and comes back in the
@@ -55,13 +56,10 @@ export const make = ({
  *
  * @since 0.1.0
  */
-export const commandOf = ({ arguments: given }: ToolCall): string | undefined => {
-  try {
+export const commandOf = ({ arguments: given }: ToolCall): string | undefined =>
+  Attempt.orUndefined(() => {
     const value: unknown = JSON.parse(given)
     return typeof value === "object" && value !== null && "command" in value && typeof value.command === "string"
       ? value.command
       : undefined
-  } catch {
-    return undefined
-  }
-}
+  })

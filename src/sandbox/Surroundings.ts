@@ -4,6 +4,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../domain/Attempt.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
@@ -60,13 +61,8 @@ export const make = (policy: SandboxPolicy | undefined, searched: string): Surro
   }
 }
 
-const statOf = (path: string): Fs.Stats | undefined => {
-  try {
-    return Fs.statSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
+const statOf = (path: string): Fs.Stats | undefined =>
+  Attempt.orUndefined(() => Fs.statSync(path, { throwIfNoEntry: false }))
 
 const namesIn = (path: string, isWanted: (name: string) => boolean, most: number): ReadonlyArray<string> => {
   const names: Array<string> = []

@@ -1,6 +1,7 @@
 /** The file descriptors that a session needs. */
 import * as Fs from "node:fs"
 import * as GlobalValue from "effect/GlobalValue"
+import * as Attempt from "../domain/Attempt.js"
 
 /** The descriptors that a session uses with its first commands; with fewer, it would start and then fail. */
 const fewest = 32
@@ -10,14 +11,11 @@ const plenty = 1024
 
 const known = GlobalValue.globalValue("synapse/Descriptors/known", (): { limit?: number | undefined } => ({}))
 
-const read = (): number | undefined => {
-  try {
+const read = (): number | undefined =>
+  Attempt.orUndefined(() => {
     const limits = Fs.readFileSync("/proc/self/limits", "latin1")
     return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? plenty)
-  } catch {
-    return undefined
-  }
-}
+  })
 
 /** Returns the number of descriptors that this process may have; undefined where the system does not tell. */
 export const limit = (): number | undefined => {

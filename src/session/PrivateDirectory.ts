@@ -7,6 +7,7 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
+import * as Attempt from "../domain/Attempt.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as SessionSettings from "./SessionSettings.js"
 
@@ -25,14 +26,11 @@ interface Owner {
 const startOf = (pid: number): string | undefined => ProcessTable.stat(pid)?.started.toString()
 
 /** The namespace of this process; `0` where `/proc` does not tell of it. */
-const namespaceOf = (): string => {
-  try {
+const namespaceOf = (): string =>
+  Attempt.orElse(() => {
     if (Fs.readlinkSync("/proc/self") !== String(process.pid)) return "0"
     return /\d+/.exec(Fs.readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0"
-  } catch {
-    return "0"
-  }
-}
+  }, "0")
 
 /** Makes a directory for this process in another; throws the file system's error. */
 export const makeOwned = (parent: string, kind: Kind): string => {
@@ -132,15 +130,12 @@ const ownName = ".synapse"
 
 const uid = (): number => process.getuid?.() ?? 0
 
-const attempt = (home: () => string | undefined): ReadonlyArray<string> => {
-  try {
+const attempt = (home: () => string | undefined): ReadonlyArray<string> =>
+  // The system does not know this user.
+  Attempt.orElse(() => {
     const path = home()
     return path !== undefined && Path.isAbsolute(path) ? [path] : []
-  } catch {
-    // The system does not know this user.
-    return []
-  }
-}
+  }, [])
 
 /**
  * Returns the places in the order in which they are tried: in the home directory that the environment names, in that of
@@ -221,13 +216,7 @@ const open = (place: string): string => {
 }
 
 /** Returns the real path that a place has or would have; undefined where nobody could make it as things are. */
-const pathOf = (place: string): string | undefined => {
-  try {
-    return partsOf(place).at(-1)
-  } catch {
-    return undefined
-  }
-}
+const pathOf = (place: string): string | undefined => Attempt.orUndefined(() => partsOf(place).at(-1))
 
 /** The number of times that a place is made again where another session removes it in between. */
 const mostTries = 100
@@ -288,24 +277,16 @@ interface Reserved {
 }
 
 /** Makes an entry in a place, which keeps the place from being removed; undefined where that can't be. */
-const hold = (place: string): string | undefined => {
-  try {
+const hold = (place: string): string | undefined =>
+  Attempt.orUndefined(() => {
     const parent = open(place)
     const made = makeOwned(parent, "hold")
     setImmediate(() => void sweep(parent))
     return made
-  } catch {
-    return undefined
-  }
-}
+  })
 
-const statOf = (path: string): Fs.Stats | undefined => {
-  try {
-    return Fs.lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
+const statOf = (path: string): Fs.Stats | undefined =>
+  Attempt.orUndefined(() => Fs.lstatSync(path, { throwIfNoEntry: false }))
 
 /** Removes an entry, and with the last one its place. */
 const letGo = (held: string): void => {

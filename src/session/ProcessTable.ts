@@ -6,6 +6,7 @@
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
+import * as Attempt from "../domain/Attempt.js"
 import { sessionVariable } from "./ShellEnvironment.js"
 
 /** The most processes that a walk visits. */
@@ -29,20 +30,12 @@ export const innerPid = (pid: number): number => namespacePids(pid).at(-1) ?? pi
 export const find = (root: number, inner: number): number | undefined =>
   below(root).find((pid) => innerPid(pid) === inner)
 
-const attempt = <A>(read: () => A): A | undefined => {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
-}
-
 /** The buffer for all files: they are read one at a time. */
 const shared = Buffer.allocUnsafeSlow(16_384)
 
 /** Reads a file with three calls of the system, where `readFileSync` takes five. */
 const text = (path: string): string | undefined =>
-  attempt(() => {
+  Attempt.orUndefined(() => {
     const fd = Fs.openSync(path, "r")
     try {
       let text = ""
@@ -140,7 +133,9 @@ export const mainChildren = (pid: number): ReadonlyArray<number> | undefined => 
 
 /** Reads the pids of the children of all of a process's threads. */
 export const children = (pid: number): ReadonlyArray<number> =>
-  (attempt(() => Fs.readdirSync(`/proc/${pid}/task`)) ?? []).flatMap((thread) => childrenOf(pid, thread) ?? [])
+  (Attempt.orUndefined(() => Fs.readdirSync(`/proc/${pid}/task`)) ?? []).flatMap(
+    (thread) => childrenOf(pid, thread) ?? []
+  )
 
 /** Reads a process's pids in the PID namespaces that it lies in, the innermost last. */
 export const namespacePids = (pid: number): ReadonlyArray<number> =>
@@ -149,7 +144,7 @@ export const namespacePids = (pid: number): ReadonlyArray<number> =>
     ?.split(/\s+/)
     .map(Number) ?? []
 
-const exe = (pid: number): string | undefined => attempt(() => Fs.readlinkSync(`/proc/${pid}/exe`))
+const exe = (pid: number): string | undefined => Attempt.orUndefined(() => Fs.readlinkSync(`/proc/${pid}/exe`))
 
 /**
  * Tests whether a process is a fork of the shell that has not reset the shell's traps yet. SIGINT would take such a
@@ -229,7 +224,7 @@ const parseStat = (stat: string): Process | undefined => {
 }
 
 /** Lists `/proc`; empty where no descriptor is left for it. */
-const namesInProc = (): ReadonlyArray<string> => attempt(() => Fs.readdirSync("/proc")) ?? []
+const namesInProc = (): ReadonlyArray<string> => Attempt.orUndefined(() => Fs.readdirSync("/proc")) ?? []
 
 /** The most looks at `/proc` for one list. */
 const maxLooks = 20
@@ -348,17 +343,15 @@ export const members = (shell: number, sessionId: string, since: number): Array<
 }
 
 /** Returns the name of the file that is a process's standard input; undefined where the process is gone. */
-export const inputOf = (pid: number): string | undefined => attempt(() => Fs.readlinkSync(`/proc/${pid}/fd/0`))
+export const inputOf = (pid: number): string | undefined =>
+  Attempt.orUndefined(() => Fs.readlinkSync(`/proc/${pid}/fd/0`))
 
 /** Returns the directory of a process; empty where it is gone, or can't be known. */
-export const cwdOf = (pid: number): string => {
-  try {
+export const cwdOf = (pid: number): string =>
+  Attempt.orElse(() => {
     const cwd = Fs.readlinkSync(`/proc/${pid}/cwd`)
     return cwd.endsWith(" (deleted)") ? "" : cwd
-  } catch {
-    return ""
-  }
-}
+  }, "")
 
 /** The clock ticks by which `ticksAt` may be too early: the kernel tells the uptime in whole ticks too. */
 export const early = 2

@@ -4,6 +4,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../domain/Attempt.js"
 import { FifoPairs } from "./Fifo.js"
 import * as SupervisorText from "./internal/SupervisorText.js"
 import { OutputFiles } from "./OutputFiles.js"
@@ -101,13 +102,7 @@ export class Reserve {
   }
 }
 
-const isDirectory = (path: string): boolean => {
-  try {
-    return Fs.lstatSync(path).isDirectory()
-  } catch {
-    return false
-  }
-}
+const isDirectory = (path: string): boolean => Attempt.orElse(() => Fs.lstatSync(path).isDirectory(), false)
 
 /** Removes a directory if it is empty. */
 const removeEmpty = (path: string): void => {
@@ -135,14 +130,11 @@ const removeAll = (path: string): void => {
 }
 
 /** Gives back the rights to a directory, or to the one around a file; returns whether that went well. */
-const open = (path: string): boolean => {
-  try {
+const open = (path: string): boolean =>
+  Attempt.orElse(() => {
     Fs.chmodSync(Fs.lstatSync(path).isDirectory() ? path : Path.dirname(path), 0o700)
     return true
-  } catch {
-    return false
-  }
-}
+  }, false)
 
 /** The directory of a session, with the paths of the files that its shell uses. */
 export class SessionDirectory {

@@ -147,20 +147,6 @@ export const invalidParameters = (name: string, problems: ReadonlyArray<string>,
     ].join("\n")
   })
 
-/**
- * Calls a tool's function for hints and examples; a function that throws gives none.
- *
- * @since 0.1.0
- * @internal
- */
-export const orNone = <A>(said: () => A | undefined): A | undefined => {
-  try {
-    return said()
-  } catch {
-    return undefined
-  }
-}
-
 const problems = (error: ParseResult.ParseIssue): ReadonlyArray<string> =>
   ParseResult.ArrayFormatter.formatIssueSync(error).map(
     ({ message, path }) => `${path.length === 0 ? "input" : path.join(".")}: ${message}`

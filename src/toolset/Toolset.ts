@@ -11,6 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as Attempt from "../domain/Attempt.js"
 import { type CommandError, CommandNotFound, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
@@ -27,7 +28,7 @@ const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): ToolRetur
   const known = tools.map(({ definition }) => definition.name)
   const isNamed = call.name.trim() !== ""
   const params = argumentsOf(call)
-  const replaced = tools.flatMap((tool) => Tool.orNone(() => tool.replace?.(call.name, params)) ?? [])[0]
+  const replaced = tools.flatMap((tool) => Attempt.orUndefined(() => tool.replace?.(call.name, params)) ?? [])[0]
   const correction =
     replaced ??
     (isNamed && known.includes("Bash")
@@ -44,17 +45,11 @@ const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): ToolRetur
 }
 
 /** Returns the arguments of a call, or their text where that is not JSON. */
-const argumentsOf = (call: ToolCall): unknown => {
-  try {
-    return JSON.parse(call.arguments)
-  } catch {
-    return call.arguments
-  }
-}
+const argumentsOf = (call: ToolCall): unknown => Attempt.orElse(() => JSON.parse(call.arguments), call.arguments)
 
 /** Answers a call whose arguments are not JSON, with the call that they probably mean. */
 const brokenArguments = (call: ToolCall, tool: Tool.Tool, { message }: SyntaxError): ToolReturn.ToolReturn => {
-  const example = Tool.orNone(() => tool.exampleFor?.(call.arguments)) ?? tool.example
+  const example = Attempt.orUndefined(() => tool.exampleFor?.(call.arguments)) ?? tool.example
   const error = Tool.invalidParameters(tool.definition.name, [`the arguments are not JSON: ${message}`], example)
   return ToolReturn.fromError(call, error, { toolName: call.name, parseError: message })
 }

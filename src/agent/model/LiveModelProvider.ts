@@ -12,6 +12,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Attempt from "../../domain/Attempt.js"
 import { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
@@ -316,13 +317,7 @@ const basicOf = ({ password, username }: URL): Redacted.Redacted | undefined =>
     ? undefined
     : Redacted.make(`Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64")}`)
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+const decoded = (text: string): string => Attempt.orElse(() => decodeURIComponent(text), text)
 
 const matches = (pattern: string, name: string): boolean =>
   new RegExp(

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Attempt from "../../domain/Attempt.js"
 import * as JsonValue from "../../domain/JsonValue.js"
 import * as TextCut from "../../domain/TextCut.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
@@ -187,16 +188,16 @@ export const callsOf = (message: Prompt.Message): ReadonlyArray<Prompt.ToolCallP
 const deepest = 100
 
 /** Wraps arguments that are not a JSON object in one, since providers only accept objects. */
-const paramsOf = (text: string): object => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Predicate.isReadonlyRecord(value) && !JsonValue.isDeeperThan(value, deepest)
-      ? value
-      : { invalid_arguments: text }
-  } catch {
-    return { invalid_arguments: text }
-  }
-}
+const paramsOf = (text: string): object =>
+  Attempt.orElse(
+    () => {
+      const value: unknown = JSON.parse(text)
+      return Predicate.isReadonlyRecord(value) && !JsonValue.isDeeperThan(value, deepest)
+        ? value
+        : { invalid_arguments: text }
+    },
+    { invalid_arguments: text }
+  )
 
 const tokensOf = (characters: number): number => Math.ceil(characters / 4)
 

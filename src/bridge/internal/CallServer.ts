@@ -8,6 +8,7 @@ import { quote } from "../../bash/Quote.js"
 import type { Described } from "../../command/CommandHandler.js"
 import * as CommandName from "../../command/CommandName.js"
 import * as ReservedName from "../../command/ReservedName.js"
+import * as Attempt from "../../domain/Attempt.js"
 import { makeFifos } from "../../session/Fifo.js"
 import type { SessionDirectory } from "../../session/SessionDirectory.js"
 import type { OpenBridge, ShellBridge, Surroundings } from "../../session/ShellBridge.js"
@@ -175,13 +176,7 @@ const isUnder = (prefix: string, name: unknown): boolean =>
 const nothing: ReadonlyArray<Described> = []
 
 /** Returns what a handler of a prefix knows; nothing where it does not tell, or fails to. */
-const knownOf = ({ known }: Described): ReadonlyArray<Described> => {
-  try {
-    return known?.() ?? nothing
-  } catch {
-    return nothing
-  }
-}
+const knownOf = ({ known }: Described): ReadonlyArray<Described> => Attempt.orElse(() => known?.() ?? nothing, nothing)
 
 /** The most reads at a time: a pipe holds no more, unless somebody fills it without end. */
 const mostReads = 256
@@ -434,13 +429,7 @@ class CallServer implements OpenBridge {
   }
 }
 
-const isUnused = (path: string): boolean => {
-  try {
-    return Fifo.isUnused(path)
-  } catch {
-    return false
-  }
-}
+const isUnused = (path: string): boolean => Attempt.orElse(() => Fifo.isUnused(path), false)
 
 /**
  * Returns bash text which calls a command that bash did not find, and returns, where its name is one of ours or

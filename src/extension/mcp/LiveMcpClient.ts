@@ -15,6 +15,7 @@ import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
+import * as Attempt from "../../domain/Attempt.js"
 import { Blocked, type CommandError, type CommandNotFound, ExecutionFailed } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Directories from "../../files/Directories.js"
@@ -177,18 +178,15 @@ const listedOf = (version: string, tools: ReadonlyArray<McpTool>): Listed => ({
   names: new Set(tools.map(({ name }) => name))
 })
 
-const read = (file: string, server: string): Listed | undefined => {
-  try {
+const read = (file: string, server: string): Listed | undefined =>
+  Attempt.orUndefined(() => {
     const content = OwnFile.read(file, { most: largest })
     if (content._tag !== "Content") return undefined
     const kept: unknown = JSON.parse(new TextDecoder().decode(content.bytes))
     if (typeof kept !== "object" || kept === null || !("format" in kept) || kept.format !== format) return undefined
     if (!("version" in kept) || typeof kept.version !== "string") return undefined
     return listedOf(kept.version, ToolList.page(server, kept).tools)
-  } catch {
-    return undefined
-  }
-}
+  })
 
 /** Writes a file beside it, and renames it: a reader finds the old list or the new one. */
 const write = (directory: string, name: string, listed: Listed): void => {

@@ -1,6 +1,7 @@
 /** Reads what an MCP server gets of this process's environment, and finds its program. */
 import * as fs from "node:fs"
 import * as path from "node:path"
+import * as HostPath from "../../sandbox/policy/HostPath.js"
 
 /** The official client's list: no variable that can hold a secret is on it. */
 const inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
@@ -49,10 +50,10 @@ export const find = (
 ): { readonly program: string; readonly isWithheld: boolean } | undefined => {
   if (command.includes("/")) {
     const program = path.resolve(cwd, command)
-    return isProgram(program) ? { program, isWithheld: false } : undefined
+    return HostPath.isProgram(program) ? { program, isWithheld: false } : undefined
   }
   const search = (directories: ReadonlyArray<string>) =>
-    directories.map((directory) => path.resolve(cwd, directory, command)).find(isProgram)
+    directories.map((directory) => path.resolve(cwd, directory, command)).find(HostPath.isProgram)
   const program = search((environment.variables["PATH"] ?? "").split(":").filter((directory) => directory !== ""))
   if (program !== undefined) return { program, isWithheld: false }
   const withheld = search(environment.withheld)
@@ -70,14 +71,5 @@ const real = (file: string): string => {
     return fs.realpathSync(file)
   } catch {
     return path.resolve(file)
-  }
-}
-
-const isProgram = (file: string): boolean => {
-  try {
-    fs.accessSync(file, fs.constants.X_OK)
-    return fs.statSync(file).isFile()
-  } catch {
-    return false
   }
 }

@@ -4,6 +4,7 @@
  */
 import * as Path from "node:path"
 import * as Either from "effect/Either"
+import * as Attempt from "../../domain/Attempt.js"
 import * as RegularFile from "../../files/RegularFile.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as OwnFile from "./OwnFile.js"
@@ -103,14 +104,11 @@ export const pathsOf = (
 }
 
 /** Tests whether a file is a database by its content: a program writes it, and takes no code from it. */
-export const isDatabase = (path: string): boolean => {
-  try {
+export const isDatabase = (path: string): boolean =>
+  Attempt.orElse(() => {
     const start = RegularFile.read(path, { mayBeLink: true, most: 16 }, (stats) => !stats.isFile() || undefined)
     return Either.isRight(start) && start.right.bytes.toString("latin1") === "SQLite format 3\0"
-  } catch {
-    return false
-  }
-}
+  }, false)
 
 /**
  * Reads the files at these paths; databases, directories, and paths where nothing is, are left out. On the left is the reason why

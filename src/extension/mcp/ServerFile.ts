@@ -6,6 +6,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import * as Attempt from "../../domain/Attempt.js"
 import * as Collect from "../../domain/Collect.js"
 import * as JsonText from "../../domain/JsonText.js"
 import { serversFile } from "../../sandbox/config/PolicyBuilder.js"
@@ -93,13 +94,8 @@ const largest = 1024 ** 2
 export const inHome = (home: string): string => Path.join(home, "mcp", serversFile)
 
 /** Returns the path of a project's file, with the directory's real path: trust is kept under it. */
-export const inProject = (cwd: string): string => {
-  try {
-    return Path.join(Fs.realpathSync(cwd), serversFile)
-  } catch {
-    return Path.join(cwd, serversFile)
-  }
-}
+export const inProject = (cwd: string): string =>
+  Attempt.orElse(() => Path.join(Fs.realpathSync(cwd), serversFile), Path.join(cwd, serversFile))
 
 /** Reads the bytes of the home file or, with `isHome` false, of a project's. */
 const readBytes = (path: string, isHome: boolean): OwnFile.OwnFile =>

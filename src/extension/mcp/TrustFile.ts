@@ -5,6 +5,7 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import * as Attempt from "../../domain/Attempt.js"
 import * as Collect from "../../domain/Collect.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as TrustedFiles from "../../sandbox/config/TrustedFiles.js"
@@ -37,16 +38,13 @@ interface Place {
   readonly identity: string
 }
 
-const look = (path: string): Place | undefined => {
-  try {
+const look = (path: string): Place | undefined =>
+  Attempt.orUndefined(() => {
     const { links, real } = RealPath.follow(path, mostNames)
     const { birthtimeNs, dev, ino, nlink } = Fs.statSync(real, { bigint: true })
     const ways = [...links, real]
     return { ways, isAlone: nlink === 1n, identity: [dev, ino, birthtimeNs, ...ways].join("\0") }
-  } catch {
-    return undefined
-  }
-}
+  })
 
 const shared: Looseness = {
   why: "has a second name (a hard link), by which commands can change it: put a copy in its place",

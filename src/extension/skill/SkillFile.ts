@@ -2,6 +2,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
+import * as Attempt from "../../domain/Attempt.js"
 import * as RegularFile from "../../files/RegularFile.js"
 
 /** Tests whether a path is another, or lies below it. */
@@ -9,13 +10,7 @@ export const isWithin = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`)
 
 /** Returns the real path of a file or directory; undefined where there is none. */
-export const realOf = (path: string): string | undefined => {
-  try {
-    return Fs.realpathSync(path)
-  } catch {
-    return undefined
-  }
-}
+export const realOf = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync(path))
 
 /**
  * Reads the beginning of a regular file within a directory; on the left, why it is not read.

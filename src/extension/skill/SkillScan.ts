@@ -3,7 +3,9 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import type { Program } from "../../command/CommandHandler.js"
+import * as Attempt from "../../domain/Attempt.js"
 import type * as Slices from "../../domain/Slices.js"
+import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import type { Skill, SkillTool } from "./SkillStore.js"
@@ -163,21 +165,11 @@ const canRun = (path: string, stat: Fs.Stats, real: string): boolean => {
   return bytes.toString("latin1").startsWith("#!") || (isExecutable && isBinary(bytes))
 }
 
-const readNames = (directory: string): ReadonlyArray<string> => {
-  try {
-    return Fs.readdirSync(directory).sort()
-  } catch {
-    return []
-  }
-}
+const readNames = (directory: string): ReadonlyArray<string> =>
+  Attempt.orElse(() => Fs.readdirSync(directory).sort(), [])
 
-const statOf = (path: string, stat: (path: string) => Fs.Stats): Fs.Stats | undefined => {
-  try {
-    return stat(path)
-  } catch {
-    return undefined
-  }
-}
+const statOf = (path: string, stat: (path: string) => Fs.Stats): Fs.Stats | undefined =>
+  Attempt.orUndefined(() => stat(path))
 
 /** A directory of skills. */
 export interface Root {
@@ -258,17 +250,14 @@ export const instructions = (roots: ReadonlyArray<Root>, skill: Skill): Either.E
 }
 
 /** The names of a directory, but for hidden ones, in order. */
-const namesIn = (directory: string): ReadonlyArray<string> => {
-  try {
+const namesIn = (directory: string): ReadonlyArray<string> =>
+  Attempt.orElse(() => {
     if (Fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return []
     return Fs.readdirSync(directory)
       .filter((name) => !name.startsWith("."))
       .sort()
       .slice(0, mostSkills)
-  } catch {
-    return []
-  }
-}
+  }, [])
 
 /** The file with a skill's instructions; undefined where a directory has none. */
 const markdownOf = (directory: string): string | undefined => {
@@ -283,31 +272,20 @@ const markdownOf = (directory: string): string | undefined => {
   return undefined
 }
 
-const isDirectory = (path: string): boolean => {
-  try {
-    return Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  } catch {
-    return false
-  }
-}
-
 /** Says what a directory without instructions has instead: a file of another case or ending, or skills of its own. */
-const insteadIn = (directory: string): string => {
-  try {
+const insteadIn = (directory: string): string =>
+  Attempt.orElse(() => {
     const names = Fs.readdirSync(directory).slice(0, mostSkills).sort()
     const file = names.find((name) => /^skills?\.(?:md|markdown|mdx|txt)$/i.test(name))
     if (file !== undefined) return `, but ${file}`
     const inner = names.slice(0, mostInner).find((name) => markdownOf(`${directory}/${name}`) !== undefined)
     return inner === undefined ? "" : `, but ${inner}/SKILL.md, which lies one level too deep`
-  } catch {
-    return ", or it can't be read"
-  }
-}
+  }, ", or it can't be read")
 
 const skillAt = (root: Root, name: string): Skill | undefined => {
   const directory = `${root.directory}/${name}`
   const file = markdownOf(directory)
-  if (file === undefined && !isDirectory(directory)) return undefined
+  if (file === undefined && !HostPath.isDirectory(directory)) return undefined
   const skill: Skill = { name, description: "", directory, source: root.source, tools: [] }
   const real = SkillFile.realOf(directory) ?? directory
   if (file !== undefined && !isName(name)) {

@@ -12,18 +12,13 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Attempt from "../../domain/Attempt.js"
 
 /** The most homes that are protected: each has several rules. */
 const most = 64
 
 /** Returns the directory that the system's list of accounts names for the user. */
-const ofAccount = (): ReadonlyArray<string> => {
-  try {
-    return [Os.userInfo().homedir]
-  } catch {
-    return []
-  }
-}
+const ofAccount = (): ReadonlyArray<string> => Attempt.orElse(() => [Os.userInfo().homedir], [])
 
 /**
  * Returns the homes in a list of accounts: those of people, and others under the directories where people's lie.
@@ -38,13 +33,8 @@ export const inPasswd = (text: string): ReadonlyArray<string> =>
     return isPersons && /^\/[^/]+\/./.test(home) ? [home] : []
   })
 
-const ofOthers = (): ReadonlyArray<string> => {
-  try {
-    return process.getuid?.() === 0 ? inPasswd(Fs.readFileSync("/etc/passwd", "utf8")) : []
-  } catch {
-    return []
-  }
-}
+const ofOthers = (): ReadonlyArray<string> =>
+  Attempt.orElse(() => (process.getuid?.() === 0 ? inPasswd(Fs.readFileSync("/etc/passwd", "utf8")) : []), [])
 
 /**
  * Finds them: the account's own, where HOME is another, and for root those of all other people, whose modes do not keep
@@ -115,8 +105,9 @@ export interface Settings {
  * Returns the directory below the package's root that holds this module (`dist` in the published package). In a bundle of
  * another program, it is that program's file: its directory is not Synapse's own.
  */
-const ownPlace = (): ReadonlyArray<string> => {
-  try {
+const ownPlace = (): ReadonlyArray<string> =>
+  // A bundle does not always know where it lies.
+  Attempt.orElse(() => {
     const file = Url.fileURLToPath(import.meta.url)
     let directory = Path.dirname(file)
     for (let parent = Path.dirname(directory); parent !== directory; parent = Path.dirname(directory)) {
@@ -127,20 +118,10 @@ const ownPlace = (): ReadonlyArray<string> => {
       directory = parent
     }
     return [file]
-  } catch {
-    // A bundle does not always know where it lies.
-    return []
-  }
-}
+  }, [])
 
 /** Returns the user's home directory; `/` for a user whom the system does not know, as it is in containers. */
-const findUserHome = (): string => {
-  try {
-    return Os.homedir() || Os.userInfo().homedir
-  } catch {
-    return "/"
-  }
-}
+const findUserHome = (): string => Attempt.orElse(() => Os.homedir() || Os.userInfo().homedir, "/")
 
 /**
  * Makes settings from the given ones and the defaults.

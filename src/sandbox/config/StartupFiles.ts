@@ -6,6 +6,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../../domain/Attempt.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 
@@ -90,13 +91,7 @@ export const candidates = (places: Places): ReadonlyArray<string> => {
   )
 }
 
-const readIndex = (path: string): Buffer => {
-  try {
-    return Fs.readFileSync(path)
-  } catch {
-    return Buffer.alloc(0)
-  }
-}
+const readIndex = (path: string): Buffer => Attempt.orElse(() => Fs.readFileSync(path), Buffer.alloc(0))
 
 /** Tests whether an index has a path, or something below it; one of version 4, which compresses paths, may say no. */
 const isInIndex = (index: Buffer, path: string): boolean => {

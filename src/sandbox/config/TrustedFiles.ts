@@ -5,6 +5,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
+import * as Attempt from "../../domain/Attempt.js"
 import * as RegularFile from "../../files/RegularFile.js"
 import * as RealPath from "../policy/RealPath.js"
 
@@ -26,24 +27,15 @@ const readText = (file: string): string => {
 }
 
 /** Reads the paths that are listed; none where the file is missing or broken, for then nothing is trusted. */
-export const read = (home: string): ReadonlyArray<string> => {
-  try {
+export const read = (home: string): ReadonlyArray<string> =>
+  Attempt.orElse(() => {
     const content: unknown = JSON.parse(readText(fileIn(home)))
     const trusted =
       typeof content === "object" && content !== null && "trusted" in content ? content.trusted : undefined
     return typeof trusted === "object" && trusted !== null ? Object.keys(trusted).filter(Path.isAbsolute) : []
-  } catch {
-    return []
-  }
-}
+  }, [])
 
-const isFile = (path: string): boolean => {
-  try {
-    return Fs.statSync(path).isFile()
-  } catch {
-    return false
-  }
-}
+const isFile = (path: string): boolean => Attempt.orElse(() => Fs.statSync(path).isFile(), false)
 
 /**
  * Returns the paths that have to be read-only for a file to stay as it is: its own, and the directories of the symbolic

@@ -8,6 +8,7 @@
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../../domain/Attempt.js"
 import * as Directories from "../../files/Directories.js"
 import * as BytePath from "../policy/BytePath.js"
 import { isWithin } from "../policy/HostPath.js"
@@ -23,13 +24,8 @@ const directoryIn = (home: string): string => Path.join(home, "places")
 
 const digest = (text: string): string => Crypto.createHash("sha256").update(text).digest("hex").slice(0, 40)
 
-const statOf = (path: string): Fs.BigIntStats | undefined => {
-  try {
-    return Fs.statSync(BytePath.toHost(path), { bigint: true, throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
+const statOf = (path: string): Fs.BigIntStats | undefined =>
+  Attempt.orUndefined(() => Fs.statSync(BytePath.toHost(path), { bigint: true, throwIfNoEntry: false }))
 
 /** Returns the names of the files that stand for a place. */
 const namesOf = (path: string): ReadonlyArray<string> => {

@@ -3,6 +3,7 @@
 import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Quote from "../../bash/Quote.js"
+import * as Attempt from "../../domain/Attempt.js"
 import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
@@ -50,13 +51,7 @@ export const isWide = (directory: string, cwd: string): boolean =>
   wide.test(directory) || directory === homeDirectory() || cwd.startsWith(`${directory}/`)
 
 /** Returns undefined for a user whom the system does not know. */
-const homeDirectory = (): string | undefined => {
-  try {
-    return Os.homedir()
-  } catch {
-    return undefined
-  }
-}
+const homeDirectory = (): string | undefined => Attempt.orUndefined(() => Os.homedir())
 
 /** The most writes for which a command to allow them is worked out. */
 const mostAllowed = 4

@@ -8,6 +8,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Quote from "../../bash/Quote.js"
+import * as Attempt from "../../domain/Attempt.js"
 import * as FileStamp from "../../files/FileStamp.js"
 import * as StartupFiles from "../config/StartupFiles.js"
 import * as BytePath from "../policy/BytePath.js"
@@ -67,34 +68,21 @@ const configs = ["config", "config.worktree"]
 
 const textOf = (entry: GitConfig.Entry): string => JSON.stringify([GitConfig.nameOf(entry), entry.value])
 
-const linkAt = (path: string): string | undefined => {
-  try {
-    return Fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-      ? BytePath.readLink(path)
-      : undefined
-  } catch {
-    return undefined
-  }
-}
+const linkAt = (path: string): string | undefined =>
+  Attempt.orUndefined(() =>
+    Fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? BytePath.readLink(path) : undefined
+  )
 
 /** Returns the names of what git would run as hooks. */
-const hooksIn = (directory: string): ReadonlyArray<string> => {
-  try {
-    return Fs.readdirSync(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name))
-  } catch {
-    return []
-  }
-}
+const hooksIn = (directory: string): ReadonlyArray<string> =>
+  Attempt.orElse(() => Fs.readdirSync(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name)), [])
 
 /** Returns the identity of a directory, or of the one that a link leads to. */
-const identityOf = (path: string): string | undefined => {
-  try {
+const identityOf = (path: string): string | undefined =>
+  Attempt.orUndefined(() => {
     const { dev, ino } = Fs.statSync(path, { bigint: true })
     return `${dev}:${ino}`
-  } catch {
-    return undefined
-  }
-}
+  })
 
 /** Milliseconds after a change during which another one may leave the time of change the same. */
 const unsettled = 100

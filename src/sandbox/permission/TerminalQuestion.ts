@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import * as Tty from "node:tty"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import * as Attempt from "../../domain/Attempt.js"
 
 /**
  * Milliseconds without a key that pass before the prompt is shown: what comes meanwhile was typed for something else, and is
@@ -44,15 +45,12 @@ const pasted = "(pasted text)"
  * Returns whether this process is in the background of its terminal, where reading would stop it. On Linux `/proc`
  * tells; elsewhere it is not known.
  */
-const isInBackground = (): boolean => {
-  try {
+const isInBackground = (): boolean =>
+  Attempt.orElse(() => {
     const stat = Fs.readFileSync("/proc/self/stat", "utf8")
     const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
     return group !== foreground
-  } catch {
-    return false
-  }
-}
+  }, false)
 
 class Question {
   private readonly stream: Tty.ReadStream

@@ -3,6 +3,7 @@
  * empty network has no route. TCP, UDP and name look-ups over IPv4 and IPv6 are counted; its own loopback is not.
  */
 import * as Fs from "node:fs"
+import * as Attempt from "../../domain/Attempt.js"
 
 /** Counts the packets that have found no route since the network was made. */
 export interface Source {
@@ -60,14 +61,6 @@ export const make = (source: Source): NetworkMeter => {
   }
 }
 
-const attempt = <A>(run: () => A): A | undefined => {
-  try {
-    return run()
-  } catch {
-    return undefined
-  }
-}
-
 /** A buffer which is larger than what the kernel writes into either file. */
 const buffer = Buffer.allocUnsafe(16_384)
 
@@ -75,16 +68,16 @@ const buffer = Buffer.allocUnsafe(16_384)
 const textOf = (file: number | undefined): string | undefined =>
   file === undefined
     ? undefined
-    : attempt(() => buffer.toString("latin1", 0, Fs.readSync(file, buffer, 0, buffer.length, 0)))
+    : Attempt.orUndefined(() => buffer.toString("latin1", 0, Fs.readSync(file, buffer, 0, buffer.length, 0)))
 
 /**
  * Opens the counters of the network that a process is in; undefined where the process has ended, or the system has no
  * such counters.
  */
 export const counters = (pid: number): Source | undefined => {
-  const ipv4 = attempt(() => Fs.openSync(`/proc/${pid}/net/snmp`, "r"))
+  const ipv4 = Attempt.orUndefined(() => Fs.openSync(`/proc/${pid}/net/snmp`, "r"))
   if (ipv4 === undefined) return undefined
-  const ipv6 = attempt(() => Fs.openSync(`/proc/${pid}/net/snmp6`, "r"))
+  const ipv6 = Attempt.orUndefined(() => Fs.openSync(`/proc/${pid}/net/snmp6`, "r"))
   return {
     read: () => {
       const snmp = textOf(ipv4)

@@ -6,6 +6,7 @@
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../../domain/Attempt.js"
 import * as PrivateDirectory from "../../session/PrivateDirectory.js"
 import * as BytePath from "../policy/BytePath.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
@@ -22,13 +23,7 @@ const fullMark = (path: string): string => `${path}.full`
 
 const statOf = (path: string | Buffer): Fs.Stats | undefined => Fs.lstatSync(path, { throwIfNoEntry: false })
 
-const namesIn = (path: string): ReadonlyArray<string> => {
-  try {
-    return Fs.readdirSync(path)
-  } catch {
-    return []
-  }
-}
+const namesIn = (path: string): ReadonlyArray<string> => Attempt.orElse(() => Fs.readdirSync(path), [])
 
 /**
  * Moves the temporary directory out of the way, unless a session holds it; returns its new path. A session that begins
@@ -145,24 +140,16 @@ export interface Held {
 }
 
 /** Makes the directory that holds all of them, so that every sandbox hides it; empty where there can be none. */
-export const parents = (all: string | undefined): ReadonlyArray<string> => {
-  try {
+export const parents = (all: string | undefined): ReadonlyArray<string> =>
+  Attempt.orElse(() => {
     if (all === undefined) return []
     ToolCache.ownParent(all)
     return [Fs.realpathSync.native(all)]
-  } catch {
-    return []
-  }
-}
+  }, [])
 
 /** Opens the directory of a policy (`open`); undefined where it has none, or there can be none: it is empty at first then. */
-export const find = ({ temporary }: Pick<SandboxPolicy, "temporary">): Held | undefined => {
-  try {
-    return temporary === undefined ? undefined : open(temporary)
-  } catch {
-    return undefined
-  }
-}
+export const find = ({ temporary }: Pick<SandboxPolicy, "temporary">): Held | undefined =>
+  Attempt.orUndefined(() => (temporary === undefined ? undefined : open(temporary)))
 
 /** How often, and after how many milliseconds, an opening is tried again while the directory is being removed. */
 const mostTries = 200

@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../../domain/Attempt.js"
 import * as Directories from "../../files/Directories.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 
@@ -82,13 +83,8 @@ export const examine = ({ path }: Rule): { readonly directory: string; readonly 
 }
 
 /** Opens the directory of a policy; undefined where it has none, or there can be none: commands do without it. */
-export const find = ({ toolCache }: Pick<SandboxPolicy, "toolCache">): string | undefined => {
-  try {
-    return toolCache === undefined ? undefined : open(toolCache)
-  } catch {
-    return undefined
-  }
-}
+export const find = ({ toolCache }: Pick<SandboxPolicy, "toolCache">): string | undefined =>
+  Attempt.orUndefined(() => (toolCache === undefined ? undefined : open(toolCache)))
 
 /** A variable that names the place of a cache, the name of that cache, and the place in the home where it usually lies. */
 type Place = readonly [variable: string, name: string, usual: string]

@@ -1,6 +1,7 @@
 /** Finds git directories without running git, which would run what their configuration names. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../../domain/Attempt.js"
 import * as BytePath from "./BytePath.js"
 import * as HostPath from "./HostPath.js"
 
@@ -32,13 +33,7 @@ export const readFile = (path: string, most: number): string | undefined => read
 /** Reads a file of git's that holds a path, as `commondir`. */
 const readPath = (path: string): string | undefined => readFile(path, 4096)?.replace(/\n+$/, "")
 
-const realPath = (path: string): string | undefined => {
-  try {
-    return BytePath.realPath(path)
-  } catch {
-    return undefined
-  }
-}
+const realPath = (path: string): string | undefined => Attempt.orUndefined(() => BytePath.realPath(path))
 
 /** Tests whether git takes a directory for a git directory. */
 const isOne = (path: string): boolean =>
@@ -60,13 +55,7 @@ export const commonOf = (path: string): string => {
   return (named === undefined ? undefined : realPath(Path.resolve(path, named))) ?? path
 }
 
-const list = (path: string): ReadonlyArray<string> => {
-  try {
-    return Fs.readdirSync(path)
-  } catch {
-    return []
-  }
-}
+const list = (path: string): ReadonlyArray<string> => Attempt.orElse(() => Fs.readdirSync(path), [])
 
 /** Adds the git directories below another one: of its submodules and its worktrees. */
 const addBelow = (directory: string, found: Set<string>, depth = 0): void => {

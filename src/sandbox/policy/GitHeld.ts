@@ -9,6 +9,7 @@ import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as GlobalValue from "effect/GlobalValue"
+import * as Attempt from "../../domain/Attempt.js"
 import * as GitDirectory from "./GitDirectory.js"
 
 /** The most bytes of an index, and of a file that is hashed. */
@@ -102,13 +103,8 @@ interface Index extends Entries {
 }
 
 /** Returns undefined for what is gone, or lies where this user may not look. */
-const look = (path: string): Fs.BigIntStats | undefined => {
-  try {
-    return Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true })
-  } catch {
-    return undefined
-  }
-}
+const look = (path: string): Fs.BigIntStats | undefined =>
+  Attempt.orUndefined(() => Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true }))
 
 const stampOf = ({ ctimeNs, ino, mtimeNs, size }: Fs.BigIntStats): string => [ctimeNs, ino, mtimeNs, size].join(" ")
 

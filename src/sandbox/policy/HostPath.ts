@@ -1,6 +1,7 @@
 /** Inspects paths outside of the sandbox, with the rights of the user. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../../domain/Attempt.js"
 import * as BytePath from "./BytePath.js"
 
 /** The most bytes of a path that a system takes. */
@@ -19,14 +20,7 @@ export const isMissing = (path: string): boolean => {
   }
 }
 
-/** Returns what a look at a path says, or false if the look fails. */
-const orFalse = (look: () => boolean): boolean => {
-  try {
-    return look()
-  } catch {
-    return false
-  }
-}
+const orFalse = (look: () => boolean): boolean => Attempt.orElse(look, false)
 
 /**
  * Tests whether a path is a symbolic link, without following it.
@@ -38,6 +32,11 @@ export const isLink = (path: string, directory: string): boolean =>
 
 /** Tests whether a path is a directory, or a link to one. */
 export const isDirectory = (path: string): boolean => orFalse(() => Fs.statSync(BytePath.toHost(path)).isDirectory())
+
+/** Tests whether a path is a program, or a link to one, that this user may run. */
+export const isProgram = (path: string): boolean =>
+  orFalse(() => Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isFile() === true) &&
+  accessible(path, Fs.constants.X_OK)
 
 /** Tests whether a path is the directory itself or lies in it. */
 export const isWithin = (path: string, directory: string): boolean =>

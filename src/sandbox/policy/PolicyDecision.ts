@@ -6,6 +6,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../../domain/Attempt.js"
 import { GitHeld } from "./GitHeld.js"
 import * as PathRule from "./PathRule.js"
 import * as PrivateTemporary from "./PrivateTemporary.js"
@@ -92,13 +93,8 @@ const sources: Readonly<Record<RuleSource, string>> = {
   git: "git's repository"
 }
 
-const isDirectory = (path: string): boolean => {
-  try {
-    return Fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  } catch {
-    return false
-  }
-}
+const isDirectory = (path: string): boolean =>
+  Attempt.orElse(() => Fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true, false)
 
 /**
  * Compiles the rules of a policy.

@@ -1,6 +1,7 @@
 /** Tells what became of a session's background processes when a shell has ended. */
 
 import * as Fs from "node:fs"
+import * as Attempt from "../../domain/Attempt.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionProcesses } from "../SessionProcesses.js"
 import type * as Shell from "./ShellSupervisor.js"
@@ -22,13 +23,7 @@ interface BackgroundProcess {
 const mostNamed = 5
 const mostCharacters = 60
 
-const read = (path: string): string => {
-  try {
-    return Fs.readFileSync(path, "utf8")
-  } catch {
-    return ""
-  }
-}
+const read = (path: string): string => Attempt.orElse(() => Fs.readFileSync(path, "utf8"), "")
 
 const legible = (text: string): string => {
   const characters = [

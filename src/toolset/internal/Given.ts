@@ -1,18 +1,13 @@
 /** Reads the arguments of another agent's tool, by names that agents write differently. */
 import * as Predicate from "effect/Predicate"
 import * as Quote from "../../bash/Quote.js"
+import * as Attempt from "../../domain/Attempt.js"
 
 /** The most characters of a value that is shown again: a model knows what it has written. */
 const longest = 2000
 
 /** Parses JSON; undefined where a text is none. */
-export const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+export const parseJson = (text: string): unknown => Attempt.orUndefined(() => JSON.parse(text))
 
 /** Matches what no command line can hold. */
 export const unwritable = /[\0\p{Cs}]/u

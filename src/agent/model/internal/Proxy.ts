@@ -5,6 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
+import * as Attempt from "../../../domain/Attempt.js"
 import { InvalidUsage } from "../../../domain/CommandError.js"
 import type { Settings } from "../ModelSettings.js"
 
@@ -23,14 +24,11 @@ const own = "localhost,127.0.0.1,[::1]"
 
 const protocols: ReadonlyArray<string> = ["http:", "https:", "socks5:"]
 
-const isAddress = (url: string): boolean => {
-  try {
+const isAddress = (url: string): boolean =>
+  Attempt.orElse(() => {
     const { password, protocol, username } = new URL(url)
     return protocols.includes(protocol) && decodeURIComponent(username + password) !== undefined
-  } catch {
-    return false
-  }
-}
+  }, false)
 
 /** Returns the proxy for addresses of a protocol, if one is set. */
 export const of = (

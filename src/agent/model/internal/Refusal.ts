@@ -1,4 +1,5 @@
 /** Makes the errors of an endpoint, which say what went wrong and which setting helps. */
+import * as Attempt from "../../../domain/Attempt.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
 import { type Kind, kindOf, ModelError } from "../ModelError.js"
 import * as Endpoint from "./Endpoint.js"
@@ -85,23 +86,14 @@ const reasonOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status
 const elsewhere = ({ kind }: Endpoint.Endpoint): string =>
   kind === "openai" ? "; for a server with chat completions only, set SYNAPSE_PROVIDER=compatible" : ""
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const parse = (text: string): unknown => Attempt.orUndefined(() => JSON.parse(text))
 
 /** Shows an address without a user's name, a password or parameters. */
-const placeOf = (location: string | undefined): string => {
-  try {
+const placeOf = (location: string | undefined): string =>
+  Attempt.orElse(() => {
     const { host, pathname, protocol } = new URL(location ?? "")
     return ForeignText.word(`${protocol}//${host}${pathname}`, 200)
-  } catch {
-    return "another address"
-  }
-}
+  }, "another address")
 
 /** Returns how long an answer asks to wait, in ms. `now` is the current time in ms. */
 export const retryAfter = (headers: Answer["headers"], now: number): number | undefined => {

@@ -6,6 +6,7 @@ import * as AiTool from "@effect/ai/Tool"
 import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
+import * as Attempt from "../../../domain/Attempt.js"
 import type { Endpoint } from "./Endpoint.js"
 
 /** Returns what lies at a path in JSON of any form, or undefined. */
@@ -81,13 +82,7 @@ interface Call {
   isOpen: boolean
 }
 
-const parse = (text: string): unknown => {
-  try {
-    return text.trim() === "" ? {} : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const parse = (text: string): unknown => Attempt.orUndefined(() => (text.trim() === "" ? {} : JSON.parse(text)))
 
 /**
  * The tool calls of one answer. Each gets a unique id. A call becomes a `tool-call` part only if its tool is known and its arguments are JSON, because `@effect/ai` fails the whole answer

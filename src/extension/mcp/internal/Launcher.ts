@@ -4,6 +4,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../../../domain/Attempt.js"
 import * as NamedFiles from "../NamedFiles.js"
 
 /** A program that runs the file it is given. Its option `code` takes code or a module instead, `value` any other value. */
@@ -61,13 +62,8 @@ const isOption = (word: string): boolean => !isPlain(word) || /^\+[A-Za-z]+$/.te
 const valueOf = (word: string): string => (isPlain(word) ? word : word.slice(word.indexOf("=") + 1))
 const interpreterOf = (name: string): Interpreter | undefined => interpreters.find(({ names }) => names.test(name))
 
-const statsOf = (path: string): Fs.Stats | undefined => {
-  try {
-    return Fs.statSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
+const statsOf = (path: string): Fs.Stats | undefined =>
+  Attempt.orUndefined(() => Fs.statSync(path, { throwIfNoEntry: false }))
 
 const isFile = (path: string): boolean => statsOf(path)?.isFile() === true
 

@@ -3,6 +3,7 @@ import * as fs from "node:fs"
 import type * as Client from "@modelcontextprotocol/client"
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
+import * as Attempt from "../../../domain/Attempt.js"
 import type { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as Slices from "../../../domain/Slices.js"
 import type { McpEntry } from "../McpConfig.js"
@@ -75,14 +76,11 @@ export const makeMessageReader = (limit: number = largest): MessageReader => {
   }
 }
 
-const parse = (text: string): Message | undefined => {
-  try {
+const parse = (text: string): Message | undefined =>
+  Attempt.orUndefined(() => {
     const value: unknown = JSON.parse(text)
     return isMessage(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
+  })
 
 const isMessage = (value: unknown): value is Message =>
   typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0"

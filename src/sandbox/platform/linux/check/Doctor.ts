@@ -1,6 +1,7 @@
 /** Tests whether this machine can build a sandbox, and if not, tells why and what to do about it. */
 import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
+import * as Attempt from "../../../../domain/Attempt.js"
 import * as Launch from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
 import * as Probe from "./Probe.js"
@@ -89,13 +90,7 @@ export const noBash = failed(
 
 const namespaces = (detail: string, remedy: string): Check => failed("user namespaces", detail, remedy)
 
-const read = (path: string): string => {
-  try {
-    return Fs.readFileSync(path, "utf8")
-  } catch {
-    return ""
-  }
-}
+const read = (path: string): string => Attempt.orElse(() => Fs.readFileSync(path, "utf8"), "")
 
 const readNumber = (path: string): number | undefined => {
   const value = Number.parseInt(read(path), 10)

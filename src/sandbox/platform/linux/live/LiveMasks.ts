@@ -8,6 +8,7 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import * as Attempt from "../../../../domain/Attempt.js"
 import type { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import { GitHeld } from "../../../policy/GitHeld.js"
@@ -170,13 +171,8 @@ const nearest = (path: string): string | undefined => {
 }
 
 /** Returns undefined for what is gone, or can't be looked at. */
-const lookAt = (path: string): Fs.Stats | undefined => {
-  try {
-    return Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
+const lookAt = (path: string): Fs.Stats | undefined =>
+  Attempt.orUndefined(() => Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false }))
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

@@ -5,6 +5,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Attempt from "../../../../domain/Attempt.js"
 import type { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as Directories from "../../../../files/Directories.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
@@ -97,15 +98,12 @@ export const run = (
   )
 
 /** Tests whether a process runs under a seccomp filter and can't gain privileges. */
-const isConfined = (pid: number): boolean => {
-  try {
+const isConfined = (pid: number): boolean =>
+  // It has ended.
+  Attempt.orElse(() => {
     const status = Fs.readFileSync(`/proc/${pid}/status`, "latin1")
     return /^Seccomp:\s*2$/m.test(status) && /^NoNewPrivs:\s*1$/m.test(status)
-  } catch {
-    // It has ended.
-    return true
-  }
-}
+  }, true)
 
 /** Finds the first process in a sandbox: the descendant of the spawned process that is in a PID namespace of its own. */
 const find = (pid: number): number | undefined => {

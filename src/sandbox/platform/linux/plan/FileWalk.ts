@@ -9,6 +9,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { setImmediate as turn } from "node:timers/promises"
 import * as GlobalValue from "effect/GlobalValue"
+import * as Attempt from "../../../../domain/Attempt.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
@@ -53,14 +54,11 @@ const listBytes = (directory: string): ReadonlyArray<Entry> =>
     isSymbolicLink: () => entry.isSymbolicLink()
   }))
 
-const mayEnter = (directory: string): boolean => {
-  try {
+const mayEnter = (directory: string): boolean =>
+  Attempt.orElse(() => {
     Fs.accessSync(BytePath.toHost(directory), Fs.constants.X_OK)
     return true
-  } catch {
-    return false
-  }
-}
+  }, false)
 
 /**
  * Tests whether commands can make a directory give up what is in it: they may enter it, or may change its rights. Throws
@@ -72,13 +70,8 @@ const isWithinReach = (directory: string): boolean => {
 }
 
 /** Tests whether a directory is this user's. */
-export const isOwn = (directory: string): boolean => {
-  try {
-    return Fs.lstatSync(BytePath.toHost(directory)).uid === process.geteuid?.()
-  } catch {
-    return false
-  }
-}
+export const isOwn = (directory: string): boolean =>
+  Attempt.orElse(() => Fs.lstatSync(BytePath.toHost(directory)).uid === process.geteuid?.(), false)
 
 /** The reason why such a directory is masked whole. */
 export const unsearchable = "it can't be searched for what the blacklist names"
@@ -200,13 +193,8 @@ export const visitAll = async (
 
 const join = (directory: string, name: string): string => `${directory === "/" ? "" : directory}/${name}`
 
-const changeOf = (path: string): number => {
-  try {
-    return Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })?.ctimeMs ?? 0
-  } catch {
-    return 0
-  }
-}
+const changeOf = (path: string): number =>
+  Attempt.orElse(() => Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })?.ctimeMs ?? 0, 0)
 
 /**
  * Finds all entries below the roots that the globs name; does not enter a directory that a glob names. No root may lie

@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Attempt from "../../../../domain/Attempt.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import { GitHeld } from "../../../policy/GitHeld.js"
 import { isWithin } from "../../../policy/HostPath.js"
@@ -84,13 +85,8 @@ interface Linked {
 }
 
 /** Returns undefined for what is gone, or lies in a directory that can't be entered (`Entries.closedAt`). */
-const stat = (path: string): Fs.BigIntStats | undefined => {
-  try {
-    return Fs.lstatSync(BytePath.toHost(path), { bigint: true })
-  } catch {
-    return undefined
-  }
-}
+const stat = (path: string): Fs.BigIntStats | undefined =>
+  Attempt.orUndefined(() => Fs.lstatSync(BytePath.toHost(path), { bigint: true }))
 
 const identity = ({ dev, ino }: Fs.BigIntStats): string => `${dev}:${ino}`
 

@@ -1,5 +1,6 @@
 /** Reads the mounts that a process sees, from `/proc/<pid>/mountinfo`. */
 import * as Fs from "node:fs"
+import * as Attempt from "../../../../domain/Attempt.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathEntry from "../../../policy/PathEntry.js"
@@ -82,13 +83,8 @@ export const parse = (text: string): Array<Mount> =>
   })
 
 /** Reads the mount table of a process; empty where there is no such process, or it may not be inspected. */
-export const read = (pid: number | "self"): Array<Mount> => {
-  try {
-    return parse(BytePath.decode(Fs.readFileSync(`/proc/${pid}/mountinfo`)))
-  } catch {
-    return []
-  }
-}
+export const read = (pid: number | "self"): Array<Mount> =>
+  Attempt.orElse(() => parse(BytePath.decode(Fs.readFileSync(`/proc/${pid}/mountinfo`))), [])
 
 const below = (path: string, directory: string): string => (directory === "/" ? path : path.slice(directory.length))
 

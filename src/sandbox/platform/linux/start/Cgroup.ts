@@ -3,18 +3,14 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Attempt from "../../../../domain/Attempt.js"
 import * as SessionProcesses from "../../../../session/SessionProcesses.js"
 
 /** The directory that cgroups are mounted on. */
 const mounted = "/sys/fs/cgroup"
 
-const ownPath = (line: RegExp): string | undefined => {
-  try {
-    return line.exec(Fs.readFileSync("/proc/self/cgroup", "utf8"))?.[1]
-  } catch {
-    return undefined
-  }
-}
+const ownPath = (line: RegExp): string | undefined =>
+  Attempt.orUndefined(() => line.exec(Fs.readFileSync("/proc/self/cgroup", "utf8"))?.[1])
 
 /** Returns the cgroup of this process, and in version 2 its parent, which may set limits where ours must not. */
 const candidates = (): ReadonlyArray<string> => {

@@ -4,6 +4,7 @@
  */
 
 import * as Fs from "node:fs"
+import * as Attempt from "../../../../domain/Attempt.js"
 import type { Spawnable } from "../../../../session/ShellLauncher.js"
 import { descriptors, type PlanDirectory } from "../plan/Plan.js"
 
@@ -14,13 +15,8 @@ const most = 64
 const partOfInstances = 1 / 2
 const partOfWatches = 3 / 4
 
-const read = (name: string): number => {
-  try {
-    return Number(Fs.readFileSync(`/proc/sys/user/${name}`, "latin1"))
-  } catch {
-    return Number.NaN
-  }
-}
+const read = (name: string): number =>
+  Attempt.orElse(() => Number(Fs.readFileSync(`/proc/sys/user/${name}`, "latin1")), Number.NaN)
 
 /** Returns the most instances and the most watches of one sandbox; undefined where the kernel has no such limits. */
 export const find = (limit: (name: string) => number = read): readonly [number, number] | undefined => {

@@ -4,7 +4,8 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { isWithin } from "../../../policy/HostPath.js"
+import * as Attempt from "../../../../domain/Attempt.js"
+import { isProgram, isWithin } from "../../../policy/HostPath.js"
 import { realPath } from "../plan/WriteRoots.js"
 
 /**
@@ -22,24 +23,11 @@ export interface Programs {
 
 const standard = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/run/current-system/sw/bin"]
 
-const isExecutable = (path: string): boolean => {
-  try {
-    if (Fs.statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
-    Fs.accessSync(path, Fs.constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-const mayWrite = (path: string): boolean => {
-  try {
+const mayWrite = (path: string): boolean =>
+  Attempt.orElse(() => {
     Fs.accessSync(path, Fs.constants.W_OK)
     return true
-  } catch {
-    return false
-  }
-}
+  }, false)
 
 /**
  * Finds the programs in `path` (as in PATH; the system's directories first) and, except for bubblewrap, in the usual
@@ -53,7 +41,7 @@ export const find = (path: string, roots: ReadonlyArray<string> = []): Programs 
   const search = (name: string, more: ReadonlyArray<string> = []) => {
     for (const directory of new Set([...onPath, ...more])) {
       const candidate = Path.join(directory, name)
-      const real = isExecutable(candidate) ? realPath(candidate) : undefined
+      const real = isProgram(candidate) ? realPath(candidate) : undefined
       if (real === undefined) continue
       const way = [candidate, directory, realPath(directory) ?? directory, real, Path.dirname(real)]
       if (!way.some(isWritable)) return candidate

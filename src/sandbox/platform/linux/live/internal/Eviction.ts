@@ -5,6 +5,7 @@
 import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
+import * as Attempt from "../../../../../domain/Attempt.js"
 import * as ProcessTable from "../../../../../session/ProcessTable.js"
 import * as BytePath from "../../../../policy/BytePath.js"
 import { isWithin } from "../../../../policy/HostPath.js"
@@ -151,14 +152,9 @@ const below = (pid: number): ReadonlyArray<number> =>
 const pendingStop = /^(?:Sig|Shd)Pnd:\t[0-9a-f]*[4-7c-f][0-9a-f]{4}$/m
 
 /** Tests whether a process stops before it runs any further. */
-const isAboutToStop = (pid: number): boolean => {
-  try {
-    return pendingStop.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1"))
-  } catch {
-    // It has ended.
-    return true
-  }
-}
+const isAboutToStop = (pid: number): boolean =>
+  // It has ended.
+  Attempt.orElse(() => pendingStop.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1")), true)
 
 /**
  * Stops all processes below the first one, except those that are spared. Returns those that were stopped, which `goOn` must

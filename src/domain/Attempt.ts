@@ -1,0 +1,13 @@
+/** Calls what may throw. */
+
+/** Returns what a function returns, or the fallback where it throws. */
+export const orElse = <A, B>(attempt: () => A, fallback: B): A | B => {
+  try {
+    return attempt()
+  } catch {
+    return fallback
+  }
+}
+
+/** Returns what a function returns; undefined where it throws. */
+export const orUndefined = <A>(attempt: () => A): A | undefined => orElse(attempt, undefined)
