@@ -1,5 +1,6 @@
 /** The provider named `local`: its sandboxes are enforced by this machine's own kernel. */
 
+import * as Path from "node:path"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -26,12 +27,14 @@ import * as CommandWords from "./denial/CommandWords.js"
 import * as Denial from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as GitAdvice from "./denial/GitAdvice.js"
+import * as NpmCi from "./denial/NpmCi.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
 import * as CurrentSandbox from "./internal/CurrentSandbox.js"
 import * as RunningSandbox from "./internal/RunningSandbox.js"
 import { type Change, StartupGuard } from "./internal/StartupGuard.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
+import * as ToolCache from "./platform/ToolCache.js"
 import * as HostPath from "./policy/HostPath.js"
 import * as Name from "./policy/Name.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
@@ -296,6 +299,21 @@ const makeLocalSandboxBackend = (
       }
     }
 
+    /** Refuses `npm ci` where it would empty `node_modules` and could not fill it again. */
+    const ofNpm = (command: string, cwd: string): SandboxResult | undefined => {
+      if (!/\bnpm\b/.test(command) || command.length > longestLook) return undefined
+      const { HOME = userHome, npm_config_cache } = ShellEnvironment.make("", settings.environment)
+      const users = Path.join(HOME, ".npm")
+      if ((npm_config_cache ?? users) !== users || decision.decide(users, "write").allowed) return undefined
+      const directory = ToolCache.find(policy)
+      if (directory === undefined) return undefined
+      const lacks = NpmCi.lacking(command, cwd, { users, directory, own: "npm" })
+      if (lacks.length === 0) return undefined
+      const named = `${lacks.slice(0, 3).map(Name.ofEntry).join(", ")}${lacks.length > 3 ? `, and ${lacks.length - 3} more` : ""}`
+      const rest = `npm ci would empty node_modules, and its cache lacks ${named}.`
+      return blocked(CommandResult.make({ exitCode: ExitCode.blocked }), Denial.network("preflight"), [], rest)
+    }
+
     const trace = (
       command: string,
       before: string,
@@ -404,6 +422,8 @@ const makeLocalSandboxBackend = (
             const none = CommandResult.make({ exitCode: ExitCode.blocked })
             return Effect.succeed(blocked(none, stopped.denial, stopped.others, stopped.rest))
           }
+          const unfetched = ofNpm(command, cwd)
+          if (unfetched !== undefined) return Effect.succeed(unfetched)
           return running.isDue()
             ? Effect.flatMap(mend, (notice) => run(command, cwd, options, notice))
             : run(command, cwd, options)

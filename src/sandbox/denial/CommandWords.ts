@@ -3,6 +3,7 @@
  */
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
+import * as CommandTree from "../../bash/CommandTree.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import { isLocal } from "./internal/Message.js"
 
@@ -69,12 +70,32 @@ export const all = (command: string): ReadonlyArray<string> => {
   return [...paths]
 }
 
+/** Matches the words that may stand before a program. */
+const prefix = /^(?:\w+=.*|command|env|exec|nice|nohup|sudo|time|timeout|-.*|\d+[smh]?)$/s
+
+/** Returns the programs that a command runs, each with its arguments, also those of a text that a shell is given with `-c`. */
+export const invocations = (command: string): ReadonlyArray<ReadonlyArray<string>> =>
+  [...CommandTree.commandsIn(CommandLine.parse(command).tree.lists)].flatMap(({ words }) => {
+    const values = words.map(({ value }) => value)
+    const found = values.slice(values.findIndex((word) => !prefix.test(word)))
+    const at = /^(?:.*\/)?(?:ba|da|z)?sh$/.test(found[0] ?? "")
+      ? found.findIndex((word) => /^-[a-z]*c$/.test(word))
+      : -1
+    return [found, ...(at > 0 ? invocations(found[at + 1] ?? "") : [])]
+  })
+
+/** Returns a directory, and those that a command goes to from there. */
+export const entered = (all: ReadonlyArray<ReadonlyArray<string>>, cwd: string): ReadonlyArray<string> => [
+  cwd,
+  ...all.flatMap(([name, path]) => (name === "cd" && path !== undefined ? [Path.resolve(cwd, path)] : []))
+]
+
 /** Matches the options that name the directory that a program works in, and those that hold it. */
 const option = /^(?:-C|-d|--directory|--cd|--prefix)$/
 const holding = /^(?:--directory|--cd|--prefix)=(.+)$|^-C(.+)$/
 
 /** Returns the directories that a command's options make a program work in: `tar -C DIR`, `unzip -d DIR`. */
-const workingDirectories = (command: string): ReadonlyArray<string> => {
+export const workingDirectories = (command: string): ReadonlyArray<string> => {
   const words = wordsOf(command)
   return words.flatMap((word, at) => {
     const held = holding.exec(word)

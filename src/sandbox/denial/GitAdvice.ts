@@ -1,7 +1,5 @@
 /** Tells which commands of git a hidden file would stop in the middle, and how they do the rest. */
 import * as Path from "node:path"
-import * as CommandLine from "../../bash/CommandLine.js"
-import * as CommandTree from "../../bash/CommandTree.js"
 import * as Quote from "../../bash/Quote.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import { GitHeld } from "../policy/GitHeld.js"
@@ -99,28 +97,12 @@ export const rest = (work: Work): string | undefined => {
   return excluded === undefined ? undefined : `${form} -- ${excluded} ${does} the rest.`
 }
 
-/** Yields the words of all commands of a text, also of those that a shell is given with `-c`. */
-function* commandsIn(text: string): Generator<ReadonlyArray<string>> {
-  for (const { words } of CommandTree.commandsIn(CommandLine.parse(text).tree.lists)) {
-    const values = words.map(({ value }) => value)
-    yield values
-    const at = /^(?:.*\/)?(?:ba|da|z)?sh$/.test(values[0] ?? "")
-      ? values.findIndex((word) => /^-[a-z]*c$/.test(word))
-      : -1
-    if (at > 0) yield* commandsIn(values[at + 1] ?? "")
-  }
-}
-
-/** Matches the words that may stand before a command's name. */
-const prefix = /^(?:\w+=.*|command|env|exec|nice|nohup|sudo|time|timeout|-.*|\d+[smh]?)$/s
-
 /** Returns the arguments of git, from its subcommand on. */
-const argumentsOf = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const at = words.findIndex((word) => !prefix.test(word))
-  if (!/^(?:.*\/)?git$/.test(words[at] ?? "")) return []
-  let first = at + 1
-  while (words[first]?.startsWith("-") === true) first += /^-[Cc]$/.test(words[first] ?? "") ? 2 : 1
-  return words.slice(first)
+const argumentsOf = ([program = "", ...args]: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (!/^(?:.*\/)?git$/.test(program)) return []
+  let first = 0
+  while (args[first]?.startsWith("-") === true) first += /^-[Cc]$/.test(args[first] ?? "") ? 2 : 1
+  return args.slice(first)
 }
 
 /** Tests for the commands of git that stop at a file which they can't replace, or move, when they have done others. */
@@ -145,11 +127,10 @@ export const stopped = (
   decide: PolicyDecision.PolicyDecision["decide"]
 ): Stopped | undefined => {
   if (command.length > mostOfCommand || !/--(?:hard|reset)\b|\bmv\b/.test(command)) return undefined
-  const all = [...commandsIn(command)]
+  const all = CommandWords.invocations(command)
   const [name, ...args] = all.map(argumentsOf).find(stops) ?? []
   if (name === undefined) return undefined
-  const entered = all.flatMap(([name, path]) => (name === "cd" && path !== undefined ? [Path.resolve(cwd, path)] : []))
-  const directories = [cwd, ...entered]
+  const directories = CommandWords.entered(all, cwd)
   const git = GitHeld.of(policy)
   const moved = new Set(directories.flatMap((directory) => args.map((arg) => Path.resolve(directory, arg))))
   for (const top of CommandWords.tops({ command, directories })) {
@@ -171,7 +152,7 @@ export const stopped = (
 /** Returns the sentence on a worktree where commands may write: the branch of the first attempt is there already. */
 export const worktree = (command: string): string | undefined => {
   if (!/\bworktree add\b/.test(command) || command.length > mostOfCommand) return undefined
-  const words = [...commandsIn(command)].find((all) => all.includes("worktree")) ?? []
+  const words = CommandWords.invocations(command).find((all) => all.includes("worktree")) ?? []
   const given = words.slice(words.indexOf("worktree") + 2)
   const at = given.findIndex((word) => /^-[bB]$/.test(word))
   const [path, from] = given.filter((word, index) => !word.startsWith("-") && (at < 0 || index !== at + 1))

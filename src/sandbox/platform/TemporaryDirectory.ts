@@ -10,6 +10,7 @@ import * as Attempt from "../../domain/Attempt.js"
 import * as PrivateDirectory from "../../session/PrivateDirectory.js"
 import * as BytePath from "../policy/BytePath.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
+import * as EntryBelow from "./EntryBelow.js"
 import * as ToolCache from "./ToolCache.js"
 
 const unusedAfter = 7 * 24 * 3600 * 1000
@@ -179,41 +180,6 @@ const hold = (path: string): string => {
   }
 }
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_WRONLY } = Fs.constants
-/** Opens a directory without the right to read it. */
-const O_PATH = 0o10000000
-
-/** Makes an entry of a held directory; returns whether it had to be made. What is there of another kind is removed. */
-const makeEntry = (at: string | Buffer, kind: "file" | "directory"): boolean => {
-  const found = statOf(at)
-  if (kind === "directory" ? found?.isDirectory() === true : found?.isFile() === true) return false
-  if (found !== undefined) Fs.rmSync(at, { recursive: true, force: true })
-  if (kind === "directory") Fs.mkdirSync(at, { mode: 0o755 })
-  else Fs.closeSync(Fs.openSync(at, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0))
-  return true
-}
-
-/** Makes the entries on the way to a path below a directory, none of which is a link; returns whether the last is new. */
-const makeBelow = (directory: string, inside: string, kind: "file" | "directory"): boolean => {
-  const names = inside.split("/").filter((name) => name !== "")
-  let at = Fs.openSync(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW)
-  try {
-    let isNew = false
-    for (const [index, name] of names.entries()) {
-      const entry = BytePath.toHost(`/proc/self/fd/${at}/${name}`)
-      const isLast = index === names.length - 1
-      isNew = makeEntry(entry, isLast ? kind : "directory")
-      if (isLast) break
-      const next = Fs.openSync(entry, O_PATH | O_DIRECTORY | O_NOFOLLOW)
-      Fs.closeSync(at)
-      at = next
-    }
-    return isNew
-  } finally {
-    Fs.closeSync(at)
-  }
-}
-
 /**
  * Makes the directory of a policy where it is missing, and holds it; throws where there can be none that is this user's
  * alone.
@@ -235,7 +201,7 @@ export const open = ({ path }: Rule): Held => {
       path: real,
       point: (inside, kind, passing) => {
         const at = Path.join(real, inside)
-        const isNew = makeBelow(real, inside, kind)
+        const isNew = EntryBelow.make(real, inside, kind)
         // Remembered, so that the next session removes it where this one is killed.
         if (isNew && passing !== undefined) Fs.symlinkSync(BytePath.encode(at), Path.join(own, crypto.randomUUID()))
         return at

@@ -7,7 +7,9 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
 import * as Directories from "../../files/Directories.js"
+import * as HostPath from "../policy/HostPath.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
+import * as EntryBelow from "./EntryBelow.js"
 
 const uid = (): number => process.getuid?.() ?? 0
 
@@ -107,7 +109,6 @@ const always: ReadonlyArray<Place> = [
 const whereMissing: ReadonlyArray<Place> = [
   // The store of pnpm 10, and the versions of pnpm that were fetched.
   ["PNPM_HOME", "pnpm", ".local/share/pnpm"],
-  ["XDG_CACHE_HOME", "xdg", ".cache"],
   ["CARGO_HOME", "cargo", ".cargo"],
   ["GOMODCACHE", "go-mod", "go/pkg/mod"],
   ["DENO_DIR", "deno", ".cache/deno"],
@@ -117,6 +118,34 @@ const whereMissing: ReadonlyArray<Place> = [
 
 /** Variables that move a place as well. */
 const others: Readonly<Record<string, string>> = { GOMODCACHE: "GOPATH" }
+
+/** The cache of all other tools. What the user has there is read, and each tool that is new to the user may write. */
+const shared: Place = ["XDG_CACHE_HOME", "xdg", ".cache"]
+
+/** The most entries of the user's cache that are shared. */
+const mostShared = 1000
+
+const entriesOf = (path: string): ReadonlyArray<string> => {
+  try {
+    return Fs.readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+/** Leads to what the user's cache has: a link for each entry that is not empty, except where commands have one of their own. */
+const share = (directory: string, users: string): void => {
+  const theirs = new Set(entriesOf(users).slice(0, mostShared))
+  const own = entriesOf(directory)
+  const isLost = (name: string) => !Fs.existsSync(Path.join(directory, name))
+  for (const name of own) if (!isLost(name)) theirs.delete(name)
+  for (const name of new Set([...own.filter(isLost), ...theirs])) {
+    const path = Path.join(users, name)
+    const isEmpty = HostPath.isDirectory(path) && entriesOf(path).length === 0
+    const link = theirs.has(name) && !isEmpty ? path : undefined
+    EntryBelow.link(Path.dirname(directory), `${Path.basename(directory)}/${name}`, link)
+  }
+}
 
 /**
  * Returns the variables that lead tools to the directory: those whose place is the usual one, where that can't be written.
@@ -135,8 +164,12 @@ export const variables = (
     // What npm starts has its place in a variable, whoever has set one.
     return set === place && other === undefined && !isWritable(place)
   }
+  const users = Path.join(home, shared[2])
+  const isShared = isFree(shared) && (process.platform === "linux" || !Fs.existsSync(users))
+  if (isShared) share(Path.join(directory, shared[1]), users)
   const free = [
     ...always.filter(isFree),
+    ...(isShared ? [shared] : []),
     ...whereMissing.filter((place) => isFree(place) && !Fs.existsSync(Path.join(home, place[2])))
   ]
   return Object.fromEntries(free.map(([variable, name]) => [variable, Path.join(directory, name)]))

@@ -76,7 +76,63 @@ describe("the variables of the caches", () => {
     const made = ToolCache.variables("/c", { HOME: home }, never)
     assert.deepStrictEqual(
       [made["CARGO_HOME"], made["XDG_CACHE_HOME"], made["GOMODCACHE"]],
-      [undefined, undefined, "/c/go-mod"]
+      [undefined, process.platform === "linux" ? "/c/xdg" : undefined, "/c/go-mod"]
     )
   })
+})
+
+describe.skipIf(process.platform !== "linux")("the cache of commands beside the user's", () => {
+  const cached = (home: string) => {
+    const { XDG_CACHE_HOME = "" } = ToolCache.variables(`${home}/own`, { HOME: home }, () => false)
+    return (name: string) =>
+      Fs.existsSync(`${XDG_CACHE_HOME}/${name}`) ? Fs.realpathSync(`${XDG_CACHE_HOME}/${name}`) : undefined
+  }
+  const prepare = (home: string) => {
+    Fs.mkdirSync(`${home}/own`)
+    for (const name of ["full", "own", "empty"]) Fs.mkdirSync(`${home}/.cache/${name}`, { recursive: true })
+    for (const name of ["full/x", "own/x", "file"]) Fs.writeFileSync(`${home}/.cache/${name}`, "")
+  }
+
+  scoped("is empty where the user has none", (home) => {
+    Fs.mkdirSync(`${home}/own`)
+    cached(home)
+    assert.deepStrictEqual(Fs.readdirSync(`${home}/own`), [])
+  })
+
+  scoped("leads to what the user has, but for empty directories, and what commands have made themselves", (home) => {
+    prepare(home)
+    Fs.mkdirSync(`${home}/own/xdg/own`, { recursive: true })
+    const at = cached(home)
+    assert.deepStrictEqual(["full", "file", "own", "empty"].map(at), [
+      `${home}/.cache/full`,
+      `${home}/.cache/file`,
+      `${home}/own/xdg/own`,
+      undefined
+    ])
+  })
+
+  scoped("leads to what is there by now, and to nothing that has gone", (home) => {
+    prepare(home)
+    cached(home)
+    Fs.rmSync(`${home}/.cache/full`, { recursive: true })
+    Fs.writeFileSync(`${home}/.cache/new`, "")
+    assert.strictEqual(cached(home)("new"), `${home}/.cache/new`)
+    assert.isFalse(Fs.existsSync(`${home}/own/xdg/full`))
+    assert.isUndefined(Fs.lstatSync(`${home}/own/xdg/full`, { throwIfNoEntry: false }))
+  })
+
+  for (const [what, put] of [
+    ["a link", (path: string, to: string) => Fs.symlinkSync(to, path)],
+    ["a dangling link", (path: string, to: string) => Fs.symlinkSync(`${to}/none`, path)],
+    ["a file", (path: string) => Fs.writeFileSync(path, "")]
+  ] as const) {
+    scoped(`follows ${what} of a command nowhere`, (home) => {
+      prepare(home)
+      Fs.mkdirSync(`${home}/elsewhere`)
+      put(`${home}/own/xdg`, `${home}/elsewhere`)
+      assert.strictEqual(cached(home)("full"), `${home}/.cache/full`)
+      assert.deepStrictEqual(Fs.readdirSync(`${home}/elsewhere`), [])
+      assert.isTrue(Fs.lstatSync(`${home}/own/xdg`).isDirectory())
+    })
+  }
 })

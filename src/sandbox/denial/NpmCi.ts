@@ -1,0 +1,94 @@
+/**
+ * Shows npm in a sandbox what the user's cache has of the packages that a lock file names. `npm ci` empties `node_modules`
+ * before it looks for them, so that what can't be had without a network has to be known before.
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as EntryBelow from "../platform/EntryBelow.js"
+import * as GitDirectory from "../policy/GitDirectory.js"
+import * as CommandWords from "./CommandWords.js"
+import { isLocal } from "./internal/Message.js"
+
+/** The most bytes of a lock file, and the most of its packages that are looked for. */
+const largest = 32 * 1024 ** 2
+const most = 5000
+
+/** Made with the first lock file: most sessions read none. */
+const makeLock = () => {
+  const value = Schema.Struct({
+    integrity: Schema.optional(Schema.String),
+    resolved: Schema.optional(Schema.String),
+    optional: Schema.optional(Schema.Boolean),
+    dev: Schema.optional(Schema.Boolean)
+  })
+  return Schema.parseJson(Schema.Struct({ packages: Schema.Record({ key: Schema.String, value }) }))
+}
+
+const packagesIn = (directory: string) => {
+  const read = (name: string) => GitDirectory.readBytes(`${directory}/${name}`, largest)
+  const text = (read("npm-shrinkwrap.json") ?? read("package-lock.json"))?.toString()
+  const lock = text === undefined ? undefined : Either.getOrUndefined(Schema.decodeUnknownEither(makeLock())(text))
+  return Object.entries(lock?.packages ?? {}).slice(0, most)
+}
+
+/** Returns the place of a package in npm's cache, by the hash of its content. */
+const placeOf = (integrity = ""): string | undefined => {
+  const [, hash] = /(?:^|\s)sha512-([\w+/]{86}==)/.exec(integrity) ?? []
+  const hex = hash === undefined ? "" : Buffer.from(hash, "base64").toString("hex")
+  return hash && `_cacache/content-v2/sha512/${hex.slice(0, 2)}/${hex.slice(2, 4)}/${hex.slice(4)}`
+}
+
+const isFetched = (resolved = "http://registry"): boolean => {
+  const [, host] = /^https?:\/\/(?:[^/@]*@)?(\[[^\]/]*\]|[^:/]+)/.exec(resolved) ?? []
+  return host !== undefined && !isLocal(host)
+}
+
+const isFilled = (directory: string): boolean => {
+  try {
+    return Fs.readdirSync(directory).length > 0
+  } catch {
+    return false
+  }
+}
+
+const installing = new Set("add ci clean-install i ic in install install-clean install-test isntall it".split(" "))
+const emptying = new Set(["ci", "clean-install", "ic", "install-clean"])
+
+/** Where npm caches: the user's own place, and the one of commands below their directory for caches. */
+interface Caches {
+  readonly users: string
+  readonly directory: string
+  readonly own: string
+}
+
+/**
+ * Leads from the cache of commands to the packages in the user's, and returns the names of those that `npm ci` would lack
+ * after it has emptied `node_modules`.
+ */
+export const lacking = (command: string, cwd: string, { directory, own, users }: Caches): ReadonlyArray<string> => {
+  const all = CommandWords.invocations(command)
+  const words = all.filter(([name]) => name === "npm").flat()
+  if (!words.some((word) => installing.has(word))) return []
+  const isEmptying = words.some((word) => emptying.has(word)) && !words.includes("--dry-run")
+  const entered = CommandWords.entered(all, cwd)
+  const from = entered.at(-1) ?? cwd
+  const [project = from, ...others] = [
+    ...CommandWords.workingDirectories(command).map((path) => Path.resolve(from, path)),
+    ...entered
+  ]
+  const lacks = new Set<string>()
+  for (const place of new Set([project, ...others])) {
+    const isAtRisk = isEmptying && place === project && isFilled(`${place}/node_modules`)
+    for (const [at, { dev, integrity, optional, resolved }] of packagesIn(place)) {
+      const content = placeOf(integrity)
+      if (content === undefined || Fs.existsSync(`${directory}/${own}/${content}`)) continue
+      const link = `${users}/${content}`
+      const isLeftOut = optional === true || (dev === true && words.some((word) => /^--(?:omit|production)/.test(word)))
+      if (Fs.existsSync(link)) EntryBelow.link(directory, `${own}/${content}`, link)
+      else if (isAtRisk && !isLeftOut && isFetched(resolved)) lacks.add(at.slice(at.lastIndexOf("node_modules/") + 13))
+    }
+  }
+  return [...lacks]
+}

@@ -1,0 +1,59 @@
+/** Makes entries below a directory that commands write: no link that one has put on the way is followed. */
+import * as Fs from "node:fs"
+import * as BytePath from "../policy/BytePath.js"
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_WRONLY } = Fs.constants
+/** Opens a directory without the right to read it. */
+const O_PATH = 0o10000000
+
+/** What to make. Of a link, what it leads to; undefined where it is to be removed. */
+type Kind = "file" | "directory" | { readonly link: string | undefined }
+
+/** Makes an entry of a held directory; returns whether it had to be made. What is there of another kind is removed. */
+const makeEntry = (at: string | Buffer, kind: Kind): boolean => {
+  const found = Fs.lstatSync(at, { throwIfNoEntry: false })
+  if (typeof kind === "object") {
+    if (found !== undefined && !(found.isSymbolicLink() && !Fs.existsSync(at))) return false
+    if (found !== undefined) Fs.unlinkSync(at)
+    if (kind.link !== undefined) Fs.symlinkSync(BytePath.toHost(kind.link), at)
+    return true
+  }
+  if (kind === "directory" ? found?.isDirectory() === true : found?.isFile() === true) return false
+  if (found !== undefined) Fs.rmSync(at, { recursive: true, force: true })
+  if (kind === "directory") Fs.mkdirSync(at, { mode: 0o755 })
+  else Fs.closeSync(Fs.openSync(at, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0))
+  return true
+}
+
+/** Makes the entries on the way to a path below a directory, none of which is a link; returns whether the last is new. */
+export const make = (directory: string, inside: string, kind: Kind): boolean => {
+  const names = inside.split("/").filter((name) => name !== "")
+  let at = Fs.openSync(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW)
+  try {
+    let isNew = false
+    for (const [index, name] of names.entries()) {
+      const entry = BytePath.toHost(`/proc/self/fd/${at}/${name}`)
+      const isLast = index === names.length - 1
+      isNew = makeEntry(entry, isLast ? kind : "directory")
+      if (isLast) break
+      const next = Fs.openSync(entry, O_PATH | O_DIRECTORY | O_NOFOLLOW)
+      Fs.closeSync(at)
+      at = next
+    }
+    return isNew
+  } finally {
+    Fs.closeSync(at)
+  }
+}
+
+/**
+ * Makes a link, except where something is there, or a command changes what is on the way. A link that leads nowhere is
+ * replaced, and without a target removed.
+ */
+export const link = (directory: string, inside: string, target: string | undefined): void => {
+  try {
+    make(directory, inside, { link: target })
+  } catch {
+    // Who needs it does without.
+  }
+}
