@@ -76,6 +76,7 @@ export const lacking = (command: string, cwd: string, { directory, own, users }:
   const from = entered.at(-1) ?? cwd
   const [project = from, ...others] = [
     ...CommandWords.workingDirectories(command).map((path) => Path.resolve(from, path)),
+    from,
     ...entered
   ]
   const lacks = new Set<string>()
