@@ -143,6 +143,7 @@ const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<Sa
     enabled,
     env = [],
     home,
+    sockets = [],
     temporary,
     toolCache,
     unixSockets,
@@ -158,7 +159,8 @@ const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<Sa
     }),
     whitelist: [...whitelist, ...allow],
     blacklist: [...blacklist, ...deny],
-    env
+    env,
+    sockets
   }
 }
 

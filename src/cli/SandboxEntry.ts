@@ -14,7 +14,7 @@ const isThere = (text: string): boolean => statsOf(() => Fs.lstatSync(text, { th
 /** Returns the reason why a right to write would change nothing for what lies at a path; undefined where it would. */
 export const indifferent = (path: string): string | undefined => {
   const at = statsOf(() => Fs.statSync(path, { throwIfNoEntry: false }))
-  if (at?.isSocket() === true) return "it is a socket, which commands use with --allow-unix-sockets alone"
+  if (at?.isSocket() === true) return "it is a socket, which commands use with --allow-socket alone"
   return at?.isBlockDevice() === true || at?.isCharacterDevice() === true
     ? "no sandbox has devices but its own"
     : undefined

@@ -14,6 +14,9 @@ export interface Given {
   readonly deny: ReadonlyArray<string>
   readonly env: ReadonlyArray<string>
   readonly allowUnixSockets: boolean
+  /** The sockets that commands may use: their own, or all. */
+  readonly unixSockets: Option.Option<"own" | "all">
+  readonly allowSocket: ReadonlyArray<string>
   readonly temporary: Option.Option<SandboxSettings.TemporaryFiles>
   /** Tells who is asked where the policy denies something: `never` nobody, `terminal` a person. */
   readonly ask: Option.Option<string>
@@ -28,17 +31,21 @@ export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
 export const onlyInSandbox = ({
   allow,
   allowRead,
+  allowSocket,
   allowUnixSockets,
   ask,
   deny,
   env,
-  temporary
+  temporary,
+  unixSockets
 }: Given): string | undefined => {
   if (allow.length > 0) return "--allow"
   if (allowRead.length > 0) return "--allow-read"
   if (deny.length > 0) return "--deny"
   if (env.length > 0) return "--env"
   if (allowUnixSockets) return "--allow-unix-sockets"
+  if (unixSockets._tag === "Some") return "--unix-sockets"
+  if (allowSocket.length > 0) return "--allow-socket"
   if (temporary._tag === "Some") return "--temporary"
   return Asking.isTold(ask) ? "--ask terminal" : undefined
 }
@@ -63,7 +70,9 @@ export const toSettings = (
     readable: given.allowRead,
     blacklist: given.deny,
     env: given.env,
+    ...(given.unixSockets._tag === "Some" ? { unixSockets: given.unixSockets.value === "own" ? "own" : true } : {}),
     ...(given.allowUnixSockets ? { unixSockets: true } : {}),
+    sockets: given.allowSocket,
     ...(given.temporary._tag === "Some" ? { temporaryFiles: given.temporary.value } : {})
   }
 ]

@@ -113,6 +113,13 @@ const session = {
       "Let commands use unix sockets. Where programs outside listen on one (tmux, an ssh-agent, Docker), commands can have them do anything, with your rights or root's."
     )
   ),
+  unixSockets: optional(choice("unix-sockets", ["own", "all"] as const)).pipe(
+    withPlaceholder("own | all"),
+    withDescription(
+      "own: commands use unix sockets that they make, and those of --allow-socket. all: --allow-unix-sockets."
+    )
+  ),
+  allowSocket: list("allow-socket", "path", "A unix socket of a program outside that commands may use."),
   temporary: optional(choice("temporary", ["private", "host"] as const)).pipe(
     withPlaceholder("private | host"),
     withDescription(

@@ -50,10 +50,12 @@ export interface Sandbox {
   /** Names of variables that the sandbox would leave out, and that commands are to get. */
   readonly env?: ReadonlyArray<string> | undefined
   /**
-   * Lets commands use unix sockets, by which they can have programs outside of the sandbox (tmux, an ssh-agent, Docker) do
-   * anything.
+   * Lets commands use unix sockets: with true all, by which they can have programs outside of the sandbox (tmux, an
+   * ssh-agent, Docker) do anything; with `own` those that they make, on Linux.
    */
-  readonly unixSockets?: boolean | undefined
+  readonly unixSockets?: boolean | "own" | undefined
+  /** Unix sockets of programs outside that commands may use. */
+  readonly sockets?: ReadonlyArray<string> | undefined
   /** False leaves commands without a directory for the caches of npm, pip and their like. */
   readonly toolCache?: boolean | undefined
   /** `host` shows commands the machine's `/tmp`; by default, they have their own, kept for the working directory. */
@@ -100,7 +102,8 @@ const sandbox: Fields.Fields = {
       Fields.texts.inside?.(value, field) ??
       (value as ReadonlyArray<string>).map(ShellEnvironment.refusal).find((reason) => reason !== undefined)
   },
-  unixSockets: Fields.boolean,
+  unixSockets: Fields.field('true, false or "own"', (value) => typeof value === "boolean" || value === "own"),
+  sockets: Fields.texts,
   toolCache: Fields.boolean,
   temporary: Fields.field('"private" or "host"', (value) => value === "private" || value === "host"),
   home: Fields.text

@@ -484,7 +484,7 @@ export const make: Effect.Effect<
   SandboxPlatform | SandboxSettings | SessionSettings | ShellBridge
 > = Effect.gen(function* () {
   const { userHome } = yield* SandboxSettings
-  const { enforces, obstacle } = yield* SandboxPlatform
+  const { enforces, obstacle, refine = Effect.succeed } = yield* SandboxPlatform
   const { environment } = yield* SessionSettings
   const createUnsandboxed = yield* CurrentSandbox.makeUnsandboxed
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
@@ -500,8 +500,9 @@ export const make: Effect.Effect<
         ? createUnsandboxed(policy.cwd)
         : Effect.uninterruptible(
             Effect.gen(function* () {
+              const refined = yield* refine(policy, userHome)
               const scope = yield* Scope.make()
-              const backend = yield* makeLocalSandboxBackend(policy, userHome).pipe(
+              const backend = yield* makeLocalSandboxBackend(refined, userHome).pipe(
                 Scope.extend(scope),
                 Effect.provide(services)
               )

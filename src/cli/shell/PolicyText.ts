@@ -28,8 +28,10 @@ const named =
     ? "Patterns hold in every directory."
     : "Patterns (**/…) hold where commands may write. Elsewhere they refuse commands that name such a file, and hide none."
 
-const socketsRisk =
-  "Unix sockets can be used: commands can have the programs that listen on one outside of the sandbox do anything."
+const socketsRisk = {
+  all: "Unix sockets can be used: commands can have the programs that listen on one outside of the sandbox do anything.",
+  own: "Unix sockets that commands make can be used, and those that are named."
+}
 
 /** Returns the lines for the rules of a policy. */
 export const rules = (policy: SandboxPolicy): ReadonlyArray<string> => {
@@ -42,7 +44,7 @@ export const rules = (policy: SandboxPolicy): ReadonlyArray<string> => {
     ...section("Never written:", readonly),
     ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
     "",
-    ...(unixSockets === true ? [socketsRisk] : []),
+    ...(unixSockets === undefined ? [] : [socketsRisk[unixSockets === true ? "all" : unixSockets]]),
     `Everything else can be read. There is no network${networkRemark(policy)}`
   ]
 }

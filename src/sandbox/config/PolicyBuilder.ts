@@ -17,6 +17,7 @@ import * as PathEntry from "../policy/PathEntry.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import * as PathRule from "../policy/PathRule.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
+import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import * as RealPath from "../policy/RealPath.js"
 import type { Rule, RuleSource, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
@@ -236,6 +237,39 @@ class Build {
     return isOutside && PathEntry.unwritable(repository) === undefined ? repository : undefined
   }
 
+  /**
+   * Returns rules for the sockets of programs outside that entries name, by their real paths. One that is not there is left out:
+   * its program does not run.
+   */
+  sockets(
+    entries: ReadonlyArray<string> = [],
+    source: RuleSource,
+    origin: string,
+    place: string
+  ): Either.Either<ReadonlyArray<Rule>, SandboxConfigError> {
+    const refused = (at: number, why: string) =>
+      new SandboxConfigError({
+        ...{ origin, path: `${place}[${at}]`, remedy: correct },
+        reason: `${JSON.stringify(entries[at])} can't be used: ${why}`
+      })
+    return Either.map(
+      Either.all(
+        entries.map((entry, at) =>
+          Either.flatMap(
+            Either.mapLeft(this.parse(entry, "readable", source), (why) => refused(at, why)),
+            (rules) => {
+              const found = rules.map(realOf).filter((path) => !HostPath.isMissing(path))
+              return found.every(HostPath.isSocket)
+                ? Either.right(found.map((path) => exact(path, source)))
+                : Either.left(refused(at, "it is no socket"))
+            }
+          )
+        )
+      ),
+      (all) => all.flat()
+    )
+  }
+
   /** Returns what stays read-only, whatever the lists say. */
   readonly(whitelist: ReadonlyArray<Rule>, startup: ReadonlyArray<string>): ReadonlyArray<Rule> {
     const { home, program } = this.settings
@@ -297,6 +331,19 @@ class Build {
     return undefined
   }
 
+  /** Objects to sockets of which commands could reach, or replace, those of programs outside. */
+  objectionToSockets(policy: SandboxPolicy, sockets: ReadonlyArray<Rule>): SandboxConfigError | undefined {
+    const make = (origin: string, reason: string) =>
+      new SandboxConfigError({ origin, path: "", reason, remedy: correct })
+    if (policy.unixSockets !== "own") return undefined
+    if (policy.temporary === undefined) {
+      return make(this.file, "sockets of the sandbox's own need a private /tmp, which only Linux has")
+    }
+    const written = PathRule.make(PrivateTemporary.make(policy).whitelist)
+    const loose = sockets.find(({ path }) => written.find(path) !== undefined)
+    return loose && make(loose.path, "commands can write there, and could put another socket in its place")
+  }
+
   /** Returns why no sandbox may start under the policy. */
   objection(policy: SandboxPolicy): SandboxConfigError | undefined {
     const led = this.objectionToLinks()
@@ -356,6 +403,7 @@ export const checkSettings = (cwd: string, settings: Settings): SandboxConfigErr
     build.rules("whitelist", settings.whitelist, "user", origin),
     build.rules("blacklist", settings.blacklist, "user", origin),
     build.rules("readable", settings.readable, "user", origin),
+    build.sockets(settings.sockets, "user", origin, "sockets"),
     variablesOf({ [origin]: settings.env })
   ]
   return all
@@ -411,8 +459,17 @@ export const merge = (
     const isExempt = (rule: Rule) =>
       isUsual.find(realOf(rule)) !== undefined && isDenied.find(realOf(rule)) === undefined
     const opened = allowed.filter(isExempt)
-    const environment = yield* variablesOf({ [file]: config.env, "the settings": settings.env })
-    const read = [...opened, ...(yield* listed("readable")).filter(isExempt), ...granted(runtime.granted ?? [])]
+    const sockets = [
+      ...(yield* build.sockets(config.policy.sockets, "file", file, "policy.sockets")),
+      ...(yield* build.sockets(settings.sockets, "user", "the settings", "sockets"))
+    ]
+    const isNamed = (name: string) => sockets.some(({ path }) => path === settings.variables[name])
+    const environment = [
+      ...(yield* variablesOf({ [file]: config.env, "the settings": settings.env })),
+      ...Object.keys(settings.variables).filter(isNamed)
+    ]
+    const exempt = [...(yield* listed("readable")).filter(isExempt), ...sockets]
+    const read = [...opened, ...exempt, ...granted(runtime.granted ?? [])]
     const startup = StartupFiles.find({
       cwd: project,
       userHome: RealPath.follow(settings.userHome).real,
@@ -431,7 +488,7 @@ export const merge = (
       ...(opened.length === 0 ? undefined : { opened }),
       allowNetwork: false,
       ...(config.policy.network.isAsked === true ? { asksForNetwork: true } : undefined),
-      ...(unixSockets ? { unixSockets } : undefined),
+      ...(unixSockets !== false || sockets.length > 0 ? { unixSockets: unixSockets || "own" } : undefined),
       ...(processes === undefined ? undefined : { processes }),
       ...(toolCache ? { toolCache: exact(toolCacheOf(home, project), "cache") } : undefined),
       // Only on Linux can a sandbox have another directory in the place of `/tmp`.
@@ -440,7 +497,7 @@ export const merge = (
         : undefined),
       ...(environment.length === 0 ? undefined : { environment })
     }
-    const objection = build.objection(policy)
+    const objection = build.objection(policy) ?? build.objectionToSockets(policy, sockets)
     return objection === undefined ? policy : yield* Either.left(objection)
   })
 

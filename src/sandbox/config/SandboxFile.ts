@@ -34,8 +34,10 @@ const Network = Schema.transform(
 const Policy = Schema.Struct({
   filesystem: Schema.optionalWith(Filesystem, { default: () => noLists }),
   network: Schema.optionalWith(Network, { default: () => ({ allowNetwork: false as const }) }),
-  /** True lets commands use unix sockets, and so reach programs outside of the sandbox. */
-  unixSockets: Schema.optional(Schema.Boolean),
+  /** `own` lets commands use unix sockets that they make; true lets them use all, and so reach programs outside. */
+  unixSockets: Schema.optional(Schema.Union(Schema.Boolean, Schema.Literal("own"))),
+  /** Unix sockets of programs outside that commands may use, such as `$SSH_AUTH_SOCK`. */
+  sockets: Schema.optional(Schema.Array(Schema.String)),
   /** False leaves commands without the directory for the caches of tools. */
   toolCache: Schema.optional(Schema.Boolean),
   /** `private` gives commands a `/tmp` of their own, kept for the working directory; `host` shows the machine's. */
@@ -82,7 +84,7 @@ export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
 export const defaults: SandboxFile = Schema.decodeSync(SandboxFile)({})
 
 /** The names of what `policy` switches on and off. */
-const switches: ReadonlyArray<string> = ["unixSockets", "toolCache", "temporary", "limits"]
+const switches: ReadonlyArray<string> = ["unixSockets", "sockets", "toolCache", "temporary", "limits"]
 
 /** The names in each object, by the object's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -93,8 +93,10 @@ export interface Settings {
   readonly blacklist: ReadonlyArray<string>
   /** Names of variables that commands get, added to those of `sandbox.json`, secrets or not. */
   readonly env: ReadonlyArray<string>
-  /** Lets commands use unix sockets, or not; where undefined, `sandbox.json` decides. */
-  readonly unixSockets: boolean | undefined
+  /** Lets commands use all unix sockets, their own, or none; where undefined, `sandbox.json` decides. */
+  readonly unixSockets: boolean | "own" | undefined
+  /** Unix sockets of programs outside that commands may use, added to those of `sandbox.json`. */
+  readonly sockets: ReadonlyArray<string>
   /** Gives commands a directory for the caches of tools, or not; where undefined, `sandbox.json` decides. */
   readonly toolCache: boolean | undefined
   /** `host` shows commands the machine's `/tmp`, `private` gives them their own; where undefined, `sandbox.json` decides. */
@@ -144,6 +146,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
     blacklist: [],
     env: [],
     unixSockets: undefined,
+    sockets: [],
     toolCache: undefined,
     temporaryFiles: undefined,
     ...settings

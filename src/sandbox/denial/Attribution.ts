@@ -45,14 +45,16 @@ const mostHidden = 300
 const paths = /\/[^\s'"`‘’“”:,;()<>]+/g
 
 /**
- * Returns a denial for each such path that the command, or a message on its failure, names. `said` is its standard error.
+ * Returns a denial for each path that the command, or a message on its failure, names as missing, though it exists outside: the
+ * sandbox's `/tmp` hides it, or a mask, of which not all programs tell it from nothing. `said` is its standard error.
  */
 function findHidden(
   command: string,
   said: string,
-  policy: Pick<SandboxPolicy, "temporary" | "whitelist">
+  policy: Pick<SandboxPolicy, "temporary" | "whitelist">,
+  verify: () => FileDenial.Verify
 ): ReadonlyArray<Denial.Denial> {
-  if (policy.temporary === undefined || !missing.test(said)) return []
+  if (!missing.test(said)) return []
   const temporary = PrivateTemporary.make(policy)
   const named = new Set([
     ...CommandWords.all(command).filter((path) => said.includes(path)),
@@ -60,7 +62,12 @@ function findHidden(
   ])
   const found: Array<Denial.Denial> = []
   for (const path of [...named].slice(0, mostHidden)) {
-    if (!path.startsWith("/") || !temporary.isHidden(path)) continue
+    if (!path.startsWith("/")) continue
+    if (!temporary.isHidden(path)) {
+      const masked = HostPath.isMissing(path) ? undefined : verify().denial([{ path, sure: true }], "access", false)
+      if (masked !== undefined) found.push(masked)
+      continue
+    }
     const reason = `the sandbox has a /tmp of its own, and only the machine's has ${path}`
     found.push(Denial.make({ rule: PrivateTemporary.hiding, reason }, path, "read", "verified-text"))
   }
@@ -333,15 +340,14 @@ function denialsIn(
   const output = merged.slice(-mostExamined)
   const spoken = output === "" ? spokenOnStdout(command, stdout.slice(-mostExamined)) : spokenIn(command, output)
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
+  const verifyFrom = (from: FileDenial.Surroundings) => FileDenial.make(decision, from, options)
   const files =
-    mentionsRefusal(said) && !isOnlyPrinted(command)
-      ? ofFiles({ ...outcome, stderr: said }, inReport, (from) => FileDenial.make(decision, from, options))
-      : []
+    mentionsRefusal(said) && !isOnlyPrinted(command) ? ofFiles({ ...outcome, stderr: said }, inReport, verifyFrom) : []
   const refused = isOnlyPrinted(command)
     ? []
     : findRefused(command, said, inReport, {
         isRoot: process.getuid?.() === 0,
-        unixSockets: policy.unixSockets === true,
+        unixSockets: policy.unixSockets !== undefined,
         processes: outcome.processes
       })
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
@@ -349,7 +355,7 @@ function denialsIn(
   const named = isCounted && output !== "" ? `${stderr}\n${output}` : stderr
   const hosts = findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
   const system = refused.map(({ denial }) => denial)
-  const others = [...files, ...findHidden(command, said, policy)]
+  const others = [...files, ...findHidden(command, said, policy, () => verifyFrom(outcome))]
   // The last refusal is the one that the command ended for.
   const last = said.split("\n").findLastIndex(mentionsRefusal)
   const isLast = refused.some(({ at }) => at >= last)

@@ -119,6 +119,7 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
     ]
   }
   if (source === "startup") return []
+  if (source === "socket") return [`Ask the user for --allow-socket PATH, where PATH is the socket.`]
   if (source === "file") {
     const entry = `${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
     return ["Do not work around it.", `The user can lift the rule: synapse sandbox forget ${entry}`]

@@ -77,7 +77,7 @@ export class Permission extends Context.Tag("synapse/Permission")<
  * @since 0.1.0
  */
 export const choices = ({ access, resource, rule, task }: PermissionRequest): ReadonlyArray<Answer> => {
-  if (access === "network" || rule.source === "own" || rule.source === "trust") return ["deny"]
+  if (access === "network" || ["own", "trust", "socket"].includes(rule.source)) return ["deny"]
   if (!PolicyDecision.isNotWhitelisted(rule)) {
     if (access === "write") return ["deny"]
     // Of a hidden directory, a running sandbox can't be shown one file and hidden it again: only a new one can.

@@ -205,6 +205,8 @@ export class SandboxPlatform extends Context.Tag("synapse/SandboxPlatform")<
      * attempt: what is missing, or why the last attempt failed.
      */
     readonly obstacle?: (environment: Readonly<Record<string, string>>) => string | undefined
+    /** Adds what a policy has to deny on this machine as it is when a sandbox is made. */
+    readonly refine?: (policy: SandboxPolicy, userHome: string) => Effect.Effect<SandboxPolicy, ExecutionFailed>
     /**
      * Wraps a shell; its resources are released when the scope closes (`platform.cleanup`, S67). Where the platform
      * can't enforce the policy, fails with ExecutionFailed (kind `sandbox`), which names what is missing and what to do

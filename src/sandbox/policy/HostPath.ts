@@ -38,6 +38,9 @@ export const isProgram = (path: string): boolean =>
   orFalse(() => Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isFile() === true) &&
   accessible(path, Fs.constants.X_OK)
 
+/** Tests whether a path is a socket, not a link to one. */
+export const isSocket = (path: string): boolean => orFalse(() => Fs.lstatSync(BytePath.toHost(path)).isSocket())
+
 /** Tests whether a path is the directory itself or lies in it. */
 export const isWithin = (path: string, directory: string): boolean =>
   path === directory || directory === "/" || path.startsWith(`${directory}/`)

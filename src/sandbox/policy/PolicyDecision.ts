@@ -90,7 +90,8 @@ const sources: Readonly<Record<RuleSource, string>> = {
   trust: "a trusted MCP server",
   cache: "the caches of tools",
   startup: "the user's own tools run it",
-  git: "git's repository"
+  git: "git's repository",
+  socket: "a program outside listens there"
 }
 
 const isDirectory = (path: string): boolean =>

@@ -11,7 +11,7 @@
  * by the session), `cwd` and `tmp` (the directories that every policy allows), `own` (Synapse's own files), `trust` (files
  * that the user trusts as programs of MCP servers), `cache` (the directory for the caches of tools), `git` (the repository of
  * the working directory, where it lies outside), `startup` (files that
- * the user's own tools run or load).
+ * the user's own tools run or load), `socket` (where programs outside listen).
  *
  * @since 0.1.0
  * @category models
@@ -28,6 +28,7 @@ export type RuleSource =
   | "cache"
   | "startup"
   | "git"
+  | "socket"
 
 /**
  * A rule for a path, or for all paths that a pattern matches.
@@ -81,8 +82,11 @@ export interface SandboxPolicy {
   readonly allowNetwork: false
   /** Tells that `sandbox.json` asks for a network all the same, of which people are told. */
   readonly asksForNetwork?: true
-  /** Tells that commands may use unix sockets, by which they reach programs outside of the sandbox. */
-  readonly unixSockets?: true
+  /**
+   * Tells that commands may use unix sockets: all of them, by which they reach programs outside of the sandbox, or their own
+   * and those that `granted` names.
+   */
+  readonly unixSockets?: true | "own"
   /**
    * The directory that commands have for the caches of tools. It may be written although it lies in a directory that may
    * not, and patterns of the blacklist are not looked for in it: all that it holds was written by commands.

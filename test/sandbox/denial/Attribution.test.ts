@@ -55,6 +55,29 @@ describe("attribution", () => {
       )
     }))
 
+  it("names what is hidden where a program calls it missing", () =>
+    withWorld((world) => {
+      const { home, project, root } = world
+      for (const [said, path] of [
+        [`error: Couldn't load public key ${home}/.ssh/id_rsa: No such file or directory?`, "/home/.ssh/id_rsa"],
+        [`x: ${project}/vault/key.pem not found`, "/project/vault/key.pem"],
+        [`Error: cannot find ${project}/.env`, "/project/.env"]
+      ] as const) {
+        assert.deepStrictEqual(
+          names(attribute(world, said), world).map(([, resource]) => resource),
+          [path],
+          said
+        )
+      }
+      for (const said of [
+        `x: ${home}/.ssh/none: No such file or directory`,
+        `x: ${root}/elsewhere/readable.txt not found`,
+        `x: ${project}/a.txt: No such file or directory`
+      ]) {
+        assert.deepStrictEqual(attribute(world, said), [], said)
+      }
+    }))
+
   it("takes a path with blanks whole, where its directory is there", () =>
     withWorld((world) => {
       const { root } = world

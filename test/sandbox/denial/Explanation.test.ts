@@ -75,7 +75,7 @@ describe("what is told of a denial", () => {
     [
       "a unix socket",
       Denial.system(SystemCalls.unixSocket, "/run/docker.sock"),
-      "sandbox: /run/docker.sock is blocked by rule no unix sockets: they would reach programs outside of the sandbox. Socket pairs and TCP to localhost work. If one is needed, ask the user for --allow-unix-sockets: commands then reach programs outside."
+      "sandbox: /run/docker.sock is blocked by rule no unix sockets: they would reach programs outside of the sandbox. Socket pairs and TCP to localhost work. Ask the user for --unix-sockets own if commands have to make sockets, and for --allow-socket PATH to use one of a program outside."
     ],
     [
       "the network",

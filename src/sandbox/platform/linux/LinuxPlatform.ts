@@ -135,6 +135,15 @@ export const make = (options: LinuxOptions = {}) =>
     return {
       name: "bubblewrap",
       obstacle: capability.obstacle,
+      refine: (policy: SandboxPolicy, userHome: string) =>
+        policy.unixSockets === "own"
+          ? Effect.map(
+              NoSandbox.attemptPromise("the machine's sockets could not be searched", async () =>
+                (await import("./plan/HostSockets.js")).find(policy, userHome)
+              ),
+              (rules): SandboxPolicy => ({ ...policy, blacklist: [...policy.blacklist, ...rules] })
+            )
+          : Effect.succeed(policy),
       wrap: (given: SandboxPlatform.WrapOptions) =>
         Effect.flatMap(prepare(given, false), ({ finish }) => Effect.map(finish, ({ wrapped }) => wrapped)),
       begin: (given: SandboxPlatform.WrapOptions) => prepare(given, true)

@@ -15,7 +15,7 @@ import * as HostPath from "../../../policy/HostPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
 
 /** An entry of a directory; its name is one of `BytePath`. */
-type Entry = Pick<Fs.Dirent, "name" | "isDirectory" | "isFile" | "isSymbolicLink">
+type Entry = Pick<Fs.Dirent, "name" | "isDirectory" | "isFile" | "isSocket" | "isSymbolicLink">
 
 /** The most bytes of a directory's path that are walked on from: what is in it still has a path that a mount takes. */
 const longest = 3800
@@ -51,6 +51,7 @@ const listBytes = (directory: string): ReadonlyArray<Entry> =>
     name: BytePath.decode(entry.name),
     isDirectory: () => entry.isDirectory(),
     isFile: () => entry.isFile(),
+    isSocket: () => entry.isSocket(),
     isSymbolicLink: () => entry.isSymbolicLink()
   }))
 

@@ -185,7 +185,7 @@ export const make = async (
   const readonly = WriteRoots.outermost([
     ...[...shownIn, ...granted]
       .flatMap((path) => WriteRoots.realPath(path) ?? [])
-      .filter((path) => temporary.some((one) => path !== one && isWithin(path, one)) && !isTaken(path)),
+      .filter((path) => ["/run", ...temporary].some((one) => path !== one && isWithin(path, one)) && !isTaken(path)),
     ...writable.readonly.filter((path) => !isMasked(path)),
     ...settings,
     ...roots.flatMap((root) => MountTable.systemMountsBelow(mounts, root)).filter((path) => !isMasked(path)),

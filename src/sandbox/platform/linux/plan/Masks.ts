@@ -166,7 +166,7 @@ const isSystemFile = (path: string): boolean => Path.dirname(path) === "/etc"
  *
  * @param needed further paths that are never masked because a link leads to them or to a directory around them
  */
-const isHarmful = (target: string, needed: ReadonlyArray<string>): boolean =>
+export const isHarmful = (target: string, needed: ReadonlyArray<string>): boolean =>
   target === "/" ||
   isSystemFile(target) ||
   programs.some((path) => isWithin(target, path)) ||

@@ -226,7 +226,7 @@ const write = (layout: Layout.Layout, options: PlanOptions): void => {
   const { masked, path, placeholders } = directory
   const put = (name: string, bytes: string | Uint8Array) =>
     Fs.writeFileSync(Path.join(path, name), typeof bytes === "string" ? BytePath.encode(bytes) : bytes, { mode: 0o600 })
-  const unixSockets = policy.unixSockets === true
+  const unixSockets = policy.unixSockets !== undefined
   const seccomp = Seccomp.make(machine, { isRoot: process.getuid?.() === 0, unixSockets })
   put(
     "arguments",
