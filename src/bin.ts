@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as AppSandbox from "./AppSandbox.js"
 import type { MakeApp, MakeShell } from "./cli/Invocation.js"
 import * as Program from "./cli/Program.js"
+import * as Attempt from "./domain/Attempt.js"
 import * as ExitCode from "./domain/ExitCode.js"
 import * as Timeout from "./domain/Timeout.js"
 import * as Version from "./domain/Version.js"
@@ -38,11 +39,8 @@ const program = Effect.suspend(() => Program.main(process.argv.slice(2), { layer
 
 /** Prints to stderr at once; where nobody can hear it, nothing is said. */
 const say = (...lines: ReadonlyArray<string>): void => {
-  try {
-    Fs.writeSync(2, `${lines.join("\n")}\n`)
-  } catch {
-    // An error here, which ends nothing, would be reported here again, without end.
-  }
+  // An error here, which ends nothing, would be reported here again, without end.
+  Attempt.ignore(() => Fs.writeSync(2, `${lines.join("\n")}\n`))
 }
 
 /** Prints what a bug report needs. */

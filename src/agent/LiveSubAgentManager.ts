@@ -67,12 +67,9 @@ const tooMany = `only the first ${mostFiles} files are read`
 
 /** The names of a directory's markdown files, but for hidden ones, in order. */
 const namesIn = (directory: string): ReadonlyArray<string> =>
-  Attempt.orElse(() => {
-    if (Fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return []
-    return Fs.readdirSync(directory)
-      .filter((name) => /^[^.].*\.md$/i.test(name))
-      .sort()
-  }, [])
+  Attempt.orElse(() => Fs.readdirSync(directory), [])
+    .filter((name) => /^[^.].*\.md$/i.test(name))
+    .sort()
 
 const nameOf = (file: string): string => file.replace(/\.md$/i, "")
 

@@ -49,8 +49,6 @@ export interface Open {
   readonly line: number
   /** The part that its head needs before anything else (`then`, `do`), where it stands among a command's words. */
   readonly swallowed: { readonly word: string; readonly head: string; readonly line: number } | undefined
-  /** The word that its head still needs. */
-  readonly needs: string | undefined
 }
 
 /** The commands of a text. */
@@ -183,7 +181,7 @@ class Reader {
       open: open.map(({ end, head, headStart, isSwallowed, needs, start, word }) => {
         const swallowed =
           isSwallowed && needs !== undefined ? { word: needs, head, line: this.lineOf(headStart) } : undefined
-        return { word, end, line: this.lineOf(start), needs, swallowed }
+        return { word, end, line: this.lineOf(start), swallowed }
       }),
       unexpected,
       isAtRest: unexpected === undefined && !isWithin && !isDocumentOpen

@@ -17,15 +17,8 @@ import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import { handle } from "./ToolRun.js"
 
-/** The grammars of `read`, `write` and `edit`. */
-export const grammars = [Edit.grammar, Read.grammar, Write.grammar]
-const names = grammars.map(({ name }) => name)
-const person = Advice.person(names)
-
-/**
- * Tells whether the program's first word is `read`, `write` or `edit`. The command itself reads the words after it then.
- */
-export const isOne = (word: string | undefined): boolean => word !== undefined && names.includes(word)
+const grammars = [Edit.grammar, Read.grammar, Write.grammar]
+const person = Advice.person(grammars.map(({ name }) => name))
 
 /** Runs the command that the program was called with. Its advice names what a person can type, and no tool calls. */
 export const run: Effect.Effect<void, ConfigError, App | Invocation | Stdio> = Effect.gen(function* () {

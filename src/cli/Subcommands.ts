@@ -170,6 +170,10 @@ const project = flag("project").pipe(
 )
 const yes = flag("yes").pipe(withDescription("Do it without asking."))
 
+const loadCall = () => import("./CallAction.js")
+const loadShell = () => import("./ShellAction.js")
+const loadTools = () => import("./ToolsAction.js")
+const loadDoctor = () => import("./DoctorActions.js")
 const loadAgent = () => import("./AgentAction.js")
 const loadSessions = () => import("./AgentSessions.js")
 const loadMcp = () => import("./Mcp.js")
@@ -216,10 +220,7 @@ export const all: ReadonlyArray<Subcommand> = [
     (given) =>
       checked(
         given,
-        later(
-          () => import("./CallAction.js"),
-          (actions) => actions.call(given)
-        )
+        later(loadCall, (actions) => actions.call(given))
       )
   ),
   define(
@@ -229,10 +230,7 @@ export const all: ReadonlyArray<Subcommand> = [
     (given) =>
       checked(
         given,
-        later(
-          () => import("./ShellAction.js"),
-          (actions) => actions.shell(given)
-        )
+        later(loadShell, (actions) => actions.shell(given))
       )
   ),
   define(
@@ -305,11 +303,7 @@ export const all: ReadonlyArray<Subcommand> = [
       ),
       json: json("As JSON: { tools, commands }.")
     },
-    (given) =>
-      later(
-        () => import("./ToolsAction.js"),
-        (actions) => actions.tools(given)
-      )
+    (given) => later(loadTools, (actions) => actions.tools(given))
   ),
   ...(["edit", "read", "write"] as const).map((name) =>
     define(name, "", {}, () => later(loadFile, (actions) => actions.run))
@@ -451,11 +445,7 @@ export const all: ReadonlyArray<Subcommand> = [
     "doctor",
     "Check whether the sandbox can start, and say what to do about it; exit code 1 where it can't.",
     { json: json("Print one line of JSON: { ok, platform, checks }.") },
-    (given) =>
-      later(
-        () => import("./DoctorActions.js"),
-        (actions) => actions.doctor(given)
-      )
+    (given) => later(loadDoctor, (actions) => actions.doctor(given))
   )
 ]
 

@@ -11,3 +11,12 @@ export const orElse = <A, B>(attempt: () => A, fallback: B): A | B => {
 
 /** Returns what a function returns; undefined where it throws. */
 export const orUndefined = <A>(attempt: () => A): A | undefined => orElse(attempt, undefined)
+
+/** Calls a function, whether or not it throws. */
+export const ignore = (attempt: () => unknown): void => {
+  try {
+    attempt()
+  } catch {
+    // As it was asked for.
+  }
+}

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
+import * as Attempt from "../domain/Attempt.js"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as Diagnostic from "../domain/Diagnostic.js"
@@ -443,11 +444,8 @@ const makeLocalSandboxBackend = (
   })
 
 const attempt = (change: () => void): void => {
-  try {
-    change()
-  } catch {
-    // It is gone, or not the user's.
-  }
+  // It is gone, or not the user's.
+  Attempt.ignore(change)
 }
 
 const firstLine = (cause: Cause.Cause<unknown>): string => {

@@ -290,12 +290,11 @@ const statOf = (path: string): Fs.Stats | undefined =>
 
 /** Removes an entry, and with the last one its place. */
 const letGo = (held: string): void => {
-  try {
+  // Others hold the place.
+  Attempt.ignore(() => {
     Fs.rmdirSync(held)
     Fs.rmdirSync(Path.dirname(held))
-  } catch {
-    // Others hold the place.
-  }
+  })
 }
 
 /**

@@ -49,40 +49,20 @@ const text = (path: string): string | undefined =>
     }
   })
 
-/** The fields of a process's `stat` that tell where it comes from and whether it works. */
-export interface Stat {
+/** What a process's `stat` tells on Linux. */
+interface Stat extends Process {
   readonly state: string
-  readonly parent: number
-  readonly group: number
-  /** The session id; `setsid` makes a new one. */
-  readonly session: number
   /** The clock ticks that it has run for. */
   readonly worked: number
-  readonly threads: number
-  /** The start time in clock ticks since boot. */
-  readonly started: number
 }
 
-/** Reads the fields of a process's `stat`, from its state on; the name before may hold anything, parentheses too. */
-const fieldsOf = (pid: number): ReadonlyArray<string> => {
-  const line = text(`/proc/${pid}/stat`)
-  return line?.slice(line.lastIndexOf(")") + 2).split(" ") ?? []
-}
+/** Splits a process's `stat` from its state on; the name before may hold anything, parentheses too. */
+const fieldsOf = (stat: string): ReadonlyArray<string> => stat.slice(stat.lastIndexOf(")") + 2).split(" ")
 
 /** Reads a process's `stat`; undefined where it has ended. */
 export const stat = (pid: number): Stat | undefined => {
-  const fields = fieldsOf(pid)
-  const [state = "", parent, group, session] = fields
-  if (state === "" || hasEnded(fields)) return undefined
-  return {
-    state,
-    parent: Number(parent),
-    group: Number(group),
-    session: Number(session),
-    worked: Number(fields[11]) + Number(fields[12]),
-    threads: Number(fields[17]),
-    started: Number(fields[19])
-  }
+  const stat = text(`/proc/${pid}/stat`)
+  return stat === undefined ? undefined : parseStat(stat)
 }
 
 /** SIGINT and SIGQUIT: a shell without job control starts what `&` puts in the background with both ignored. */
@@ -105,7 +85,7 @@ export const isKilled = (pid: number): boolean => {
   const pending = /^SigPnd:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
   if (pending !== undefined && (BigInt(`0x${pending}`) & killed) !== 0n) return true
   // The process takes the signal some time before it counts as ended; its exit code and its flags tell meanwhile.
-  const fields = fieldsOf(pid)
+  const fields = fieldsOf(text(`/proc/${pid}/stat`) ?? "")
   const [flags, exitCode] = [Number(fields[6]), Number(fields[49])]
   const signal = exitCode & 127
   return signal === Os.constants.signals.SIGKILL || (flags & exiting) !== 0 || !isThere(pid)
@@ -161,11 +141,8 @@ export const isNascent = (pid: number, shell: number): boolean => {
 export const send = (pid: number, name: NodeJS.Signals): void => {
   // 0 is our own group, -1 is everybody.
   if (Math.abs(pid) <= 1) return
-  try {
-    process.kill(pid, name)
-  } catch {
-    // Gone, or no longer ours to signal.
-  }
+  // Gone, or no longer ours to signal.
+  Attempt.ignore(() => process.kill(pid, name))
 }
 
 /** Signals a whole process group at once, which also reaches processes that fork faster than they can be listed. */
@@ -204,21 +181,24 @@ export interface Process {
 }
 
 /**
- * Tests by the fields of a process's `stat`, from its state on, whether it has ended. One whose first thread has ended is
- * a zombie by its state, while its other threads run.
+ * Tests by the fields of a process's `stat` whether it has ended. One whose first thread has ended is a zombie by its
+ * state, while its other threads run.
  */
 const hasEnded = (fields: ReadonlyArray<string>): boolean =>
   fields[0] === "X" || (fields[0] === "Z" && !(Number(fields[17]) > 1))
 
-/** Parses `pid (comm) state ppid pgrp session …`; comm may hold anything, parentheses too. */
-const parseStat = (stat: string): Process | undefined => {
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  if (hasEnded(fields)) return undefined
+/** Parses `pid (comm) state ppid pgrp session …`; undefined for a process that has ended. */
+const parseStat = (stat: string): Stat | undefined => {
+  const fields = fieldsOf(stat)
+  const [state = "", parent, group, session] = fields
+  if (state === "" || hasEnded(fields)) return undefined
   return {
     pid: Number.parseInt(stat, 10),
-    parent: Number(fields[1]),
-    group: Number(fields[2]),
-    session: Number(fields[3]),
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    worked: Number(fields[11]) + Number(fields[12]),
     started: Number(fields[19])
   }
 }

@@ -106,11 +106,8 @@ const isDirectory = (path: string): boolean => Attempt.orElse(() => Fs.lstatSync
 
 /** Removes a directory if it is empty. */
 const removeEmpty = (path: string): void => {
-  try {
-    Fs.rmdirSync(path)
-  } catch {
-    // Other sessions are in it.
-  }
+  // Other sessions are in it.
+  Attempt.ignore(() => Fs.rmdirSync(path))
 }
 
 /**
@@ -227,12 +224,11 @@ export class SessionDirectory {
 
   /** Tells the shell whether its command is ended by force. */
   useForce(force: boolean): void {
-    try {
+    // The command has deleted the directory: the interruption goes on without the file.
+    Attempt.ignore(() => {
       if (force) this.replace(this.force, "")
       else Fs.rmSync(this.force, { force: true })
-    } catch {
-      // The command has deleted the directory: the interruption goes on without the file.
-    }
+    })
   }
 
   /** Removes the directory; with `keepOutputFiles`, the files of outputs stay. */

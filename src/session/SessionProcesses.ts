@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as Attempt from "../domain/Attempt.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /** Milliseconds that programs have to end by themselves: a shell for its EXIT trap, a server for its shutdown. */
@@ -85,11 +86,8 @@ const open = GlobalValue.globalValue("synapse/SessionProcesses/open", () => {
   const aborts = new Set<() => void>()
   process.on("exit", () => {
     for (const abort of aborts) {
-      try {
-        abort()
-      } catch {
-        // The other sessions have to end all the same.
-      }
+      // The other sessions have to end all the same.
+      Attempt.ignore(abort)
     }
   })
   return aborts

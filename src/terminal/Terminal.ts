@@ -8,6 +8,7 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Attempt from "../domain/Attempt.js"
 
 /**
  * Which rows a narrower terminal wraps: `all`, `others` than the cursor's (xterm.js, as in VS Code), or `none` (xterm).
@@ -156,11 +157,8 @@ export const layerNode = (name: "stdout" | "stderr"): Layer.Layer<Terminal> =>
           },
           onStop: (leave, back) =>
             listen(() => {
-              try {
-                Fs.writeSync(fd, leave())
-              } catch {
-                // It is gone, or full.
-              }
+              // It is gone, or full.
+              Attempt.ignore(() => Fs.writeSync(fd, leave()))
             }, back),
           write: (text) => writeAll(fd, Buffer.from(text))
         })

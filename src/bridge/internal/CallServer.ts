@@ -151,11 +151,8 @@ class Programs {
   /** Removes a program, unless its name is still one of a command, or of a text. */
   private drop(name: string): void {
     if (this.exactNames.has(name) || this.knownNames.has(name) || this.named.has(name)) return
-    try {
-      Fs.unlinkSync(`${this.place}/${name}`)
-    } catch {
-      // A command has removed it, or has put a directory in its place.
-    }
+    // A command has removed it, or has put a directory in its place.
+    Attempt.ignore(() => Fs.unlinkSync(`${this.place}/${name}`))
   }
 }
 
@@ -226,11 +223,8 @@ class Tickets {
   }
 
   private write(slots: string): void {
-    try {
-      Fs.writeSync(this.fd, slots)
-    } catch {
-      // A command has filled the FIFO: `check` empties it, and replaces what was lost.
-    }
+    // A command has filled the FIFO: `check` empties it, and replaces what was lost.
+    Attempt.ignore(() => Fs.writeSync(this.fd, slots))
   }
 
   private readAll(): Set<string> {

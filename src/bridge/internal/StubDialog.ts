@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import type * as Net from "node:net"
 import * as Data from "effect/Data"
 import * as ShellText from "../../bash/ShellText.js"
+import * as Attempt from "../../domain/Attempt.js"
 import * as Fifo from "./Fifo.js"
 import { Gone } from "./Fifo.js"
 
@@ -237,12 +238,11 @@ export class StubDialog {
 
   /** Tells the caller, as soon as it listens, to say something and to end. */
   private refuse(said: string): void {
-    try {
+    // The caller has ended, or was dismissed.
+    Attempt.ignore(() => {
       this.tell("say", "2", said)
       this.tell("exit", "1")
-    } catch {
-      // The caller has ended, or was dismissed.
-    }
+    })
   }
 
   private takeReplies(chunk: Buffer): void {

@@ -251,13 +251,9 @@ export const instructions = (roots: ReadonlyArray<Root>, skill: Skill): Either.E
 
 /** The names of a directory, but for hidden ones, in order. */
 const namesIn = (directory: string): ReadonlyArray<string> =>
-  Attempt.orElse(() => {
-    if (Fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return []
-    return Fs.readdirSync(directory)
-      .filter((name) => !name.startsWith("."))
-      .sort()
-      .slice(0, mostSkills)
-  }, [])
+  readNames(directory)
+    .filter((name) => !name.startsWith("."))
+    .slice(0, mostSkills)
 
 /** The file with a skill's instructions; undefined where a directory has none. */
 const markdownOf = (directory: string): string | undefined => {

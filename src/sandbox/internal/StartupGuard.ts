@@ -371,12 +371,12 @@ const missing = "-"
 const stampOf = (path: string): string => {
   const { text } = FileStamp.of(path)
   if (text === missing || !HostPath.isDirectory(path)) return text
-  try {
-    return Fs.readdirSync(path)
-      .slice(0, mostWords)
-      .map((name) => stampIn(path, name))
-      .join("\n")
-  } catch {
-    return text
-  }
+  return Attempt.orElse(
+    () =>
+      Fs.readdirSync(path)
+        .slice(0, mostWords)
+        .map((name) => stampIn(path, name))
+        .join("\n"),
+    text
+  )
 }

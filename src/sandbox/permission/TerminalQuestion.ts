@@ -138,11 +138,8 @@ class Question {
   }
 
   private write(text: string): void {
-    try {
-      Fs.writeSync(this.fd, text)
-    } catch {
-      // The terminal has gone.
-    }
+    // The terminal has gone.
+    Attempt.ignore(() => Fs.writeSync(this.fd, text))
   }
 }
 

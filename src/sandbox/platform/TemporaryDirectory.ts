@@ -51,27 +51,25 @@ const takeAway = (path: string): string | undefined => {
 
 /** Removes an entry of a session, what it has made to pass, and the directory of the entries with the last. */
 const letGo = (own: string): void => {
-  try {
+  // Other sessions are there.
+  Attempt.ignore(() => {
     for (const name of namesIn(own)) {
       removePoint(Fs.readlinkSync(Path.join(own, name), "buffer"))
       Fs.unlinkSync(Path.join(own, name))
     }
     Fs.rmdirSync(own)
     Fs.rmdirSync(Path.dirname(own))
-  } catch {
-    // Other sessions are there.
-  }
+  })
 }
 
 /** Removes what was made to mount something on, unless commands have filled it. */
 const removePoint = (point: Buffer): void => {
-  try {
+  // Commands have filled or removed it.
+  Attempt.ignore(() => {
     const at = Fs.lstatSync(point)
     if (at.isDirectory()) Fs.rmdirSync(point)
     else if (at.size === 0) Fs.unlinkSync(point)
-  } catch {
-    // Commands have filled or removed it.
-  }
+  })
 }
 
 const removing = 'chmod -R u+rwX -- "$@" 2>/dev/null; rm -rf -- "$@"'

@@ -38,11 +38,10 @@ const sweep = (all: string): void => {
   const before = Date.now() - unusedAfter
   for (const name of Fs.readdirSync(all).slice(0, mostSwept)) {
     const path = Path.join(all, name)
-    try {
+    // It is not empty, or not there any more.
+    Attempt.ignore(() => {
       if (Fs.lstatSync(path).mtimeMs < before) Fs.rmdirSync(path)
-    } catch {
-      // It is not empty, or not there any more.
-    }
+    })
   }
 }
 

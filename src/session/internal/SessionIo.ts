@@ -4,6 +4,7 @@
 
 import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
+import * as Attempt from "../../domain/Attempt.js"
 import type { StreamName } from "../../domain/KeptOutput.js"
 import * as Descriptors from "../Descriptors.js"
 import type { FifoPairs, PipePaths } from "../Fifo.js"
@@ -15,11 +16,8 @@ import { OutputPipe, type Sink } from "./OutputPipe.js"
 import * as ShellState from "./ShellState.js"
 
 const rename = (from: string, to: string): void => {
-  try {
-    Fs.renameSync(from, to)
-  } catch {
-    // A command has deleted it.
-  }
+  // A command has deleted it.
+  Attempt.ignore(() => Fs.renameSync(from, to))
 }
 
 /** The most bytes of a state; a longer one is lost, and the result says so. */
@@ -261,11 +259,7 @@ export class PipePool {
 
   /** Takes a pair that no other process writes to; undefined where none is left, or none could be opened. */
   take(): PipePair | undefined {
-    try {
-      return this.next()
-    } catch {
-      return undefined
-    }
+    return Attempt.orUndefined(() => this.next())
   }
 
   /** Makes more pairs where none is left; rejects with the error of mkfifo or of the file system. */

@@ -3,6 +3,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as CommandLine from "../../../bash/CommandLine.js"
+import * as Attempt from "../../../domain/Attempt.js"
 import { InvalidUsage } from "../../../domain/CommandError.js"
 import * as CommandListener from "../../../domain/CommandListener.js"
 import type { ToolCall } from "../../../domain/ToolCall.js"
@@ -17,11 +18,7 @@ import type { Emit } from "./EventQueue.js"
 /** Returns the arguments of a call of the tool Bash in the form of its parameters; undefined if they are not JSON. */
 export const argumentsOf = (call: ToolCall): unknown => {
   if (call.name !== "Bash") return undefined
-  try {
-    return BashArguments.prepare(JSON.parse(call.arguments))
-  } catch {
-    return undefined
-  }
+  return Attempt.orUndefined(() => BashArguments.prepare(JSON.parse(call.arguments)))
 }
 
 /** Returns the command line of a call of the tool Bash; undefined for invalid arguments or a restart. */
@@ -97,9 +94,5 @@ const cut = new InvalidUsage({
 /** Tests whether the arguments of a call are incomplete because the answer was too long. */
 const isCut = ({ calls, reason }: Pick<Finished, "calls" | "reason">, call: ToolCall): boolean => {
   if (reason !== "length" || call !== calls.at(-1)) return false
-  try {
-    return call.arguments === "{}" || JSON.parse(call.arguments) === undefined
-  } catch {
-    return true
-  }
+  return Attempt.orElse(() => call.arguments === "{}" || JSON.parse(call.arguments) === undefined, true)
 }

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Attempt from "../../../domain/Attempt.js"
 import * as OwnFile from "../../../extension/mcp/OwnFile.js"
 import * as RegularFile from "../../../files/RegularFile.js"
 import * as Transcript from "../Transcript.js"
@@ -98,16 +99,15 @@ const writeAll = (fd: number, bytes: Uint8Array): void => {
 
 /** Syncs a new name to the disk, if the file system can. */
 const syncDirectory = (path: string): void => {
-  try {
+  // Some file systems refuse it.
+  Attempt.ignore(() => {
     const fd = Fs.openSync(path, O_RDONLY)
     try {
       Fs.fsyncSync(fd)
     } finally {
       Fs.closeSync(fd)
     }
-  } catch {
-    // Some file systems refuse it.
-  }
+  })
 }
 
 const openFile = (path: string, flags: number): number => {

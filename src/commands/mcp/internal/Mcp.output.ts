@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { CommandCall } from "../../../command/CommandHandler.js"
+import * as Attempt from "../../../domain/Attempt.js"
 import type { Image } from "../../../domain/CommandResult.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
 import type { McpOutput } from "../../../extension/mcp/McpClient.js"
@@ -173,9 +174,5 @@ const isSame = (text: string, value: unknown): boolean => {
   const json = JSON.stringify(value)
   // Most texts are no JSON, and need not be parsed to tell.
   if (text.trimStart()[0] !== json[0] || text.length * 2 < json.length) return false
-  try {
-    return isDeepStrictEqual(JSON.parse(text), value)
-  } catch {
-    return false
-  }
+  return Attempt.orElse(() => isDeepStrictEqual(JSON.parse(text), value), false)
 }

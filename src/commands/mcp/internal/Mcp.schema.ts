@@ -3,6 +3,7 @@
  * lead in circles, and the work on one schema is bounded.
  */
 
+import * as Attempt from "../../../domain/Attempt.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
 import type { JsonSchema, McpTool } from "../../../extension/mcp/McpClient.js"
 import * as McpName from "../../../extension/mcp/McpName.js"
@@ -250,11 +251,7 @@ const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArra
 
 const unescaped = (part: string): string => {
   const plain = part.replaceAll("~1", "/").replaceAll("~0", "~")
-  try {
-    return decodeURIComponent(plain)
-  } catch {
-    return plain
-  }
+  return Attempt.orElse(() => decodeURIComponent(plain), plain)
 }
 
 /** What two schemas both say. */

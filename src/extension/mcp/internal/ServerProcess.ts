@@ -1,6 +1,7 @@
 /** Runs the program of an MCP server, and ends it with all that it has started. */
 import * as ChildProcess from "node:child_process"
 import * as Timers from "node:timers/promises"
+import * as Attempt from "../../../domain/Attempt.js"
 import * as ProcessTable from "../../../session/ProcessTable.js"
 
 /** A program that was started, as the leader of a process group of its own. */
@@ -72,11 +73,8 @@ export const start = (program: Program, listener: Listener): Promise<ServerProce
     watcher.stdin.on("error", () => {})
 
     const killGroup = (signal: NodeJS.Signals) => {
-      try {
-        process.kill(-pid, signal)
-      } catch {
-        // It is empty already.
-      }
+      // It is empty already.
+      Attempt.ignore(() => process.kill(-pid, signal))
     }
 
     let stderr: Buffer = Buffer.alloc(0)

@@ -149,16 +149,15 @@ class Watches {
 
   private look(directory: string): void {
     const isWatched = this.start(directory)
-    try {
+    // It is gone, or there are no descriptors left: it is looked at again.
+    Attempt.ignore(() => {
       const { ctimeMs } = Fs.lstatSync(BytePath.toHost(directory))
       if (ctimeMs !== this.polled.get(directory) || ctimeMs > Date.now() - unsettled) {
         for (const { name } of FileWalk.list(directory) ?? []) this.see(directory, name)
         this.see(directory, null)
       }
       this.polled.set(directory, ctimeMs)
-    } catch {
-      // It is gone, or there are no descriptors left: it is looked at again.
-    }
+    })
     if (isWatched) this.polled.delete(directory)
   }
 }

@@ -208,11 +208,11 @@ export interface Area {
 const maskOf = (path: string, rule: Rule): Mask | undefined => {
   const real = WriteRoots.realPath(path)
   if (real === undefined || real === "/") return undefined
-  try {
-    return { path: real, kind: Fs.statSync(BytePath.toHost(real)).isDirectory() ? "directory" : "file", rule }
-  } catch {
-    return undefined
-  }
+  return Attempt.orUndefined(() => ({
+    path: real,
+    kind: Fs.statSync(BytePath.toHost(real)).isDirectory() ? "directory" : "file",
+    rule
+  }))
 }
 
 /** Makes the mask of a directory that hides from us what the blacklist may name, and that commands may look into. */

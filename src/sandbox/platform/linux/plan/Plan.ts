@@ -2,6 +2,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
+import * as Attempt from "../../../../domain/Attempt.js"
 import type { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as BytePath from "../../../policy/BytePath.js"
@@ -43,11 +44,8 @@ export const makeDirectory = (sessions: string): PlanDirectory => {
 /** Removes the directory, and with the last of them the directory of all sessions. */
 export const removeDirectory = (directory: PlanDirectory): void => {
   Fs.rmSync(directory.path, { recursive: true, force: true })
-  try {
-    Fs.rmdirSync(Path.dirname(directory.path))
-  } catch {
-    // Other sessions are in it.
-  }
+  // Other sessions are in it.
+  Attempt.ignore(() => Fs.rmdirSync(Path.dirname(directory.path)))
 }
 
 /** Escapes white space, backslashes and `#` as octal numbers. */

@@ -62,11 +62,8 @@ const isLedAstray = (rule: Rule, places: ReadonlyArray<string>): boolean => {
  */
 const hold = (path: string): string | undefined => {
   const directory = Path.dirname(path)
-  try {
-    Directories.make(directory, BytePath.toHost)
-  } catch {
-    // A sandboxed command can't create it either.
-  }
+  // A sandboxed command can't create it either.
+  Attempt.ignore(() => Directories.make(directory, BytePath.toHost))
   return realPath(directory)
 }
 

@@ -25,11 +25,8 @@ const sweep = (parent: string): void => {
   for (const name of Fs.readdirSync(parent)) {
     const pid = /^synapse-(\d+)-/.exec(name)?.[1]
     if (pid === undefined || Fs.existsSync(`/proc/${pid}`)) continue
-    try {
-      Fs.rmdirSync(Path.join(parent, name))
-    } catch {
-      // Another process has removed it, or it is not empty.
-    }
+    // Another process has removed it, or it is not empty.
+    Attempt.ignore(() => Fs.rmdirSync(Path.join(parent, name)))
   }
 }
 

@@ -53,13 +53,12 @@ const targets = (masks: ReadonlyArray<Mask>) => {
   const byIdentity = new Map<string, Mask>()
   const byMapping = new Map<string, Mask>()
   for (const mask of masks) {
-    try {
+    // It is gone again: nobody fills it in.
+    Attempt.ignore(() => {
       const { dev, ino } = Fs.statSync(BytePath.toHost(mask.path), { bigint: true })
       byIdentity.set(`${dev}:${ino}`, mask)
       byMapping.set(`${deviceOf(dev)} ${ino}`, mask)
-    } catch {
-      // It is gone again: nobody fills it in.
-    }
+    })
   }
   const directories = masks.filter(({ kind }) => kind === "directory")
   const inDirectory = (path: string) => directories.find((mask) => isWithin(path, mask.path))
