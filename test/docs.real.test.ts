@@ -76,6 +76,23 @@ const rerun = (block: string, run: (command: string) => string): string =>
 const fences = (text: string, language: string) =>
   new RegExp(`(?<=^\`\`\`${language}\\n)(?:(?!\`\`\`)[^])*`, "gm")[Symbol.matchAll](text)
 
+interface JsonSchema {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly additionalProperties?: boolean | JsonSchema
+}
+
+/** Lists what a schema describes, by its path: `providers.<name>.model`. */
+const fieldsOf = (
+  { additionalProperties: more, description, properties = {} }: JsonSchema,
+  path = ""
+): ReadonlyArray<ReadonlyArray<string>> =>
+  description !== undefined && path !== ""
+    ? [[`\`${path}\``, description]]
+    : Object.entries({ ...properties, ...(typeof more === "object" ? { "<name>": more } : {}) }).flatMap(
+        ([name, inner]) => fieldsOf(inner, path === "" ? name : `${path}.${name}`)
+      )
+
 describe("the documentation", () => {
   for (const page of pages) {
     const text = Fs.readFileSync(page, "utf8")
@@ -102,6 +119,18 @@ describe("the documentation", () => {
       })
     )
   }
+
+  it("docs/settings.md has the fields of each file, as its schema names them", async () => {
+    const page = Path.join(docs, "settings.md")
+    let text = Fs.readFileSync(page, "utf8")
+    for (const file of Fs.readdirSync(Path.join(root, "dist/schemas"))) {
+      const schema = JSON.parse(Fs.readFileSync(Path.join(root, "dist/schemas", file), "utf8"))
+      const rows = [["field", "sets"], ["---", "---"], ...fieldsOf(schema)]
+      const table = rows.map((row) => `| ${row.join(" | ")} |\n`).join("")
+      text = text.replace(new RegExp(`(?<=^## .*\\b${escape(file)}\`\\n[^|]*)(?:\\|.*\\n)+`, "m"), () => table)
+    }
+    await expect(text).toMatchFileSnapshot(page)
+  })
 
   it("docs/settings.md names every variable", () => {
     const text = Fs.readFileSync(Path.join(docs, "settings.md"), "utf8")

@@ -22,10 +22,25 @@ const files = {
   ]
 }
 
+/**
+ * Puts the descriptions of fields where JSON Schema looks for them: beside fields with defaults, they are with the type.
+ *
+ * @param {any} ast
+ */
+const describe = ({ from, to, types = [] }) => {
+  for (const field of from?.propertySignatures ?? []) {
+    const same = to.propertySignatures?.find((/** @type {any} */ { name }) => name === field.name)
+    Object.assign(field.annotations, same?.annotations)
+    describe(field.type)
+  }
+  for (const type of types) describe(type)
+}
+
 fs.mkdirSync(path.join(dist, "schemas"), { recursive: true })
 for (const [name, [title, { ast }, additionalPropertiesStrategy]] of Object.entries(files)) {
   /** @type {Record<string, JSONSchema.JsonSchema7>} */
   const definitions = {}
+  describe(ast)
   const schema = JSONSchema.fromAST(ast, { definitions, additionalPropertiesStrategy })
   const $defs = Object.keys(definitions).length === 0 ? {} : { $defs: definitions }
   const whole = { $schema: "http://json-schema.org/draft-07/schema#", title, ...schema, ...$defs }

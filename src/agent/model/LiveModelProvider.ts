@@ -30,28 +30,25 @@ const price = Schema.Number.pipe(Schema.between(0, 1_000_000_000))
 
 /** The schema of a provider. */
 const Provider = Schema.Struct({
-  /** Its protocol; for `anthropic` and `openai` it is their own, else `compatible` by default. */
   kind: Schema.optional(
     Schema.Literal("anthropic", "openai", "compatible").annotations({
       // Without the override, the first one alone would be named.
       message: () => ({ message: 'it must be "anthropic", "openai" or "compatible"', override: true })
     })
-  ),
-  baseUrl: Schema.optional(Schema.NonEmptyString),
-  apiKey: Schema.optional(Schema.Redacted(Schema.NonEmptyString)),
-  /** The name of the variable that holds the key. */
-  apiKeyVariable: Schema.optional(Schema.NonEmptyString),
-  /** The default model. */
-  model: Schema.optional(Schema.NonEmptyString),
-  headers: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Redacted(Schema.String) })),
-  /** The most tokens of a request. */
-  contextWindow: Schema.optional(count),
-  /** The most tokens of an answer. */
-  maxOutput: Schema.optional(count),
-  /** False for a server that can't stream its answers. */
-  stream: Schema.optional(Schema.Boolean),
-  /** False for a model that takes no images. */
-  images: Schema.optional(Schema.Boolean)
+  ).annotations({ description: "its protocol; by default its name's, else `compatible`" }),
+  baseUrl: Schema.optional(Schema.NonEmptyString).annotations({ description: "its address" }),
+  apiKey: Schema.optional(Schema.Redacted(Schema.NonEmptyString)).annotations({ description: "its key" }),
+  apiKeyVariable: Schema.optional(Schema.NonEmptyString).annotations({
+    description: "the variable that holds its key"
+  }),
+  model: Schema.optional(Schema.NonEmptyString).annotations({ description: "its default model" }),
+  headers: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Redacted(Schema.String) })).annotations({
+    description: "headers of each request"
+  }),
+  contextWindow: Schema.optional(count).annotations({ description: "the most tokens of a request" }),
+  maxOutput: Schema.optional(count).annotations({ description: "the most tokens of an answer" }),
+  stream: Schema.optional(Schema.Boolean).annotations({ description: "`false` if it can't stream answers" }),
+  images: Schema.optional(Schema.Boolean).annotations({ description: "`false` if its models take no images" })
 })
 
 /** A provider. */
@@ -66,13 +63,19 @@ interface Provider extends Schema.Schema.Type<typeof Provider> {}
 export const SettingsFile = Schema.Struct({
   /** The JSON Schema that an editor checks the file by. */
   $schema: Schema.optional(Schema.String),
-  provider: Schema.optional(Schema.NonEmptyString),
-  model: Schema.optional(Schema.NonEmptyString),
+  provider: Schema.optional(Schema.NonEmptyString).annotations({ description: "the default provider" }),
+  model: Schema.optional(Schema.NonEmptyString).annotations({ description: "the default model" }),
   providers: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Provider }), { default: () => ({}) }),
   prices: Schema.optionalWith(
     Schema.Record({
       key: Schema.String,
-      value: Schema.Struct({ input: price, output: price, cached: Schema.optional(price) })
+      value: Schema.Struct({
+        input: Schema.propertySignature(price).annotations({ description: "the price of a million tokens sent" }),
+        output: Schema.propertySignature(price).annotations({ description: "the price of a million tokens received" }),
+        cached: Schema.optional(price).annotations({
+          description: "the price of a million tokens sent that were cached"
+        })
+      })
     }),
     { default: () => ({}) }
   )

@@ -12,14 +12,14 @@ const Texts = Schema.Record({ key: Schema.String, value: Schema.String })
 
 /** The schema of a definition. */
 export const Written = Schema.Struct({
-  type: Schema.optional(Schema.String),
-  disabled: Schema.optional(Schema.Boolean),
-  command: Schema.optional(Schema.String),
-  args: Schema.optional(Schema.Array(Schema.String)),
-  env: Schema.optional(Texts),
-  cwd: Schema.optional(Schema.String),
-  url: Schema.optional(Schema.String),
-  headers: Schema.optional(Texts)
+  type: Schema.optional(Schema.String).annotations({ description: "`stdio` or `http`; told by `command` and `url`" }),
+  disabled: Schema.optional(Schema.Boolean).annotations({ description: "`true` leaves the server out" }),
+  command: Schema.optional(Schema.String).annotations({ description: "the program that is the server" }),
+  args: Schema.optional(Schema.Array(Schema.String)).annotations({ description: "its words" }),
+  env: Schema.optional(Texts).annotations({ description: "its variables" }),
+  cwd: Schema.optional(Schema.String).annotations({ description: "the directory that it starts in" }),
+  url: Schema.optional(Schema.String).annotations({ description: "the address of a server over HTTP" }),
+  headers: Schema.optional(Texts).annotations({ description: "headers of each request" })
 })
 
 const keys = new Set(Object.keys(Written.fields))

@@ -12,15 +12,16 @@ import * as JsonText from "../../domain/JsonText.js"
 const entries = Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
 
 const Filesystem = Schema.Struct({
-  whitelist: entries,
-  blacklist: entries,
-  /** Exact paths that commands may read although a built-in rule hides them. */
-  readable: entries
+  whitelist: entries.annotations({ description: "paths that commands may write" }),
+  blacklist: entries.annotations({ description: "paths and patterns that commands may neither read nor write" }),
+  readable: entries.annotations({ description: "paths that commands may read although a built-in rule hides them" })
 })
 const noLists = { whitelist: [], blacklist: [], readable: [] }
 /** `allowNetwork` is always false, whatever the file says: no rule gives access to the network. */
 const Network = Schema.transform(
-  Schema.Struct({ allowNetwork: Schema.optional(Schema.Unknown) }),
+  Schema.Struct({
+    allowNetwork: Schema.optional(Schema.Unknown).annotations({ description: "no effect: commands have no network" })
+  }),
   Schema.Struct({ allowNetwork: Schema.Literal(false), isAsked: Schema.optional(Schema.Literal(true)) }),
   {
     strict: true,
@@ -34,16 +35,25 @@ const Network = Schema.transform(
 const Policy = Schema.Struct({
   filesystem: Schema.optionalWith(Filesystem, { default: () => noLists }),
   network: Schema.optionalWith(Network, { default: () => ({ allowNetwork: false as const }) }),
-  /** `own` lets commands use unix sockets that they make; true lets them use all, and so reach programs outside. */
-  unixSockets: Schema.optional(Schema.Union(Schema.Boolean, Schema.Literal("own"))),
-  /** Unix sockets of programs outside that commands may use, such as `$SSH_AUTH_SOCK`. */
-  sockets: Schema.optional(Schema.Array(Schema.String)),
-  /** False leaves commands without the directory for the caches of tools. */
-  toolCache: Schema.optional(Schema.Boolean),
-  /** `private` gives commands a `/tmp` of their own, kept for the working directory; `host` shows the machine's. */
-  temporary: Schema.optional(Schema.Literal("private", "host")),
-  /** The most that commands have of something at a time: of processes and threads, 2048 by default. */
-  limits: Schema.optional(Schema.Struct({ processes: Schema.optional(Schema.Int.pipe(Schema.between(16, 4_194_304))) }))
+  unixSockets: Schema.optional(Schema.Union(Schema.Boolean, Schema.Literal("own"))).annotations({
+    description: "`own` for unix sockets that commands make, `true` for all unix sockets"
+  }),
+  sockets: Schema.optional(Schema.Array(Schema.String)).annotations({
+    description: "unix sockets of programs outside that commands may use, such as `$SSH_AUTH_SOCK`"
+  }),
+  toolCache: Schema.optional(Schema.Boolean).annotations({
+    description: "`false` for no directory for the caches of tools"
+  }),
+  temporary: Schema.optional(Schema.Literal("private", "host")).annotations({
+    description: "`host` for the machine's `/tmp`, `private` for one of the working directory"
+  }),
+  limits: Schema.optional(
+    Schema.Struct({
+      processes: Schema.optional(Schema.Int.pipe(Schema.between(16, 4_194_304))).annotations({
+        description: "the most processes and threads; 2048 by default"
+      })
+    })
+  )
 })
 
 /**
@@ -53,18 +63,21 @@ const Policy = Schema.Struct({
  * @category schemas
  */
 export const SandboxFile = Schema.Struct({
-  /** The sandbox is enabled unless this is `false`; anything else that is no boolean is an error. */
-  enabled: Schema.optionalWith(Schema.Boolean, { default: () => true }),
-  provider: Schema.optionalWith(Schema.NonEmptyString, { default: () => "local" }),
+  enabled: Schema.optionalWith(Schema.Boolean, { default: () => true }).annotations({
+    description: "`false` switches the sandbox off"
+  }),
+  provider: Schema.optionalWith(Schema.NonEmptyString, { default: () => "local" }).annotations({
+    description: "what makes the sandbox; `local` by default"
+  }),
   policy: Schema.optionalWith(Policy, {
     default: () => ({ filesystem: noLists, network: { allowNetwork: false as const } })
   }),
-  /** Names of variables that commands get besides those that every sandbox gets, secrets or not. */
-  env: entries,
-  /** Options that only the provider reads. */
+  env: entries.annotations({
+    description: "variables that commands get besides those of every sandbox, secrets or not"
+  }),
   providerOptions: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), {
     default: () => ({})
-  })
+  }).annotations({ description: "options that only the provider reads" })
 })
 
 /**
