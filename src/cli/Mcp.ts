@@ -22,7 +22,6 @@ import * as McpConfig from "../extension/mcp/McpConfig.js"
 import * as McpEnvironment from "../extension/mcp/McpEnvironment.js"
 import * as McpName from "../extension/mcp/McpName.js"
 import type { NamedFile } from "../extension/mcp/NamedFiles.js"
-import type { Server as McpServer } from "../extension/mcp/Server.js"
 import * as Server from "../extension/mcp/Server.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
@@ -45,7 +44,7 @@ const row = (name: string, text: string): string => `    ${name.padEnd(9)}  ${te
 const names = (label: string, values: Readonly<Record<string, string>>): ReadonlyArray<string> =>
   Object.keys(values).length === 0 ? [] : [row(label, Object.keys(values).map(shownWord).join(" "))]
 
-const whatRuns = (server: McpServer): ReadonlyArray<string> => {
+const whatRuns = (server: Server.Server): ReadonlyArray<string> => {
   if (server.definition === undefined) return []
   return Definition.Definition.$match(server.definition, {
     Stdio: ({ args, command, cwd, env }) => [
@@ -67,7 +66,7 @@ const whatRuns = (server: McpServer): ReadonlyArray<string> => {
  * Describes a server in full: what it runs, the names of its variables or headers, those that it reads from the
  * environment, and the files that are trusted with it.
  */
-const describeServer = (server: McpServer, files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => {
+const describeServer = (server: Server.Server, files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => {
   const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(Server.namesIn)
   return [
     `  ${server.name}${server.isDisabled ? " (disabled)" : ""}`,
@@ -82,7 +81,7 @@ const describeServer = (server: McpServer, files: ReadonlyArray<NamedFile>): Rea
 interface Pending {
   /** The sentence above the servers. */
   readonly heading: string
-  readonly servers: ReadonlyArray<Found & { readonly server: McpServer }>
+  readonly servers: ReadonlyArray<Found & { readonly server: Server.Server }>
   readonly files: ReadonlyArray<NamedFile>
 }
 

@@ -11,7 +11,6 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { CommandLine as CommandLineOfPlainCall } from "../bash/CommandLine.js"
 import * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
 import type { CommandCall } from "../command/CommandHandler.js"
@@ -44,7 +43,7 @@ interface PlainCall {
  * Returns the call that a line makes; undefined where it needs a shell. A command that is not registered gets its name
  * only, for the error.
  */
-const of = (line: CommandLineOfPlainCall, handler: CommandHandler | undefined): PlainCall | undefined => {
+const of = (line: CommandLine.CommandLine, handler: CommandHandler | undefined): PlainCall | undefined => {
   const { name } = line
   if (handler === undefined) return line.simple ? { name, args: [] } : undefined
   if (handler.usesFiles === true || line.assignments.length > 0) return undefined
@@ -63,7 +62,7 @@ const longestTold = 100_000
  * Tests whether a quote is not closed, so that no shell can run the line: the handler can say more of it. Only where the
  * line begins with a quote and holds no substitution, which the parser may have left to bash.
  */
-const isUnclosed = (line: CommandLineOfPlainCall): boolean =>
+const isUnclosed = (line: CommandLine.CommandLine): boolean =>
   line.text.length < longestTold &&
   line.rest.startsWith("'") &&
   !/`|\$\(/.test(line.rest) &&

@@ -21,7 +21,6 @@ import { CommandQueue } from "./CommandQueue.js"
 import type { Fed, ReadyShell } from "./internal/CommandDelivery.js"
 import { CommandFeeder } from "./internal/CommandDelivery.js"
 import { SessionState } from "./internal/SessionState.js"
-import type { ShellLifecycle as Lifecycle } from "./internal/ShellLifecycle.js"
 import * as ShellLifecycle from "./internal/ShellLifecycle.js"
 import * as Job from "./Job.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
@@ -35,7 +34,7 @@ type Answer = Effect.Effect<CommandResult, ExecutionFailed>
 /** The dependencies of a dispatch. */
 interface DispatchOptions {
   readonly feeder: CommandFeeder
-  readonly lifecycle: Lifecycle
+  readonly lifecycle: ShellLifecycle.ShellLifecycle
   readonly state: SessionState
   readonly bridge: Context.Tag.Service<ShellBridge>
 }

@@ -16,7 +16,6 @@ import {
   toText
 } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
-import type { CommandResult as CommandResultOfOutputText } from "../domain/CommandResult.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import type * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -162,7 +161,7 @@ const mark = (left: number): string => `[… ${left} characters left out${markEn
  *
  * @since 0.1.0
  */
-export const of = (output: Pick<CommandResultOfOutputText, "stdout" | "stderr" | "kept" | "order">): string => {
+export const of = (output: Pick<CommandResult.CommandResult, "stdout" | "stderr" | "kept" | "order">): string => {
   const { kept } = output
   const limit = kept?.limit ?? KeptOutput.defaultLimit
   const stdout = shown(output.stdout, kept?.stdout)

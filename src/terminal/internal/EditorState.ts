@@ -1,8 +1,6 @@
 /** The state of a line editor. */
 
-import type { EditedText as EditedTextOfHistoryWalk } from "./EditedText.js"
 import * as EditedText from "./EditedText.js"
-import { atEnd } from "./EditedText.js"
 import type { Key } from "./KeyParser.js"
 
 /** Incremental backward search. */
@@ -14,8 +12,8 @@ class HistorySearch {
 
   constructor(
     private readonly entries: ReadonlyArray<string>,
-    readonly draft: EditedTextOfHistoryWalk,
-    public found: EditedTextOfHistoryWalk = draft
+    readonly draft: EditedText.EditedText,
+    public found: EditedText.EditedText = draft
   ) {
     this.at = entries.length
   }
@@ -61,18 +59,18 @@ class HistoryWalk {
 
   constructor(
     private readonly entries: ReadonlyArray<string>,
-    private readonly draft: EditedTextOfHistoryWalk
+    private readonly draft: EditedText.EditedText
   ) {
     this.at = entries.length
     this.prefix = draft.text.slice(0, draft.place)
   }
 
-  go(by: 1 | -1, shown: string): EditedTextOfHistoryWalk | undefined {
+  go(by: 1 | -1, shown: string): EditedText.EditedText | undefined {
     for (let at = this.at + by; at >= 0 && at <= this.entries.length; at += by) {
       const entry = this.entries[at]
       if (entry !== undefined && (!entry.startsWith(this.prefix) || entry === shown)) continue
       this.at = at
-      return entry === undefined ? this.draft : atEnd(entry)
+      return entry === undefined ? this.draft : EditedText.atEnd(entry)
     }
     return undefined
   }
