@@ -1,6 +1,6 @@
 "use strict"
 // The user's own code cache. Whoever can write it can run code as this user: it is used only where nobody else can. Commands in a
-// sandbox, which run as the user, can't write it because `$SYNAPSE_HOME` is read-only to them.
+// sandbox, which run as the user, can't write it because it is hidden from them.
 const fs = require("node:fs")
 
 /** Builds of which a cache is kept; those that were made last. */

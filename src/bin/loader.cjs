@@ -1,6 +1,6 @@
 "use strict"
 // Loads the bundle's chunks with V8's code cache: the build's, which lies beside them; where there is none, as in an installed
-// package, the user's own in `$SYNAPSE_HOME/cache`, which the first run makes when it exits.
+// package, the user's own in `~/.synapse/cache`, which the first run makes when it exits.
 const fs = require("node:fs")
 const vm = require("node:vm")
 
@@ -16,18 +16,14 @@ const read = (/** @type {string} */ file) => {
 }
 
 /**
- * Finds the directory for the user's own cache; undefined in a shell of ours, where a model's commands run, and where node
- * is told to do without a cache.
+ * Finds the directory for the user's own cache: in the account's own home, since commands may have written what a variable
+ * names. Undefined in a shell of ours, where a model's commands run, and where node is told to do without a cache.
  */
 const findHome = () => {
   const { env } = process
   if (env["SYNAPSE_SESSION"] !== undefined || env["NODE_DISABLE_COMPILE_CACHE"] !== undefined) return undefined
   try {
-    const { homedir } = require("node:os")
-    const path = require("node:path")
-    const home = env["SYNAPSE_HOME"]?.replace(/^~(?=\/|$)/, homedir) || path.join(homedir(), ".synapse")
-    // A relative one (`HOME=`, `HOME=.`) would lie in the working directory, which commands may write.
-    return path.isAbsolute(home) ? home : undefined
+    return `${require("node:os").userInfo().homedir}/.synapse`
   } catch {
     return undefined
   }

@@ -11,7 +11,9 @@ import * as ForeignText from "../domain/ForeignText.js"
 import * as LocalSkillStore from "../extension/skill/LocalSkillStore.js"
 import * as OwnSkills from "../extension/skill/OwnSkills.js"
 import { type Skill, SkillStore } from "../extension/skill/SkillStore.js"
+import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import * as Action from "./Action.js"
 import { complain, write } from "./Answer.js"
@@ -67,11 +69,27 @@ const own = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => LocalSkill
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "io", reason })
 
+/** Makes the test for what the policy hides. */
+const denying = (directory: string) =>
+  Effect.map(
+    Effect.flatMap(PolicyBuilder.PolicyBuilder, (builder) => builder.build(directory)),
+    (policy) => {
+      const { decide } = PolicyDecision.make(policy)
+      return (real: string) => {
+        const verdict = decide(real, "read")
+        return verdict.allowed ? undefined : `rule ${verdict.rule.pattern}`
+      }
+    }
+  ).pipe(Effect.mapError(({ message }) => failed(message)))
+
 /** Copies all of these; those that can't be are named, and the others are added. */
 const addAll = (directories: ReadonlyArray<string>, replaces: boolean) =>
   Effect.gen(function* () {
     const target = yield* own
-    const done = yield* Effect.forEach(directories, (from) => Effect.either(OwnSkills.add(target, from, replaces)))
+    const denies = yield* denying(Path.dirname(directories[0] ?? "/"))
+    const done = yield* Effect.forEach(directories, (from) =>
+      Effect.either(OwnSkills.add(target, from, replaces, denies))
+    )
     const texts = done.map((one) =>
       Either.match(one, {
         onLeft: (reason) => `Not added: ${reason}`,
@@ -91,7 +109,8 @@ export const add = (given: { readonly dir: string; readonly force: boolean }) =>
     const from = /^skill\.md$/i.test(Path.basename(written)) ? Path.dirname(written) : written
     const below = yield* Effect.mapError(OwnSkills.below(from), failed)
     if (below.length > 0) return yield* addAll(below, given.force)
-    const added = yield* Effect.mapError(OwnSkills.add(yield* own, from, given.force), failed)
+    const denies = yield* denying(from)
+    const added = yield* Effect.mapError(OwnSkills.add(yield* own, from, given.force, denies), failed)
     const skill = yield* (yield* SkillStore).find(added.name)
     const left = added.leftOut.map((what) => `Left out: ${ForeignText.line(what, 300)}\n`).join("")
     const hidden =

@@ -1,6 +1,8 @@
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as SkillActions from "../../src/cli/SkillActions.js"
@@ -8,6 +10,12 @@ import { SkillStore } from "../../src/extension/skill/SkillStore.js"
 import { run } from "../support/cli/Program.js"
 import * as Directory from "../support/sandbox/Directory.js"
 import * as Place from "../support/skill/Place.js"
+
+const sources = Fs.mkdtempSync(Path.join(Os.tmpdir(), "synapse-sources-"))
+afterAll(() => Fs.rmSync(sources, { recursive: true, force: true }))
+
+/** Returns a directory of a test's own that is not among Synapse's files, from which no skill is added. */
+const beside = (home: string) => `${sources}/${home.replaceAll("/", "_")}`
 
 /** `synapse skill …` with a home of its own; exit code, stdout and stderr. */
 const skill = (home: string, ...args: ReadonlyArray<string>) =>
@@ -92,15 +100,15 @@ describe("synapse skill", () => {
 
   inPlace("adds all skills of a directory, and names those that it can't", ({ home, skill: make }) =>
     Effect.gen(function* () {
-      make(`${home}/from/skills/one`, "first")
-      make(`${home}/from/skills/two`, "second")
-      assert.deepStrictEqual(yield* skill(home, "add", `${home}/from/skills`), [
+      make(`${beside(home)}/from/skills/one`, "first")
+      make(`${beside(home)}/from/skills/two`, "second")
+      assert.deepStrictEqual(yield* skill(home, "add", `${beside(home)}/from/skills`), [
         0,
         "Added one (1 file)\nAdded two (1 file)\n",
         ""
       ])
       Fs.rmSync(`${home}/skills/one`, { recursive: true })
-      assert.deepStrictEqual(yield* skill(home, "add", `${home}/from`), [
+      assert.deepStrictEqual(yield* skill(home, "add", `${beside(home)}/from`), [
         1,
         "",
         "synapse: Added one (1 file)\nNot added: There is a skill two already: --force replaces it.\n"
@@ -112,7 +120,7 @@ describe("synapse skill", () => {
   inPlace("replaces a skill only where it is told to", (place) =>
     Effect.gen(function* () {
       const { home, put, skill: make } = place
-      const from = make(`${home}/from/one`, "first")
+      const from = make(`${beside(home)}/from/one`, "first")
       yield* skill(home, "add", from)
       put(`${from}/SKILL.md`, "---\ndescription: second\n---\n")
       assert.deepStrictEqual(yield* skill(home, "add", from), [
@@ -130,12 +138,12 @@ describe("synapse skill", () => {
   inPlace("adds nothing that is no skill, and leaves nothing behind", (place) =>
     Effect.gen(function* () {
       const { home, put, skill: make } = place
-      Fs.mkdirSync(`${home}/from/pipe`, { recursive: true })
-      ChildProcess.execFileSync("mkfifo", [`${home}/from/pipe/SKILL.md`])
-      put(`${home}/from/bare/SKILL.md`, "# No front matter\n")
-      put(`${home}/from/none/README.md`, "")
-      make(`${home}/from/a b`)
-      make(`${home}/from/around`)
+      Fs.mkdirSync(`${beside(home)}/from/pipe`, { recursive: true })
+      ChildProcess.execFileSync("mkfifo", [`${beside(home)}/from/pipe/SKILL.md`])
+      put(`${beside(home)}/from/bare/SKILL.md`, "# No front matter\n")
+      put(`${beside(home)}/from/none/README.md`, "")
+      make(`${beside(home)}/from/a b`)
+      make(`${beside(home)}/from/around`)
       for (const [name, reason] of [
         ["pipe", /is no skill: its SKILL\.md is not a regular file\.$/],
         ["bare", /is no skill: it has no front matter, so that it has no description\.$/],
@@ -143,13 +151,13 @@ describe("synapse skill", () => {
         ["nosuch", /^synapse: There is no directory /],
         ["a b", /^synapse: No skill can have the name of this directory: a b\.$/]
       ] as const) {
-        const [code, stdout, stderr] = yield* skill(home, "add", `${home}/from/${name}`)
+        const [code, stdout, stderr] = yield* skill(home, "add", `${beside(home)}/from/${name}`)
         assert.deepStrictEqual([code, stdout], [1, ""])
         assert.match(stderr.trimEnd(), reason)
       }
       assert.isFalse(Fs.existsSync(`${home}/skills`))
       // The directory that holds the home itself.
-      const [, , stderr] = yield* skill(`${home}/from/around/home`, "add", `${home}/from/around`)
+      const [, , stderr] = yield* skill(`${beside(home)}/from/around/home`, "add", `${beside(home)}/from/around`)
       assert.match(stderr, /holds the directory of your own skills\.\n$/)
     })
   )
@@ -157,7 +165,7 @@ describe("synapse skill", () => {
   inPlace("copies no link that leads out of the skill, and no pipe", (place) =>
     Effect.gen(function* () {
       const { home, put, skill: make } = place
-      const from = make(`${home}/from/one`)
+      const from = make(`${beside(home)}/from/one`)
       put(`${home}/secret`, "secret")
       put(`${from}/scripts/run.sh`, "echo\n", 0o755)
       Fs.symlinkSync(`${home}/secret`, `${from}/out`)
@@ -169,7 +177,7 @@ describe("synapse skill", () => {
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(
         stdout.split("\n").filter((line) => line.startsWith("Left out: ")),
-        ["dangling leads out of it", "out leads out of it", "pipe is no file", "up leads out of it"].map(
+        ["dangling leads out of it", "out leads out of it", "pipe is not a regular file", "up leads out of it"].map(
           (what) => `Left out: ${what}`
         )
       )
@@ -213,8 +221,9 @@ describe("synapse skill", () => {
 
   inPlace("takes the directory of a SKILL.md", ({ home, skill: make }) =>
     Effect.gen(function* () {
-      const from = make(`${home}/from/one`)
-      const [code, stdout] = yield* skill(home, "add", `${from}/SKILL.md`)
+      const from = make(`${beside(home)}/from/one`)
+      const [code, stdout, said] = yield* skill(home, "add", `${from}/SKILL.md`)
+      assert.strictEqual(said, "")
       assert.deepStrictEqual([code, stdout.split("\n")[0]], [0, "Added one (1 file):"])
     })
   )

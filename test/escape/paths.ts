@@ -33,7 +33,7 @@ const obfuscated: ReadonlyArray<Attack> = [
   { title: "find -exec", says: denied, script: "find . -name '.e*' -exec cat {} +" },
   {
     title: "the keys of models, and what agents were shown",
-    says: denied,
+    says: /No such file/,
     script: ({ home }) => `cd ${home}/.synapse && cat s*.json sessions/* */*.jsonl; ls sessions`
   },
   { title: "grep -r", script: "grep -rs s3cr3t . ; grep -r s3cr3t ..; true" }

@@ -60,8 +60,7 @@ const filled = (dir: string, { project }: Places): void => {
 const homes: ReadonlyArray<readonly [title: string, home: (places: Places) => string]> = [
   ["outside", ({ home }) => `${home}/.synapse`],
   ["below the working directory", ({ project }) => `${project}/.synapse`],
-  ["below a directory that may be written", ({ outside }) => `${outside}/.synapse`],
-  ["the working directory itself", ({ project }) => project]
+  ["below a directory that may be written", ({ outside }) => `${outside}/.synapse`]
 ]
 
 const untrusted = /^untrusted: .*mcp_servers\.json is not trusted yet/

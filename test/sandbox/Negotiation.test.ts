@@ -9,7 +9,11 @@ import * as Directory from "../support/sandbox/Directory.js"
 import { denied, FakeProvider, type Options, withManager } from "../support/sandbox/Managed.js"
 
 const inDirectory = <A, E>(use: (options: Options) => Effect.Effect<A, E>) =>
-  Effect.scoped(Effect.flatMap(Directory.make, (home) => use({ home, cwd: home, settings: { blacklist: ["*.pem"] } })))
+  Effect.scoped(
+    Effect.flatMap(Effect.all([Directory.make, Directory.make]), ([home, cwd]) =>
+      use({ home, cwd, settings: { blacklist: ["*.pem"] } })
+    )
+  )
 
 /** Answers with the next of these, then with `deny`; what it was asked is noted. */
 const answering = (...answers: ReadonlyArray<Permission.Answer>) => {

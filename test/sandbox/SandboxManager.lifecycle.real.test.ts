@@ -8,7 +8,7 @@ import * as Directory from "../support/sandbox/Directory.js"
 import { FakeProvider, type Options, withManager } from "../support/sandbox/Managed.js"
 
 const inDirectory = <A, E>(use: (options: Options) => Effect.Effect<A, E>) =>
-  Effect.scoped(Effect.flatMap(Directory.make, (home) => use({ home, cwd: home })))
+  Effect.scoped(Effect.flatMap(Effect.all([Directory.make, Directory.make]), ([home, cwd]) => use({ home, cwd })))
 
 const fails = (reason: string, kind: ExecutionFailed["kind"] = "sandbox") => new ExecutionFailed({ kind, reason })
 
@@ -101,7 +101,7 @@ describe("SandboxManager", () => {
           Effect.flip(execute("touch ran"))
         )
         assert.strictEqual(error.message, 'no sandbox: sandbox.json names the provider "cloud", and there is: local')
-        assert.deepStrictEqual(Directory.list(options.cwd), ["sandbox.json"])
+        assert.deepStrictEqual(Directory.list(options.cwd), [])
       })
     )
   )

@@ -8,7 +8,7 @@ import * as Directory from "../support/sandbox/Directory.js"
 import { FakeProvider, type Options, withManager } from "../support/sandbox/Managed.js"
 
 const inDirectory = <A, E>(use: (options: Options) => Effect.Effect<A, E>) =>
-  Effect.scoped(Effect.flatMap(Directory.make, (home) => use({ home, cwd: home })))
+  Effect.scoped(Effect.flatMap(Effect.all([Directory.make, Directory.make]), ([home, cwd]) => use({ home, cwd })))
 
 /** A sandbox in which `slow` runs until it is let go. */
 const slow = Effect.gen(function* () {

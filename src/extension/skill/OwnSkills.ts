@@ -18,6 +18,9 @@ export interface Added {
   readonly leftOut: ReadonlyArray<string>
 }
 
+/** Returns the rule that hides a real path; undefined for one that may be read. */
+type Denies = (real: string) => string | undefined
+
 /** The most bytes and files of a skill. */
 const mostBytes = 256 * 1024 ** 2
 const mostFiles = 20_000
@@ -40,9 +43,10 @@ const shown = (path: string): string => ForeignText.line(path, 300)
  * that lies in the skill, and are left out otherwise. Fails with the reason.
  *
  * @param replaces true to replace a skill of the same name
+ * @param denies names the rule that hides a file from commands, which read what is added
  */
-export const add = (skills: string, from: string, replaces: boolean): Effect.Effect<Added, string> =>
-  attempt(`${shown(from)} can't be added`, () => addNow(skills, from, replaces))
+export const add = (skills: string, from: string, replaces: boolean, denies: Denies): Effect.Effect<Added, string> =>
+  attempt(`${shown(from)} can't be added`, () => addNow(skills, from, replaces, denies))
 
 /** Where the skills of a repository lie, below its directory. */
 const places = ["", "skills/", ".agents/skills/", ".claude/skills/"]
@@ -57,11 +61,13 @@ const isSkill = (directory: string): boolean =>
 export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, string> =>
   attempt(`${shown(directory)} can't be read`, () => {
     if (isSkill(directory)) return []
+    const given = SkillFile.realOf(directory) ?? directory
     const found = places
       .map((place) => Path.join(directory, place))
       .filter((path) => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
       .flatMap((path) => Fs.readdirSync(path).map((name) => Path.join(path, name)))
       .filter((path) => !Path.basename(path).startsWith(".") && isSkill(path))
+      .filter((path) => SkillFile.isWithin(SkillFile.realOf(path) ?? "", given))
       .sort()
     if (found.length > mostSkills) {
       throw new Unfit({
@@ -71,7 +77,7 @@ export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, s
     return found
   })
 
-const addNow = (skills: string, from: string, replaces: boolean): Added => {
+const addNow = (skills: string, from: string, replaces: boolean, denies: Denies): Added => {
   const name = Path.basename(from)
   const real = SkillFile.realOf(from)
   if (real === undefined) throw new Unfit({ reason: `There is no directory ${shown(from)}.` })
@@ -96,7 +102,7 @@ const addNow = (skills: string, from: string, replaces: boolean): Added => {
   // A hidden name is no skill's.
   const room = Fs.mkdtempSync(`${skills}/.adding-`)
   try {
-    const copied = copy(real, `${room}/new`)
+    const copied = copy(real, `${room}/new`, denies)
     exchange(`${room}/new`, target, `${room}/old`)
     return { name, ...copied }
   } finally {
@@ -116,29 +122,37 @@ const exchange = (from: string, target: string, aside: string): void => {
   }
 }
 
-/** Copies a directory without what leads out of it, and what is no file. */
-const copy = (from: string, to: string): Omit<Added, "name"> => {
+/** Copies a directory without what leads out of it, what is no file, and what may not be read. */
+const copy = (from: string, to: string, denies: Denies): Omit<Added, "name"> => {
   const leftOut: Array<string> = []
   let files = 0
   let bytes = 0
-  const takes = (path: string): boolean => {
-    if (passedOver.has(Path.basename(path))) return false
+  const visit = (path: string, target: string): void => {
+    if (passedOver.has(Path.basename(path))) return
     const shown = Path.relative(from, path)
     if (shown.split("/").length > 20)
       throw new Unfit({ reason: "It has directories within directories without an end." })
     const real = SkillFile.realOf(path)
-    const stat = real === undefined ? undefined : Fs.statSync(real)
-    if (real === undefined || !SkillFile.isWithin(real, from)) leftOut.push(`${shown} leads out of it`)
-    else if (stat?.isDirectory() === true) return true
-    else if (stat?.isFile() !== true) leftOut.push(`${shown} is no file`)
-    else {
-      bytes += stat.size
-      if (++files <= mostFiles && bytes <= mostBytes) return true
-      throw new Unfit({ reason: `It is larger than a skill may be (${mostFiles} files, ${mostBytes} bytes).` })
+    if (real === undefined || !SkillFile.isWithin(real, from)) return void leftOut.push(`${shown} leads out of it`)
+    const denied = denies(real)
+    if (denied !== undefined) return void leftOut.push(`${shown} is hidden by ${denied}`)
+    const { mode, size } = Fs.statSync(real)
+    if ((mode & Fs.constants.S_IFMT) === Fs.constants.S_IFDIR) {
+      Fs.mkdirSync(target)
+      for (const name of Fs.readdirSync(real)) visit(`${path}/${name}`, `${target}/${name}`)
+      return
     }
-    return false
+    bytes += size
+    if (++files > mostFiles || bytes > mostBytes)
+      throw new Unfit({ reason: `It is larger than a skill may be (${mostFiles} files, ${mostBytes} bytes).` })
+    // By its descriptor: what was a file when it was looked at may be a link by now.
+    const content = SkillFile.read(real, from, mostBytes)
+    if (Either.isLeft(content)) {
+      files--
+      leftOut.push(`${shown} ${content.left}`)
+    } else Fs.writeFileSync(target, content.right.bytes, { mode: mode & 0o777 })
   }
-  Fs.cpSync(from, to, { recursive: true, dereference: true, filter: takes })
+  visit(from, to)
   return { files, leftOut: leftOut.sort() }
 }
 

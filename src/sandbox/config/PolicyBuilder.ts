@@ -5,12 +5,15 @@
  * @since 0.1.0
  */
 import * as Crypto from "node:crypto"
+import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as PrivateDirectory from "../../session/PrivateDirectory.js"
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
+import * as DefaultSecrets from "../policy/DefaultSecrets.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathEntry from "../policy/PathEntry.js"
@@ -63,24 +66,13 @@ export class PolicyBuilder extends Context.Tag("synapse/PolicyBuilder")<
 
 /**
  * The built-in blacklist: places where secrets usually lie. A path that the user allows by its own name is exempt; patterns hide
- * files only, and none whose content git has.
+ * files only, in whatever case their names are, and none whose content git has. Of settings and of files for keys, those are
+ * hidden that hold a secret.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const defaultBlacklist: ReadonlyArray<string> = [
-  "~/.ssh",
-  "~/.aws",
-  "~/.gnupg",
-  "~/.config/gcloud",
-  "~/.azure",
-  "/etc/shadow",
-  "**/.env",
-  "**/.envrc",
-  "**/.env.local",
-  "**/credentials.json",
-  "**/secrets.json"
-]
+export const defaultBlacklist: ReadonlyArray<string> = DefaultSecrets.entries
 
 /**
  * The name of the project's file that lists MCP servers. It is read-only for commands, because Synapse starts what it
@@ -91,20 +83,30 @@ export const defaultBlacklist: ReadonlyArray<string> = [
  */
 export const serversFile = "mcp_servers.json"
 
-/**
- * The files of Synapse's own that no command reads: they hold keys of models, tokens of servers, and what agents were
- * shown.
- */
-const secrets = ["settings.json", `mcp/${serversFile}`, "sessions"]
+/** Tests for the names in a directory, in any case; all may be in one that can't be read. */
+const namesIn = (directory: string): ((name: string) => boolean) => {
+  try {
+    const names = new Set(Fs.readdirSync(directory).map((name) => name.toLowerCase()))
+    return (name) => names.has(name.toLowerCase())
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return () => code !== "ENOENT"
+  }
+}
 
-/** Returns the built-in blacklist, for other users' home directories as well. */
+/** The number of built-in rules, the first, that hold in all homes, there or not. */
+const everywhere = 5
+
+/** Returns the built-in blacklist, also for other users' home directories: most of it where there is such a file. */
 const builtIn = (homes: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...defaultBlacklist,
-  ...homes.flatMap((other) =>
-    defaultBlacklist.flatMap((entry) =>
-      entry.startsWith("~/") ? [PathGlob.escape(Path.join(other, entry.slice(2)))] : []
-    )
-  )
+  ...homes.flatMap((other) => {
+    const has = namesIn(other)
+    return defaultBlacklist.flatMap((entry, at) => {
+      const [first, name = ""] = entry.split("/")
+      return first === "~" && (at < everywhere || has(name)) ? [`${PathGlob.escape(other)}${entry.slice(1)}`] : []
+    })
+  })
 ]
 
 const ofDirectory = (parent: string, cwd: string): string =>
@@ -147,12 +149,23 @@ const correct = "Nothing runs until that entry is corrected or taken away."
 /** What one build knows: the settings, and how each path resolved, so that a path that is swapped is not read twice. */
 class Build {
   readonly follow = RealPath.once()
+  /** The directories of Synapse's own files: the one in use comes first. */
+  readonly homes: ReadonlyArray<string>
 
   constructor(
     readonly cwd: string,
     readonly file: string,
     readonly settings: Settings
-  ) {}
+  ) {
+    this.homes = [...new Set([settings.home, ...settings.otherHomes])]
+  }
+
+  /** Returns what commands read of the hidden homes: skills, and the directory in which each session sees its own files. */
+  visible(homes: ReadonlyArray<string>): ReadonlyArray<Rule> {
+    const places = PrivateDirectory.places().map((path) => this.follow(path).real)
+    const within = places.filter((path) => homes.some((home) => HostPath.isWithin(path, home)))
+    return [`${homes[0]}/skills`, ...within].map((path) => exact(path, "own", this.follow))
+  }
 
   /** Finds a link on the way to a path that commands of an earlier session may have made. */
   private doubt(path: string): { readonly reason: string; readonly real: string } | undefined {
@@ -272,11 +285,11 @@ class Build {
 
   /** Returns what stays read-only, whatever the lists say. */
   readonly(whitelist: ReadonlyArray<Rule>, startup: ReadonlyArray<string>): ReadonlyArray<Rule> {
-    const { home, program } = this.settings
+    const { program } = this.settings
     const servers = Path.join(this.cwd, serversFile)
     // On Linux, only a path that exists can be kept read-only.
     const canHold = process.platform === "darwin" || !HostPath.isMissing(servers)
-    const rules = [home, ...program, ...(canHold ? [servers] : [])].map((path) => exact(path, "own"))
+    const rules = [...this.homes, ...program, ...(canHold ? [servers] : [])].map((path) => exact(path, "own"))
     const config = exact(this.file, "own")
     // The file lies in the home directory, unless it is a link to somewhere else.
     const isElsewhere = PathRule.make(rules).find(realOf(config)) === undefined
@@ -449,10 +462,8 @@ export const merge = (
     const ofGit = repository === undefined ? [] : [exact(repository, "git", build.follow)]
     const whitelist = distinct([...own, ...allowed, ...ofGit, ...temporary])
     const usual = yield* build.rules("blacklist", builtIn(homes), "default", "the defaults")
-    const denied = [
-      ...secrets.map((name) => exact(Path.join(home, name), "own", build.follow)),
-      ...(yield* listed("blacklist"))
-    ]
+    const hidden = build.homes.map((path) => exact(path, "own", build.follow))
+    const denied = [...hidden, ...(yield* listed("blacklist"))]
     const blacklist = distinct([...denied, ...usual])
     // A built-in rule gives way to a path that the user names, a rule of the user's own does not.
     const [isUsual, isDenied] = [PathRule.make(usual), PathRule.make(denied)]
@@ -484,6 +495,7 @@ export const merge = (
         ...startup,
         ...(repository === undefined ? [] : [`${repository}/hooks`, `${repository}/config`])
       ]),
+      visible: build.visible(hidden.map(realOf)),
       ...(read.length === 0 ? undefined : { granted: read }),
       ...(opened.length === 0 ? undefined : { opened }),
       allowNetwork: false,

@@ -8,11 +8,12 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Url from "node:url"
 import * as Config from "effect/Config"
-import type { ConfigError } from "effect/ConfigError"
+import * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Attempt from "../../domain/Attempt.js"
+import * as WrittenPlaces from "./WrittenPlaces.js"
 
 /** The most homes that are protected: each has several rules. */
 const most = 64
@@ -73,6 +74,8 @@ export type TemporaryFiles = (typeof temporaryFiles)[number]
 export interface Settings {
   /** The directory of Synapse's own files (`SYNAPSE_HOME`, or `.synapse` in the user's home directory). */
   readonly home: string
+  /** Other directories of Synapse's own files, which are kept from commands as `home` is. */
+  readonly otherHomes: ReadonlyArray<string>
   /** The directory that `~` stands for in rules. */
   readonly userHome: string
   /** Other home directories, whose secrets are denied as those of `userHome` are. */
@@ -135,6 +138,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
   const userHome = settings.userHome ?? findUserHome()
   return {
     home: Path.join(userHome, ".synapse"),
+    otherHomes: [],
     userHome,
     homes: [],
     variables: { HOME: userHome },
@@ -172,27 +176,47 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SandboxSett
 
 const variables = Config.all({
   home: Config.string("SYNAPSE_HOME").pipe(Config.withDefault("")),
+  trusted: Config.string("SYNAPSE_TRUSTED_HOME").pipe(Config.withDefault("")),
   temporaryFiles: Config.literal(...temporaryFiles)("SYNAPSE_TEMPORARY").pipe(Config.withDefault(undefined))
 })
 
+/** Refuses a home whose files may be a command's: they would switch the sandbox off, start servers, and name models' addresses. */
+const refuse = (home: string, place: string) =>
+  Effect.fail(
+    ConfigError.InvalidData(
+      ["SYNAPSE_HOME"],
+      `${home} can't be used: commands of an earlier session could write ${place}, and may have written it. ` +
+        `Move it to where no session works, or, if you know all that it holds, set SYNAPSE_TRUSTED_HOME=${home} once`
+    )
+  )
+
 /**
- * A layer which reads the settings from the environment (`SYNAPSE_HOME`, `SYNAPSE_TEMPORARY`, and all variables for
- * rules); `overrides` take precedence.
+ * A layer which reads the settings from the environment (`SYNAPSE_HOME`, `SYNAPSE_TRUSTED_HOME`, `SYNAPSE_TEMPORARY`,
+ * and all variables for rules); `overrides` take precedence.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<SandboxSettings, ConfigError> =>
+export const layerFromEnv = (
+  overrides: Partial<Settings> = {}
+): Layer.Layer<SandboxSettings, ConfigError.ConfigError> =>
   Layer.effect(
     SandboxSettings,
-    Effect.map(variables, ({ home, temporaryFiles }) => {
+    Effect.flatMap(variables, ({ home, temporaryFiles, trusted }) => {
       const { userHome } = make(overrides)
-      return make({
-        ...(home === "" ? {} : { home: Path.resolve(home.replace(/^~(?=\/|$)/, () => userHome)) }),
+      const expand = (path: string) => Path.resolve(path.replace(/^~(?=\/|$)/, () => userHome))
+      const settings = make({
+        ...(home === "" ? {} : { home: expand(home) }),
+        otherHomes: WrittenPlaces.homes(),
         homes: find(userHome),
         variables: { HOME: userHome, ...process.env },
         temporaryFiles,
         ...overrides
       })
+      const written = WrittenPlaces.writtenAround(settings.home)
+      if (written === undefined) return Effect.succeed(settings)
+      if (trusted === "" || expand(trusted) !== settings.home) return refuse(settings.home, written)
+      WrittenPlaces.claim(settings.home)
+      return Effect.succeed(settings)
     })
   )

@@ -7,6 +7,7 @@
  */
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
 import * as Directories from "../../files/Directories.js"
@@ -22,6 +23,18 @@ const recent = 24 * 3600 * 1000
 
 const directoryIn = (home: string): string => Path.join(home, "places")
 
+/** Returns the usual directories of Synapse's own files: in the account's home, which no variable names, and in the environment's. */
+const usual = (): ReadonlyArray<string> => {
+  const homes = [Attempt.orUndefined(() => Os.userInfo().homedir), Attempt.orUndefined(Os.homedir)]
+  return [...new Set(homes)].flatMap((path) =>
+    path !== undefined && Path.isAbsolute(path) && statOf(path) !== undefined ? [Path.join(path, ".synapse")] : []
+  )
+}
+
+/** Returns the first of these whose home is the user's own: it has the memory that is asked about homes. */
+const account = (): string | undefined =>
+  usual().find((home) => Number(statOf(Path.dirname(home))?.uid) === process.getuid?.())
+
 const digest = (text: string): string => Crypto.createHash("sha256").update(text).digest("hex").slice(0, 40)
 
 const statOf = (path: string): Fs.BigIntStats | undefined =>
@@ -30,8 +43,10 @@ const statOf = (path: string): Fs.BigIntStats | undefined =>
 /** Returns the names of the files that stand for a place. */
 const namesOf = (path: string): ReadonlyArray<string> => {
   const at = statOf(path)
-  return [digest(path), ...(at === undefined ? [] : [digest(`${at.dev}:${at.ino}:${at.birthtimeNs}`)])]
+  return [digest(`written ${path}`), ...(at === undefined ? [] : [digest(`written ${identityOf(at)}`)])]
 }
+
+const identityOf = ({ birthtimeNs, dev, ino }: Fs.BigIntStats): string => `${dev}:${ino}:${birthtimeNs}`
 
 const sweep = (directory: string): void => {
   const names = Fs.readdirSync(directory)
@@ -54,34 +69,101 @@ const add = (path: string): boolean => {
   return true
 }
 
-/**
- * Remembers places by their real paths. Throws the file system's error where that can't be done.
- *
- * @param home the directory of Synapse's own files
- */
-export const remember = (home: string, places: Iterable<string>): void => {
-  // A relative home (`HOME=.`) is nobody's own.
-  if (!Path.isAbsolute(home)) return
-  const directory = directoryIn(home)
-  const names = [...places].flatMap(namesOf)
-  let isNew = false
-  for (const name of names) {
-    const path = Path.join(directory, name)
-    try {
-      isNew = add(path) || isNew
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
-      Directories.makeBoth(directory)
-      isNew = add(path) || isNew
-    }
+/** Makes a file in a directory of a memory, which is made where it is missing; returns whether the file is new. */
+const keep = (directory: string, name: string): boolean => {
+  const path = Path.join(directory, name)
+  try {
+    return add(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    Directories.makeBoth(directory)
+    return add(path)
   }
+}
+
+const rememberIn = (directory: string, names: ReadonlyArray<string>): void => {
+  const isNew = names.map((name) => keep(directory, name)).includes(true)
   // Now and then is often enough, as reading the directory takes longer than all else here.
   if (isNew && names.some((name) => name.startsWith("00"))) sweep(directory)
 }
 
-const isKnown = (home: string, place: string): boolean => {
-  const directory = directoryIn(home)
-  return namesOf(place).some((name) => statOf(Path.join(directory, name)) !== undefined)
+/**
+ * Remembers places by their real paths, in the directory of Synapse's own files and in the account's own home. Throws the
+ * file system's error where the first can't be done.
+ *
+ * @param home the directory of Synapse's own files, which no command of this session can write
+ */
+export const remember = (home: string, places: Iterable<string>): void => {
+  // A relative home (`HOME=.`) is nobody's own.
+  if (!Path.isAbsolute(home)) return
+  const all = [...places]
+  const { real } = RealPath.follow(home)
+  if (all.some((place) => isWithin(real, place)) && writtenAround(home) === undefined) claim(home)
+  rememberIn(directoryIn(home), all.flatMap(namesOf))
+  // Homes of other programs' own lie in a directory for all temporary files, which says nothing about them.
+  const shared = [Os.tmpdir(), "/tmp", "/var/tmp"].map((path) => RealPath.follow(path).real)
+  const names = all.filter((place) => !shared.includes(place)).flatMap(namesOf)
+  const other = account()
+  if (other !== undefined && other !== home) Attempt.orUndefined(() => rememberIn(directoryIn(other), names))
+}
+
+const isKnown = (memories: ReadonlyArray<string>, place: string): boolean =>
+  namesOf(place).some((name) => memories.some((home) => statOf(Path.join(directoryIn(home), name)) !== undefined))
+
+/** Returns the directory of the files that each stand for a claimed home. */
+const claimsIn = (home: string): string => Path.join(home, "homes")
+
+const nameOfClaim = (real: string): string | undefined => {
+  const at = statOf(real)
+  return at && digest(`home ${real} ${identityOf(at)}`)
+}
+
+/** Returns the place that commands could write, and that a home lies in or is reached through; undefined where they could not. */
+export const writtenAround = (home: string): string | undefined => {
+  const memory = account()
+  if (memory === undefined || memory === home) return undefined
+  const { links, real } = RealPath.follow(home)
+  const name = nameOfClaim(real)
+  if (name !== undefined && statOf(Path.join(claimsIn(memory), name)) !== undefined) return undefined
+  for (const path of [real, ...links]) {
+    for (let at = path; at !== "/"; at = Path.dirname(at)) if (isKnown([memory], at)) return at
+  }
+  return undefined
+}
+
+/**
+ * Notes that a home is the user's own, and is to be kept from all commands from now on. A failure is ignored: the home is
+ * refused then once commands could write around it.
+ */
+export const claim = (home: string): void => {
+  const memory = account()
+  if (memory === undefined || memory === home) return
+  Attempt.orUndefined(() => {
+    // A home directory that is not there is not made.
+    Attempt.orUndefined(() => Fs.mkdirSync(home, { mode: 0o700 }))
+    const { real } = RealPath.follow(home)
+    const name = nameOfClaim(real)
+    if (name === undefined) return
+    Directories.makeBoth(claimsIn(memory))
+    Fs.writeFileSync(Path.join(claimsIn(memory), name), real, { mode: 0o600 })
+  })
+}
+
+/** Returns the homes that every session keeps from its commands: the usual ones, and those that were claimed. */
+export const homes = (): ReadonlyArray<string> => {
+  const memory = account()
+  // It is hidden before commands that may write around it could make it.
+  if (memory !== undefined) Attempt.orUndefined(() => Directories.make(memory))
+  const claims = memory === undefined ? "" : claimsIn(memory)
+  const claimed = (Attempt.orUndefined(() => Fs.readdirSync(claims)) ?? []).flatMap((name) => {
+    const path = Path.join(claims, name)
+    const real = Attempt.orUndefined(() => Fs.readFileSync(path, "utf8")) ?? ""
+    if (nameOfClaim(real) === name) return [real]
+    // What comes to the place of a home that is gone is nobody's.
+    Attempt.orUndefined(() => Fs.rmSync(path, { force: true }))
+    return []
+  })
+  return [...usual().filter((home) => statOf(home) !== undefined), ...claimed]
 }
 
 /** A link that a command may have made. */
@@ -104,9 +186,12 @@ export interface Doubt {
  */
 export const doubt = (home: string, path: string, followed = RealPath.follow(path)): Doubt | undefined => {
   const { links, real } = followed
+  if (links.length === 0) return undefined
+  const other = account()
+  const memories = other === undefined ? [home] : [home, other]
   for (const link of links) {
     for (let place = Path.dirname(link); place !== "/"; place = Path.dirname(place)) {
-      if (isWithin(real, place) || !isKnown(home, place)) continue
+      if (isWithin(real, place) || !isKnown(memories, place)) continue
       return { link, target: RealPath.follow(link).real, place, real }
     }
   }

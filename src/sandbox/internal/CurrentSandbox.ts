@@ -17,6 +17,7 @@ import { SandboxConfig } from "../config/SandboxConfig.js"
 import type { SandboxConfigError } from "../config/SandboxConfigError.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathGlob from "../policy/PathGlob.js"
+import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { type Grant, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
 import { SandboxProviders } from "../SandboxProvider.js"
@@ -147,8 +148,10 @@ export const make = Effect.fnUntraced(function* (
   const build = (cwd: string) => Effect.mapError(builder.build(cwd, grants), toFailure)
 
   /** Remembers the places that a policy lets commands write, unless they are the sandbox's own. */
-  const remember = ({ shown, whitelist }: SandboxPolicy) =>
-    shown === undefined ? config.remember(whitelist.map(({ path, real = path }) => real)) : Effect.void
+  const remember = (policy: SandboxPolicy) =>
+    policy.shown === undefined
+      ? config.remember(PrivateTemporary.make(policy).whitelist.map(({ path, real = path }) => real))
+      : Effect.void
 
   const plan = (cwd: string): Effect.Effect<Plan, ExecutionFailed> =>
     Effect.gen(function* () {

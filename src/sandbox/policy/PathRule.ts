@@ -64,7 +64,8 @@ export const isForFiles = ({ kind, source }: Rule): boolean => kind === "glob" &
 const placesOf = ({ path, real }: Rule): ReadonlyArray<string> => (real === undefined ? [path] : [path, real])
 
 /**
- * Compiles rules. Matching is case-sensitive, except on macOS, whose file systems ignore case.
+ * Compiles rules. Matching is case-sensitive, except on macOS, whose file systems ignore case, and for built-in patterns:
+ * other file systems may as well.
  *
  * @since 0.1.0
  * @category constructors
@@ -77,21 +78,25 @@ export const make = (
   const paths = new Map<string, number>()
   const globs: Array<{ readonly at: number; readonly expression: RegExp; readonly isForFiles: boolean }> = []
   const everywhere: Array<string> = []
+  const builtIn: Array<string> = []
   const others: Array<string> = []
   rules.forEach((rule, at) => {
     if (rule.kind === "glob") {
       const files = isForFiles(rule)
-      globs.push({ at, expression: PathGlob.compile(placesOf(rule), ignoreCase, files), isForFiles: files })
+      globs.push({ at, expression: PathGlob.compile(placesOf(rule), ignoreCase || files, files), isForFiles: files })
       for (const pattern of placesOf(rule)) {
         const name = nameOf(pattern)
         if (name === undefined) others.push(pattern)
+        else if (files) builtIn.push(name)
         else everywhere.push(name)
       }
     } else {
       for (const path of placesOf(rule).map(fold)) if (!paths.has(path)) paths.set(path, at)
     }
   })
-  const matchName = makeMatchName(everywhere, ignoreCase)
+  const matchOther = makeMatchName(everywhere, ignoreCase)
+  const matchBuiltIn = makeMatchName(builtIn, true)
+  const matchName = (name: string) => matchOther(name) || matchBuiltIn(name)
   const matchPath = others.length === 0 ? never : PathGlob.compile(others, ignoreCase)
 
   const firstGlob = (path: string, isDirectory = false): number =>

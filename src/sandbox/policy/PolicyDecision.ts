@@ -7,6 +7,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
+import * as DefaultSecrets from "./DefaultSecrets.js"
 import { GitHeld } from "./GitHeld.js"
 import * as PathRule from "./PathRule.js"
 import * as PrivateTemporary from "./PrivateTemporary.js"
@@ -104,7 +105,9 @@ const isDirectory = (path: string): boolean =>
  * @category constructors
  */
 export const make = (policy: SandboxPolicy): PolicyDecision => {
-  const blacklist = PathRule.make(policy.blacklist)
+  const isOwn = ({ source }: Rule) => source === "own"
+  const blacklist = PathRule.make(policy.blacklist.filter((rule) => !isOwn(rule)))
+  const homes = PathRule.make(policy.blacklist.filter(isOwn))
   const opened = PathRule.make(policy.opened ?? [])
   const held = GitHeld.of(policy)
   const granted = PathRule.make(policy.granted ?? [])
@@ -112,12 +115,16 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
   const whitelist = PathRule.make(policy.whitelist)
   const shown = PathRule.make(policy.shown ?? [])
   const own = PathRule.make([policy.toolCache, policy.temporary].filter((rule) => rule !== undefined))
+  const visible = PathRule.make(policy.visible ?? [])
   const temporary = PrivateTemporary.make(policy)
 
   const findDenied = (path: string, access: Access): Verdict | undefined => {
-    const rule = blacklist.find(path)
+    const isShown = () => own.find(path) !== undefined || visible.find(path) !== undefined
+    const home = homes.find(path)
+    const rule = blacklist.find(path) ?? (home === undefined || isShown() ? undefined : home)
     if (rule === undefined || (access === "read" ? granted : opened).find(path) !== undefined) return undefined
     if (PathRule.isForFiles(rule) && (isDirectory(path) || held.has(path))) return undefined
+    if (DefaultSecrets.isHarmless(rule, path)) return undefined
     return {
       allowed: false,
       rule,

@@ -83,16 +83,31 @@ export const follow = (path: string, mostNames = Number.POSITIVE_INFINITY): Foll
 }
 
 /**
- * Makes a `follow` that resolves each path once, so that what is tested of a path is true of what is made of it: a command
- * of another session may exchange a directory for a link between two looks.
+ * Makes a `follow` that resolves each path once, and what lies in one directory from there, so that what is tested of a path
+ * is true of what is made of it: a command of another session may exchange a directory for a link between two looks.
  */
 export const once = (): ((path: string) => Followed) => {
   const known = new Map<string, Followed>()
-  return (path) => {
-    const found = known.get(path) ?? follow(path)
+  const resolve = (path: string): Followed => {
+    const end = path.lastIndexOf("/")
+    const base = path.slice(end + 1)
+    if (end < 0 || /^\.{0,2}$/.test(base)) return follow(path)
+    const { links, real: parent } = find(path.slice(0, end) || "/")
+    const real = `${parent === "/" ? "" : parent}/${base}`
+    try {
+      const at = Fs.lstatSync(BytePath.toHost(real), { throwIfNoEntry: false })
+      if (at?.isSymbolicLink() !== true) return { real, links }
+    } catch {
+      // It can't be looked at.
+    }
+    return follow(path)
+  }
+  const find = (path: string): Followed => {
+    const found = known.get(path) ?? resolve(path)
     known.set(path, found)
     return found
   }
+  return find
 }
 
 /** Resolves the beginning of a pattern, up to its first wildcard. */

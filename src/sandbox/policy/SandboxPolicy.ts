@@ -79,6 +79,8 @@ export interface SandboxPolicy {
    * is the sandbox's own, empty at first: it is not the place of that name outside.
    */
   readonly shown?: ReadonlyArray<Rule>
+  /** What is read of Synapse's own files, whose directories the blacklist hides (source `own`). */
+  readonly visible?: ReadonlyArray<Rule>
   readonly allowNetwork: false
   /** Tells that `sandbox.json` asks for a network all the same, of which people are told. */
   readonly asksForNetwork?: true

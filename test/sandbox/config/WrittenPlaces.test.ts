@@ -1,8 +1,27 @@
 import * as Fs from "node:fs"
+import { createRequire, syncBuiltinESMExports } from "node:module"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as WrittenPlaces from "../../../src/sandbox/config/WrittenPlaces.js"
+
+/** The homes that the list of accounts and the environment name. */
+const homes = { account: "/nowhere", environment: "/nowhere" }
+const os: { homedir: typeof Os.homedir; userInfo: unknown } = createRequire(import.meta.url)("node:os")
+const before = { ...os, info: Os.userInfo() }
+beforeAll(() => {
+  os.homedir = () => homes.environment
+  os.userInfo = () => ({ ...before.info, homedir: homes.account })
+  syncBuiltinESMExports()
+})
+afterEach(() => {
+  homes.account = homes.environment = "/nowhere"
+})
+afterAll(() => {
+  os.homedir = before.homedir
+  os.userInfo = before.userInfo
+  syncBuiltinESMExports()
+})
 
 const inDirectory = (test: (base: string, home: string) => void) => () => {
   const base = Fs.realpathSync(Fs.mkdtempSync(Path.join(Os.tmpdir(), "places-")))
@@ -79,6 +98,68 @@ describe("places that commands could write", () => {
       assert.throws(() => WrittenPlaces.remember(`${base}/file`, [`${base}/project`]))
       assert.doesNotThrow(() => WrittenPlaces.remember("relative", [`${base}/project`]))
       assert.isUndefined(WrittenPlaces.doubt(`${base}/file`, `${base}/project`))
+    })
+  )
+})
+
+/** A project, the account's home, and what a session of that home left in the project. */
+const afterSession = (test: (base: string, own: string) => void) =>
+  inDirectory((base) => {
+    homes.account = `${base}/ada`
+    homes.environment = homes.account
+    Fs.mkdirSync(`${base}/ada`)
+    WrittenPlaces.remember(`${base}/ada/.synapse`, [`${base}/project`])
+    Fs.mkdirSync(`${base}/project/.synapse/places`, { recursive: true })
+    test(base, `${base}/ada/.synapse`)
+  })
+
+describe("a home that commands could write", () => {
+  it(
+    "is known in the project, by a link through it, by HOME, and after a move",
+    afterSession((base, own) => {
+      assert.isUndefined(WrittenPlaces.writtenAround(own))
+      assert.isUndefined(WrittenPlaces.writtenAround(`${base}/other`))
+      for (const home of [".synapse", "", "a/missing"]) {
+        assert.strictEqual(WrittenPlaces.writtenAround(Path.join(base, "project", home)), `${base}/project`)
+      }
+      Fs.symlinkSync(`${base}/project/.synapse`, `${base}/way`)
+      assert.strictEqual(WrittenPlaces.writtenAround(`${base}/way`), `${base}/project`)
+      Fs.symlinkSync(`${base}/other`, `${base}/project/out`)
+      assert.strictEqual(WrittenPlaces.writtenAround(`${base}/project/out`), `${base}/project`)
+      homes.environment = `${base}/project`
+      assert.strictEqual(WrittenPlaces.writtenAround(`${base}/project/.synapse`), `${base}/project`)
+      Fs.renameSync(`${base}/project`, `${base}/moved`)
+      assert.strictEqual(WrittenPlaces.writtenAround(`${base}/moved/.synapse`), `${base}/moved`)
+    })
+  )
+
+  it(
+    "is not the user's by what it says itself",
+    afterSession((base) => {
+      const forged = `${base}/project/.synapse`
+      homes.account = `${base}/other`
+      homes.environment = `${base}/project`
+      WrittenPlaces.claim(forged)
+      Fs.cpSync(`${base}/other/.synapse/homes`, `${forged}/homes`, { recursive: true })
+      assert.isUndefined(WrittenPlaces.writtenAround(forged))
+      homes.account = `${base}/ada`
+      assert.strictEqual(WrittenPlaces.writtenAround(forged), `${base}/project`)
+    })
+  )
+
+  it(
+    "is the user's where a session kept it from its commands, or the user says so, until it is another directory",
+    afterSession((base, own) => {
+      const kept = `${base}/other/.synapse`
+      WrittenPlaces.remember(kept, [`${base}/other`])
+      assert.isUndefined(WrittenPlaces.writtenAround(kept))
+      WrittenPlaces.claim(`${base}/project/.synapse`)
+      assert.isUndefined(WrittenPlaces.writtenAround(`${base}/project/.synapse`))
+      assert.deepStrictEqual([...WrittenPlaces.homes()].sort(), [own, kept, `${base}/project/.synapse`].sort())
+      Fs.renameSync(kept, `${base}/old`)
+      Fs.mkdirSync(kept)
+      assert.strictEqual(WrittenPlaces.writtenAround(kept), `${base}/other`)
+      assert.notInclude(WrittenPlaces.homes(), kept)
     })
   )
 })

@@ -55,9 +55,12 @@ describe("a policy", () => {
     ["/nowhere/ada/work/key/x", "-/nowhere/ada/work/key", "-/nowhere/ada/work/key"],
     // What a person granted to read wins over that, and over nothing else.
     ["/nowhere/ada/.ssh/config", "+/nowhere/ada/.ssh/config", "-~/.ssh"],
-    // Our own stays as it is.
-    ["/nowhere/ada/.synapse/sandbox.json", "+", "-/nowhere/ada/.synapse"],
-    ["/nowhere/ada/.synapse", "+", "-/nowhere/ada/.synapse"],
+    // Our own is hidden, but for what commands need.
+    ["/nowhere/ada/.synapse/sandbox.json", "-/nowhere/ada/.synapse", "-/nowhere/ada/.synapse"],
+    ["/nowhere/ada/.synapse", "-/nowhere/ada/.synapse", "-/nowhere/ada/.synapse"],
+    ["/nowhere/ada/.synapse/history", "-/nowhere/ada/.synapse", "-/nowhere/ada/.synapse"],
+    ["/nowhere/ada/.synapse/skills/a/SKILL.md", "+", "-/nowhere/ada/.synapse"],
+    ["/nowhere/ada/.synapse/tool-cache/other/x", "-/nowhere/ada/.synapse", "-/nowhere/ada/.synapse"],
     ["/nowhere/synapse/bin/x.cjs", "+", "-/nowhere/synapse"]
   ]
   for (const [path, read, write] of cases) {

@@ -4,6 +4,7 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ExecutionFailed } from "../../../domain/CommandError.js"
+import * as DefaultSecrets from "../../policy/DefaultSecrets.js"
 import type { Member, Piece } from "../../policy/GlobPattern.js"
 import { parsePath } from "../../policy/GlobPattern.js"
 import * as PolicyDecision from "../../policy/PolicyDecision.js"
@@ -137,8 +138,19 @@ const placesOf = ({ path, real }: Rule): ReadonlyArray<string> => [
   ...new Set([...namesOf(path), ...(real === undefined ? [] : namesOf(real))])
 ]
 
-const filtersOf = (rule: Rule): ReadonlyArray<string> =>
-  placesOf(rule).map((place) => (rule.kind === "glob" ? `(regex ${regex(place)})` : `(subpath ${string(place)})`))
+const filtersOf = (rule: Rule): ReadonlyArray<string> => {
+  const exempt = DefaultSecrets.exemptOf(rule).map((pattern) => `(require-not (regex ${regex(pattern)}))`)
+  const filters = placesOf(rule).map((place) =>
+    rule.kind === "glob" ? `(regex ${regex(place)})` : `(subpath ${string(place)})`
+  )
+  return exempt.length === 0 ? filters : filters.map((filter) => `(require-all ${[filter, ...exempt].join(" ")})`)
+}
+
+/** Tests whether a profile can deny a rule: it knows no contents of files, so that it has no patterns which depend on them. */
+const isDeniable = (rule: Rule): boolean =>
+  rule.kind === "glob"
+    ? DefaultSecrets.judgeOf(rule) === undefined
+    : !DefaultSecrets.isHarmless(rule, rule.real ?? rule.path)
 
 /**
  * Writes the profile of a policy. The system's log repeats the words of a clause that denies. `directory` is the session's:
@@ -147,7 +159,7 @@ const filtersOf = (rule: Rule): ReadonlyArray<string> =>
 export const make = (policy: SandboxPolicy, directory?: string): string => {
   const tag = (kind: string, at: number): string => `(with message "synapse:${kind}:${at}")`
   const deny = (operations: string, kind: string) => (rule: Rule, at: number) =>
-    clause(`(deny ${operations} ${tag(kind, at)}`, filtersOf(rule))
+    clause(`(deny ${operations} ${tag(kind, at)}`, isDeniable(rule) ? filtersOf(rule) : [])
   const pin = (rule: Rule, at: number) => {
     const ancestors = placesOf(rule).flatMap((place) => ancestorsIn(policy, place))
     return clause(
@@ -155,6 +167,8 @@ export const make = (policy: SandboxPolicy, directory?: string): string => {
       [...new Set(ancestors)].map((ancestor) => `(literal ${string(ancestor)})`)
     )
   }
+  const denials = policy.blacklist.map(deny("file-read* file-write*", "blacklist"))
+  const isOwn = (at: number) => policy.blacklist[at]?.source === "own"
   const clauses = [
     "(version 1)",
     '(deny default (with message "synapse:default"))',
@@ -165,10 +179,12 @@ export const make = (policy: SandboxPolicy, directory?: string): string => {
     ),
     clause("(allow file-write*", policy.whitelist.flatMap(filtersOf)),
     ...policy.readonly.map(deny("file-write*", "readonly")),
-    clause("(allow file-write*", policy.toolCache === undefined ? [] : filtersOf(policy.toolCache)),
     // A directory that holds a blacklisted path can't be renamed: under another name, no rule would cover the path.
     ...policy.blacklist.map((rule, at) => (rule.kind === "path" ? pin(rule, at) : "")),
-    ...policy.blacklist.map(deny("file-read* file-write*", "blacklist")),
+    ...denials.map((text, at) => (isOwn(at) ? text : "")),
+    clause("(allow file-read*", [policy.toolCache ?? [], policy.visible ?? []].flat().flatMap(filtersOf)),
+    clause("(allow file-write*", policy.toolCache === undefined ? [] : filtersOf(policy.toolCache)),
+    ...denials.map((text, at) => (isOwn(at) ? "" : text)),
     ...grants(policy),
     "(deny network*)",
     policy.unixSockets === true

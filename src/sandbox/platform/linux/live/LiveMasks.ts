@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import * as Attempt from "../../../../domain/Attempt.js"
 import type { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as BytePath from "../../../policy/BytePath.js"
+import * as DefaultSecrets from "../../../policy/DefaultSecrets.js"
 import { GitHeld } from "../../../policy/GitHeld.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
@@ -162,8 +163,9 @@ class Watches {
   }
 }
 
-const nearest = (path: string): string | undefined => {
-  for (let at = Path.dirname(path); ; at = Path.dirname(at)) {
+/** Returns the nearest directory that is there, of one and those around it. */
+const nearest = (directory: string): string | undefined => {
+  for (let at = directory; ; at = Path.dirname(at)) {
     const real = realPath(at)
     if (real !== undefined || at === "/") return real
   }
@@ -179,7 +181,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 interface Watched {
   readonly door: LiveNamespace
   readonly policy: SandboxPolicy
-  readonly layout: Pick<Layout.Layout, "masks" | "vital">
+  readonly layout: Pick<Layout.Layout, "kept" | "masks" | "openings" | "vital">
   /** Returns the directories that can be written. */
   readonly roots: () => ReadonlyArray<string>
   /** Returns the rules for the places that dangling links lead to, as the last scan found them. */
@@ -221,8 +223,15 @@ const watchMasks = (
       if (index !== undefined) watch.add(Path.dirname(index))
     }
 
+    /** Tests for a hidden directory with something visible in it, and for what is hidden by it: a mask would cover all. */
+    const isHidden = (path: string) =>
+      !Masks.isSeen(path, { replaced: layout.kept?.at ?? [], roots: roots() }) ||
+      layout.openings.some(
+        ({ granted: shown, mask }) =>
+          isWithin(path, mask.path) && !shown.some((one) => path !== one && isWithin(path, one))
+      )
     const add = (mask: Mask) => {
-      if (known.has(mask.path) || granted.find(mask.path) !== undefined) return
+      if (known.has(mask.path) || granted.find(mask.path) !== undefined || isHidden(mask.path)) return
       known.set(mask.path, mask)
       concern(mask.path)
       if (PathRule.isForFiles(mask.rule)) awaitIndex(mask.path)
@@ -232,7 +241,7 @@ const watchMasks = (
       const at = name === null || matcher.findEntry(directory, name, false) === undefined ? undefined : lookAt(path)
       const rule = name === null ? undefined : matcher.findEntry(directory, name, at?.isDirectory() === true)
       if (name !== null && rule !== undefined) {
-        const isHeld = PathRule.isForFiles(rule) && git.has(path)
+        const isHeld = PathRule.isForFiles(rule) && (git.has(path) || DefaultSecrets.isHarmless(rule, path))
         if (at?.isSymbolicLink() === false && !isHeld)
           add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
       }
@@ -286,7 +295,8 @@ const watchMasks = (
     const watch = yield* makeDirectoryWatch(see)
     watch.add(policy.cwd)
     awaitIndex(Path.join(policy.cwd, "any"))
-    for (const { path, real = path } of literal) watch.add(nearest(real) ?? "/")
+    const around = new Set(literal.map(({ path, real = path }) => Path.dirname(real)))
+    for (const directory of around) watch.add(nearest(directory) ?? "/")
     // Masks have real paths, so their directories are real ones too.
     for (const path of known.keys()) watch.add(Path.dirname(path))
     // The fiber that starts a sandbox may be uninterruptible; this one has to end with the scope.
@@ -311,7 +321,7 @@ const watchMasks = (
           }
           for (const { path, real = path } of awaited()) {
             concern(path, real)
-            watch.add(nearest(path) ?? "/")
+            watch.add(nearest(Path.dirname(path)) ?? "/")
           }
           return refresh
         }),

@@ -19,6 +19,12 @@ interface Opening {
   readonly opened: ReadonlyArray<string>
 }
 
+/** The paths among what is read of Synapse's own files that are there, and that no place of sessions has to do with. */
+const visibleIn = ({ visible = [] }: SandboxPolicy, places: ReadonlyArray<string>): ReadonlyArray<string> =>
+  visible
+    .map(({ path }) => path)
+    .filter((path) => HostPath.isDirectory(path) && !places.some((place) => isWithin(path, place)))
+
 /** The parts of a sandbox, as real paths. */
 export interface Layout extends WriteRoots.WriteRoots {
   readonly cwd: string
@@ -59,6 +65,8 @@ const { isWithin } = HostPath
 const ownToSandbox = ["/dev", "/proc", "/run"]
 
 const placeOf = ({ path, real }: Rule): string => WriteRoots.realPath(path) ?? real ?? path
+
+const isUsers = ({ source }: Rule): boolean => source !== "own"
 
 const emptyPlaces = ["/tmp", "/var/tmp"]
 
@@ -147,6 +155,7 @@ export const make = async (
   const opened = (policy.opened ?? []).filter(isStill).map(({ path }) => path)
   const masks: Array<Mask> = []
   const openings: Array<Opening> = []
+  const visible = visibleIn(policy, [sessions, ...places])
   /** The paths that are shown though a rule hides them: a grant to read gives no right to write. */
   const shown: Array<string> = []
   const isMasked = (path: string) => all.some((mask) => !granted.includes(path) && isWithin(path, mask.path))
@@ -156,9 +165,12 @@ export const make = async (
       if (!opened.some((path) => isWithin(mask.path, path))) shown.push(mask.path)
       continue
     }
-    const inside = granted.filter((path) => isWithin(path, mask.path))
-    // The shell needs its session, wherever that lies; nothing else of the directory is seen.
-    if (inside.length > 0 || isWithin(session, mask.path))
+    const inside = [...granted, ...(mask.rule.source === "own" ? visible : [])].filter((path) =>
+      isWithin(path, mask.path)
+    )
+    // The shell needs its session, wherever that lies, and commands need their caches among Synapse's own files.
+    const isHome = mask.rule.source === "own" && mask.reason === undefined && mask.kind === "directory"
+    if (inside.length > 0 || isHome || isWithin(session, mask.path))
       openings.push({
         mask,
         granted: WriteRoots.outermost(inside),
@@ -202,7 +214,7 @@ export const make = async (
     masks,
     openings,
     isReadOnly,
-    ...(toolCache === undefined || PathRule.make(policy.blacklist).find(toolCache) !== undefined
+    ...(toolCache === undefined || PathRule.make(policy.blacklist.filter(isUsers)).find(toolCache) !== undefined
       ? undefined
       : { toolCache }),
     // Directories that hold the sessions are not pinned: the host opens files in them by name.

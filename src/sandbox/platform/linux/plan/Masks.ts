@@ -7,6 +7,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../../../domain/Attempt.js"
 import * as BytePath from "../../../policy/BytePath.js"
+import * as DefaultSecrets from "../../../policy/DefaultSecrets.js"
 import { GitHeld } from "../../../policy/GitHeld.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathGlob from "../../../policy/PathGlob.js"
@@ -93,6 +94,9 @@ const identity = ({ dev, ino }: Fs.BigIntStats): string => `${dev}:${ino}`
 /** The most entries of a masked directory that are examined: one that holds more is a cache, not a secret. */
 const mostEntries = 50_000
 
+/** The directories of Synapse's own that hold secrets. In the others, caches share files with projects. */
+const kept = new Set(["mcp", "sessions"])
+
 /** Finds the files with several names, among the masked files and in the masked directories. */
 const linkedOf = async (masks: ReadonlyArray<Mask>): Promise<Map<string, Linked>> => {
   const found = new Map<string, Linked>()
@@ -109,7 +113,9 @@ const linkedOf = async (masks: ReadonlyArray<Mask>): Promise<Map<string, Linked>
       let entries = 0
       await FileWalk.visitAll([mask.path], (directory, entry) => {
         if (entry.isFile()) add(mask, `${directory}/${entry.name}`)
-        return ++entries < mostEntries
+        return (
+          ++entries < mostEntries && !(mask.rule.source === "own" && directory === mask.path && !kept.has(entry.name))
+        )
       })
     }
   }
@@ -205,9 +211,14 @@ export interface Area {
   readonly replaced?: ReadonlyArray<string>
 }
 
+/** Tests whether nothing is at a path, and no directory hides whether something is: most rules name what is not there. */
+const isNowhere = (path: string): boolean =>
+  Attempt.orElse(() => Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined, false)
+
 const maskOf = (path: string, rule: Rule): Mask | undefined => {
   const real = WriteRoots.realPath(path)
   if (real === undefined || real === "/") return undefined
+  if (DefaultSecrets.isHarmless(rule, real)) return undefined
   return Attempt.orUndefined(() => ({
     path: real,
     kind: Fs.statSync(BytePath.toHost(real)).isDirectory() ? "directory" : "file",
@@ -222,13 +233,17 @@ const closedMask = (directory: string, rule: Rule, roots: ReadonlyArray<string>)
   return [{ path, kind: "directory", rule, reason: FileWalk.unsearchable }]
 }
 
+/** Tests whether a sandbox sees the machine's files at a path: in the directories of its own, it sees only what it was given. */
+export const isSeen = (path: string, { replaced = [], roots }: Pick<Area, "replaced" | "roots">): boolean =>
+  !replaced.some((one) => path !== one && isWithin(path, one)) || roots.some((root) => isWithin(path, root))
+
 /**
  * Finds what rules without wildcards name; cheap enough to run before each command. Where a directory in the roots
  * hides whether that exists, the directory is masked.
  */
 export const literals = (rules: ReadonlyArray<Rule>, roots: ReadonlyArray<string>): Array<Mask> =>
   rules.flatMap((rule) => {
-    if (rule.kind !== "path") return []
+    if (rule.kind !== "path" || isNowhere(rule.path)) return []
     const mask = maskOf(rule.path, rule)
     if (mask !== undefined) return [mask]
     const hiding = FileWalk.hiding(rule.path)
@@ -290,6 +305,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
   const held: Array<Mask> = []
   for (const { kind, path, rule } of matches) {
     if (kind !== "link") {
+      if (DefaultSecrets.isHarmless(rule, path)) continue
       const isHeld = PathRule.isForFiles(rule) && git.has(path)
       ;(isHeld ? held : masks).push({ path, kind, rule })
     } else {
@@ -317,8 +333,13 @@ const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {
   ])
 }
 
-/** Keeps one mask for each path, and none in a directory that is masked or hidden. */
-const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string>): Array<Mask> => {
+/** Keeps one mask for each path, and none in a directory that is masked or hidden, unless it is visible all the same. */
+const withoutCovered = (
+  masks: ReadonlyArray<Mask>,
+  hidden: ReadonlyArray<string>,
+  visible: ReadonlyArray<Rule> = []
+): Array<Mask> => {
+  const shown = new Set(visible.map(({ path }) => path))
   const byPath = new Map<string, Mask>()
   for (const mask of masks) {
     if (!byPath.has(mask.path) && !hidden.some((one) => isWithin(mask.path, one))) byPath.set(mask.path, mask)
@@ -326,7 +347,9 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
   const directories = new Set(masks.filter((mask) => mask.kind === "directory").map((mask) => mask.path))
   const isCovered = (path: string): boolean => {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-      if (directories.has(path.slice(0, end))) return true
+      const at = path.slice(0, end)
+      if (shown.has(at)) return false
+      if (directories.has(at)) return true
     }
     return false
   }
@@ -340,7 +363,7 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
  * @param since the time, in milliseconds, from which on a change of a directory makes the outcome uncertain
  */
 export const search = async (
-  policy: Pick<SandboxPolicy, "blacklist">,
+  policy: Pick<SandboxPolicy, "blacklist" | "visible">,
   area: Area,
   since = Number.POSITIVE_INFINITY
 ): Promise<Found> => {
@@ -348,17 +371,14 @@ export const search = async (
   const awaited = found.awaited.filter(({ path }) => area.roots.some((root) => isWithin(path, root)))
   const all = [...literals([...policy.blacklist, ...awaited], area.roots), ...found.masks]
   const fold = (masks: ReadonlyArray<Mask>) => foldMasks(masks, area.roots, area.vital ?? area.needed)
-  const named = fold(withoutCovered(all, area.hidden))
+  const named = fold(withoutCovered(all, area.hidden, policy.visible))
   const linked = await findHardLinks(named, area.roots)
-  const masks = withoutCovered(withAliases([...named, ...linked]), area.hidden)
-  const isSeen = ({ path }: Mask) =>
-    area.replaced?.some((one) => path !== one && isWithin(path, one)) !== true ||
-    area.roots.some((root) => isWithin(path, root))
-  return { ...found, awaited, masks: fold(masks).filter(isSeen) }
+  const masks = withoutCovered(withAliases([...named, ...linked]), area.hidden, policy.visible)
+  return { ...found, awaited, masks: fold(masks).filter(({ path }) => isSeen(path, area)) }
 }
 
 /** Finds all masks of a policy (`search`). */
-export const find = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area): Promise<Array<Mask>> =>
+export const find = async (policy: Pick<SandboxPolicy, "blacklist" | "visible">, area: Area): Promise<Array<Mask>> =>
   (await search(policy, area)).masks
 
 /**

@@ -189,16 +189,16 @@ const argumentsOf = (layout: Layout.Layout, options: PlanOptions): ReadonlyArray
     ...temporary(layout),
     ...layout.roots.flatMap((root) => (layout.isReadOnly ? bindReadOnly(root) : writable(root, root, pinsIn(root)))),
     ...layout.readonly.flatMap(bindReadOnly),
-    // Among the read-only files of Synapse's own, so that it comes after them.
+    ...layout.openings.flatMap(({ granted, mask, opened }) => [
+      ...hidden(mask.path),
+      ...granted.flatMap((path) => (opened.includes(path) ? bind(path) : bindReadOnly(path)))
+    ]),
+    // It lies among Synapse's own files, which are hidden.
     ...(layout.toolCache === undefined ? [] : bind(layout.toolCache)),
     ...(masksFromOutside ? [] : layout.masks).flatMap(({ kind, path }) => [
       "--ro-bind",
       directory.placeholders[kind],
       path
-    ]),
-    ...layout.openings.flatMap(({ granted, mask, opened }) => [
-      ...hidden(mask.path),
-      ...granted.flatMap((path) => (opened.includes(path) ? bind(path) : bindReadOnly(path)))
     ]),
     ...(gate ? arriving(layout.sessions) : []),
     ...hidden(layout.sessions),

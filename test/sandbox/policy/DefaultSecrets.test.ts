@@ -1,0 +1,68 @@
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import * as DefaultSecrets from "../../../src/sandbox/policy/DefaultSecrets.js"
+
+const root = Fs.mkdtempSync(Path.join(Os.tmpdir(), "secrets-"))
+afterAll(() => Fs.rmSync(root, { recursive: true, force: true }))
+
+let files = 0
+const isHarmless = (pattern: string, name: string, text: string) => {
+  const path = `${root}/${++files}/${name}`
+  Fs.mkdirSync(Path.dirname(path), { recursive: true })
+  Fs.writeFileSync(path, text)
+  return DefaultSecrets.isHarmless(
+    { pattern, path: "/", kind: pattern.startsWith("~") ? "path" : "glob", source: "default" },
+    path
+  )
+}
+
+const begin = (kind: string) => `-----BEGIN ${kind}-----\nMIIB\n-----END ${kind}-----\n`
+
+describe("files that built-in rules name", () => {
+  it("are hidden where they hold a secret", () => {
+    const hidden: ReadonlyArray<readonly [pattern: string, name: string, text: string]> = [
+      ["**/.npmrc", ".npmrc", "plain-Word-1\n"],
+      ["**/.npmrc", ".npmrc", "registry=https://r.example/\n//r.example/:_authToken=abc\n"],
+      ["~/.npmrc", ".npmrc", "_password = YWJj\n"],
+      ["~/.npmrc", ".npmrc", "registry=https://ada:pw@r.example/\n"],
+      ["~/.npmrc", ".npmrc", "# //r.example/:_authToken=abc\n"],
+      ["~/.config/pip/pip.conf", "pip.conf", "[global]\nindex-url = https://ada:pw@p.example/simple\n"],
+      ["~/.docker/config.json", "config.json", '{"auths":{"r.example":{"auth":"YWRhOnB3"}}}'],
+      ["~/.docker/config.json", "config.json", '{\n "auths": { "r": { "identitytoken": "x" } } }'],
+      ["~/.cargo/config.toml", "config.toml", '[registries.x]\ntoken = "Bearer abc"\n'],
+      ["~/.m2/settings.xml", "settings.xml", "<settings>\n<password>pw</password>\n</settings>\n"],
+      ["**/?*.key", "server.key", begin("PRIVATE KEY")],
+      ["**/?*.key", "server.key", "word\n"],
+      ["**/?*.pem", "both.pem", begin("CERTIFICATE") + begin("RSA PRIVATE KEY")],
+      ["**/.env.*", ".env.production", "A=1\n"],
+      ["**/.env.*", ".env.example.local", "A=1\n"],
+      ["~/.kube/config", "config", "apiVersion: v1\n"]
+    ]
+    assert.deepStrictEqual(
+      hidden.filter((each) => isHarmless(...each)),
+      []
+    )
+  })
+
+  it("are visible where they hold settings, certificates, or an example", () => {
+    const visible: ReadonlyArray<readonly [pattern: string, name: string, text: string]> = [
+      ["**/.npmrc", ".npmrc", "engine-strict=true\nlegacy-peer-deps\n\n; a comment\n"],
+      ["**/.npmrc", ".npmrc", "//r.example/:_authToken=${NPM_TOKEN}\nalways-auth=true\n"],
+      ["~/.config/pip/pip.conf", "pip.conf", "[global]\nindex-url = https://p.example/simple\n"],
+      ["~/.docker/config.json", "config.json", '{\n\t"auths": {},\n\t"credsStore": "desktop"\n}\n'],
+      ["~/.cargo/config.toml", "config.toml", '[build]\nrustflags = [\n  "-C", "target-cpu=native",\n]\n'],
+      ["**/?*.pem", "ca.pem", begin("CERTIFICATE")],
+      ["**/?*.key", "public.key", begin("PUBLIC KEY")],
+      ["**/?*.key", "node_modules/x/test/server.key", begin("PRIVATE KEY")],
+      ["**/.env.*", ".env.example", "A=1\n"],
+      ["**/.env.*", ".env.production.sample", "A=1\n"],
+      ["**/.env.*", ".env.dist", "A=1\n"]
+    ]
+    assert.deepStrictEqual(
+      visible.filter((each) => !isHarmless(...each)),
+      []
+    )
+  })
+})
