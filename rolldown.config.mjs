@@ -72,9 +72,44 @@ const plainLinks = () => ({
   }
 })
 
+/**
+ * What effect asks while it loads, and this bundle knows: whether its functions keep their names, which reads a stack and with it
+ * every line of the chunk, and whether stdout is a terminal, which makes the stream, for the colours of a logger that nobody uses.
+ */
+const known = [
+  [
+    "Utils.js",
+    'standard.effect_internal_function(() => new Error().stack)?.includes("effect_internal_function") === true',
+    "true"
+  ],
+  ["internal/logger.js", "hasProcessStdout && process.stdout.isTTY === true", "false"],
+  ["internal/logger.js", 'typeof process.stdout === "object" && process.stdout !== null', "false"]
+]
+
+/**
+ * Answers these questions.
+ *
+ * @returns {import("rolldown").Plugin}
+ */
+const answers = () => ({
+  name: "answers",
+  transform: {
+    filter: { id: /\/effect\/dist\/esm\/(Utils|internal\/logger)\.js$/ },
+    handler(code, id) {
+      return known
+        .filter(([file]) => id.endsWith(`/esm/${file}`))
+        .reduce((text, [, from = "", to = ""]) => {
+          if (!text.includes(from)) this.error(`${id} no longer asks: ${from}`)
+          return text.replace(from, to)
+        }, code)
+    }
+  }
+})
+
 const options = /** @satisfies {import("rolldown").InputOptions} */ ({
   platform: "node",
   external: /^node:/,
+  plugins: [answers()],
   // Its CommonJS can't be bundled: it hands `require` to a function.
   resolve: { alias: { "jsonc-parser": path.join(root, "node_modules/jsonc-parser/lib/esm/main.js") } }
 })
@@ -94,7 +129,7 @@ const ofStart = await modulesOfStart()
 export default defineConfig({
   ...options,
   input: { main: "src/bin.ts", promise: "src/promise.ts" },
-  plugins: [starters(), plainLinks()],
+  plugins: [answers(), starters(), plainLinks()],
   onLog: (level, log, defaultHandler) => defaultHandler(level === "warn" ? "error" : level, log),
   output: {
     dir: "dist/bin",

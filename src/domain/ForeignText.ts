@@ -29,15 +29,13 @@ const seen = [
   "(?<=\\p{sc=Han})[\\u{e0100}-\\u{e01ef}]"
 ].join("|")
 
-const any = /[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u
-
 /**
  * Replaces the invisible characters of a text; returns the text itself where it has none. A joiner in an emoji is none,
  * nor one between letters that it joins. Control characters stay.
  */
 export const replaceInvisible = (text: string, by: (character: string) => string): string => {
   // A text of ASCII has none.
-  if (!/[^\0-\x7f]/.test(text) || !any.test(text)) return text
+  if (!/[^\0-\x7f]/.test(text) || !/[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u.test(text)) return text
   // To compile it takes a millisecond, and few texts have such characters.
   const invisible = new RegExp(`(${seen})|[\\p{DI}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\ufff9-\\ufffb]`, "gu")
   return text.replace(invisible, (character: string, isSeen: string | undefined) =>

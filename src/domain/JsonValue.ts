@@ -1,7 +1,7 @@
 /** Tests values that were parsed from JSON for what a call can't be given: halves of characters, too deep nesting. */
 
 /** Matches a surrogate without its other half. */
-const lone = /\p{Surrogate}/u
+const lone = /[\ud800-\udfff]/u
 /** Matches a surrogate as JSON escapes it. */
 const escaped = /\\u[dD][89a-fA-F]/
 

@@ -23,12 +23,6 @@ const longest = 256 * 1024
 /** The most places of a text that are looked at. */
 const mostPlaces = 2000
 
-/** Matches the rest of a name after its prefix; where a `/` follows, it is a path. */
-const rest = /[\p{L}\p{M}\p{N}_.:+@-]+(?![/\p{L}\p{M}\p{N}_.:+@-])/uy
-
-/** Matches a character before which no name begins. */
-const joined = /[\p{L}\p{M}\p{N}_.:+@/\\-]/u
-
 /**
  * Returns the different words of a text that begin with one of the prefixes and can be names of commands, at most so
  * many.
@@ -40,7 +34,10 @@ export const within = (text: string, prefixes: Iterable<string>, most: number): 
   for (const prefix of prefixes) {
     for (let at = head.indexOf(prefix); at >= 0; at = head.indexOf(prefix, at + 1)) {
       if (names.size >= most || ++places > mostPlaces) return names
-      if (at > 0 && joined.test(text[at - 1] as string)) continue
+      // Before these characters, no name begins.
+      if (at > 0 && /[\p{L}\p{M}\p{N}_.:+@/\\-]/u.test(text[at - 1] as string)) continue
+      // The rest of a name after its prefix; where a `/` follows, it is a path.
+      const rest = /[\p{L}\p{M}\p{N}_.:+@-]+(?![/\p{L}\p{M}\p{N}_.:+@-])/uy
       rest.lastIndex = at + prefix.length
       const name = prefix + (rest.exec(text)?.[0] ?? "")
       if (name !== prefix && canBeFile(name)) names.add(name)

@@ -4,19 +4,13 @@
  */
 import * as Quote from "../../bash/Quote.js"
 
-/** Matches what no sentence can be made of: letters and digits of any script, without blanks. */
-const plain = /^[\p{L}\p{M}\p{N}_./:@%+,~=#-]+$/u
-
-/** The same, with the characters of patterns. */
-const plainRule = /^[\p{L}\p{M}\p{N}_./:@%+,~=#*?[\]{}!^$\\-]+$/u
-
 const write = (text: string, pattern: RegExp): string => {
   const word = Quote.line(text)
   return pattern.test(text) && !word.startsWith("$'") ? text : word
 }
 
-/** Writes a path. */
-export const of = (path: string): string => write(path, plain)
+/** Writes a path. No sentence can be made of letters and digits of any script without blanks. */
+export const of = (path: string): string => write(path, /^[\p{L}\p{M}\p{N}_./:@%+,~=#-]+$/u)
 
-/** Writes an entry of a list as it was written there. */
-export const ofEntry = (entry: string): string => write(entry, plainRule)
+/** Writes an entry of a list as it was written there, which may have the characters of patterns. */
+export const ofEntry = (entry: string): string => write(entry, /^[\p{L}\p{M}\p{N}_./:@%+,~=#*?[\]{}!^$\\-]+$/u)

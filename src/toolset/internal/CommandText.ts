@@ -81,14 +81,11 @@ const readAt = (text: string, depth: number): CommandText =>
       ofEndless(text) ??
       Command({ command: text }))
 
-/** Matches half a character, which JSON can hold and bash can't. */
-const half = /\p{Cs}/u
-
 /** Takes the command out of something else, which must be the only thing around it. */
 const unwrap = (command: string, around: string, reason: string, depth: number): CommandText =>
   CommandText.$match(readAt(command, depth + 1), {
     Command: () =>
-      command.trim() === "" || half.test(command)
+      command.trim() === "" || !command.isWellFormed()
         ? NoCommand({ reason, meant: {} })
         : Wrapped({ command, notice: `It was run without ${around}.` }),
     Wrapped: (inner) => NoCommand({ reason, meant: { command: inner.command } }),

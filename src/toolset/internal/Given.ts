@@ -10,7 +10,7 @@ const longest = 2000
 export const parseJson = (text: string): unknown => Attempt.orUndefined(() => JSON.parse(text))
 
 /** Matches what no command line can hold. */
-export const unwritable = /[\0\p{Cs}]/u
+export const unwritable = /[\0\ud800-\udfff]/u
 
 /**
  * Tests whether a text can stand in the command that is shown. Where it can't, the placeholder does, `<content>`, which

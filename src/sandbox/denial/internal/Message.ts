@@ -141,7 +141,7 @@ const ofAgent = /^(?:read|write|edit): ([\s\S]+): $/
 /** Matches what separates a name from the words before it and the rest of the sentence. */
 const boundary = /: |:$|, | \(|\(| (?=->|=>)/
 /** Matches an absolute path with blanks in it: the words after a blank are no plain words of the sentence. */
-const spaced =
+const spaced = (): RegExp =>
   /(?<![^\s(])\/[^\s:'"]+(?: (?!\p{Ll}+[.,;]?(?:\s|$|:)|(?:Error|Fail|Permission|Cannot))[\p{L}\p{N}][^\s:'"(]*)+/gu
 const pathOfItsOwn = /^\.{0,2}\//
 const mostWords = 16
@@ -191,10 +191,10 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
       for (const path of readingsOf(bare)) add(path, true)
     }
   }
-  for (const side of sides) for (const [path] of side.matchAll(spaced)) addQuoted(path)
+  for (const side of sides) for (const [path] of side.matchAll(spaced())) addQuoted(path)
   const [speaker, ...said] = near.replace(/:?\s*$/, "").split(": ")
   for (const side of sides) {
-    for (const words of wordsIn(side.replace(spaced, "")))
+    for (const words of wordsIn(side.replace(spaced(), "")))
       add(words, pathOfItsOwn.test(words) && (said.length === 0 || words !== speaker))
   }
   const last = /(\S+):\s*$/.exec(near)?.[1]
