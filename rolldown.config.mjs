@@ -51,7 +51,7 @@ const starters = () => ({
 /**
  * Takes out what the bundler does for modules that nobody uses so: a copy of each of node's modules with a getter for every name,
  * which loads what node keeps for later (`fs.promises`) and is one call more for each use; and a getter for each export of a chunk,
- * where a value that is never assigned again does.
+ * where a value that is never assigned again does. The chunk `later` is loaded by its first use.
  *
  * @returns {import("rolldown").Plugin}
  */
@@ -62,6 +62,8 @@ const plainLinks = () => ({
       Array.from(code.matchAll(/^(?:const|function\*?|async function\*?) ([\w$]+)/gm), ([, name]) => name)
     )
     return code
+      .replaceAll(/(?<=\brequire_later = )(?=require\()/g, "() => ")
+      .replaceAll(/\brequire_later\./g, "require_later().")
       .replaceAll(/^(node_\w+) = require_rolldown_runtime\.\w+\(\1, 1\);\n/gm, (all, name) =>
         code.includes(`${name}.default`) ? all : ""
       )
@@ -114,14 +116,41 @@ const options = /** @satisfies {import("rolldown").InputOptions} */ ({
   resolve: { alias: { "jsonc-parser": path.join(root, "node_modules/jsonc-parser/lib/esm/main.js") } }
 })
 
-/** Finds the modules that every start of the program loads, but for the entry: one chunk takes half the time of many. */
+/** What a start seldom uses, with what only these need: what reads and writes the texts of others by their schemas. */
+const seldom =
+  /\/(?:effect\/dist\/esm\/Schema|jsonc-parser\/lib\/esm\/main|@effect\/platform\/dist\/esm\/Error)\.js$|\/src\/(?:domain\/(?:CommandError|DuplicateName|ErrorFields|JsonText)|sandbox\/config\/(?:SandboxFile|AtomicFile|SandboxConfigError))\.ts$/
+
+/**
+ * Finds the modules that every start of the program loads, but for the entry, in two parts: one chunk takes half the time of many,
+ * and the second is loaded by its first use.
+ */
 const modulesOfStart = async () => {
-  const bundle = await rolldown({ ...options, input: "src/bin.ts" })
+  /** @type {Map<string, ReadonlyArray<string>>} */
+  const imported = new Map()
+  const bundle = await rolldown({
+    ...options,
+    input: "src/bin.ts",
+    plugins: [answers(), { name: "imports", moduleParsed: ({ id, importedIds }) => void imported.set(id, importedIds) }]
+  })
   const { output } = await bundle.generate({ format: "cjs" })
-  const [entry] = output
-  const names = new Set([entry.fileName, ...entry.imports])
-  const chunks = output.filter((file) => file.type === "chunk").filter((chunk) => names.has(chunk.fileName))
-  return new Set(chunks.flatMap(({ moduleIds }) => moduleIds).filter((id) => id !== path.join(root, "src/bin.ts")))
+  const used = new Set(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])))
+  /** Finds what a module imports, and what that imports, as far as it is used. */
+  const from = (
+    /** @type {string} */ id,
+    /** @type {Set<string>} */ found,
+    /** @type {(id: string) => boolean} */ isIn
+  ) => {
+    if (found.has(id) || !used.has(id) || !isIn(id)) return found
+    found.add(id)
+    for (const next of imported.get(id) ?? []) from(next, found, isIn)
+    return found
+  }
+  const entry = path.join(root, "src/bin.ts")
+  const first = from(entry, new Set(), (id) => !seldom.test(id))
+  const all = from(entry, new Set(), () => true)
+  const later = new Set([...all].filter((id) => !first.has(id)))
+  first.delete(entry)
+  return { first, later }
 }
 
 const ofStart = await modulesOfStart()
@@ -129,6 +158,7 @@ const ofStart = await modulesOfStart()
 export default defineConfig({
   ...options,
   input: { main: "src/bin.ts", promise: "src/promise.ts" },
+  preserveEntrySignatures: "allow-extension",
   plugins: [answers(), starters(), plainLinks()],
   onLog: (level, log, defaultHandler) => defaultHandler(level === "warn" ? "error" : level, log),
   output: {
@@ -137,7 +167,13 @@ export default defineConfig({
     format: "cjs",
     charset: "ascii",
     dynamicImportInCjs: false,
-    codeSplitting: { groups: [{ name: "start", test: (id) => ofStart.has(id) }] },
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [
+        { name: "later", test: (id) => ofStart.later.has(id) },
+        { name: "start", test: (id) => ofStart.first.has(id) }
+      ]
+    },
     entryFileNames: "[name]-[hash].cjs",
     chunkFileNames: "[name]-[hash].cjs",
     // Names stay whole: a stack trace in a bug report must be readable, and with a code cache the size costs little.

@@ -1,9 +1,9 @@
 /** One run of the program: the words it was called with, and the exit code it is to end with. */
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import * as Schema from "effect/Schema"
 import type { CommandRegistry } from "../command/CommandRegistry.js"
 import type { McpClient } from "../extension/mcp/McpClient.js"
 import type { TodoStore } from "../extension/TodoStore.js"
@@ -25,9 +25,7 @@ export class Invocation extends Context.Tag("synapse/Invocation")<
 >() {}
 
 /** Fails where the program was called wrongly, which ends with the reason, the usage and exit code 2. */
-export class WrongUsage extends Schema.TaggedError<WrongUsage>("synapse/WrongUsage")("WrongUsage", {
-  message: Schema.String
-}) {}
+export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}
 
 /** Says which settings are wrong, each on a line in its own words. */
 export const wrongSettings = (error: ConfigError): string =>

@@ -3,39 +3,16 @@
  *
  * @since 0.1.0
  */
-import * as Schema from "effect/Schema"
+import type * as ErrorFields from "./ErrorFields.js"
 
 /**
- * A command to run: a model calls the tool with it, `Bash(command="ls src")`; a person types it.
+ * A part of a line of advice: text; a command to run, which a model calls the tool with, and a person types; or a command as it is
+ * typed, which is not meant to be run: a usage, an example.
  *
  * @since 0.1.0
  * @category models
  */
-export const Run = Schema.TaggedStruct("Run", { command: Schema.String })
-
-/**
- * A command as it is typed, which is not meant to be run: a usage, an example.
- *
- * @since 0.1.0
- * @category models
- */
-export const Typed = Schema.TaggedStruct("Typed", { line: Schema.String })
-
-/**
- * A part of a line of advice: text, or a command.
- *
- * @since 0.1.0
- * @category models
- */
-export const Part = Schema.Union(Schema.String, Run, Typed)
-
-/**
- * A part of a line of advice: text, or a command.
- *
- * @since 0.1.0
- * @category models
- */
-export type Part = typeof Part.Type
+export type Part = typeof ErrorFields.Part.Type
 
 /**
  * One line of advice, in its parts.
@@ -43,15 +20,7 @@ export type Part = typeof Part.Type
  * @since 0.1.0
  * @category models
  */
-export const Advice = Schema.Array(Part)
-
-/**
- * One line of advice, in its parts.
- *
- * @since 0.1.0
- * @category models
- */
-export type Advice = typeof Advice.Type
+export type Advice = typeof ErrorFields.Advice.Type
 
 /**
  * Makes a command to run.
@@ -59,7 +28,7 @@ export type Advice = typeof Advice.Type
  * @since 0.1.0
  * @category constructors
  */
-export const run = (command: string): Part => Run.make({ command })
+export const run = (command: string): Part => ({ _tag: "Run", command })
 
 /**
  * Makes a command as it is typed.
@@ -67,7 +36,7 @@ export const run = (command: string): Part => Run.make({ command })
  * @since 0.1.0
  * @category constructors
  */
-export const typed = (line: string): Part => Typed.make({ line })
+export const typed = (line: string): Part => ({ _tag: "Typed", line })
 
 /**
  * Makes a line of advice.

@@ -20,8 +20,8 @@
 import * as Schema from "effect/Schema"
 import * as Advice from "./Advice.js"
 import * as Diagnostic from "./Diagnostic.js"
+import * as ErrorFields from "./ErrorFields.js"
 import * as ExitCode from "./ExitCode.js"
-import { KeptOutput, LineOrder } from "./KeptOutput.js"
 
 /**
  * The categories of failure that programs match on (`extras.failureCategory`); the table above has the error of each.
@@ -40,7 +40,7 @@ export const FailureCategory = Schema.Literal("command_not_found", "invalid_usag
 export type FailureCategory = typeof FailureCategory.Type
 
 /** The advice on what to do next; the message has it below the reason. */
-const advice = Schema.optionalWith(Schema.Array(Advice.Advice), { default: () => [] })
+const advice = Schema.optionalWith(Schema.Array(ErrorFields.Advice), { default: () => [] })
 
 /**
  * `command_not_found`: no such tool, agent-shell command or extension command. `reason` tells which part of the name is
@@ -95,7 +95,7 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
   reason: Schema.String,
   advice,
   /** The denial, as data, where the sandbox made it. */
-  denied: Schema.optionalWith(Diagnostic.Denial, { exact: true })
+  denied: Schema.optionalWith(ErrorFields.Denial, { exact: true })
 }) {
   readonly category: FailureCategory = "blocked"
   readonly exitCode: number = ExitCode.blocked
@@ -121,8 +121,8 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
   stderr: Schema.optionalWith(Schema.String, { default: () => "" }),
   stdoutFile: Schema.optionalWith(Schema.String, { exact: true }),
   stderrFile: Schema.optionalWith(Schema.String, { exact: true }),
-  kept: Schema.optionalWith(KeptOutput, { exact: true }),
-  order: Schema.optionalWith(LineOrder, { exact: true }),
+  kept: Schema.optionalWith(ErrorFields.KeptOutput, { exact: true }),
+  order: Schema.optionalWith(ErrorFields.LineOrder, { exact: true }),
   notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
   /** The error that it comes from: of a file, of the system, of whoever was asked. */
   cause: Schema.optional(Schema.Defect)

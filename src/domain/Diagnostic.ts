@@ -1,31 +1,10 @@
 /**
  * A denial by the sandbox as data, and its words for a model and for a person. Nobody reads it back out of a text.
  */
-import * as Schema from "effect/Schema"
+import type * as ErrorFields from "./ErrorFields.js"
 
 /** An access that the sandbox's policy refused, and what can be done. */
-export const Denial = Schema.TaggedStruct("Denial", {
-  /** What was refused, and why: `/p/x is read-only`, `/p/.env is blocked by rule .env: …`. */
-  what: Schema.String,
-  /** The rule as it is named, and why it denies this. */
-  rule: Schema.String,
-  reason: Schema.String,
-  /** False where the command was not run. */
-  ran: Schema.Boolean,
-  /** What else was denied. */
-  also: Schema.Array(Schema.String),
-  /** The sentence on the command that does the rest without what was denied. */
-  rest: Schema.optionalWith(Schema.String, { exact: true }),
-  /** Sentences on what is allowed and what to do next: each is told once in a session. */
-  advice: Schema.Array(Schema.String),
-  /** The paths that a user can allow, quoted for bash. Where `exist` is false, one has to be created first. */
-  allow: Schema.optionalWith(Schema.Struct({ paths: Schema.Array(Schema.String), exist: Schema.Boolean }), {
-    exact: true
-  })
-})
-
-/** An access that the sandbox's policy refused, and what can be done. */
-export type Denial = typeof Denial.Type
+export type Denial = typeof ErrorFields.Denial.Type
 
 /** The most further denials that are named. */
 const mostOthers = 3

@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import type * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Span from "../domain/Span.js"
@@ -47,9 +47,7 @@ export interface Grant {
  * @since 0.1.0
  * @category errors
  */
-export class NotThere extends Schema.TaggedError<NotThere>("synapse/NotThere")("NotThere", {
-  resource: Schema.String
-}) {
+export class NotThere extends Data.TaggedError("NotThere")<{ readonly resource: string }> {
   override get message() {
     return `${this.resource} does not exist, and only what exists can be allowed in a sandbox`
   }

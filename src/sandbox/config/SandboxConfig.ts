@@ -27,6 +27,7 @@ import * as RealPath from "../policy/RealPath.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as AtomicFile from "./AtomicFile.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
+import { defaults } from "./SandboxDefaults.js"
 import * as SandboxFile from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as WrittenPlaces from "./WrittenPlaces.js"
@@ -92,7 +93,7 @@ const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => 
 
   const peek = () =>
     Either.flatMap(read(), (text) =>
-      text === undefined ? Either.right(SandboxFile.defaults) : Either.flatMap(parse(text), decode)
+      text === undefined ? Either.right<SandboxFile.SandboxFile>(defaults) : Either.flatMap(parse(text), decode)
     )
 
   const make = Directories.makeEffect(Path.dirname(file))
@@ -263,7 +264,7 @@ export const layerMemory = (
   Layer.effect(
     SandboxConfig,
     Effect.map(SandboxSettings, (settings) => {
-      let config: SandboxFile.SandboxFile = { ...SandboxFile.defaults, ...initial }
+      let config: SandboxFile.SandboxFile = { ...defaults, ...initial }
       const change = (toChanged: SandboxFile.Change) =>
         Effect.sync(() => {
           const lists = toChanged(config)

@@ -8,15 +8,15 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as JsonText from "../../domain/JsonText.js"
+import { defaults as missing } from "./SandboxDefaults.js"
 
-const entries = Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
+const entries = Schema.optionalWith(Schema.Array(Schema.String), { default: () => missing.env })
 
 const Filesystem = Schema.Struct({
   whitelist: entries.annotations({ description: "paths that commands may write" }),
   blacklist: entries.annotations({ description: "paths and patterns that commands may neither read nor write" }),
   readable: entries.annotations({ description: "paths that commands may read although a built-in rule hides them" })
 })
-const noLists = { whitelist: [], blacklist: [], readable: [] }
 /** `allowNetwork` is always false, whatever the file says: no rule gives access to the network. */
 const Network = Schema.transform(
   Schema.Struct({
@@ -33,8 +33,8 @@ const Network = Schema.transform(
   }
 )
 const Policy = Schema.Struct({
-  filesystem: Schema.optionalWith(Filesystem, { default: () => noLists }),
-  network: Schema.optionalWith(Network, { default: () => ({ allowNetwork: false as const }) }),
+  filesystem: Schema.optionalWith(Filesystem, { default: () => missing.policy.filesystem }),
+  network: Schema.optionalWith(Network, { default: () => missing.policy.network }),
   unixSockets: Schema.optional(Schema.Union(Schema.Boolean, Schema.Literal("own"))).annotations({
     description: "`own` for unix sockets that commands make, `true` for all unix sockets"
   }),
@@ -63,20 +63,20 @@ const Policy = Schema.Struct({
  * @category schemas
  */
 export const SandboxFile = Schema.Struct({
-  enabled: Schema.optionalWith(Schema.Boolean, { default: () => true }).annotations({
+  enabled: Schema.optionalWith(Schema.Boolean, { default: () => missing.enabled }).annotations({
     description: "`false` switches the sandbox off"
   }),
-  provider: Schema.optionalWith(Schema.NonEmptyString, { default: () => "local" }).annotations({
+  provider: Schema.optionalWith(Schema.NonEmptyString, { default: () => missing.provider }).annotations({
     description: "what makes the sandbox; `local` by default"
   }),
   policy: Schema.optionalWith(Policy, {
-    default: () => ({ filesystem: noLists, network: { allowNetwork: false as const } })
+    default: () => missing.policy
   }),
   env: entries.annotations({
     description: "variables that commands get besides those of every sandbox, secrets or not"
   }),
   providerOptions: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), {
-    default: () => ({})
+    default: () => missing.providerOptions
   }).annotations({ description: "options that only the provider reads" })
 })
 
@@ -94,7 +94,7 @@ export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
  * @since 0.1.0
  * @category constructors
  */
-export const defaults: SandboxFile = Schema.decodeSync(SandboxFile)({})
+export const defaults: SandboxFile = missing
 
 /** The names of what `policy` switches on and off. */
 const switches: ReadonlyArray<string> = ["unixSockets", "sockets", "toolCache", "temporary", "limits"]

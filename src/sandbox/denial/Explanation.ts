@@ -4,7 +4,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Quote from "../../bash/Quote.js"
 import * as Attempt from "../../domain/Attempt.js"
-import * as Diagnostic from "../../domain/Diagnostic.js"
+import type * as Diagnostic from "../../domain/Diagnostic.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
@@ -147,7 +147,8 @@ export const of = (
 ): Diagnostic.Denial => {
   const allow = allowFor([denial, ...others], policy)
   const isOfNetwork = denial.access === "network" && !Denial.isSocket(denial)
-  return Diagnostic.Denial.make({
+  return {
+    _tag: "Denial",
     what: `${Denial.whatOf(denial)}${isOfNetwork ? networkRemark(policy) : ""}`,
     rule: denial.rule,
     reason: denial.reason,
@@ -156,5 +157,5 @@ export const of = (
     advice: adviceOn(denial, policy, allow !== undefined),
     ...(rest === undefined ? undefined : { rest }),
     ...(allow === undefined ? undefined : { allow })
-  })
+  }
 }

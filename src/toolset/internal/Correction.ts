@@ -222,7 +222,7 @@ const skill: Template = (given, { offers }) => {
 }
 
 const onThisMachine = /^(?:https?:\/\/)?(?:localhost|127\.[\d.]+|\[::1\])(?:[:/?#]|$)/i
-const offline = Advice.line`the sandbox has no network`
+const offline = () => Advice.line`the sandbox has no network`
 
 const lack =
   (sentence: string): Template =>
@@ -252,7 +252,7 @@ export const rows: ReadonlyArray<Row> = [
   {
     names: "webfetch",
     command: (given, { isOffline }) =>
-      isOffline && !onThisMachine.test(given.text("url") ?? "") ? offline : `curl -sSL ${given.word("<url>", "url")}`
+      isOffline && !onThisMachine.test(given.text("url") ?? "") ? offline() : `curl -sSL ${given.word("<url>", "url")}`
   },
   { names: "websearch", command: lack("there is no tool that searches the web") },
   { names: "task agent", command: task },
