@@ -63,7 +63,7 @@ const plainLinks = () => ({
     )
     return code
       .replaceAll(/(?<=\brequire_later = )(?=require\()/g, "() => ")
-      .replaceAll(/\brequire_later\./g, "require_later().")
+      .replaceAll(/\brequire_later\./g, "(require_later()).")
       .replaceAll(/^(node_\w+) = require_rolldown_runtime\.\w+\(\1, 1\);\n/gm, (all, name) =>
         code.includes(`${name}.default`) ? all : ""
       )

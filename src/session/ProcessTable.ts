@@ -3,7 +3,9 @@
  *
  * On Linux it reads `/proc`; elsewhere it runs `ps`, which is slow.
  */
+
 import * as ChildProcess from "node:child_process"
+import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Attempt from "../domain/Attempt.js"
@@ -155,7 +157,7 @@ const sessionOf = (sessionId: string): string => `4${sessionId.replaceAll("-", "
 
 /** Makes a mark, as the limit's decimal number. */
 export const make = (sessionId: string): string =>
-  BigInt(`0x${sessionOf(sessionId)}${crypto.randomUUID().slice(0, 7)}`).toString()
+  BigInt(`0x${sessionOf(sessionId)}${Crypto.randomUUID().slice(0, 7)}`).toString()
 
 /** Makes the shell text that marks what follows. Where a command has made the mark impossible, nothing is marked. */
 export const set = (mark: string): string => `\\builtin ulimit -SR ${mark}||\\builtin :`

@@ -2,6 +2,7 @@
  * The private directory of a session: the files that its shell reads, the FIFOs that it writes to, and the files of
  * output that was cut.
  */
+import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../domain/Attempt.js"
@@ -202,7 +203,7 @@ export class SessionDirectory {
 
   /** Makes a file anew: without a sandbox, a command may have put a link or a FIFO in the place of the old one. */
   private replace(path: string, content: string | Buffer): void {
-    const next = `${path}.${crypto.randomUUID()}`
+    const next = `${path}.${Crypto.randomUUID()}`
     try {
       Fs.writeFileSync(next, content, { mode: 0o600, flag: "wx" })
       Fs.renameSync(next, path)

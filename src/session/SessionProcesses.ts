@@ -1,4 +1,5 @@
 /** Finds the processes that a session has started, and ends them. */
+import * as Crypto from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Schedule from "effect/Schedule"
@@ -21,7 +22,7 @@ const mostLooks = 10
 /** Finds a session's processes by their ancestor, and by the mark in their environment and limits. */
 export class SessionProcesses {
   /** The value of the mark (`ShellEnvironment.sessionVariable`). */
-  readonly sessionId = crypto.randomUUID()
+  readonly sessionId = Crypto.randomUUID()
   private readonly since = ProcessTable.ticksAt(performance.now())
 
   /**

@@ -3,7 +3,9 @@
  * this user can enter. A session holds the one that it uses; one that no session holds is removed when it was not used
  * for a week, or holds more than 2 GiB.
  */
+
 import * as ChildProcess from "node:child_process"
+import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
@@ -38,7 +40,7 @@ const takeAway = (path: string): string | undefined => {
     own = PrivateDirectory.makeOwned(holds, "sandbox")
     const { base } = Path.parse(own)
     if (namesIn(holds).some((name) => name !== base && PrivateDirectory.isOwned(holds, name))) return undefined
-    const gone = Path.join(Path.dirname(path), `gone-${crypto.randomUUID()}`)
+    const gone = Path.join(Path.dirname(path), `gone-${Crypto.randomUUID()}`)
     Fs.renameSync(path, gone)
     Fs.rmSync(fullMark(path), { force: true })
     return gone
@@ -201,7 +203,7 @@ export const open = ({ path }: Rule): Held => {
         const at = Path.join(real, inside)
         const isNew = EntryBelow.make(real, inside, kind)
         // Remembered, so that the next session removes it where this one is killed.
-        if (isNew && passing !== undefined) Fs.symlinkSync(BytePath.encode(at), Path.join(own, crypto.randomUUID()))
+        if (isNew && passing !== undefined) Fs.symlinkSync(BytePath.encode(at), Path.join(own, Crypto.randomUUID()))
         return at
       },
       unpoint: (inside) => removePoint(BytePath.encode(Path.join(real, inside))),

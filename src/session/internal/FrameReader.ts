@@ -1,4 +1,6 @@
 /** Reads the frames in which a shell reports on the command that it runs, from among all else that it may print. */
+import * as Crypto from "node:crypto"
+
 /**
  * The secrets of one command. `begun` marks the frame that reports its begin, and may become known to it; `ended` marks
  * the last one, and stands where no trap, trace or prompt sees it before that frame is out.
@@ -14,7 +16,7 @@ export interface Nonces {
  * of many at once.
  */
 export const make = (): string => {
-  const random = crypto.randomUUID()
+  const random = Crypto.randomUUID()
   return Buffer.from(`${random.slice(0, 8)}${random.slice(9, 13)}${random.slice(-4)}`, "hex").toString("base64url")
 }
 

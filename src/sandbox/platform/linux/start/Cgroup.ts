@@ -1,4 +1,5 @@
 /** Limits the number of a sandbox's processes for root too, by a cgroup of its own where one can be made. */
+import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
@@ -32,7 +33,7 @@ const sweep = (parent: string): void => {
 
 const make = (processes: number): string | undefined => {
   for (const parent of candidates()) {
-    const path = Path.join(parent, `synapse-${process.pid}-${crypto.randomUUID().slice(0, 8)}`)
+    const path = Path.join(parent, `synapse-${process.pid}-${Crypto.randomUUID().slice(0, 8)}`)
     try {
       sweep(parent)
       Fs.mkdirSync(path)
