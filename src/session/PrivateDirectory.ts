@@ -105,7 +105,10 @@ const script = 'rm -rf -- "$@"; rmdir -- "$0"'
  * own, which does not hold this one up; it follows no links.
  */
 export const sweep = async (parent: string): Promise<void> => {
-  const names = await Fs.promises.readdir(parent).catch((): Array<string> => [])
+  // `Fs.promises` is loaded by its first use, with much that a session does without.
+  const names = await new Promise<ReadonlyArray<string>>((resolve) =>
+    Fs.readdir(parent, (_, found: ReadonlyArray<string> = []) => resolve(found))
+  )
   if (names.length < 2) return
   const namespace = namespaceOf()
   // From anywhere, so that those which can't be removed don't keep the others from their turn.

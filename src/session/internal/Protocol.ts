@@ -55,7 +55,10 @@ export const definitions = (directory: SessionDirectory, bridge: Bridge): string
 
 /** Returns the names of the functions that the session defines. */
 export const names = (directory: SessionDirectory, bridge: Bridge): ReadonlyArray<string> =>
-  Array.from(definitions(directory, bridge).matchAll(/^(\w+)\(\) /gm), (match) => match[1] ?? "")
+  definitions(directory, bridge)
+    .split("\n")
+    .map((line) => line.slice(0, Math.max(0, line.indexOf("() "))))
+    .filter((name) => /^\w+$/.test(name))
 
 /**
  * Makes the first lines that a shell reads. `cwd` is the directory to change to, and `start` where that one is gone: the

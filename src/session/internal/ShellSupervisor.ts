@@ -334,7 +334,12 @@ export class ShellSupervisor {
 
   /** Without this word, the supervisor's guard takes the end of the socket for the death of this program. */
   private dismiss(): void {
-    if (!this.lifeline.writableEnded) this.lifeline.end("quit\0")
+    if (this.lifeline.writableEnded) return
+    // Mostly nobody hears it. node writes out the stack of that error, and V8 then looks for the ends of a bundle's lines.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
+    this.lifeline.end("quit\0")
+    Error.stackTraceLimit = stackTraceLimit
   }
 
   /** Kills a shell whose supervisor is dead: its state would mix with that of its successor. */
