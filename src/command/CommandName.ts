@@ -30,7 +30,8 @@ const allowed =
 export const problemOf = (name: string): string | undefined => {
   const isPrefix = name.endsWith("*")
   const plain = isPrefix ? name.slice(0, -1) : name
-  if (!simple.test(plain) && !/^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.:+@-]*$/u.test(plain)) return `${flawOf(plain)}; ${allowed}`
+  if (!simple.test(plain) && !/^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.:+@-]*$/u.test(plain))
+    return `${flawOf(plain)}; ${allowed}`
   if (plain.normalize("NFC") !== plain) return `its letters are not composed (Unicode's NFC); ${allowed}`
   if (Buffer.byteLength(name) > longest) return `it is longer than ${longest} bytes`
   if (/^\d+$/.test(plain)) return `bash takes a number before < and > for a descriptor; ${allowed}`
