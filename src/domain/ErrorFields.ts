@@ -45,7 +45,7 @@ export const StreamName = Schema.Literal("stdout", "stderr")
 export const LineOrder = Schema.Array(Schema.Tuple(StreamName, Schema.Number))
 
 /** The gap in a stream's text, with the line that tells of it; `start` and `end` are indices into the text. */
-export const Gap = Schema.Struct({ start: Schema.Number, end: Schema.Number, bytes: Schema.Number })
+const Gap = Schema.Struct({ start: Schema.Number, end: Schema.Number, bytes: Schema.Number })
 
 /** A stream whose output is not shown whole. */
 export const KeptStream = Schema.Struct({

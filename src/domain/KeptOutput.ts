@@ -16,9 +16,6 @@ export const defaultLimit = 30_000
 /** The most characters of a line that a result shows. */
 export const longestLine = 2000
 
-/** The gap in a stream's text, with the line that tells of it. */
-export type Gap = typeof ErrorFields.Gap.Type
-
 /** A stream whose output is not shown whole. */
 export type KeptStream = typeof ErrorFields.KeptStream.Type
 
