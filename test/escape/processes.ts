@@ -21,10 +21,10 @@ const limits = (): ReadonlyArray<Attack> => [
     script: `perl -e 'my @p; while (@p < 2500 && defined(my $p = fork)) { if (!$p) { sleep 60; exit } push @p, $p } kill "KILL", @p; print "forked ", scalar(@p), "\\n"; 1 while wait > 0'`
   },
   {
-    title: "filling /dev/shm",
-    says: /No space/,
+    title: "/dev/shm takes a quarter of the memory at most",
+    says: /^\d+ of \d+$/m,
     script:
-      "dd if=/dev/zero of=/dev/shm/x bs=1M count=80 2>&1 | grep -v copied; test $(du -m /dev/shm/x | cut -f1) -le 64 || echo BREACH; rm /dev/shm/x"
+      "s=$(df -k --output=size /dev/shm | tail -1); m=$(awk '/^MemTotal/ {print $2}' /proc/meminfo); echo $s of $m; ((s <= m / 4 + 4)) || echo BREACH"
   },
   {
     title: "the other directories in memory are small",

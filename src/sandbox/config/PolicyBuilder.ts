@@ -444,7 +444,7 @@ export const merge = (
     const { home, homes, toolCache = config.policy.toolCache ?? true } = settings
     const { temporaryFiles = config.policy.temporary ?? "private" } = settings
     const { unixSockets = config.policy.unixSockets ?? false } = settings
-    const { processes } = config.policy.limits ?? {}
+    const { processes, sharedMemory } = config.policy.limits ?? {}
     const build = new Build(Path.resolve(cwd), file, settings)
     const project = RealPath.follow(build.cwd).real
     const listed = (list: List) =>
@@ -502,6 +502,7 @@ export const merge = (
       ...(config.policy.network.isAsked === true ? { asksForNetwork: true } : undefined),
       ...(unixSockets !== false || sockets.length > 0 ? { unixSockets: unixSockets || "own" } : undefined),
       ...(processes === undefined ? undefined : { processes }),
+      ...(sharedMemory === undefined ? undefined : { sharedMemory }),
       ...(toolCache ? { toolCache: exact(toolCacheOf(home, project), "cache") } : undefined),
       // Only on Linux can a sandbox have another directory in the place of `/tmp`.
       ...(temporaryFiles === "private" && process.platform === "linux"

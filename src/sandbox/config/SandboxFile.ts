@@ -51,6 +51,9 @@ const Policy = Schema.Struct({
     Schema.Struct({
       processes: Schema.optional(Schema.Int.pipe(Schema.between(16, 4_194_304))).annotations({
         description: "the most processes and threads; 2048 by default"
+      }),
+      sharedMemory: Schema.optional(Schema.Int.pipe(Schema.between(1, 1024 ** 2))).annotations({
+        description: "MiB of `/dev/shm`; a quarter of the memory by default"
       })
     })
   )
@@ -105,7 +108,7 @@ const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   policy: ["filesystem", "network", ...switches],
   "policy.filesystem": ["whitelist", "blacklist", "readable"],
   "policy.network": ["allowNetwork"],
-  "policy.limits": ["processes"]
+  "policy.limits": ["processes", "sharedMemory"]
 }
 
 /** Finds a name that differs from a known one in case only, or a list in the wrong place: both would have no effect. */

@@ -41,6 +41,8 @@ const harmlessNames = new Set(["PWD", "OLDPWD", "GOPRIVATE"])
  * from waiting for a network that is not there.
  */
 const defaults: Readonly<Record<string, string>> = {
+  // Root may give no file to a user whom the sandbox does not have, as GNU tar tries for root.
+  ...(process.platform === "linux" && process.getuid?.() === 0 ? { TAR_OPTIONS: "--no-same-owner" } : undefined),
   CARGO_NET_RETRY: "0",
   GIT_TERMINAL_PROMPT: "0",
   LANG: "C.UTF-8",

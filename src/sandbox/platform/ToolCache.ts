@@ -146,6 +146,18 @@ const share = (directory: string, users: string): void => {
   }
 }
 
+const hasApt = (): boolean => Fs.existsSync("/usr/bin/apt-get")
+
+/** Keeps apt from trying three more times, for seconds each, where there is no network. */
+const keepApt = (path: string): boolean => {
+  try {
+    Fs.writeFileSync(path, 'Acquire::Retries "0";\n', { flag: "wx" })
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EEXIST"
+  }
+  return true
+}
+
 /**
  * Returns the variables that lead tools to the directory: those whose place is the usual one, where that can't be written.
  *
@@ -171,5 +183,7 @@ export const variables = (
     ...(isShared ? [shared] : []),
     ...whereMissing.filter((place) => isFree(place) && !Fs.existsSync(Path.join(home, place[2])))
   ]
+  const apt = Path.join(directory, "apt.conf")
+  if (environment["APT_CONFIG"] === undefined && hasApt() && keepApt(apt)) free.push(["APT_CONFIG", "apt.conf", ""])
   return Object.fromEntries(free.map(([variable, name]) => [variable, Path.join(directory, name)]))
 }

@@ -101,6 +101,8 @@ export interface SandboxPolicy {
   readonly temporary?: Rule
   /** The most processes and threads that commands have at a time, where the user names a number. */
   readonly processes?: number
+  /** The most MiB of `/dev/shm`, where the user names a number. */
+  readonly sharedMemory?: number
   /** Tells that no user follows the session, as a sub-agent's: what it can't do, it says in its answer. */
   readonly unattended?: true
   /** Names of the variables that the user lets through, besides those that every sandbox gets. */

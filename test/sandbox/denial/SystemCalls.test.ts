@@ -43,6 +43,21 @@ const said: ReadonlyArray<readonly [what: string, command: string, text: string]
   ["a mount", "mount -t tmpfs none .", "mount: /srv/x: permission denied."],
   ["a mount", "umount /proc", "umount: /proc: must be superuser to unmount."],
   ["a mount", "mount -o loop a /b", "mount: /b: mount failed: Operation not permitted."],
+  [
+    "*a further watch over files",
+    "npx vite",
+    "Error: ENOSPC: System limit for number of file watchers reached, watch '/p/src'"
+  ],
+  ["*a further watch over files", "node a.js", "Error: EMFILE: too many open files, watch '/p'"],
+  [
+    "*a further watch over files",
+    "tail -f x",
+    "tail: inotify cannot be used, reverting to polling: Too many open files"
+  ],
+  ["*a further watch over files", "inotifywait -m .", "Failed to watch .; upper limit on inotify watches reached!"],
+  ["*a further watch over files", "python3 x.py", "OSError: [Errno 28] inotify watch limit reached"],
+  ["*a further page of /dev/shm", "dd of=x", "dd: error writing '/dev/shm/x': No space left on device"],
+  ["*a further page of /dev/shm", "psql", "ERROR:  could not resize shared memory segment: No space left on device"],
   ["chroot", "chroot / true", "chroot: cannot change root directory to '/': Operation not permitted"],
   ["chroot", "perl x.pl", "chroot: Operation not permitted at -e line 1."],
   ["chroot", "python3 -c 'import os; os.chroot(\"/\")'", "PermissionError: [Errno 1] Operation not permitted: '/'"],

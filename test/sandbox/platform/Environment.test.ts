@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Environment from "../../../src/sandbox/platform/Environment.js"
 
 const defaults = {
+  ...(process.platform === "linux" && process.getuid?.() === 0 ? { TAR_OPTIONS: "--no-same-owner" } : undefined),
   CARGO_NET_RETRY: "0",
   GIT_TERMINAL_PROMPT: "0",
   LANG: "C.UTF-8",

@@ -61,6 +61,10 @@ const setting = (digits: string, letters: string): RegExp =>
   )
 
 /** Returns the refusals of a sandbox. The first that a message is about counts. */
+/** Matches the words of a limit that was met, which stand for a full disk, or for too many open files, as well. */
+const full =
+  /no space left on device|\bENOSPC\b|too many open files|\bEMFILE\b|(?:limit|resources)\b.{0,40}\b(?:reached|exhausted)/i
+
 const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<Row> => [
   {
     rule: "no namespaces or mounts",
@@ -160,12 +164,30 @@ const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<
     about:
       /\bv?fork\b|_fork_exec|can't start new thread|\b(?:creat|spawn|start)\w*\b.{0,40}\bthread|pthread_create|\bspawn(?:Sync)? .*EAGAIN|native thread|init.*worker|worker.*init/i,
     isSandboxs: processes !== undefined
+  },
+  {
+    rule: "limits of inotify",
+    what: "a further watch over files",
+    reason: "commands have a part of the user's watches; the disk is not full",
+    next: "Watch fewer directories, or poll. The user can raise fs.inotify.max_user_watches and max_user_instances (sysctl).",
+    words: full,
+    about: /inotify|\bfile ?watch|, watch '|\bwatch(?:er|ing)? |to watch\b/i
+  },
+  {
+    rule: "limits.sharedMemory",
+    what: "a further page of /dev/shm",
+    reason: "it is full",
+    next: 'Ask the user for more, in MiB: "policy": { "limits": { "sharedMemory": … } } in sandbox.json.',
+    words: full,
+    about: /\/dev\/shm\b|\bshared memory\b|\bshm_open\b|\bposix_fallocate\b/
   }
 ]
 
 /** Matches the words of any of these messages. */
-const anyWords =
-  /not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork/i
+const anyWords = new RegExp(
+  String.raw`not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork|${full.source}`,
+  "i"
+)
 
 /** Tests whether a text may report a refused system call anywhere. */
 export const mentionsRefusal = (text: string): boolean => anyWords.test(text)

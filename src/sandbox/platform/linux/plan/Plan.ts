@@ -1,5 +1,6 @@
 /** Writes the plan of a sandbox: its layout as bubblewrap's arguments, and the files that the launch reads. */
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Attempt from "../../../../domain/Attempt.js"
@@ -100,10 +101,13 @@ const isolation: ReadonlyArray<string> = [
 /** The directories in `/run` that hold NixOS's programs. */
 const programsInRun = ["/run/current-system", "/run/booted-system", "/run/opengl-driver"]
 
-const system: ReadonlyArray<string> = [
+/** Returns a quarter of the memory, or of what the launcher's cgroup may use. */
+const quarter = (): number => Math.floor(Math.min(Os.totalmem(), process.constrainedMemory() || Infinity) / 4)
+
+const system = (sharedMemory: number): ReadonlyArray<string> => [
   ...["--ro-bind", "/", "/"],
   ...["--dev", "/dev"],
-  ...tmpfs("/dev/shm", 64 * MiB, "1777"),
+  ...tmpfs("/dev/shm", sharedMemory, "1777"),
   ...["--remount-ro", "/dev"],
   ...["--proc", "/proc"],
   ...["--ro-bind", "/proc/sys", "/proc/sys"],
@@ -177,7 +181,7 @@ export interface PlanOptions {
 
 /** Makes bubblewrap's arguments, without the program that it runs. */
 const argumentsOf = (layout: Layout.Layout, options: PlanOptions): ReadonlyArray<string> => {
-  const { directory, gate, masksFromOutside, within, variables } = options
+  const { directory, gate, masksFromOutside, policy, within, variables } = options
   const isWritable = (path: string) => layout.roots.some((root) => isWithin(path, root))
   const caches = layout.toolCache === undefined ? {} : ToolCache.variables(layout.toolCache, variables, isWritable)
   const pinsIn = (root: string) => layout.pins.flatMap((pin) => (isWithin(pin, root) ? [pin.slice(root.length)] : []))
@@ -185,7 +189,7 @@ const argumentsOf = (layout: Layout.Layout, options: PlanOptions): ReadonlyArray
     // Root is root in the sandbox too.
     ...(process.getuid?.() === 0 ? [] : ["--uid", String(process.getuid?.()), "--gid", String(process.getgid?.())]),
     ...isolation,
-    ...system,
+    ...system(policy.sharedMemory === undefined ? quarter() : policy.sharedMemory * MiB),
     ...temporary(layout),
     ...layout.roots.flatMap((root) => (layout.isReadOnly ? bindReadOnly(root) : writable(root, root, pinsIn(root)))),
     ...layout.readonly.flatMap(bindReadOnly),
