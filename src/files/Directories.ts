@@ -7,7 +7,8 @@ import * as Path from "node:path"
 import * as PlatformError from "@effect/platform/Error"
 import * as Effect from "effect/Effect"
 
-const makeOne = (path: string | Buffer): void => {
+/** Makes a directory unless something is there; throws the file system's error. */
+export const makeOne = (path: string | Buffer): void => {
   try {
     Fs.mkdirSync(path, { mode: 0o700 })
   } catch (error) {

@@ -105,6 +105,17 @@ describe("synapse exec", () => {
     assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 141, stderr: "" })
   })
 
+  it("makes no home directory that is missing, where commands can't make it either", async () => {
+    const home = `/synapse-test-${process.pid}`
+    try {
+      const { exitCode, stdout } = await run(["exec", "echo hi"], "", { HOME: home, SYNAPSE_HOME: "" })
+      assert.deepStrictEqual({ exitCode, stdout: stdout.toString() }, { exitCode: 0, stdout: "hi\n" })
+      assert.isFalse(fs.existsSync(home))
+    } finally {
+      fs.rmSync(home, { recursive: true, force: true })
+    }
+  })
+
   it("explains a wrong setting", async () => {
     const { exitCode, stderr, stdout } = await run(["exec", "true"], "", { SYNAPSE_COMMAND_TIMEOUT: "soon" })
     assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 2, stdout: "" })
@@ -132,10 +143,7 @@ describe("synapse call", () => {
   it("keeps one shell for all calls, in their order", async () => {
     const { exitCode, stderr, stdout } = await run(
       ["call"],
-      call("1", "cd /tmp; x=5") +
-        call("2", 'pwd; echo "$x"') +
-        call("3", "ls /nonexistent") +
-        call("4", "nosuchcommand")
+      call("1", "cd /tmp; x=5") + call("2", 'pwd; echo "$x"') + call("3", "ls /no/such") + call("4", "nosuchcommand")
     )
     assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 0, stderr: "" })
     assert.deepStrictEqual(

@@ -3,12 +3,12 @@
 # Sourced by a subshell, so that nothing of it stays; a shell that is killed shows no more of it than one line. Descriptor
 # 46 is `ask`, the highest that a call uses: where it can be opened, all can. `@directory@` stands for the session's
 # directory, quoted.
-__synapse= __synapse_forged=0
+__synapse='' __synapse_forged=0
 {
   {
     # What names no slot is no ticket: a command has written it into the pipe.
     while \builtin read -t 60 -rN1 __synapse && [[ ! -p @directory@/slot-"$__synapse"-ask ]]; do
-      __synapse= __synapse_forged=$((__synapse_forged + 1))
+      __synapse='' __synapse_forged=$((__synapse_forged + 1))
       (( __synapse_forged < 100000 )) || \builtin break
     done <@directory@/tickets
     [[ $__synapse ]] && \builtin printf %s "$__synapse" >&46
@@ -54,6 +54,7 @@ fi
   \builtin trap - PIPE
   # Perl does in one process what takes the stub several; what may change how it starts is the caller's.
   if [[ $1 == @(edit|write) && -x @directory@/writer && ! ${PERL5OPT+set}${PERL_UNICODE+set}${PERLIO+set} && ${LC_ALL@a} != *r* ]]; then
+    # shellcheck disable=SC2097,SC2098
     LC_ALL=C \builtin exec @directory@/writer -f @directory@/writer.pl "$__synapse" "$1" "${LC_ALL-}" "${LC_ALL@a}"
   fi
   # bash reads the files of a locale as it starts, unless that is C: the caller's own is handed over beside it. Where that is

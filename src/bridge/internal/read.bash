@@ -16,6 +16,7 @@ if [[ ! $__synapse_own && $* != -- ]]; then
       # In a condition, no failure ends a shell.
       ( \builtin set -e; ((0)); \builtin exit 0 )
       # Whether the command has a loop that lasts as long as its condition. In a subshell: BASH_REMATCH is the user's.
+      # shellcheck disable=SC2181
       if (( $? )) || ! (
         before='(^|[;&|({!`[:cntrl:]]|[[:space:]](do|then|else|elif|if|time)[[:space:]])'
         [[ $(<"${BASH_SOURCE[2]}") =~ ${before}[[:space:]]*(while|until)[[:space:]] ]]

@@ -162,6 +162,7 @@ replace() {
   done
   for index in "${!targets[@]}"; do
     if [[ ! ${temporaries[index]} ]]; then
+      # shellcheck disable=SC2217
       error=$(exec rm -- "${targets[index]}" 2>&1 46>&- 41<&- 42<&- </dev/null) || return
     fi
   done

@@ -47,11 +47,11 @@ const sweep = (all: string): void => {
 
 /**
  * Makes a directory that only this user can enter, in the directory of Synapse's own files; throws where others may write
- * that one.
+ * that one, and where the user's home directory is missing: programs and tests count on its absence.
  */
 export const ownParent = (path: string): void => {
   const home = Path.dirname(path)
-  Directories.make(home)
+  Directories.makeOne(home)
   const { mode, uid: owner } = Fs.statSync(home)
   if ((owner !== uid() && owner !== 0) || (mode & 0o002) !== 0) throw new Error(`others may write ${home}`)
   own(path)
