@@ -9,7 +9,12 @@ const files = Fs.readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
 describe("the bash of the bridge and of the supervisor", () => {
   it.skipIf(ChildProcess.spawnSync("shellcheck", ["--version"]).error !== undefined)("satisfies shellcheck", () => {
     assert.isAbove(files.length, 5)
-    const { status, stdout } = ChildProcess.spawnSync("shellcheck", files, { cwd: src, encoding: "utf8" })
+    // Each is a part of one text: what one sets, calls or sources is another's.
+    const parts = ["--exclude", "SC1091,SC2034,SC2154,SC2168,SC2317"]
+    const { status, stdout } = ChildProcess.spawnSync("shellcheck", [...parts, ...files], {
+      cwd: src,
+      encoding: "utf8"
+    })
     assert.deepStrictEqual([stdout, status], ["", 0])
   })
 })

@@ -187,7 +187,7 @@ describe("synapse exec", () => {
         [["--ask", "maybe", "ls"], '--ask must be one of never, terminal; it was "maybe".'],
         [["--deny", "", "ls"], '--deny must not be empty; it was "".'],
         [["--deny", "--", "ls"], "--deny needs a value after it."],
-        [["--cwd", "/nonexistent", "ls"], '--cwd must be a directory that exists; it was "/nonexistent".']
+        [["--cwd", "/no/such", "ls"], '--cwd must be a directory that exists; it was "/no/such".']
       ]
       for (const [args, reason] of reasons) {
         assert.deepStrictEqual(yield* run(["exec", ...args]), {

@@ -4,6 +4,6 @@ import { explained } from "./explained.suite.js"
 
 const ground = Ground.take("nobody")
 
-describe.skipIf(ground === undefined)("as an ordinary user", () => {
+describe.skipIf(ground === undefined || !Ground.seesCheckout())("as an ordinary user", () => {
   explained("synapse sandbox explain")
 })

@@ -24,8 +24,8 @@ const rows: ReadonlyArray<readonly [word: string, says: RegExp]> = [
   ["--write q/.env", /^denied to write [^\n]*\n$/],
   ["--write vault/new", /^denied to write [^\n]*\n$/],
   [
-    "--write /nonexistent/x",
-    /^denied to write .*: rule \/nonexistent: \/nonexistent is not there: it can be written once /
+    "--write /nosuchplace/x",
+    /^denied to write .*: rule \/nosuchplace: \/nosuchplace is not there: it can be written once /
   ],
   ["$'p\\xff/.env'", /^denied to read .*: rule \*\*\/\.env: on the blacklist/],
   ["$'h\\xff'", /^denied to read .*: the same as what the rule names/]
@@ -47,7 +47,7 @@ export const explained = (title: string): void => {
         Fs.mkdirSync(`${project}/closed`, { mode: 0o755 })
         Fs.writeFileSync(
           `${home}/.synapse/sandbox.json`,
-          JSON.stringify({ policy: { filesystem: { whitelist: ["/nonexistent"], blacklist: [`${project}/vault`] } } })
+          JSON.stringify({ policy: { filesystem: { whitelist: ["/nosuchplace"], blacklist: [`${project}/vault`] } } })
         )
         const shell = (script: string) =>
           ChildProcess.spawnSync("bash", ["-c", script], {

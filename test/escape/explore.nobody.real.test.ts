@@ -4,4 +4,7 @@ import { explore } from "./explore.js"
 
 const ground = Ground.take("nobody")
 
-describe.skipIf(ground === undefined)("a sub-agent of an ordinary user that may only read", () => explore(ground ?? ""))
+describe.skipIf(ground === undefined || !Ground.seesCheckout())(
+  "a sub-agent of an ordinary user that may only read",
+  () => explore(ground ?? "")
+)

@@ -7,6 +7,7 @@ import * as OwnFile from "../../src/extension/mcp/OwnFile.js"
 import * as ServerFile from "../../src/extension/mcp/ServerFile.js"
 import * as TrustFile from "../../src/extension/mcp/TrustFile.js"
 import { scene } from "../support/escape/Attack.js"
+import { seesCheckout } from "../support/escape/Ground.js"
 import { type Places, type Shape, snapshot, write } from "../support/escape/World.js"
 import * as Servers from "../support/extension/Servers.js"
 
@@ -183,7 +184,8 @@ export const servers = (ground: string): void => {
           }
           yield* world.attack("touch stop")
           assert.isFalse(Fs.existsSync(`${world.project}/pwned`))
-        })
+        }),
+      seesCheckout() ? undefined : "the checkout can't be read"
     )
     scene(
       ground,

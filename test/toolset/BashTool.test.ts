@@ -133,7 +133,7 @@ describe("BashTool", () => {
 
   it.effect("S16: suggests the help of the real command, also behind variables", () =>
     Effect.gen(function* () {
-      const failed = yield* handle({ command: "LANG=C ls /nonexistent" })
+      const failed = yield* handle({ command: "LANG=C ls /no/such" })
       assert.strictEqual(failed.message, 'Command failed. Bash(command="ls --help") shows how to use ls.')
       assert.strictEqual(failed.output, "[exit 2]")
       const missing = yield* handle({ command: "FOO=1 nosuch" })

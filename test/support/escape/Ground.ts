@@ -36,6 +36,9 @@ export const take = (who: "root" | "nobody"): string | undefined => {
 /** Another user's directory beside the grounds of `nobody`, which can be entered and not be listed; only root makes one. */
 export const foreign = (ground: string): string => Path.join(Path.dirname(ground), "foreign")
 
+/** An ordinary user may not come as far as the checkout, as in root's home: what is loaded late is missing then. */
+export const seesCheckout = (): boolean => Fs.existsSync(Path.resolve("package.json"))
+
 /** Programs on the PATH that sandboxes get. */
 export const has = (program: string): boolean =>
   ["/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"].some((directory) =>
