@@ -229,20 +229,20 @@ describe("skills in a shell", () => {
             }),
             Synapse.layer({ cwd }, { sandbox: { home, temporary, enabled: true } })
           )
-          // Whoever works on a skill writes it.
+          // Whoever works on a skill does so elsewhere, and adds it.
           const own = `${home}/skills/own`
           const worked = yield* Effect.provide(
             Effect.flatMap(Toolset, (toolset) =>
               toolset.handle({
                 id: "1",
                 name: "Bash",
-                arguments: '{"command":"echo x > made; ls ..; cat ../../secret"}'
+                arguments: '{"command":"echo x > made; ls .."}'
               })
             ),
             Synapse.layer({ cwd: own }, { sandbox: { home, temporary, enabled: true } })
           )
-          assert.strictEqual(worked.extras.stdout, "own\n", worked.output)
-          assert.isTrue(Fs.existsSync(`${own}/made`))
+          assert.match(worked.output, /made: Read-only file system\n/)
+          assert.isFalse(Fs.existsSync(`${own}/made`))
         })
       ),
     60_000
@@ -424,13 +424,13 @@ describe.skipIf(process.platform !== "linux")("skills in a sandbox", () => {
               name: "Bash",
               arguments: JSON.stringify({
                 command:
-                  "echo x >>home/skills/pdf/SKILL.md; mkdir home/skills/new; ln -s /etc home/skills/link; mv home/skills home/other; mv home gone; rm -rf home/skills/pdf; skill:pdf:check_fillable_fields ok"
+                  "at=$(echo home); echo x >>$at/skills/pdf/SKILL.md; mkdir $at/skills/new; ln -s /etc $at/skills/link; mv $at/skills $at/other; mv $at gone; rm -rf $at/skills/pdf; skill:pdf:check_fillable_fields ok"
               })
             })
           ),
           Synapse.layer({ cwd }, { sandbox: { home } })
         )
-        assert.include(output.extras.stdout ?? "", "fields of ['ok']")
+        assert.include(output.extras.stdout ?? "", "fields of ['ok']", output.output)
         assert.deepStrictEqual(Fs.readdirSync(`${home}/skills`).sort(), ["brand-guidelines", "pdf", "webapp-testing"])
         assert.deepStrictEqual(
           Fs.readFileSync(`${home}/skills/pdf/SKILL.md`),
