@@ -125,8 +125,12 @@ describe("the documentation", () => {
     let text = Fs.readFileSync(page, "utf8")
     for (const file of Fs.readdirSync(Path.join(root, "dist/schemas"))) {
       const schema = JSON.parse(Fs.readFileSync(Path.join(root, "dist/schemas", file), "utf8"))
-      const rows = [["field", "sets"], ["---", "---"], ...fieldsOf(schema)]
-      const table = rows.map((row) => `| ${row.join(" | ")} |\n`).join("")
+      const rows = [["field", "sets"], ...fieldsOf(schema)]
+      // As wide as the formatter makes them.
+      const widths = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
+      const table = [...rows.slice(0, 1), widths.map((width) => "-".repeat(width)), ...rows.slice(1)]
+        .map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(" | ")} |\n`)
+        .join("")
       text = text.replace(new RegExp(`(?<=^## .*\\b${escape(file)}\`\\n[^|]*)(?:\\|.*\\n)+`, "m"), () => table)
     }
     await expect(text).toMatchFileSnapshot(page)
