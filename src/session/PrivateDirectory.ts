@@ -301,19 +301,21 @@ const letGo = (held: string): void => {
 }
 
 /**
- * Makes sure that no command can make the places before their sessions do: those that it could make are made, and kept
- * from being removed until they are released. Throws a sentence where one of these is no directory.
+ * Makes sure that no command can make the places before their sessions do: those that it could make are made. They and those
+ * that are there are kept from being removed, as the last session of another program would do, until they are released.
+ * Throws a sentence where a place that a command could make is no directory.
  *
  * @param isWritable tells whether commands may write to a path
  */
 export const reserve = (candidates: ReadonlyArray<string>, isWritable: (path: string) => boolean): Reserved => {
   const paths = [...new Set(candidates.flatMap((place) => pathOf(place) ?? []))]
-  const holds = paths.filter(isWritable).flatMap((path) => hold(path) ?? [])
+  const isThere = (path: string) => statOf(path)?.isDirectory() === true
+  const holds = paths.filter((path) => isWritable(path) || isThere(path)).flatMap((path) => hold(path) ?? [])
   const release = () => holds.splice(0).forEach(letGo)
   const taken = paths.filter(isWritable).find((path) => statOf(path)?.isDirectory() === false)
   if (taken !== undefined) {
     release()
     throw new Error(`${taken} must be a directory: remove it`)
   }
-  return { places: paths.filter((path) => statOf(path)?.isDirectory() === true), release }
+  return { places: paths.filter(isThere), release }
 }
