@@ -17,7 +17,7 @@ const read = (/** @type {string} */ file) => {
 
 /**
  * Finds the directory for the user's own cache: in the account's own home, since commands may have written what a variable
- * names. Undefined in a shell of ours, where a model's commands run, and where node is told to do without a cache.
+ * names. Undefined in a shell of Synapse, whose commands a model writes, and where node's own cache is switched off.
  */
 const findHome = () => {
   const { env } = process

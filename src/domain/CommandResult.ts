@@ -89,9 +89,9 @@ export interface CommandResult {
 export interface Personal {
   /** What the person has allowed after the command had run. */
   readonly allowed?: string
-  /** What the sandbox denied to a command that went on, and the variables that it left out. */
+  /** Denials after which the command went on, and variables that the sandbox left out. */
   readonly denied?: string
-  /** What the person's own tools run that the command has changed, and what of it was taken back. */
+  /** Changes to files that the person's own tools run, such as git's config, and which of them were undone. */
   readonly changed?: string
 }
 

@@ -16,14 +16,14 @@ export const Advice = Schema.Array(Part)
 
 /** An access that the sandbox's policy refused, and what can be done. */
 export const Denial = Schema.TaggedStruct("Denial", {
-  /** What was refused, and why: `/p/x is read-only`, `/p/.env is blocked by rule .env: …`. */
+  /** The refusal in words: `/p/x is read-only`, `/p/.env is blocked by rule .env: …`. */
   what: Schema.String,
   /** The rule as it is named, and why it denies this. */
   rule: Schema.String,
   reason: Schema.String,
   /** False where the command was not run. */
   ran: Schema.Boolean,
-  /** What else was denied. */
+  /** Further refusals of the same command. */
   also: Schema.Array(Schema.String),
   /** The sentence on the command that does the rest without what was denied. */
   rest: Schema.optionalWith(Schema.String, { exact: true }),
@@ -39,8 +39,8 @@ export const Denial = Schema.TaggedStruct("Denial", {
 export const StreamName = Schema.Literal("stdout", "stderr")
 
 /**
- * The order of the lines of both streams: so many of one, then so many of the other. What stands at the end of a stream
- * without a newline is a line too. Lines that are not in it come last.
+ * The order of the lines of both streams, as counts: lines of one stream, then lines of the other. A last line without a
+ * newline counts too. Lines that are not in it come last.
  */
 export const LineOrder = Schema.Array(Schema.Tuple(StreamName, Schema.Number))
 

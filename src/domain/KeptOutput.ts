@@ -7,7 +7,7 @@ import type * as ErrorFields from "./ErrorFields.js"
 /** One of the two streams of a command's output. */
 export type StreamName = typeof ErrorFields.StreamName.Type
 
-/** The order of the lines of both streams: so many of one, then so many of the other. */
+/** The order of the lines of both streams, as counts: lines of one stream, then lines of the other. */
 export type LineOrder = typeof ErrorFields.LineOrder.Type
 
 /** The default of the most characters that a result shows of both streams together. */

@@ -30,7 +30,7 @@ const named =
 
 const socketsRisk = {
   all: "Unix sockets can be used: commands can have the programs that listen on one outside of the sandbox do anything.",
-  own: "Unix sockets that commands make can be used, and those that are named."
+  own: "Commands can use the unix sockets that they make, and those allowed by name."
 }
 
 /** Returns the lines for the rules of a policy. */

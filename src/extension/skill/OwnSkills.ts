@@ -122,7 +122,7 @@ const exchange = (from: string, target: string, aside: string): void => {
   }
 }
 
-/** Copies a directory without what leads out of it, what is no file, and what may not be read. */
+/** Copies a directory. Leaves out links that lead out of it, and files that a rule hides or that can't be read. */
 const copy = (from: string, to: string, denies: Denies): Omit<Added, "name"> => {
   const leftOut: Array<string> = []
   let files = 0
