@@ -123,14 +123,15 @@ export class GitHeld {
   }
 
   /**
-   * Tests whether the index of the file's repository has the file's content, or had it before. A link, a file with further names, and one that
-   * is larger than 1 MiB is not looked at.
+   * Tests whether the index of the file's repository has the file's content, or had it before; git removes a file before it writes it anew.
+   * A link, a file with further names, and one that is larger than 1 MiB is not looked at.
    *
    * @param path real and absolute
    */
   has(path: string): boolean {
     const stats = look(path)
-    if (stats?.isFile() !== true || stats.nlink !== 1n || stats.size > BigInt(largestFile)) return false
+    if (stats === undefined) return this.held.has(path)
+    if (!stats.isFile() || stats.nlink !== 1n || stats.size > BigInt(largestFile)) return false
     if (this.held.has(path)) return true
     const repository = this.repositoryOf(Path.dirname(path))
     if (repository === undefined) return false

@@ -63,6 +63,11 @@ describe.skipIf(spawnSync("git", ["--version"]).status !== 0)("a file whose cont
     Fs.utimesSync(file, atime, mtime)
     assert.isFalse(has(root, ".env"))
     assert.isTrue(before.has(file))
+    Fs.rmSync(file)
+    assert.isTrue(before.has(file), "between git's removal and the file that it writes")
+    assert.isFalse(has(root, ".env"))
+    Fs.symlinkSync("app/.env", file)
+    assert.isFalse(before.has(file))
     const policy = {}
     assert.strictEqual(GitHeld.of(policy), GitHeld.of(policy))
     assert.notStrictEqual(GitHeld.of(policy), GitHeld.of({}))
