@@ -112,7 +112,7 @@ const limits = (files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => [
 ]
 
 /** Asks whether to go on, unless that is said already. Returns whether it is; where there is no terminal, says so. */
-const confirm = (question: string, yes: boolean): Effect.Effect<boolean, never, Stdio> =>
+export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, never, Stdio> =>
   Effect.gen(function* () {
     if (yes) return true
     const answer = yield* TerminalQuestion.ask(`${question} [y/N] `)

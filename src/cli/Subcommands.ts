@@ -170,12 +170,23 @@ const project = flag("project").pipe(
 )
 const yes = flag("yes").pipe(withDescription("Do it without asking."))
 
+const clients = ["claude-code", "claude-desktop", "codex", "cursor", "gemini", "opencode", "vscode", "zed"] as const
+const client = operand("client").pipe(
+  filterMap(
+    (text) => Option.fromNullable(clients.find((one) => one === text)),
+    `The client must be one of ${clients.join(", ")}`
+  ),
+  withDescription(`The program: ${clients.join(", ")}.`)
+)
+
 const loadCall = () => import("./CallAction.js")
 const loadShell = () => import("./ShellAction.js")
 const loadTools = () => import("./ToolsAction.js")
 const loadDoctor = () => import("./DoctorActions.js")
 const loadAgent = () => import("./AgentAction.js")
 const loadSessions = () => import("./AgentSessions.js")
+const loadInstall = () => import("./InstallAction.js")
+const loadServe = () => import("./ServeAction.js")
 const loadMcp = () => import("./Mcp.js")
 const loadSandbox = () => import("./SandboxActions.js")
 const loadSkill = () => import("./SkillActions.js")
@@ -350,6 +361,28 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define("sandbox clean", "Remove each private /tmp that no session uses now.", {}, () =>
     later(loadSandbox, (actions) => actions.clean)
+  ),
+  define(
+    "mcp serve",
+    "Be an MCP server with the tool Bash, for any client: on standard input and output, or with --http.",
+    {
+      http: maybe("http", "port", "Listen on this port of 127.0.0.1, or on host:port, in place of standard input."),
+      ...session
+    },
+    (given) =>
+      checked(
+        given,
+        later(loadServe, (actions) => actions.serve(given))
+      )
+  ),
+  define(
+    "mcp install",
+    "Make Synapse an MCP server of another program: shows the change to its file, and asks.",
+    { print: flag("print").pipe(withDescription("Print the entry, and change nothing.")), yes, client },
+    (given) => later(loadInstall, (actions) => actions.install(given))
+  ),
+  define("mcp uninstall", "Take Synapse out of another program's servers.", { yes, client }, (given) =>
+    later(loadInstall, (actions) => actions.uninstall(given))
   ),
   define("mcp list", "Show the servers, and whether each can be used.", { json: json() }, (given) =>
     later(loadMcp, (actions) => actions.list(given))

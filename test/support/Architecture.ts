@@ -17,7 +17,7 @@ export const floors: Readonly<Record<string, Floors>> = {
   "": [
     ["."],
     ["cli", "promise"],
-    ["terminal", "agent"],
+    ["terminal", "agent", "serve"],
     ["toolset"],
     ["router"],
     ["commands"],

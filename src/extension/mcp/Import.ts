@@ -96,15 +96,16 @@ const serversIn = (content: unknown, format: Format, workspace: string): Fields 
   return { ...global, ...fieldsOf(own(own(own(content, "projects"), workspace), "mcpServers")) }
 }
 
-const parsedJson = (text: string): Either.Either<unknown, string> => {
+/** Parses JSON with comments. */
+export const parsedJson = (text: string): Either.Either<unknown, string> => {
   const errors: Array<ParseError> = []
   // Unlike `parse`, the values of a tree keep what is called __proto__.
   const tree = parseTree(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true })
   return errors.length === 0 && tree !== undefined ? Either.right(getNodeValue(tree)) : Either.left("it is no JSON")
 }
 
-/** Loads the parser of TOML, which only this needs. */
-const parsedToml = async (text: string): Promise<Either.Either<unknown, string>> => {
+/** Parses TOML, whose parser is loaded by its first use. */
+export const parsedToml = async (text: string): Promise<Either.Either<unknown, string>> => {
   const { parse } = await import("smol-toml")
   return Either.try({ try: (): unknown => parse(text), catch: () => "it is no TOML" })
 }
@@ -141,9 +142,13 @@ interface ForeignFile {
 /** The most bytes of a file: Claude Code's holds its history as well. */
 const largest = 64 * 1024 ** 2
 
+/** Returns the directory where programs with windows keep their settings. */
+export const supportOf = (userHome: string): string =>
+  process.platform === "darwin" ? `${userHome}/Library/Application Support` : `${userHome}/.config`
+
 /** Returns the files that are looked for, the project's first. */
 export const usual = (root: string, userHome: string): ReadonlyArray<ForeignFile> => {
-  const support = process.platform === "darwin" ? `${userHome}/Library/Application Support` : `${userHome}/.config`
+  const support = supportOf(userHome)
   const file =
     (format: Format, isProjects: boolean) =>
     (path: string): ForeignFile => ({

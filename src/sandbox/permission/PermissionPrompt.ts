@@ -40,8 +40,13 @@ export const printable = (text: string): string => {
     .replace(/\p{Zs}{4,}/gu, (blanks) => `[${blanks.length} blanks]`)
 }
 
-/** Says what an answer allows, and to whom. */
-const effectOf = (answer: Permission.Answer, { access, hasRun, task }: Permission.PermissionRequest): string => {
+/**
+ * Says what an answer allows, and to whom.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const effectOf = (answer: Permission.Answer, { access, hasRun, task }: Permission.PermissionRequest): string => {
   const it = `may ${access === "network" ? "reach" : access} it`
   switch (answer) {
     case "allow_once":
@@ -64,23 +69,34 @@ const sourceOf = ({ source }: Rule, reason: string): string => {
 }
 
 /**
+ * Describes what was denied, by which rule, and to which command, in lines.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const describe = (request: Permission.PermissionRequest): ReadonlyArray<string> => {
+  const { access, command, reason, resource, rule, task } = request
+  return [
+    `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
+    `  rule:    ${printable(rule.pattern)}${sourceOf(rule, reason)}: ${printable(reason)}`,
+    `  command: ${printable(command)}`,
+    ...(task === undefined ? [] : [`  task:    Task(${printable(`${task.type}: ${task.description}`)})`])
+  ]
+}
+
+/**
  * Formats the question: each answer that is offered stands on a line, with what it would allow.
  *
  * @since 0.1.0
  * @category printing
  */
-export const question = (request: Permission.PermissionRequest, offered: ReadonlyArray<Permission.Answer>): string => {
-  const { access, command, reason, resource, rule, task } = request
-  return [
+export const question = (request: Permission.PermissionRequest, offered: ReadonlyArray<Permission.Answer>): string =>
+  [
     "",
-    `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
-    `  rule:    ${printable(rule.pattern)}${sourceOf(rule, reason)}: ${printable(reason)}`,
-    `  command: ${printable(command)}`,
-    ...(task === undefined ? [] : [`  task:    Task(${printable(`${task.type}: ${task.description}`)})`]),
+    ...describe(request),
     ...offered.map((answer) => `  ${words[answer].padEnd(14)} ${effectOf(answer, request)}`),
     `Allow it? ${prompt(offered)}`
   ].join("\n")
-}
 
 /** To allow for good takes the whole word: one letter may have been meant for a question of the command's own. */
 const letterOf = (answer: Permission.Answer): string | undefined => /\[(.)\]/.exec(words[answer])?.[1]

@@ -1,0 +1,93 @@
+/** The actions of `synapse mcp install` and `uninstall`, which make Synapse a server of another program. */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Attempt from "../domain/Attempt.js"
+import * as Collect from "../domain/Collect.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as ClientFile from "../extension/mcp/ClientFile.js"
+import * as ConfigFile from "../extension/mcp/ConfigFile.js"
+import * as Import from "../extension/mcp/Import.js"
+import * as OwnFile from "../extension/mcp/OwnFile.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as Action from "./Action.js"
+import { complain, print } from "./Answer.js"
+import * as Mcp from "./Mcp.js"
+
+/** The most bytes of a file: Claude Code's holds its history as well. */
+const most = 64 * 1024 ** 2
+
+/** The program itself, by paths that need no PATH: programs with windows have a short one. */
+const launch = (): ClientFile.Launch => ({
+  command: process.execPath,
+  args: [Attempt.orElse(() => Fs.realpathSync(process.argv[1] ?? ""), process.argv[1] ?? ""), "mcp", "serve"]
+})
+
+interface Given {
+  readonly client: keyof typeof ClientFile.clients
+  readonly yes: boolean
+}
+
+/** Changes a client's file after the person has agreed; where it has what is wanted, says so. */
+const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefined) =>
+  Effect.gen(function* () {
+    const client: ClientFile.Client = ClientFile.clients[name]
+    const { userHome } = yield* SandboxSettings.SandboxSettings
+    const named = client.path(userHome, Import.supportOf(userHome))
+    // A link into a repository of settings stays one.
+    const path = Attempt.orElse(() => Fs.realpathSync(named), named)
+    if (server !== undefined && !Fs.existsSync(Path.dirname(path)))
+      return yield* complain(`${client.title} is not here: there is no ${Path.dirname(path)}.`)
+    const read = () => OwnFile.read(path, { most })
+    const found = read()
+    if (found._tag === "Refused") return yield* complain(`${path} can't be changed: ${found.reason}.`)
+    const text = found._tag === "Missing" ? Either.right("") : Collect.toText(found.bytes)
+    const changed = Either.isLeft(text)
+      ? Either.left(text.left)
+      : yield* Effect.promise(() => ClientFile.change(text.right, client, server))
+    if (Either.isLeft(changed)) {
+      const advice = server === undefined ? "" : ` Add this yourself:\n${ClientFile.entryOf(client, server)}`
+      return yield* complain(`${path} can't be changed: ${changed.left}.${advice}`)
+    }
+    const { right: after } = changed
+    if (after === undefined) {
+      yield* print(
+        "stdout",
+        `Nothing to do: ${path} ${server === undefined ? "has no server" : "has the server"} synapse.`
+      )
+      return ExitCode.success
+    }
+    yield* print(
+      "stdout",
+      server === undefined
+        ? `${path}: the server synapse is taken out.`
+        : `${path} gets:\n${ClientFile.entryOf(client, server)}`
+    )
+    if (!(yield* Mcp.confirm("Write it?", yes))) {
+      yield* print("stderr", "Nothing was written.")
+      return ExitCode.failure
+    }
+    const sha256 = found._tag === "Content" ? found.sha256 : undefined
+    yield* ConfigFile.update(path, read, (now = "") =>
+      (sha256 === undefined ? now === "" : OwnFile.hash(now) === sha256)
+        ? Either.right(after)
+        : Either.left("it has changed meanwhile: run this again")
+    )
+    yield* print("stdout", `Written. Restart ${client.title}.`)
+    return ExitCode.success
+  })
+
+/** Writes Synapse into a client's list of servers, or prints what is to be written. */
+export const install = ({ print: isPrinted, ...given }: Given & { readonly print: boolean }) =>
+  Action.run(
+    isPrinted
+      ? Effect.as(
+          print("stdout", ClientFile.entryOf(ClientFile.clients[given.client], launch()).trimEnd()),
+          ExitCode.success
+        )
+      : change(given, launch())
+  )
+
+/** Takes Synapse out of a client's list of servers. */
+export const uninstall = (given: Given) => Action.run(change(given, undefined))

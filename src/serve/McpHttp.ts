@@ -1,0 +1,196 @@
+/** Serves MCP clients over streamable HTTP: one connection, with a session of its own, for each that initializes. */
+import { randomUUID, timingSafeEqual } from "node:crypto"
+import * as Http from "node:http"
+import type { AddressInfo } from "node:net"
+import { Readable } from "node:stream"
+import type { ReadableStream } from "node:stream/web"
+import {
+  hostHeaderValidationResponse,
+  isInitializeRequest,
+  isJSONRPCRequest,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  originValidationResponse,
+  readRequestBody,
+  WebStandardStreamableHTTPServerTransport
+} from "@modelcontextprotocol/server"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberSet from "effect/FiberSet"
+import * as Schedule from "effect/Schedule"
+import * as Scope from "effect/Scope"
+import * as McpConnection from "./McpConnection.js"
+
+/** Where the server listens. */
+export interface Address {
+  readonly host: string
+  /** 0 for any free port. */
+  readonly port: number
+  /** What clients send as bearer token; without it, everybody who reaches the address is served. */
+  readonly token: string | undefined
+}
+
+/** The server can't listen. */
+export class NotListening extends Data.TaggedError("NotListening")<{ readonly message: string }> {}
+
+/** The most bytes of a request. */
+const largest = 64 * 1024 ** 2
+/** The most connections at a time. */
+const most = 100
+/** How long a connection without a request and without a running call is kept. */
+const idle = Duration.minutes(30)
+
+interface Client {
+  readonly connection: McpConnection.Connection
+  readonly transport: WebStandardStreamableHTTPServerTransport
+  readonly scope: Scope.CloseableScope
+  open: number
+  used: number
+}
+
+const refusal = (status: number, message: string, headers: Record<string, string> = {}): Response =>
+  Response.json({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, { status, headers })
+
+/** Tests whether an address is reached from this machine only. */
+export const isLoopback = (host: string): boolean => localhostAllowedHostnames().includes(host)
+
+const isToken = (token: string, header: string | null): boolean => {
+  const [given, expected] = [Buffer.from(header ?? ""), Buffer.from(`Bearer ${token}`)]
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+const toRequest = (incoming: Http.IncomingMessage): Request => {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    for (const one of [value ?? []].flat()) headers.append(name, one)
+  }
+  const hasBody = incoming.method === "POST"
+  return new Request(new URL(incoming.url ?? "/", "http://localhost"), {
+    method: incoming.method ?? "GET",
+    headers,
+    ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>, duplex: "half" as const } : {})
+  })
+}
+
+const send = (response: Response, outgoing: Http.ServerResponse): void => {
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+  if (response.body === null) outgoing.end()
+  else
+    Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
+      .on("error", () => outgoing.destroy())
+      .pipe(outgoing)
+}
+
+/** Serves until the scope ends, and returns the port. Each client has a session of its own. */
+export const serve = (
+  { host, port, token }: Address,
+  options: McpConnection.Options
+): Effect.Effect<number, NotListening, Scope.Scope> =>
+  Effect.gen(function* () {
+    const outer = yield* Effect.scope
+    const run = yield* FiberSet.makeRuntimePromise<never>()
+    const clients = new Map<string, Client>()
+
+    const end = (id: string) =>
+      Effect.suspend(() => {
+        const client = clients.get(id)
+        clients.delete(id)
+        return client === undefined ? Effect.void : Scope.close(client.scope, Exit.void)
+      })
+
+    const add = Effect.gen(function* () {
+      const scope = yield* Scope.fork(outer, { _tag: "Parallel" })
+      const connection = yield* Scope.extend(McpConnection.make(options), scope)
+      const now = yield* Clock.currentTimeMillis
+      const transport = new WebStandardStreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (id) => void clients.set(id, { connection, transport, scope, open: 0, used: now }),
+        onsessionclosed: (id) => run(end(id))
+      })
+      yield* Effect.promise(() => connection.server.connect(transport))
+      return { connection, transport }
+    })
+
+    const bodyOf = async (request: Request): Promise<{ readonly body?: unknown; readonly problem?: Response }> => {
+      if (request.method !== "POST") return {}
+      const read = await readRequestBody(request, largest)
+      if (read.tooLarge) return { problem: refusal(413, `The request is longer than ${largest / 1024 ** 2} MiB.`) }
+      try {
+        return { body: JSON.parse(read.text) }
+      } catch {
+        return { problem: refusal(400, "The body is not JSON.") }
+      }
+    }
+
+    const unauthorized = (request: Request): Response | undefined => {
+      if (token !== undefined && !isToken(token, request.headers.get("authorization")))
+        return refusal(401, "The bearer token is missing or wrong.", { "www-authenticate": "Bearer" })
+      if (!isLoopback(host)) return undefined
+      return (
+        hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
+        originValidationResponse(request, localhostAllowedOrigins())
+      )
+    }
+
+    const answer = async (request: Request, outgoing: Http.ServerResponse): Promise<Response> => {
+      const { body, problem } = await bodyOf(request)
+      if (problem !== undefined) return problem
+      const messages = [body ?? []].flat()
+      const id = request.headers.get("mcp-session-id")
+      if (id === null && messages.some((message) => isInitializeRequest(message))) {
+        if (clients.size >= most) return refusal(503, `There are ${most} connections already.`)
+        const { transport } = await run(add)
+        return transport.handleRequest(request, { parsedBody: body })
+      }
+      const client = clients.get(id ?? "")
+      if (client === undefined)
+        return id === null ? refusal(400, "The first request is initialize.") : refusal(404, "The session has ended.")
+      client.open++
+      outgoing.on("close", () => {
+        client.open--
+        client.used = Date.now()
+        // A client that goes away in the middle takes its calls with it.
+        if (!outgoing.writableFinished)
+          for (const message of messages) if (isJSONRPCRequest(message)) client.connection.cancel(message.id)
+      })
+      return client.transport.handleRequest(request, { parsedBody: body })
+    }
+
+    const server = Http.createServer((incoming, outgoing) => {
+      const answered = async () => {
+        const request = toRequest(incoming)
+        return unauthorized(request) ?? (await answer(request, outgoing))
+      }
+      answered().then(
+        (response) => send(response, outgoing),
+        () => send(refusal(400, "The request can't be read."), outgoing)
+      )
+    })
+    yield* Effect.acquireRelease(
+      Effect.async<void, NotListening>((resume) => {
+        server.once("error", (error) =>
+          resume(new NotListening({ message: `can't listen on ${host}:${port}: ${error.message}` }))
+        )
+        server.listen(port, host, () => resume(Effect.void))
+      }),
+      () =>
+        Effect.async<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          server.closeAllConnections()
+        })
+    )
+    const sweep = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.forEach(
+        [...clients].filter(
+          ([, { connection, open, used }]) => open === 0 && !connection.isBusy() && now - used > Duration.toMillis(idle)
+        ),
+        ([id]) => end(id),
+        { discard: true }
+      )
+    )
+    yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced("1 minute")))
+    return (server.address() as AddressInfo).port
+  })

@@ -1,0 +1,352 @@
+/** `synapse mcp serve` as it is installed, with the official client: `npm run build` makes the program. */
+import { type ChildProcess, spawn } from "node:child_process"
+import * as fs from "node:fs"
+import * as http from "node:http"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import {
+  type CallToolResult,
+  Client,
+  StreamableHTTPClientTransport,
+  type Transport
+} from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import * as Temporary from "../support/Temporary.js"
+
+const synapse = path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
+
+interface Place {
+  readonly project: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+const using = (use: (place: Place) => Promise<void>) =>
+  Temporary.using(async (directory) => {
+    const project = path.join(directory, "project")
+    fs.mkdirSync(project)
+    fs.mkdirSync(path.join(directory, "user"))
+    fs.writeFileSync(path.join(project, ".env"), "TOKEN=1\n")
+    await use({
+      project,
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: path.join(directory, "user"),
+        SYNAPSE_HOME: path.join(directory, "home")
+      }
+    })
+  })
+
+type Action =
+  | { readonly action: "accept"; readonly content: { readonly answer: string } }
+  | { readonly action: "decline" }
+
+/** What a client can do, and the protocol that it speaks. */
+interface Able {
+  readonly root?: string
+  readonly answer?: (message: string, offered: ReadonlyArray<string>) => Action
+  readonly era?: "legacy" | "auto"
+}
+
+const connect = async (transport: Transport, { answer, era = "legacy", root }: Able = {}) => {
+  const client = new Client(
+    { name: "test", version: "1" },
+    {
+      capabilities: {
+        ...(root === undefined ? {} : { roots: {} }),
+        ...(answer === undefined ? {} : { elicitation: { form: {} } })
+      },
+      versionNegotiation: { mode: era }
+    }
+  )
+  if (root !== undefined) client.setRequestHandler("roots/list", () => ({ roots: [{ uri: `file://${root}` }] }))
+  if (answer !== undefined)
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      const offered = "requestedSchema" in params ? params.requestedSchema.properties["answer"] : undefined
+      return answer(params.message, offered !== undefined && "enum" in offered ? (offered.enum ?? []) : [])
+    })
+  await client.connect(transport)
+  return client
+}
+
+const stdio = ({ env, project }: Place, ...args: ReadonlyArray<string>) =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [synapse, "mcp", "serve", ...args],
+    cwd: path.dirname(project),
+    env: { ...env },
+    stderr: "ignore"
+  })
+
+const call = async (client: Client, command: string, options?: Parameters<Client["callTool"]>[1]) =>
+  (await client.callTool({ name: "Bash", arguments: { command } }, options)) as CallToolResult
+
+const textOf = ({ content }: CallToolResult): string =>
+  content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n")
+
+/** Tests whether a process whose command line has a text is there. */
+const runs = (text: string): boolean =>
+  fs.readdirSync("/proc").some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(text)
+    } catch {
+      return false
+    }
+  })
+
+const until = async (condition: () => boolean) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** A number of seconds that tells a command from those of other runs. */
+const seconds = () => `${1000 + Math.floor(Math.random() * 1e9)}`
+const sleeping = (time: string) => runs(`sleep\0${time}`)
+
+describe("synapse mcp serve", () => {
+  for (const era of ["legacy", "auto"] as const)
+    it(`keeps a session for its client, in the client's directory, and asks its person (${era})`, () =>
+      using(async (place) => {
+        const asked: Array<string> = []
+        const answers: Array<Action> = [
+          { action: "decline" },
+          { action: "accept", content: { answer: "allow_session" } }
+        ]
+        const client = await connect(stdio(place), {
+          era,
+          root: place.project,
+          answer: (message, offered) => {
+            asked.push(`${message}\n${offered.join()}`)
+            return answers.shift() ?? { action: "decline" }
+          }
+        })
+        assert.strictEqual(client.getNegotiatedProtocolVersion(), era === "auto" ? "2026-07-28" : "2025-11-25")
+        const { tools } = await client.listTools()
+        assert.deepStrictEqual(
+          tools.map(({ annotations, name }) => [name, annotations?.destructiveHint]),
+          [["Bash", true]]
+        )
+        const { content, isError, structuredContent } = await call(client, "pwd; X=kept")
+        assert.deepStrictEqual(
+          { content, isError, structuredContent },
+          {
+            content: [{ type: "text", text: `${place.project}\n` }],
+            isError: undefined,
+            structuredContent: { output: `${place.project}\n`, exitCode: 0 }
+          }
+        )
+        const failed = await call(client, "echo $X; (exit 3)")
+        assert.deepStrictEqual(failed.structuredContent, {
+          output: "kept\n[exit 3]",
+          exitCode: 3,
+          failureCategory: "execution_error"
+        })
+        assert.isTrue(failed.isError)
+        const denied = await call(client, "cat .env")
+        assert.strictEqual((denied.structuredContent as { failureCategory?: string }).failureCategory, "blocked")
+        assert.strictEqual(textOf(await call(client, "cat .env")), "TOKEN=1\n")
+        assert.strictEqual(textOf(await call(client, "cat .env")), "TOKEN=1\n")
+        assert.strictEqual(asked.length, 2)
+        assert.include(asked[0], `read ${place.project}/.env`)
+        assert.include(asked[0], "**/.env")
+        assert.include(asked[0], "allow_once,allow_session,allow_permanent,deny")
+        // A name that is no tool, and wrong parameters, are answers that a model can repair itself from.
+        const unknown = (await client.callTool({ name: "Bsh", arguments: {} })) as CallToolResult
+        assert.match(textOf(unknown), /Unknown tool: Bsh.*CORRECTION/s)
+        await client.close()
+      }))
+
+  it("tells the progress of a command, and ends it with its request", () =>
+    using(async (place) => {
+      const client = await connect(stdio(place))
+      const told: Array<string> = []
+      await call(client, "echo begun; until [ -e go ]; do sleep 0.1; done; echo over", {
+        onprogress: ({ message = "" }) => {
+          told.push(message)
+          fs.writeFileSync(path.join(path.dirname(place.project), "go"), "")
+        }
+      })
+      assert.strictEqual(told[0], "begun")
+      const time = seconds()
+      const controller = new AbortController()
+      const cancelled = call(client, `sleep ${time}`, { signal: controller.signal }).then(
+        () => "answered",
+        () => "cancelled"
+      )
+      await until(() => sleeping(time))
+      controller.abort()
+      assert.strictEqual(await cancelled, "cancelled")
+      await until(() => !sleeping(time))
+      assert.strictEqual(textOf(await call(client, "echo alive")), "alive\n")
+      await client.close()
+    }))
+
+  it("shows images", () =>
+    using(async (place) => {
+      const client = await connect(stdio(place))
+      const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+      fs.writeFileSync(path.join(path.dirname(place.project), "dot.png"), Buffer.from(png, "base64"))
+      const { content } = await call(client, "read dot.png")
+      const image = content.find(({ type }) => type === "image")
+      assert.deepInclude(image, { type: "image", data: png, mimeType: "image/png" })
+      await client.close()
+    }))
+
+  it("leaves nothing where its client is killed in the middle of a command", () =>
+    using(async ({ env, project }) => {
+      const child = spawn(process.execPath, [synapse, "mcp", "serve"], {
+        cwd: project,
+        env,
+        stdio: ["pipe", "pipe", "ignore"]
+      })
+      const time = seconds()
+      const say = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+      const clientInfo = { name: "test", version: "1" }
+      say({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } })
+      say({ method: "notifications/initialized" })
+      say({ id: 2, method: "tools/call", params: { name: "Bash", arguments: { command: `sleep ${time}` } } })
+      await until(() => sleeping(time))
+      const exited = new Promise((resolve) => child.on("exit", resolve))
+      child.stdin.destroy()
+      assert.strictEqual(await exited, 0)
+      await until(() => !sleeping(time))
+    }))
+})
+
+/** Starts it over HTTP, and ends it afterwards. */
+const serving = async (
+  { env, project }: Place,
+  use: (url: URL, child: ChildProcess) => Promise<void>,
+  more: Readonly<Record<string, string>> = {}
+) => {
+  const child = spawn(process.execPath, [synapse, "mcp", "serve", "--http", "0"], {
+    cwd: project,
+    env: { ...env, ...more },
+    stdio: ["ignore", "ignore", "pipe"]
+  })
+  try {
+    const url = await new Promise<URL>((resolve, reject) => {
+      let said = ""
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        said += text
+        const address = /http:\/\/\S+/.exec(said)?.[0]
+        if (address !== undefined) resolve(new URL(address))
+      })
+      child.on("exit", () => reject(new Error(said)))
+    })
+    await use(url, child)
+  } finally {
+    const exited = new Promise((resolve) => (child.exitCode === null ? child.on("exit", resolve) : resolve(null)))
+    child.kill()
+    await exited
+  }
+}
+
+/** The status of a request as it is written, and what is answered. */
+const raw = (url: URL, headers: Readonly<Record<string, string>>, body: string) =>
+  new Promise<readonly [number | undefined, string]>((resolve, reject) => {
+    const accept = "application/json, text/event-stream"
+    const request = http.request(
+      url,
+      { method: "POST", headers: { "content-type": "application/json", accept, ...headers } },
+      (response) => {
+        let text = ""
+        response
+          .setEncoding("utf8")
+          .on("data", (more: string) => {
+            text += more
+          })
+          .on("end", () => resolve([response.statusCode, text]))
+      }
+    )
+    request.on("error", reject)
+    request.end(body)
+  })
+
+const initialize = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } }
+})
+
+describe("synapse mcp serve --http", () => {
+  it("keeps a session for each client, and ends it with the client", () =>
+    using((place) =>
+      serving(place, async (url) => {
+        const [one, other] = [new StreamableHTTPClientTransport(url), new StreamableHTTPClientTransport(url)]
+        const clients = [await connect(one as Transport), await connect(other as Transport)] as const
+        await call(clients[0], "X=kept")
+        assert.strictEqual(textOf(await call(clients[0], "echo [$X]")), "[kept]\n")
+        assert.strictEqual(textOf(await call(clients[1], "echo [$X]")), "[]\n")
+        const time = seconds()
+        await call(clients[0], `sleep ${time} & :`)
+        assert.isTrue(sleeping(time))
+        await one.terminateSession()
+        await until(() => !sleeping(time))
+        assert.strictEqual(textOf(await call(clients[1], "echo alive")), "alive\n")
+        for (const client of clients) await client.close()
+      })
+    ))
+
+  it("ends the command of a client that goes away", () =>
+    using((place) =>
+      serving(place, async (url) => {
+        const transport = new StreamableHTTPClientTransport(url)
+        const client = await connect(transport as Transport)
+        await call(client, ":")
+        const headers = {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-session-id": transport.sessionId ?? "",
+          "mcp-protocol-version": "2025-11-25"
+        }
+        const request = http.request(url, { method: "POST", headers })
+        request.on("error", () => {})
+        const time = seconds()
+        const params = { name: "Bash", arguments: { command: `sleep ${time}` } }
+        request.end(JSON.stringify({ jsonrpc: "2.0", id: "gone", method: "tools/call", params }))
+        await until(() => sleeping(time))
+        request.destroy()
+        await until(() => !sleeping(time))
+        assert.strictEqual(textOf(await call(client, "echo alive")), "alive\n")
+        await client.close()
+      })
+    ))
+
+  it("answers no page of the web, no other name, and no client without its token", () =>
+    using((place) =>
+      serving(
+        place,
+        async (url) => {
+          const token = { authorization: "Bearer secret" }
+          assert.strictEqual((await raw(url, token, initialize))[0], 200)
+          for (const wrong of [{}, { authorization: "Bearer secreT" }, { authorization: "secret" }] as const)
+            assert.strictEqual((await raw(url, wrong, initialize))[0], 401)
+          assert.strictEqual((await raw(url, { ...token, host: "evil.example" }, initialize))[0], 403)
+          assert.strictEqual((await raw(url, { ...token, origin: "http://evil.example" }, initialize))[0], 403)
+          assert.strictEqual((await raw(url, token, "no JSON"))[0], 400)
+          assert.strictEqual((await raw(url, token, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'))[0], 400)
+          assert.strictEqual((await raw(url, { ...token, "mcp-session-id": "none" }, initialize))[0], 404)
+          assert.strictEqual((await raw(new URL("http://127.0.0.1//", url), token, "{}").catch(() => [400]))[0], 400)
+        },
+        { SYNAPSE_MCP_TOKEN: "secret" }
+      )
+    ))
+
+  it("listens where others can connect with a token only", () =>
+    using(({ env, project }) => {
+      const run = (...args: ReadonlyArray<string>) =>
+        new Promise<string>((resolve) => {
+          const child = spawn(process.execPath, [synapse, "mcp", "serve", "--http", ...args], { cwd: project, env })
+          let said = ""
+          child.stderr.setEncoding("utf8").on("data", (text: string) => {
+            said += text
+          })
+          child.on("close", (code) => resolve(`${code} ${said}`))
+        })
+      return Promise.all([
+        run("0.0.0.0:0").then((said) => assert.match(said, /^2 .*others can connect: set SYNAPSE_MCP_TOKEN/s)),
+        run("seven").then((said) => assert.match(said, /^2 .*--http must be a port, or host:port, and is seven/s)),
+        run("70000").then((said) => assert.match(said, /^2 .*--http must be/s))
+      ]).then(() => {})
+    }))
+})
