@@ -39,8 +39,8 @@ describe("a name with a colon", () => {
     "mcp:gh:show --id c"
   ])
   makes("is run by env", "env X=1 mcp:gh:list; env -i PATH=\"$PATH\" 'mcp:gh:list' x", ["mcp:gh:list", "mcp:gh:list x"])
-  makes("is run by find", "touch f g; find . -type f -exec mcp:gh:show {} +; find f -exec acme:it {} \\;", [
-    "mcp:gh:show ./f ./g",
+  makes("is run by find", "touch f; find . -type f -exec mcp:gh:show {} +; find f -exec acme:it {} \\;", [
+    "mcp:gh:show ./f",
     "acme:it f"
   ])
   makes("is run by timeout and nohup", "timeout 5 mcp:gh:list 1 && nohup mcp:gh:list 2 2>/dev/null", [
