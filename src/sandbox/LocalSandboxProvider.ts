@@ -328,7 +328,7 @@ const makeLocalSandboxBackend = (
       const outcome = {
         command,
         policy,
-        directories: [cwd, before],
+        directories: [...new Set([cwd, before, ...CommandWords.entered(CommandWords.invocations(command), before)])],
         stderr: result.stderr,
         stdout: result.stdout,
         merged,

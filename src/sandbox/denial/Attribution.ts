@@ -36,7 +36,8 @@ import {
 } from "./internal/Message.js"
 import * as SystemCalls from "./internal/SystemCalls.js"
 
-const missing = /no such file|not found|does(?: not|n't) exist|cannot (?:open|find|access|stat)|ENOENT/i
+const missing =
+  /no such file|not found|does(?: not|n't) exist|(?:cannot|could(?:n't| not)) (?:open|find|access|stat)|ENOENT/i
 
 /** The most paths that are looked up. */
 const mostHidden = 300

@@ -87,7 +87,9 @@ export const invocations = (command: string): ReadonlyArray<ReadonlyArray<string
 /** Returns a directory, and those that a command goes to from there. */
 export const entered = (all: ReadonlyArray<ReadonlyArray<string>>, cwd: string): ReadonlyArray<string> => [
   cwd,
-  ...all.flatMap(([name, path]) => (name === "cd" && path !== undefined ? [Path.resolve(cwd, path)] : []))
+  ...all.flatMap(([name, path]) =>
+    (name === "cd" || name === "pushd") && path !== undefined ? [Path.resolve(cwd, path)] : []
+  )
 ]
 
 /** Matches the options that name the directory that a program works in, and those that hold it. */

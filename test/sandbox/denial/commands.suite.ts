@@ -35,7 +35,8 @@ const outcome = (
       const { right: result } = ran
       const passing = result.notices?.find((notice) => /^sandbox: |^The sandbox hides/.test(notice))
       const named = passing === undefined ? undefined : ruleIn(passing)
-      return { command, expected, named: result.blocked === true ? result.blockedRule : named, result }
+      const offline = result.offline === "named" ? "allowNetwork: false" : undefined
+      return { command, expected, named: result.blocked === true ? result.blockedRule : (named ?? offline), result }
     }
     const named = ran.left._tag === "Blocked" ? ran.left.rule : ran.left.message
     return { command, expected, named, result: undefined }
@@ -51,7 +52,8 @@ const ruleIn = (notice: string): string => {
 const show = ({ command, expected, named, result }: Outcome) =>
   `${command}\n    expected ${expected}, named ${named}; exit ${result?.exitCode}\n    ${result?.stderr.trim().slice(-600).replaceAll("\n", "\n    ")}`
 
-const { benign, denied } = Commands.load()
+const { benign, denied } = Commands.load("commands")
+const unseen = Commands.load("unseen")
 
 /** What an output holds proves less: much of it may be anybody's words. */
 const forms = [
@@ -106,6 +108,28 @@ export const commands = (title: string, ground: string, isSecondUser: boolean): 
         { timeout: 600_000 }
       )
     }
+
+    it.live(
+      "names at least 95 % of the denials that it was not built with, and nothing else",
+      () =>
+        Effect.gen(function* () {
+          const all = yield* outcomes([...unseen.denied, ...unseen.benign])
+          const wrong = all.filter(({ expected, named }) => named !== undefined && named !== expected)
+          assert.deepStrictEqual(wrong.map(show), [])
+          // To a command that goes on, a session tells of each rule once for a path: the first command of one is told.
+          const untold = all.filter(({ expected, named }) => expected !== undefined && named === undefined)
+          const alone = yield* Effect.forEach(untold, ({ command, expected = "" }) =>
+            outcomes([{ command, rule: expected }])
+          )
+          const missed = alone.flat().filter(({ expected, named }) => named !== expected)
+          assert.isAtMost(
+            missed.length,
+            all.filter(({ expected }) => expected !== undefined).length * 0.05,
+            missed.map(show).join("\n")
+          )
+        }),
+      { timeout: 600_000 }
+    )
 
     it.live.skipIf(isSecondUser)(
       "sees none either where that goes on, and succeeds",

@@ -114,6 +114,13 @@ const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<
     isSandboxs: !unixSockets
   },
   {
+    ...unixSocket,
+    words: /\bcurl: \(7\) /,
+    about: /^curl: /,
+    only: /--(?:abstract-)?unix-socket\b/,
+    isSandboxs: !unixSockets
+  },
+  {
     rule: "one user",
     what: "becoming another user",
     reason: "commands run as one user, and gain no rights by set-user-ID programs",
@@ -130,7 +137,7 @@ const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<
     words: /operation not permitted|\bEPERM\b|invalid argument|\bEINVAL\b/i,
     about:
       /\bch(?:own|grp)\b|\bownership\b|changing group|\bset(?:e|re|res|fs)?[ug]id\b|\b(?:set|init)groups\b|cannot set groups/i,
-    command: /\bl?chown\b/,
+    command: /\bl?chown\b|\bset(?:e|re|res|fs)?[ug]id\b/,
     isSandboxs: isRoot
   },
   { ...setId, about: /cannot change mode to \S*s/i },
@@ -185,7 +192,7 @@ const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<
 
 /** Matches the words of any of these messages. */
 const anyWords = new RegExp(
-  String.raw`not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork|${full.source}`,
+  String.raw`not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork|\bcurl: \(7\) |${full.source}`,
   "i"
 )
 
