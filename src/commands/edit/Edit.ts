@@ -15,6 +15,8 @@ import * as Slices from "../../domain/Slices.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
+import * as Newlines from "../../files/Newlines.js"
+import * as Alike from "./internal/Edit.alike.js"
 import * as Given from "./internal/Edit.given.js"
 import * as Matches from "./internal/Edit.matches.js"
 import * as Nearest from "./internal/Edit.nearest.js"
@@ -132,6 +134,23 @@ function* nearest(bytes: Buffer, old: Uint8Array): Slices.Steps<string> {
   if (bytes.length <= mostSearched) return yield* Nearest.steps(bytes, old)
   const report = yield* Nearest.steps(bytes.subarray(0, mostSearched), old)
   return `In its first ${mostSearched / 1024 ** 2} MiB, which alone were searched for what comes near:\n${report}`
+}
+
+/** Matches a text that says something: a bracket is in a file by chance. */
+const telling = /[\p{L}\p{N}]{3}/u
+
+/** Reports why an old text is not found: the change was made before, several parts look like it, or what comes near to it. */
+function* missing(
+  bytes: Buffer,
+  old: Uint8Array,
+  replacement: string,
+  alike: Alike.Alike | undefined
+): Slices.Steps<string> {
+  if (alike !== undefined)
+    return `${alike.count} parts of it look like the old text, with ${alike.names}; more of the text tells which`
+  const put = telling.test(replacement) ? yield* Matches.find(bytes, ShellText.encode(replacement)) : undefined
+  if (put?.count === 1) return `The new text is there already, at line ${put.lines[0]}.`
+  return yield* nearest(bytes, old)
 }
 
 /** The long help of the `edit` command. */
@@ -309,7 +328,16 @@ const replace = Effect.fnUntraced(function* (
   const { first, pattern } = found
   const path = FileFailure.printable(file)
   if (found.count === 0) {
-    const near = yield* slices.run(nearest(bytes, exact.pattern))
+    const alike = yield* slices.run(Alike.find(bytes, old))
+    if (alike?.count === 1 && binaryKind(bytes) === undefined) {
+      const { end, names, own, start } = alike
+      const put = Buffer.from(Alike.carry(own, old, replacement))
+      yield* files.write<never>(file, Buffer.concat([bytes.subarray(0, start), put, bytes.subarray(end)]))
+      const line = Newlines.count(bytes.subarray(0, start)) + 1
+      const stdout = `Replaced 1 occurrence in ${path} (line ${line}), which has ${names}\n${diff(bytes, start, bytes.subarray(start, end), put, false)}`
+      return CommandResult.make({ stdout })
+    }
+    const near = yield* slices.run(missing(bytes, exact.pattern, replacement, alike))
     const isNone = near === Nearest.none
     const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
     return CommandResult.make({ stderr: isNone ? what : `${what}${near}\n`, exitCode: ExitCode.failure })

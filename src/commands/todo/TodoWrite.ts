@@ -2,6 +2,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Quote from "../../bash/Quote.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
@@ -148,11 +149,11 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
         })
       }
       const given = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
-      // The list under its name alone; it is refused as a list, with the call that was meant.
+      // The list under its name alone.
       const text = given.replace(/^todos=(?=\s*\[)/, "")
       if (text.trim() === "") return yield* missing()
       const parsed = yield* Slices.run(() => JsonText.steps(text))
-      const value = yield* toValue(parsed, words.length > 0 && !isQuoted(text))
+      const value = meant(yield* toValue(parsed, words.length > 0 && !isQuoted(text)))
       const todos = yield* Either.mapLeft(Todo.decode(value, bounds), (problems) =>
         notValid(problems, of(value, bounds))
       )
@@ -177,6 +178,14 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
     { takesBare: (rest) => rest.startsWith("{") && rest.trimEnd().endsWith("}") }
   )
 })
+
+/** Takes a list that stands alone, and one in a string of JSON, for what they are meant as. */
+const meant = (value: unknown): unknown => {
+  if (Array.isArray(value)) return { todos: value }
+  if (!Predicate.hasProperty(value, "todos") || !Predicate.isString(value.todos)) return value
+  const list = Option.getOrUndefined(Either.getRight(JsonText.parse(value.todos)))
+  return Array.isArray(list) ? { ...value, todos: list } : value
+}
 
 /** Tests whether a word came whole: without quotes around it, bash takes the double quotes away. */
 const isQuoted = (text: string): boolean => /^\s*[{[][\s\S]*"[\s\S]*[}\]]\s*$/.test(text)

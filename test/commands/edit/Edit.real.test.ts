@@ -95,7 +95,6 @@ describe("edit in the shell", () => {
         ["", "a"],
         ["xyz", "$&"],
         ["xyz", ".*"],
-        ["é\n", "e\u0301"],
         ["Name", "name"]
       ] as const) {
         put("a b.txt", content)

@@ -6,6 +6,7 @@
  */
 import * as Data from "effect/Data"
 import type { Steps } from "../../../domain/Slices.js"
+import * as Alike from "./Edit.alike.js"
 import * as Nearest from "./Edit.nearest.js"
 
 /** A line of a hunk: one that stays, one that is taken away, or one that is added. */
@@ -83,6 +84,14 @@ const exact = (line: string): string => line
 
 /** Returns a line without its line end. */
 const loose = (line: string): string => line.replace(/\r?\n$/, "")
+
+/** Returns a line as it looks, for its own characters may be others. */
+const seen = (line: string): string => {
+  const text = loose(line)
+  return isPlain.test(text) ? text : Alike.key(decoded(text))
+}
+const isPlain = /^[\0-\x7f]*$/
+const decoded = (line: string): string => Buffer.from(line, "latin1").toString()
 
 /** Finds all places of the lines, which may overlap, in time proportional to the file (Knuth, Morris and Pratt). */
 function* matches(
@@ -163,12 +172,14 @@ export interface Misfit {
 /** Applies hunks from the top of a file to its end. Returns all that don't fit, where there are any. */
 export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied | ReadonlyArray<Misfit>> {
   const file = yield* linesOf(text)
+  const isPlainFile = isPlain.test(text)
   const out: Array<string> = []
   const misfits: Array<Misfit> = []
   let [from, drift, added, removed] = [0, 0, 0, 0]
   for (const [index, hunk] of hunks.entries()) {
     const old = hunk.lines.flatMap(({ kind, text }) => (kind === "+" ? [] : [text]))
-    const found = yield* locate({ file, from, hunk, old, drift })
+    const isAscii = isPlainFile && old.every((line) => isPlain.test(line))
+    const found = yield* locate({ file, from, hunk, old, drift, isAscii })
     if (typeof found === "string") {
       const reason = (yield* findApplied(file, hunk, drift)) ?? `does not fit: ${found}`
       misfits.push({ hunk: index + 1, reason })
@@ -193,6 +204,8 @@ export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied 
 }
 
 interface Search {
+  /** True where no character of the file can be another that looks the same. */
+  readonly isAscii: boolean
   readonly file: ReadonlyArray<string>
   /** The index of the first line below the hunks before. */
   readonly from: number
@@ -216,8 +229,8 @@ function* locate(search: Search): Steps<Found | string> {
   // Line ends that are written as CRLF, and a last line without any, are meant.
   const isLiteral = hunk.lines.some(({ text }) => text.endsWith("\r\n"))
   const isEnd = old.at(-1)?.endsWith("\n") === false
-  for (const isExact of isLiteral ? [true] : [true, false]) {
-    const key = isExact ? exact : loose
+  for (const key of isLiteral ? [exact] : search.isAscii ? [exact, loose] : [exact, loose, seen]) {
+    const isExact = key === exact
     const wanted = old.map(key)
     const fits = (at: number) => !isEnd || endOf(file[at + old.length - 1]) === undefined
     const isAt = (at: number) =>
@@ -300,14 +313,21 @@ const merged = (
 ): ReadonlyArray<string> => {
   if (isExact) return lines.flatMap(({ kind, text }) => (kind === "-" ? [] : [text]))
   const out: Array<string> = []
+  /** The lines that were taken away, and whose places the added ones take in their order. */
+  const gone: Array<readonly [own: string, old: string]> = []
   let next = at
   let end = endOf(file[at - 1]) ?? endOf(file[at]) ?? endOf(file[0]) ?? "\n"
   for (const { kind, text } of lines) {
-    if (kind === "+") out.push(`${loose(text)}${end}`)
-    else {
+    if (kind === "+") {
+      const [own, old] = gone.shift() ?? ["", ""]
+      out.push(`${own === old ? loose(text) : kept(own, old, loose(text))}${end}`)
+    } else {
       const own = file[next++] as string
       end = endOf(own) ?? end
-      if (kind === " ") out.push(own)
+      if (kind === " ") {
+        out.push(own)
+        gone.length = 0
+      } else gone.push([loose(own), loose(text)])
     }
   }
   const isUnendedFile = next === file.length && next > 0 && endOf(file[next - 1]) === undefined
@@ -318,6 +338,10 @@ const merged = (
   // Lines below the last one, which gets a line end.
   return next === at ? [end, ...ended] : ended
 }
+
+/** Puts a line in the place of one that looks like its old text: what both have keeps the file's own characters. */
+const kept = (own: string, old: string, next: string): string =>
+  Buffer.from(Alike.carry(decoded(own), decoded(old), decoded(next))).toString("latin1")
 
 /** Tests whether a hunk leaves a last line without a line end. */
 const isUnended = (lines: ReadonlyArray<Line>): boolean =>

@@ -215,7 +215,7 @@ function* placeOf(bytes: Uint8Array, text: string): Steps<string | undefined> {
   return match === undefined ? undefined : `it is at line ${lineOf(bytes, match.start)}:\n${numbered(bytes, match)}`
 }
 
-/** Reports where the file differs from the text, if at least a line or half of the text matches up to there. */
+/** Reports where the file differs from the text, if at least a line or three quarters of the text match up to there. */
 const beginningLike = (bytes: Uint8Array, text: Uint8Array, { beginning, length }: Found): string | undefined => {
   if (beginning === undefined || length < 3) return undefined
   let matched = 0
@@ -225,7 +225,7 @@ const beginningLike = (bytes: Uint8Array, text: Uint8Array, { beginning, length 
   // All but the end of a line.
   const isEnd = isWithinLine && beginning.end < bytes.length && isLineEnd(bytes, beginning.end)
   if (length < 8 && !isEnd) return undefined
-  if (Newlines.count(text.subarray(0, own)) === 0 && own * 2 < text.length) return undefined
+  if (Newlines.count(text.subarray(0, own)) === 0 && own * 4 < text.length * 3) return undefined
   const first = lineOf(bytes, beginning.start)
   const from = `rom line ${first} on the old text matches (white space and case aside), until`
   const rest = excerpt(text.subarray(own), 0)
@@ -243,7 +243,7 @@ const beginningLike = (bytes: Uint8Array, text: Uint8Array, { beginning, length 
 /** The bytes of a file among whose lines those like a text are looked for, and of a line that are compared. */
 const mostSearched = 4 * 1024 ** 2
 const mostOfLine = 300
-/** The least similarity that counts, between 0 and 1, and the most by which a line may be less similar than the best one. */
+/** The least similarity that counts, between 0 and 1, which the rarest word is worth as well, and the most by which a line may be less similar than the best one. */
 const least = 0.45
 const margin = 0.2
 
@@ -253,16 +253,37 @@ const trigramsOf = (line: string): ReadonlyArray<string> => {
   return Array.from({ length: Math.max(0, plain.length - 2) }, (_, at) => plain.slice(at, at + 3))
 }
 
+/** The most places of a word that tells a line from others. */
+const rare = 20
+
+/** Finds the word of a text that stands in the fewest places of a file, and in some; the longest of several. */
+function* rarestOf(searched: Uint8Array, text: string): Steps<string | undefined> {
+  const words = [...new Set(text.match(/[\w$\x80-\xff]{4,}/g))].sort((a, b) => b.length - a.length).slice(0, mostWords)
+  const file = Buffer.from(searched).toString("latin1")
+  let [rarest, fewest]: [string | undefined, number] = [undefined, rare + 1]
+  for (const word of words) {
+    let count = 0
+    for (let at = file.indexOf(word); at >= 0 && count < fewest; at = file.indexOf(word, at + word.length)) count++
+    if (count > 0 && count < fewest) [rarest, fewest] = [word, count]
+    yield
+  }
+  return rarest
+}
+const mostWords = 20
+
 function* linesLike(bytes: Uint8Array, text: Uint8Array): Steps<string> {
   const lines = latin1(text).split("\n")
   const longest = lines.reduce((longest, line) => (line.trim().length > longest.length ? line.trim() : longest), "")
   const wanted = new Set(trigramsOf(longest.slice(0, mostOfLine)))
   const found: Array<{ readonly start: number; readonly score: number }> = []
   const searched = bytes.subarray(0, mostSearched)
+  const rarest = yield* rarestOf(searched, longest)
   for (let start = 0, count = 0; start < searched.length && wanted.size > 0; count++) {
     const end = searched.indexOf(0x0a, start) >>> 0
-    const own = trigramsOf(latin1(searched, start, Math.min(end, start + mostOfLine)))
-    const score = (2 * own.filter((each) => wanted.has(each)).length) / (wanted.size + Math.max(own.length, 1))
+    const line = latin1(searched, start, Math.min(end, start + mostOfLine))
+    const own = trigramsOf(line)
+    const similarity = (2 * own.filter((each) => wanted.has(each)).length) / (wanted.size + Math.max(own.length, 1))
+    const score = similarity + (rarest !== undefined && line.includes(rarest) ? least : 0)
     if (score >= least) found.push({ start, score })
     start = end + 1
     if (count % 100 === 99) yield

@@ -1,0 +1,121 @@
+/**
+ * Finds a text in a file by characters that look the same: other blanks, quotes and dashes, invisible signs, letters with marks that are
+ * written as one sign or as two.
+ */
+import type { Steps } from "../../../domain/Slices.js"
+
+/** The signs that each is compared as; the empty text for one that nobody sees. */
+const kinds: ReadonlyArray<readonly [signs: RegExp, plain: string]> = [
+  [/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/u, " "],
+  [/[\u00ad\u200b-\u200d\u2060\ufeff]/u, ""],
+  [/[\u2018-\u201b\u2032]/u, "'"],
+  [/[\u201c-\u201f\u2033]/u, '"'],
+  [/[\u2010-\u2015\u2212]/u, "-"],
+  [/\u2026/u, "..."]
+]
+
+const clusters = /\r\n|\P{M}\p{M}*|\p{M}+/gsu
+const isPlain = /^[\0-\x7f]*$/
+
+/** A text as it is compared, and for each of its characters, and its end, the index where that begins in the text itself. */
+interface Folded {
+  readonly text: string
+  readonly at: ReadonlyArray<number>
+}
+
+const plainOf = (cluster: string): string => {
+  if (cluster === "\r\n") return "\n"
+  const composed = cluster.normalize("NFC")
+  return kinds.find(([signs]) => composed.length === 1 && signs.test(composed))?.[1] ?? composed
+}
+
+const fold = (text: string): Folded => {
+  const at: Array<number> = []
+  let folded = ""
+  for (const { 0: cluster, index } of text.matchAll(clusters)) {
+    const plain = isPlain.test(cluster) && cluster !== "\r\n" ? cluster : plainOf(cluster)
+    folded += plain
+    for (let each = 0; each < plain.length; each++) at.push(index)
+  }
+  at.push(text.length)
+  return { text: folded, at }
+}
+
+/** Writes a text as it is compared. */
+export const key = (text: string): string => (isPlain.test(text) ? text : fold(text).text)
+
+/** The most bytes of a file that are searched. */
+const largest = 16 * 1024 ** 2
+/** The most characters that are named. */
+const mostNamed = 3
+
+const codeOf = (sign: string): string => `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
+const signOf = (text: string): string => (text === " " ? "a blank" : text === "" ? "nothing" : text)
+
+/** Names the characters that two texts have in each other's place. */
+const namesOf = (own: string, wanted: string): string => {
+  const named = new Set<string>()
+  for (const [there, other, word] of [
+    [own, wanted, "for"],
+    [wanted, own, "in the old text for"]
+  ] as const)
+    for (const { 0: cluster } of there.matchAll(clusters)) {
+      const plain = plainOf(cluster)
+      if (plain !== cluster && cluster !== "\r\n" && !other.includes(cluster))
+        named.add(
+          plain.length > 1 || kinds.some(([, sign]) => sign === plain)
+            ? `${codeOf(cluster)} ${word} ${signOf(plain)}`
+            : `${plain} in other signs`
+        )
+    }
+  const all = [...named]
+  return all.length > mostNamed ? `${all.slice(0, mostNamed).join(", ")}, …` : all.join(", ")
+}
+
+/** A part of a file that looks like a text. */
+export interface Alike {
+  /** The indices of its first byte, and behind its last. */
+  readonly start: number
+  readonly end: number
+  readonly own: string
+  /** Names the characters that differ. */
+  readonly names: string
+  /** The number of such parts. */
+  readonly count: number
+}
+
+/** Finds the first part of a file that looks like a text; undefined where there is none, or the file is no text. */
+export function* find(bytes: Buffer, wanted: string): Steps<Alike | undefined> {
+  const pattern = key(wanted)
+  if (pattern.trim() === "" || bytes.length > largest) return undefined
+  const file = bytes.toString()
+  if (isPlain.test(file) && isPlain.test(wanted)) return undefined
+  yield
+  const { at, text } = fold(file)
+  yield
+  const first = text.indexOf(pattern)
+  if (first < 0) return undefined
+  let count = 1
+  for (let next = text.indexOf(pattern, first + pattern.length); next >= 0; count++)
+    next = text.indexOf(pattern, next + pattern.length)
+  const [from, to] = [at[first] ?? 0, at[first + pattern.length] ?? file.length]
+  const own = file.slice(from, to)
+  const start = Buffer.byteLength(file.slice(0, from))
+  const end = start + Buffer.byteLength(own)
+  // A byte that is no UTF-8 makes other lengths.
+  if (bytes.toString("utf8", start, end) !== own) return undefined
+  return { start, end, own, names: namesOf(own, wanted), count }
+}
+
+/** Returns the text that a change makes of a part that looks like its old text: what the change keeps, keeps its characters. */
+export const carry = (own: string, old: string, next: string): string => {
+  let [head, tail] = [0, 0]
+  const shorter = Math.min(old.length, next.length)
+  while (head < shorter && old[head] === next[head]) head++
+  while (tail < shorter - head && old[old.length - 1 - tail] === next[next.length - 1 - tail]) tail++
+  const { at } = fold(own)
+  const indexOf = (length: number) => at[key(old.slice(0, length)).length] ?? own.length
+  const between = next.slice(head, next.length - tail)
+  const put = own.includes("\r\n") ? between.replace(/\r?\n/g, "\r\n") : between
+  return own.slice(0, indexOf(head)) + put + own.slice(indexOf(old.length - tail))
+}
