@@ -67,6 +67,8 @@ interface Enforced {
   readonly verdict?: { readonly allowed: false; readonly rule?: Rule; readonly reason?: string; readonly own?: string }
   /** The reason in words, where it is none of a rule. */
   readonly reason?: string
+  /** Where it lies outside, if the sandbox has its own directory there. */
+  readonly outside?: string
   readonly remark?: string
 }
 
@@ -160,7 +162,10 @@ const find = (
       if (access === "read" && temporary.isHidden(real)) {
         return denied("the sandbox has a /tmp of its own, and only the machine's has this", PrivateTemporary.hiding)
       }
-      return { remark: `In the sandbox, this is a directory of its own: outside, the path is ${Name.of(outside)}.` }
+      return {
+        outside,
+        remark: `In the sandbox, this is a directory of its own: outside, the path is ${Name.of(outside)}.`
+      }
     }
     const own = findOwnTemporary(policy, decided, access, skills)
     if (own !== undefined) {
@@ -231,7 +236,8 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     const enforced = enabled ? yield* find(policy, decided, access, homeDirectory(home)) : {}
     const verdict = { ...decided, ...enforced.verdict } as PolicyDecision.Verdict
     const real = decided.real === path ? "" : ` (${Name.of(decided.real)})`
-    const missing = enforced.verdict?.own === undefined && HostPath.isMissing(path) ? " (it does not exist)" : ""
+    const missing =
+      enforced.verdict?.own === undefined && HostPath.isMissing(enforced.outside ?? path) ? " (it does not exist)" : ""
     const place = `${Name.of(path)}${real}${missing}`
     const reason = enforced.reason ?? why(verdict)
     yield* print(

@@ -5,6 +5,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { sandboxedOn } from "../support/sandbox/LocalHouse.js"
 
+/** Read before the process becomes a user who may not see the checkout. */
+const limits = Fs.readFileSync(new URL("../../docs/limits.md", import.meta.url), "utf8")
+
 /** What the user can allow, as it stands in the docs, and in `sandbox.json`. */
 const allowances = {
   own: ["`--unix-sockets own`", { unixSockets: "own" }],
@@ -317,8 +320,7 @@ export const work = (title: string, ground: string): void => {
     })
 
   describe(title, () => {
-    it("are in the docs as they are here", () =>
-      assert.include(Fs.readFileSync(new URL("../../docs/limits.md", import.meta.url), "utf8"), `\n${table()}`))
+    it("are in the docs as they are here", () => assert.include(limits, `\n${table()}`))
 
     for (const [name, workflow] of Object.entries(workflows)) {
       if (isRoot && !ofRoot.includes(name)) continue

@@ -145,8 +145,9 @@ const tools: ReadonlyArray<readonly [name: string, given: object, says: string]>
 ]
 
 /** Calls that are answered with the usage, and the right call. */
-/** Tests whether a call is of Python, which is not everywhere. */
-const lacksPython = (call: unknown): boolean => !has("python3") && JSON.stringify(call).includes("python3")
+/** Tests whether a call is of a program that is not here. */
+const lacksProgram = (call: unknown): boolean =>
+  ["python3", "journalctl"].some((program) => !has(program) && JSON.stringify(call).includes(program))
 
 const usages = ["edit --patch fix.diff", "write --append b.txt more"]
 
@@ -184,7 +185,7 @@ describe("what is offered in the place of a wrong call", () => {
         const said = yield* house.handle(given, "other", name)
         const call = offered("", said)
         assert.isDefined(call, `${name}: ${said.output}`)
-        if (lacksPython(call)) continue
+        if (lacksProgram(call)) continue
         const answer = yield* house.handle(call as object)
         assert.isFalse(isWrong(answer, JSON.stringify(call).slice(12)), `${name}: ${said.output}: ${answer.output}`)
         assert.include(answer.output, says, name)
@@ -219,7 +220,7 @@ describe("what is offered in the place of a wrong call", () => {
           const { command = "", output = [] } = entry
           const root = `${house.cwd}/${kind}${at}`
           const call = offered(command, { output: output.join("\n").replaceAll("<cwd>", `${root}/work`) })
-          if (call === undefined || lacksPython(call)) continue
+          if (call === undefined || lacksProgram(call)) continue
           const { work } = Ground.prepare(root)
           yield* house.run(`cd ${work}`)
           const answer = yield* house.handle(call)

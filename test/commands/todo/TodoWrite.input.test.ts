@@ -181,7 +181,7 @@ describe("the input of TodoWrite", () => {
         const json = JSON.stringify({ todos })
         return json.slice(0, at % json.length)
       }),
-      FastCheck.json().filter((json) => json !== '{"todos":[]}')
+      FastCheck.json().filter((json) => !['{"todos":[]}', '{"todos":"[]"}', "[]"].includes(json))
     )
     check(
       FastCheck.property(broken, (json) => {
