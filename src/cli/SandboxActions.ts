@@ -18,6 +18,7 @@ import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as PrivateTemporary from "../sandbox/policy/PrivateTemporary.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
+import * as StandIn from "../sandbox/policy/StandIn.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
 import * as Action from "./Action.js"
 import { complain, print } from "./Answer.js"
@@ -222,7 +223,9 @@ const why = (verdict: PolicyDecision.Verdict): string => {
   const { rule } = verdict
   if (rule === undefined) return "no rule is about it"
   const name = PolicyDecision.isNotWhitelisted(rule) ? rule.pattern : `rule ${Name.ofEntry(rule.pattern)}`
-  return `${name}: ${verdict.allowed ? PolicyDecision.describeSource(rule.source) : verdict.reason}`
+  if (verdict.allowed) return `${name}: ${PolicyDecision.describeSource(rule.source)}`
+  const shown = verdict.standIn === undefined ? "" : `; commands see it ${StandIn.describe(verdict.standIn)}`
+  return `${name}: ${verdict.reason}${shown}`
 }
 
 /** Prints whether a path may be read or written, and which rule decides it; sets exit code 1 where it may not. */

@@ -225,6 +225,19 @@ const makeLocalSandboxBackend = (
       isRepositoryTold = true
       return `The sandbox lets git write ${Name.of(repository?.path ?? "")}, but not its hooks and its config.`
     }
+    const hasEmpty = policy.blacklist.some(({ hidden }) => hidden === "empty")
+    const toldEmpty = new Set<string>()
+    /** Tells once of the files that read as empty ones. */
+    const ofEmpty = (): string | undefined => {
+      const fresh = hasEmpty
+        ? running.masks().filter(({ path, standIn }) => standIn === "" && !toldEmpty.has(path))
+        : []
+      const [first] = fresh
+      if (first === undefined) return undefined
+      for (const { path } of fresh) toldEmpty.add(path)
+      const what = fresh.length === 1 ? "an empty file" : `an empty file, and ${fresh.length - 1} more`
+      return `The sandbox shows ${Name.of(first.path)} as ${what} (rule ${Name.ofEntry(first.rule.pattern)}).`
+    }
     const withheld = new WithheldVariables()
     const passing = new PassingDenial.PassingDenials()
 
@@ -381,7 +394,7 @@ const makeLocalSandboxBackend = (
       const told = (result: CommandResult.CommandResult) => {
         const failure = unsearched
         unsearched = undefined
-        const notices = [failure, running.notice(), ofRepository(command), notice]
+        const notices = [failure, running.notice(), ofRepository(command), ofEmpty(), notice]
         const all = notices.reduce(withNotice, result)
         const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
         const noted = withMissed(all, withheld.missed(command, running.withheld(), output))

@@ -25,7 +25,7 @@ import * as RealPath from "../policy/RealPath.js"
 import type { Rule, RuleSource, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
-import type { List, SandboxFile } from "./SandboxFile.js"
+import type { List, SandboxFile, Written } from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as StartupFiles from "./StartupFiles.js"
 import * as TrustedFiles from "./TrustedFiles.js"
@@ -201,25 +201,27 @@ class Build {
   /** Parses the entries that a source adds to a list. */
   rules(
     list: List,
-    entries: ReadonlyArray<string> = [],
+    written: ReadonlyArray<Written> = [],
     source: RuleSource,
     origin: string,
     prefix = ""
   ): Either.Either<ReadonlyArray<Rule>, SandboxConfigError> {
     return Either.map(
       Either.all(
-        entries.map((entry, at) =>
-          Either.mapLeft(
-            this.parse(entry, list, source),
-            (why) =>
+        written.map((one, at) => {
+          const [entry, hidden] = typeof one === "string" ? [one] : [one.path, one.hidden]
+          const parsed = this.parse(entry, list, source)
+          return Either.mapBoth(parsed, {
+            onRight: (rules) => (hidden === undefined ? rules : rules.map((rule) => ({ ...rule, hidden }))),
+            onLeft: (why) =>
               new SandboxConfigError({
                 origin,
                 path: `${prefix}${list}[${at}]`,
                 reason: `${JSON.stringify(entry)} can't be on the ${list}: ${why}`,
                 remedy: correct
               })
-          )
-        )
+          })
+        })
       ),
       (all) => all.flat()
     )
@@ -464,7 +466,10 @@ export const merge = (
     const usual = yield* build.rules("blacklist", builtIn(homes), "default", "the defaults")
     const hidden = build.homes.map((path) => exact(path, "own", build.follow))
     const denied = [...hidden, ...(yield* listed("blacklist"))]
-    const blacklist = distinct([...denied, ...usual])
+    const { hidden: look } = config.policy.filesystem
+    const blacklist = distinct([...denied, ...usual]).map((rule) =>
+      look === undefined || rule.source === "own" ? rule : { ...rule, hidden: look }
+    )
     // A built-in rule gives way to a path that the user names, a rule of the user's own does not.
     const [isUsual, isDenied] = [PathRule.make(usual), PathRule.make(denied)]
     const isExempt = (rule: Rule) =>

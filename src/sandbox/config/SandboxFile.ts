@@ -12,9 +12,15 @@ import { defaults as missing } from "./SandboxDefaults.js"
 
 const entries = Schema.optionalWith(Schema.Array(Schema.String), { default: () => missing.env })
 
+const hidden = Schema.optional(Schema.Literal("empty"))
+
 const Filesystem = Schema.Struct({
   whitelist: entries.annotations({ description: "paths that commands may write" }),
-  blacklist: entries.annotations({ description: "paths and patterns that commands may neither read nor write" }),
+  blacklist: Schema.optionalWith(
+    Schema.Array(Schema.Union(Schema.String, Schema.Struct({ path: Schema.String, hidden }))),
+    { default: () => missing.env }
+  ).annotations({ description: "paths and patterns that commands may neither read nor write" }),
+  hidden: hidden.annotations({ description: "`empty`: hidden files read as empty ones" }),
   readable: entries.annotations({ description: "paths that commands may read although a built-in rule hides them" })
 })
 /** `allowNetwork` is always false, whatever the file says: no rule gives access to the network. */
@@ -106,7 +112,7 @@ const switches: ReadonlyArray<string> = ["unixSockets", "sockets", "toolCache", 
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "": ["enabled", "provider", "policy", "env", "providerOptions"],
   policy: ["filesystem", "network", ...switches],
-  "policy.filesystem": ["whitelist", "blacklist", "readable"],
+  "policy.filesystem": ["whitelist", "blacklist", "readable", "hidden"],
   "policy.network": ["allowNetwork"],
   "policy.limits": ["processes", "sharedMemory"]
 }
@@ -129,7 +135,7 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
     if (switches.includes(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.${name}` }
     }
-    if (/^(?:whitelist|blacklist|readable)$/i.test(name)) {
+    if (/^(?:whitelist|blacklist|readable|hidden)$/i.test(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.filesystem.${name.toLowerCase()}` }
     }
   }
@@ -176,7 +182,23 @@ export interface Entry {
  * @since 0.1.0
  * @category models
  */
-export type Lists = { readonly [list in List]?: ReadonlyArray<string> }
+export type Lists = { readonly [list in List]?: SandboxFile["policy"]["filesystem"][list] }
+
+/**
+ * An entry of a list, as the file has it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Written = string | { readonly path: string; readonly hidden?: "empty" | undefined }
+
+/**
+ * Returns the path or pattern of an entry.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const textOf = (entry: Written): string => (typeof entry === "string" ? entry : entry.path)
 
 /**
  * Computes the new lists from the configuration; undefined where there is nothing to change.
@@ -195,7 +217,7 @@ export type Change = (config: SandboxFile) => Lists | undefined
 export const add =
   (list: List, entry: string): Change =>
   ({ policy: { filesystem } }) =>
-    filesystem[list].includes(entry) ? undefined : { [list]: [...filesystem[list], entry] }
+    filesystem[list].some((one) => textOf(one) === entry) ? undefined : { [list]: [...filesystem[list], entry] }
 
 /**
  * Removes all matching entries from the lists.
@@ -207,7 +229,7 @@ export const remove =
   (isToGo: (entry: Entry) => boolean): Change =>
   ({ policy: { filesystem } }) => {
     const changed = (["whitelist", "blacklist", "readable"] as const).flatMap((list) => {
-      const left = filesystem[list].filter((entry) => !isToGo({ list, entry }))
+      const left = filesystem[list].filter((entry) => !isToGo({ list, entry: textOf(entry) }))
       return left.length < filesystem[list].length ? [[list, left] as const] : []
     })
     return changed.length === 0 ? undefined : Object.fromEntries(changed)
@@ -228,12 +250,14 @@ export const editsFor = (value: unknown, lists: Lists): ReadonlyArray<JsonText.E
     const path = ["policy", "filesystem", list]
     const old = childOf(filesystem, list)
     if (!Array.isArray(old)) return [JsonText.Edit.Set({ path, value: entries })]
-    const [before, after] = [new Set(old), new Set(entries)]
-    const gone = old.flatMap((entry, at) => (after.has(entry) ? [] : [at]))
+    const [before, after] = [new Set(old.map(textOf)), new Set(entries.map(textOf))]
+    const gone = old.flatMap((entry, at) => (after.has(textOf(entry)) ? [] : [at]))
     return [
       // From the end, so that the indices of the others stay the same.
       ...gone.reverse().map((at) => JsonText.Edit.Remove({ path: [...path, at] })),
-      ...entries.filter((entry) => !before.has(entry)).map((entry) => JsonText.Edit.Append({ path, value: entry }))
+      ...entries
+        .filter((entry) => !before.has(textOf(entry)))
+        .map((entry) => JsonText.Edit.Append({ path, value: entry }))
     ]
   })
 }

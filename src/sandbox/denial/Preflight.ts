@@ -163,7 +163,7 @@ export const make = (
   const check = ({ path, takesLink, use }: Opened, cwd: string): Denial.Denial | undefined => {
     if (HostPath.isTooLong(path) || (takesLink && HostPath.isLink(path, cwd))) return undefined
     const verdict = explain(path, cwd, "read")
-    if (verdict.allowed) return undefined
+    if (verdict.allowed || (use === "read" && verdict.standIn !== undefined)) return undefined
     const { real, rule } = verdict
     const isMissing = HostPath.isMissing(real)
     // A missing file is denied only where a rule names it outright, whether or not it exists.

@@ -25,6 +25,8 @@ export interface Mask {
   readonly rule: Rule
   /** The reason why the path is masked, where the rule does not name it. */
   readonly reason?: string
+  /** The text that commands read in the file's place; without it, they may not open the file. */
+  readonly standIn?: string
 }
 
 /**

@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as GlobalValue from "effect/GlobalValue"
 import * as GitDirectory from "./GitDirectory.js"
+import * as Redaction from "./Redaction.js"
 import type { Rule } from "./SandboxPolicy.js"
 import * as SecretText from "./SecretText.js"
 
@@ -75,6 +76,30 @@ const judges: Readonly<Record<string, (text: string) => boolean>> = {
 /** Returns what judges the files of a rule by their text; undefined where their names are enough. */
 export const judgeOf = ({ pattern, source }: Rule): ((text: string) => boolean) | undefined =>
   source !== "default" || pattern.endsWith("/.kube/config") ? undefined : judges[Path.posix.basename(pattern)]
+
+/** The settings that are shown without their secrets, by the ends of their entries. */
+const redactions = Object.entries({
+  ...Object.fromEntries(
+    ["/.npmrc", "/.yarnrc", "/.yarnrc.yml", "/pip/pip.conf", "/.pip/pip.conf", "/.condarc", "/.cargo/config.toml"]
+      .concat(["/.cargo/credentials", "/.cargo/credentials.toml", "/.gradle/gradle.properties"])
+      .map((end) => [end, Redaction.lines])
+  ),
+  "/.docker/config.json": Redaction.json
+})
+
+/**
+ * Returns the text of a file of settings that a built-in rule names, without its secrets; undefined for other files, and
+ * for settings that can't be told from secrets.
+ *
+ * @param path a real path
+ */
+export const redacted = (rule: Rule, path: string): string | undefined => {
+  if (rule.source !== "default") return undefined
+  const redact = redactions.find(([end]) => rule.pattern.endsWith(end))?.[1]
+  const bytes = redact === undefined ? undefined : GitDirectory.readBytes(path, largest)
+  const text = bytes === undefined ? undefined : redact?.(bytes.toString("latin1"))
+  return text === undefined || holdsSetting(text) ? undefined : text
+}
 
 const largest = 256 * 1024
 const mostKnown = 10_000

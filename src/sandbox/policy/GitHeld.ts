@@ -148,6 +148,12 @@ export class GitHeld {
     return isHeld
   }
 
+  /** Tests whether the index of the file's repository has an entry for it. */
+  isTracked(path: string): boolean {
+    const repository = this.repositoryOf(Path.dirname(path))
+    return repository !== undefined && this.read(repository).hashes.has(Path.relative(repository.root, path))
+  }
+
   /** Tests whether git looks at a file by its index, and takes it for changed where it can't read it. */
   isCompared(path: string): boolean {
     const repository = this.repositoryOf(Path.dirname(path))

@@ -30,6 +30,9 @@ const orFalse = (look: () => boolean): boolean => Attempt.orElse(look, false)
 export const isLink = (path: string, directory: string): boolean =>
   orFalse(() => Fs.lstatSync(BytePath.toHost(path.startsWith("/") ? path : `${directory}/${path}`)).isSymbolicLink())
 
+/** Tests whether a path is a regular file, not a link to one. */
+export const isFile = (path: string): boolean => orFalse(() => Fs.lstatSync(BytePath.toHost(path)).isFile())
+
 /** Tests whether a path is a directory, or a link to one. */
 export const isDirectory = (path: string): boolean => orFalse(() => Fs.statSync(BytePath.toHost(path)).isDirectory())
 

@@ -13,6 +13,7 @@ import * as PathRule from "./PathRule.js"
 import * as PrivateTemporary from "./PrivateTemporary.js"
 import * as RealPath from "./RealPath.js"
 import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
+import * as StandIn from "./StandIn.js"
 
 /**
  * The kind of access to a path.
@@ -30,7 +31,13 @@ export type Access = "read" | "write"
  */
 export type Verdict =
   | { readonly allowed: true; readonly rule?: Rule }
-  | { readonly allowed: false; readonly rule: Rule; readonly reason: string }
+  | {
+      readonly allowed: false
+      readonly rule: Rule
+      readonly reason: string
+      /** The text that commands read in the place of a file that they may not read. */
+      readonly standIn?: string
+    }
 
 /**
  * A policy whose rules are compiled, to decide on many paths.
@@ -125,10 +132,12 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     if (rule === undefined || (access === "read" ? granted : opened).find(path) !== undefined) return undefined
     if (PathRule.isForFiles(rule) && (isDirectory(path) || held.has(path))) return undefined
     if (DefaultSecrets.isHarmless(rule, path)) return undefined
+    const standIn = access === "read" ? StandIn.of(policy, rule, path) : undefined
     return {
       allowed: false,
       rule,
-      reason: `on the blacklist (${describeSource(rule.source)})`
+      reason: `on the blacklist (${describeSource(rule.source)})`,
+      ...(standIn === undefined ? undefined : { standIn })
     }
   }
 

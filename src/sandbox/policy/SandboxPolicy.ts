@@ -46,6 +46,8 @@ export interface Rule {
   readonly path: string
   readonly kind: "path" | "glob"
   readonly source: RuleSource
+  /** `empty`: commands read the files that it names as empty ones, instead of being refused. */
+  readonly hidden?: "empty"
   /**
    * The path that `path` led to when the policy was built; present only where symbolic links made it a different one.
    */

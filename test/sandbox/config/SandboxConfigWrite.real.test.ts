@@ -106,6 +106,22 @@ describe("writing sandbox.json", () => {
     })
   )
 
+  it.scoped("keeps how an entry hides what it names", () =>
+    Effect.gen(function* () {
+      const empty = { path: "**/.env", hidden: "empty" }
+      const { config, text } = yield* Config.make(
+        JSON.stringify({ policy: { filesystem: { blacklist: [empty, "/x"], hidden: "empty" } } })
+      )
+      const blacklist = () => JSON.parse(text()).policy.filesystem.blacklist
+      assert.isFalse(yield* config.addBlacklist("**/.env"))
+      assert.isTrue(yield* config.addBlacklist("/y"))
+      yield* config.forget("/x", "/")
+      assert.deepStrictEqual(blacklist(), [empty, "/y"])
+      assert.deepStrictEqual(yield* config.forget("**/.env", "/"), [{ list: "blacklist", entry: "**/.env" }])
+      assert.deepStrictEqual(blacklist(), ["/y"])
+    })
+  )
+
   it.scoped("makes a file that is its owner's alone, in a directory that is", () =>
     Effect.gen(function* () {
       const { home } = yield* Config.make()

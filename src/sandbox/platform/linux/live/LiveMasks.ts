@@ -252,7 +252,11 @@ const watchMasks = (
 
     const lost = Effect.try({
       try: () => {
-        const missing = door.lost([...known.values()]).filter(({ path }) => !isGranted(path))
+        const missing = door
+          .lost([...known.values()])
+          .filter(({ path }) => !isGranted(path))
+          .map((mask) => Masks.withStandIn(policy, mask))
+        for (const mask of missing) known.set(mask.path, mask)
         return Masks.foldMasks(missing, roots(), layout.vital)
       },
       catch: (error) => NoSandbox.because(reasonOf(error))

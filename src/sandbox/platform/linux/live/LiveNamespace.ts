@@ -226,7 +226,7 @@ export const make = (options: {
   let guarded = layout.masks.length > 0
   let tables = 0
 
-  const placeholder = new RegExp(`/${Path.basename(plan.path)}/placeholders/(?:file|directory)$`)
+  const placeholder = new RegExp(`/${Path.basename(plan.path)}/placeholders/(?:file(?:-\\w+)?|directory)$`)
   const first = () => {
     inner ??= find(pid)
     return inner
@@ -281,7 +281,7 @@ export const make = (options: {
   }
 
   const tryMasks = (
-    masks: ReadonlyArray<Pick<Mask, "path" | "kind">>,
+    masks: ReadonlyArray<Pick<Mask, "path" | "kind" | "standIn">>,
     tries: number
   ): Effect.Effect<void, ExecutionFailed> =>
     Effect.gen(function* () {

@@ -14,6 +14,7 @@ import * as PathGlob from "../../../policy/PathGlob.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import * as StandIn from "../../../policy/StandIn.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as FileWalk from "./FileWalk.js"
 import * as MountTable from "./MountTable.js"
@@ -356,6 +357,12 @@ const withoutCovered = (
   return [...byPath.values()].filter((mask) => !isCovered(mask.path))
 }
 
+/** Adds the text that commands read in the place of a file, as of now. */
+export const withStandIn = (policy: Pick<SandboxPolicy, "blacklist">, { standIn: _, ...mask }: Mask): Mask => {
+  const standIn = mask.kind === "file" ? StandIn.of(policy, mask.rule, mask.path) : undefined
+  return standIn === undefined ? mask : { ...mask, standIn }
+}
+
 /**
  * Searches for all masks of a policy: what its rules name, other hard links of the same files, and other mounts of the
  * same file systems. Rejects where the system has no descriptors or no memory left.
@@ -374,7 +381,8 @@ export const search = async (
   const named = fold(withoutCovered(all, area.hidden, policy.visible))
   const linked = await findHardLinks(named, area.roots)
   const masks = withoutCovered(withAliases([...named, ...linked]), area.hidden, policy.visible)
-  return { ...found, awaited, masks: fold(masks).filter(({ path }) => isSeen(path, area)) }
+  const shown = fold(masks).filter(({ path }) => isSeen(path, area))
+  return { ...found, awaited, masks: shown.map((mask) => withStandIn(policy, mask)) }
 }
 
 /** Finds all masks of a policy (`search`). */

@@ -1,4 +1,5 @@
 /** Writes the plan of a sandbox: its layout as bubblewrap's arguments, and the files that the launch reads. */
+import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
@@ -29,6 +30,9 @@ export interface PlanDirectory {
   readonly masked: string
 }
 
+/** What tells the source of a mask. */
+type MaskSource = Pick<Mask, "kind" | "standIn">
+
 /** Creates the directory with its placeholders in the directory of all sessions; throws the file system's error. */
 export const makeDirectory = (sessions: string): PlanDirectory => {
   const path = PrivateDirectory.makeOwned(sessions, "sandbox")
@@ -55,6 +59,15 @@ const escape = (path: string): string =>
     char.charCodeAt(0) < 128 ? `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}` : char
   )
 
+/** Returns the file or directory that is mounted over a path, which is made where it takes a text of its own. */
+const sourceOf = ({ placeholders }: PlanDirectory, { kind, standIn }: MaskSource): string => {
+  if (standIn === undefined) return placeholders[kind]
+  const hash = Crypto.createHash("sha256").update(standIn).digest("hex").slice(0, 16)
+  const path = Path.join(placeholders.root, `file-${hash}`)
+  if (!Fs.existsSync(path)) Fs.writeFileSync(path, standIn, { encoding: "latin1", mode: 0o444 })
+  return path
+}
+
 /** Writes a line of a table for `mount -a`, which binds one path over another. */
 export const toLine = (source: string, target: string, options: string): string =>
   `${escape(source)} ${escape(target)} none ${options} 0 0\n`
@@ -65,12 +78,12 @@ export const toLine = (source: string, target: string, options: string): string 
  * walks for each new one.
  */
 export const maskTable = (
-  { placeholders }: PlanDirectory,
-  masks: ReadonlyArray<Pick<Mask, "kind" | "path">>,
+  plan: PlanDirectory,
+  masks: ReadonlyArray<MaskSource & Pick<Mask, "path">>,
   first: boolean
 ): string =>
-  (first ? toLine(placeholders.root, placeholders.root, "bind,private,ro,nosuid,nodev,noexec") : "") +
-  masks.map(({ kind, path }) => toLine(placeholders[kind], path, "bind")).join("")
+  (first ? toLine(plan.placeholders.root, plan.placeholders.root, "bind,private,ro,nosuid,nodev,noexec") : "") +
+  masks.map((mask) => toLine(sourceOf(plan, mask), mask.path, "bind")).join("")
 
 /** The descriptors that bubblewrap reads its input from. */
 export const descriptors = { gate: 7, arguments: 8, seccomp: 9 } as const
@@ -199,11 +212,7 @@ const argumentsOf = (layout: Layout.Layout, options: PlanOptions): ReadonlyArray
     ]),
     // It lies among Synapse's own files, which are hidden.
     ...(layout.toolCache === undefined ? [] : bind(layout.toolCache)),
-    ...(masksFromOutside ? [] : layout.masks).flatMap(({ kind, path }) => [
-      "--ro-bind",
-      directory.placeholders[kind],
-      path
-    ]),
+    ...(masksFromOutside ? [] : layout.masks).flatMap((mask) => ["--ro-bind", sourceOf(directory, mask), mask.path]),
     ...(gate ? arriving(layout.sessions) : []),
     ...hidden(layout.sessions),
     ...bindReadOnly(layout.session),
@@ -240,7 +249,7 @@ const write = (layout: Layout.Layout, options: PlanOptions): void => {
   const masks = masksFromOutside ? layout.masks : []
   put("filter", `${Array.from(seccomp, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")}\n`)
   put("masks", maskTable(directory, masks, masks.length > 0) + toLine(placeholders.directory, masked, "bind"))
-  put("targets", masks.map(({ kind, path }) => `${placeholders[kind]}\0${path}\0`).join(""))
+  put("targets", masks.map((mask) => `${sourceOf(directory, mask)}\0${mask.path}\0`).join(""))
 }
 
 /**

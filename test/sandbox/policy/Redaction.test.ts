@@ -1,0 +1,98 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Redaction from "../../../src/sandbox/policy/Redaction.js"
+
+const [note] = (Redaction.lines("") ?? "").split("\n")
+
+/** Returns the lines that are left. */
+const left = (text: string) =>
+  Redaction.lines(text)
+    ?.split("\n")
+    .filter((line) => line !== "" && line !== note)
+
+describe("settings without their secrets", () => {
+  it("keep the addresses of registries, and switches", () => {
+    const cases: ReadonlyArray<readonly [text: string, kept: ReadonlyArray<string>]> = [
+      [
+        "registry=https://r.example/npm/\n//r.example/npm/:_authToken=abc\n@acme:registry = https://a.example/\nalways-auth=true\n",
+        ["registry=https://r.example/npm/", "@acme:registry = https://a.example/", "always-auth=true"]
+      ],
+      [
+        "[global]\nindex-url = https://ada:pw@p.example/simple\nextra-index-url =\n    https://ada:pw@q.example/simple\n    https://r.example/simple\n",
+        [
+          "[global]",
+          "index-url = https://p.example/simple",
+          "extra-index-url =",
+          "    https://q.example/simple",
+          "    https://r.example/simple"
+        ]
+      ],
+      [
+        'npmScopes:\n  acme:\n    npmRegistryServer: "https://a.example"\n    npmAuthToken: "abc"\nnpmRegistryServer: "https://b.example"\n',
+        [
+          "npmScopes:",
+          "  acme:",
+          '    npmRegistryServer: "https://a.example"',
+          'npmRegistryServer: "https://b.example"'
+        ]
+      ],
+      [
+        '[registries.acme]\nindex = "sparse+https://a.example/index/"\ntoken = "Bearer abc"\n\n[net]\ngit-fetch-with-cli = true\n',
+        ["[registries.acme]", 'index = "sparse+https://a.example/index/"', "[net]", "git-fetch-with-cli = true"]
+      ],
+      ["channels:\n  - https://c.example/t/tk-12345678/x\n  - conda-forge\n", ["channels:", "  - conda-forge"]],
+      ["org.gradle.jvmargs=-Xmx2g\nnexusPassword=pw\n", ["org.gradle.jvmargs=-Xmx2g"]],
+      ["_authToken=${NPM_TOKEN}\n", ["_authToken=${NPM_TOKEN}"]]
+    ]
+    assert.deepStrictEqual(
+      cases.map(([text]) => left(text)),
+      cases.map(([, kept]) => kept)
+    )
+  })
+
+  it("keep no part of a secret, however it is written", () => {
+    const secrets = [
+      "_password =\n  hunter\nregistry=https://r.example/\n",
+      "_password =\nhunter\nregistry=https://r.example/\n",
+      "token: >-\n  hunter\nregistry: https://r.example/\n",
+      "tokens:\n- hunter\n- hunter: hunter\nregistry: https://r.example/\n",
+      "tokens = [\n  'hunter',\n]\nregistry = 'https://r.example/'\n",
+      "# token=hunter\nregistry=https://r.example/\n",
+      "a=https://a.example/ # hunter\nregistry=https://r.example/\n",
+      "r = { user = 'ada', pass = 'hunter' }\nregistry = 'https://r.example/'\n",
+      "index-url=https://hunter@r.example/\nregistry=https://r.example/\n",
+      "index-url=https://r.example/?token=hunter\nregistry=https://r.example/\n",
+      "index-url=https://r.example/aB3dE5fG7hI9jK1lM3nO5hunter/simple\nregistry=https://r.example/\n",
+      '"token": "hunter"\nregistry=https://r.example/\n',
+      "[hunter:ghp_123456789012]\nregistry=https://r.example/\n"
+    ]
+    for (const text of secrets) {
+      assert.notInclude(Redaction.lines(text) ?? "", "hunter", text)
+      assert.include(Redaction.lines(text) ?? "", "r.example/", text)
+    }
+  })
+
+  it("are none where a value may go on in ways that are not followed", () => {
+    for (const text of [
+      'token = """\nregistry=hunter\n"""\n',
+      "token = '''\na = b\n'''\n",
+      "password=\\\nfoo=hunter\n"
+    ]) {
+      assert.isUndefined(Redaction.lines(text), text)
+    }
+    assert.isUndefined(Redaction.json('{"auths": {'))
+  })
+
+  it("keep the registries of Docker", () => {
+    const config = {
+      auths: { "r.example": { auth: "YWRhOnB3", email: "ada@r.example" }, "s.example": { identitytoken: "hunter" } },
+      HttpHeaders: { "X-Meta": "hunter" },
+      credsStore: "pass",
+      proxies: { default: { httpProxy: "http://ada:hunter@p.example:3128" } }
+    }
+    assert.deepStrictEqual(JSON.parse(Redaction.json(JSON.stringify(config)) ?? ""), {
+      auths: { "r.example": { email: "ada@r.example" }, "s.example": {} },
+      credsStore: "pass",
+      proxies: { default: { httpProxy: "http://p.example:3128" } }
+    })
+  })
+})
