@@ -44,7 +44,7 @@ describe("settings without their secrets", () => {
       ["_authToken=${NPM_TOKEN}\n", ["_authToken=${NPM_TOKEN}"]]
     ]
     assert.deepStrictEqual(
-      cases.map(([text]) => left(text)),
+      cases.map(([text]) => left(text) ?? []),
       cases.map(([, kept]) => kept)
     )
   })
