@@ -34,6 +34,7 @@ import * as Preflight from "./denial/Preflight.js"
 import * as CurrentSandbox from "./internal/CurrentSandbox.js"
 import * as RunningSandbox from "./internal/RunningSandbox.js"
 import { type Change, StartupGuard } from "./internal/StartupGuard.js"
+import * as LoginShell from "./platform/LoginShell.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as ToolCache from "./platform/ToolCache.js"
 import * as HostPath from "./policy/HostPath.js"
@@ -189,10 +190,21 @@ const makeLocalSandboxBackend = (
   SandboxPlatform | SessionSettings | ShellBridge | Scope.Scope
 > =>
   Effect.gen(function* () {
-    const settings = yield* SessionSettings
+    const given = yield* SessionSettings
     const scope = yield* Effect.scope
     const runFork = Runtime.runFork(yield* Effect.runtime())
     const decision = PolicyDecision.make(policy)
+    const profile = policy.profile === true ? yield* LoginShell.read(userHome, decision) : undefined
+    const settings =
+      profile === undefined
+        ? given
+        : {
+            ...given,
+            environment: {
+              ...LoginShell.added(profile, ShellEnvironment.make("", given.environment)),
+              ...given.environment
+            }
+          }
     const preflight = Preflight.make(policy, decision)
     const attribute = Attribution.make(policy, decision)
     /** The number of commands that run or wait to run, and the time of `performance.now()` since when there are any. */
@@ -265,6 +277,7 @@ const makeLocalSandboxBackend = (
 
     /** Sentences for the next result on what was taken back after a scan. */
     let taken: ReadonlyArray<string> = []
+    let unread = profile?.failure
     const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> =>
       Effect.forEach(changes, ({ apply, path, said }) =>
         Effect.match(running.protect(path, apply), {
@@ -392,9 +405,9 @@ const makeLocalSandboxBackend = (
       notice?: string
     ): Effect.Effect<SandboxResult, ExecutionFailed | InvalidUsage> => {
       const told = (result: CommandResult.CommandResult) => {
-        const failure = unsearched
-        unsearched = undefined
-        const notices = [failure, running.notice(), ofRepository(command), ofEmpty(), notice]
+        const failures = [unsearched, unread]
+        unsearched = unread = undefined
+        const notices = [...failures, running.notice(), ofRepository(command), ofEmpty(), notice]
         const all = notices.reduce(withNotice, result)
         const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
         const noted = withMissed(all, withheld.missed(command, running.withheld(), output))

@@ -513,7 +513,8 @@ export const merge = (
       ...(temporaryFiles === "private" && process.platform === "linux"
         ? { temporary: exact(ofDirectory(temporariesOf(home), project), "tmp") }
         : undefined),
-      ...(environment.length === 0 ? undefined : { environment })
+      ...(environment.length === 0 ? undefined : { environment }),
+      ...(config.profile === true ? { profile: true } : undefined)
     }
     const objection = build.objection(policy) ?? build.objectionToSockets(policy, sockets)
     return objection === undefined ? policy : yield* Either.left(objection)

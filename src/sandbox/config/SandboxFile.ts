@@ -84,6 +84,9 @@ export const SandboxFile = Schema.Struct({
   env: entries.annotations({
     description: "variables that commands get besides those of every sandbox, secrets or not"
   }),
+  profile: Schema.optional(Schema.Boolean).annotations({
+    description: "`true` adds the variables of your login shell, but for secrets"
+  }),
   providerOptions: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), {
     default: () => missing.providerOptions
   }).annotations({ description: "options that only the provider reads" })
@@ -110,7 +113,7 @@ const switches: ReadonlyArray<string> = ["unixSockets", "sockets", "toolCache", 
 
 /** The names in each object, by the object's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "": ["enabled", "provider", "policy", "env", "providerOptions"],
+  "": ["enabled", "provider", "policy", "env", "profile", "providerOptions"],
   policy: ["filesystem", "network", ...switches],
   "policy.filesystem": ["whitelist", "blacklist", "readable", "hidden"],
   "policy.network": ["allowNetwork"],
@@ -131,7 +134,8 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
     }
     const meant = names.find((other) => other.toLowerCase() === name.toLowerCase())
     if (meant !== undefined) return { path: at, reason: `the name is written ${meant}` }
-    if (name === "env") return { path: at, reason: "it has no effect here: its place is the top of the file" }
+    if (name === "env" || name === "profile")
+      return { path: at, reason: "it has no effect here: its place is the top of the file" }
     if (switches.includes(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.${name}` }
     }

@@ -109,6 +109,8 @@ export interface SandboxPolicy {
   readonly unattended?: true
   /** Names of the variables that the user lets through, besides those that every sandbox gets. */
   readonly environment?: ReadonlyArray<string>
+  /** Tells that commands get the variables of the user's login shell, but for secrets. */
+  readonly profile?: true
 }
 
 /**
