@@ -84,6 +84,7 @@ export type Services = Tools | Extensions | SandboxManager.SandboxManager
  * @category commands
  */
 export const commands = {
+  apply_patch: Edit.makeApplyPatch,
   bash: Bash.make,
   "command:search": Search.make,
   edit: Edit.make,

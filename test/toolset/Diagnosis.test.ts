@@ -83,7 +83,6 @@ const ordinary: ReadonlyArray<readonly [command: string, result: Partial<Command
     ["cd src/cil", missing("bash: cd: src/cil"), "[exit 1] did you mean src/cli?"],
     ["cat src/cli/Exce.ts", missing("cat: src/cli/Exce.ts"), "[exit 1] did you mean src/cli/Exec.ts?"],
     ["gerp a", { exitCode: 127, notFound: "gerp" }, "[exit 127] did you mean grep?"],
-    ["apply_patch <x", { exitCode: 127, notFound: "apply_patch" }, "[exit 127] did you mean edit --patch?"],
     ["TodoRead", { exitCode: 127, notFound: "TodoRead" }, "[exit 127] did you mean TodoWrite --show?"],
     ["rg a", { exitCode: 127, notFound: "rg" }, "[exit 127] here it is: grep -rnIE --exclude{,-dir}='.?*' a ."],
     ["str_replace a b c", { exitCode: 127, notFound: "str_replace" }, "[exit 127] here it is: edit a 'b' 'c'"],

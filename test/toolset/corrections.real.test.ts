@@ -70,8 +70,6 @@ const forms = [
   "LS src",
   "list_dir path=src",
   "TodoRead",
-  "apply_patch '*** Begin Patch\n*** Add File: p.txt\n+new\n*** End Patch'",
-  "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: q.txt\n+new\n*** End Patch\nEOF",
   "TodoWrite '[\"Run it\"]'",
   `TodoWrite '{"todos":[{"content":"Run it","status":"done"}]}'`,
   'TodoWrite todos=\'[{"content":"It\'\\\'\'s done","status":"done"}]\'',
@@ -88,7 +86,6 @@ const forms = [
   `LS '{"path":"src"}'`,
   `TodoRead`,
   `str_replace_based_edit_tool '{"command":"view","path":"a.txt"}'`,
-  `apply_patch '{"input":"*** Begin Patch\\n*** Add File: o.txt\\n+new\\n*** End Patch"}'`,
   `update_plan '{"plan":[{"step":"a","status":"pending"}]}'`,
   `shell '{"command":["ls","src"]}'`,
   `glob '**/*.ts'`,
@@ -112,7 +109,6 @@ const forms = [
 /** Forms that mean nothing certain: what is offered for them would be wrong. */
 const unclear = [
   "Read a.txt 1 2",
-  "apply_patch a",
   "rg --files",
   "fd -e ts",
   "str_replace_editor",

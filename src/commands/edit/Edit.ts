@@ -1,11 +1,13 @@
 /** `edit <file> <old> <new>`: replaces a text in a file, byte for byte; `edit --patch`: applies a patch. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as ShellText from "../../bash/ShellText.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
+import * as Attempt from "../../domain/Attempt.js"
 import * as BinaryText from "../../domain/BinaryText.js"
 import * as Collect from "../../domain/Collect.js"
 import type { CommandError, ExecutionFailed } from "../../domain/CommandError.js"
@@ -148,7 +150,8 @@ function* missing(
 ): Slices.Steps<string> {
   if (alike !== undefined)
     return `${alike.count} parts of it look like the old text, with ${alike.names}; more of the text tells which`
-  const put = telling.test(replacement) ? yield* Matches.find(bytes, ShellText.encode(replacement)) : undefined
+  const isTelling = telling.test(replacement) && !Buffer.from(old).includes(replacement)
+  const put = isTelling ? yield* Matches.find(bytes, ShellText.encode(replacement)) : undefined
   if (put?.count === 1) return `The new text is there already, at line ${put.lines[0]}.`
   return yield* nearest(bytes, old)
 }
@@ -302,6 +305,55 @@ const patched = (
     ["edit --patch <<'EOF'", "*** Begin Patch", "*** Update File: a.txt", "@@", "-old", "+new", "*** End Patch", "EOF"]
   ])
 }
+
+/** The grammar of `apply_patch`, the name by which models of OpenAI call for `edit --patch`. */
+const patchGrammar = CommandGrammar.make({
+  name: "apply_patch",
+  summary: "Applies a patch, as edit --patch does.",
+  usage: "apply_patch < <patch>",
+  help: "apply_patch - apply a patch to several files, as edit --patch does: edit --help tells its form\n",
+  config: { words: Parameter.operand("patch").pipe(Parameter.repeated) }
+})
+
+/** Returns the patch in a word that is one, or that is JSON which holds one. */
+const patchIn = (word: string): string | undefined => {
+  if (Given.isPatch(word)) return word
+  const given = Attempt.orUndefined((): unknown => JSON.parse(word))
+  return Predicate.isReadonlyRecord(given)
+    ? (Object.values(given).find((value) => Predicate.isString(value) && Given.isPatch(value)) as string | undefined)
+    : undefined
+}
+
+/** Makes the handler of `apply_patch`. */
+export const makeApplyPatch: Effect.Effect<CommandHandler> = Effect.sync(() => ({
+  ...CommandGrammar.toHandler(
+    patchGrammar,
+    ({ words: [word, ...more] }, call) => {
+      if (word === undefined && call.stdin !== undefined) return Patch.run(call, call.stdin)
+      const patch = word === undefined || more.length > 0 ? undefined : patchIn(word)
+      return patch === undefined
+        ? CommandGrammar.misuse(
+            patchGrammar,
+            "the patch, which names its files, is standard input or the one argument.",
+            [
+              [
+                "apply_patch <<'EOF'",
+                "*** Begin Patch",
+                "*** Update File: a.txt",
+                "@@",
+                "-old",
+                "+new",
+                "*** End Patch",
+                "EOF"
+              ]
+            ]
+          )
+        : Patch.run(call, Stream.make(new TextEncoder().encode(`${patch}\n`)))
+    },
+    { usesFiles: true }
+  ),
+  isUnlisted: true
+}))
 
 const utf16 = "It is UTF-16 text: convert it first, with iconv -f UTF-16 -t UTF-8"
 

@@ -114,7 +114,6 @@ const ofTool = (name: string, line: CommandLine.CommandLine, { here }: Facts): M
     own.words.length <= 1 &&
     own.words.every(({ value }) => !/^\w+=/.test(value)) &&
     own.tokens.some((token) => token._tag === "Operator" && token.value.startsWith("<"))
-  if (/^apply_?patch$/.test(name) && own.words.length === 0) return asking("edit --patch")
   return name === "TodoRead"
     ? asking("TodoWrite --show")
     : takesInput

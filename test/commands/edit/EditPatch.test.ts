@@ -369,3 +369,33 @@ describe("edit --patch", () => {
     })
   )
 })
+
+describe("apply_patch", () => {
+  const text = envelope("*** Update File: f", "@@", "-a", "+b")
+  const applied = (args: ReadonlyArray<string>, stdin?: string) =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ f: "a\n" })
+      const input = stdin === undefined ? {} : { stdin: [Buffer.from(stdin)] }
+      const { stdout } = yield* FileCall.run(Edit.makeApplyPatch, args, { files, ...input })
+      return [stdout, files.get("f")?.toString()]
+    })
+
+  it.effect("applies a patch on standard input, in its argument, and in JSON", () =>
+    Effect.gen(function* () {
+      const done = ["Updated f (+1 -1)\n", "b\n"]
+      assert.deepStrictEqual(yield* applied([], text), done)
+      assert.deepStrictEqual(yield* applied([text]), done)
+      for (const key of ["input", "patch"])
+        assert.deepStrictEqual(yield* applied([JSON.stringify({ [key]: text })]), done)
+    })
+  )
+
+  it.effect("shows the call that is right for any other", () =>
+    Effect.gen(function* () {
+      for (const args of [["a"], [text, "a"], ["{}"], []]) {
+        const error = yield* FileCall.failed(Edit.makeApplyPatch, args, { files: MemoryFiles.make({}) })
+        assert.match(error.message, /standard input[\s\S]*\*\*\* Update File: a\.txt/)
+      }
+    })
+  )
+})
