@@ -40,6 +40,8 @@ export const deciders = (
 export interface Part {
   readonly program: string | undefined
   readonly wrappers: ReadonlyArray<string>
+  /** True where its messages are thrown away (`2>/dev/null`). */
+  readonly isSilent?: true
 }
 
 /**
@@ -102,10 +104,15 @@ const pipelinesIn = (lists: ReadonlyArray<List>, withFunctions: boolean): Readon
         })
   )
 
-const partOf = ({ keyword, words }: Command): Part => {
-  if (keyword !== undefined) return { program: undefined, wrappers: [] }
+const partOf = ({ keyword, redirections, words }: Command): Part => {
+  const isSilent = redirections.some(
+    ({ operator, target }) => /^(?:2>>?|&>>?)$/.test(operator) && target.value === "/dev/null"
+  )
+  const silent = isSilent ? { isSilent } : {}
+  if (keyword !== undefined) return { program: undefined, wrappers: [], ...silent }
   const run = unwrapped(words)
   return {
+    ...silent,
     program: run?.[0]?.value,
     wrappers: words.slice(0, words.length - (run?.length ?? 0)).map(({ value }) => value)
   }

@@ -76,7 +76,7 @@ describe("synapse skill", () => {
       put(`${home}/skills/two/SKILL.md`, "---\nname: two\n---\n")
       assert.deepStrictEqual(yield* skill(home, "list"), [
         0,
-        'one: First\ntwo: (it has no description)\n\none: its front matter calls it "other"; its directory\'s name counts\n',
+        'one: First\ntwo: (it has no description)\n\none: its front matter calls it "other": both names are its own\n',
         ""
       ])
       put(`${project}/.agents/skills/three/SKILL.md`, "---\ndescription: Agents\n---\n")

@@ -70,6 +70,11 @@ const eof = { exitCode: 2, stderr: "bash: line 1: unexpected EOF while looking f
 const ordinary: ReadonlyArray<readonly [command: string, result: Partial<CommandResult.CommandResult>, line: string]> =
   [
     ["false", {}, "[exit 1]"],
+    [
+      "mcp:a:b/c; true",
+      { exitCode: 0, stderr: "bash: mcp:a:b/c: No such file or directory\n" },
+      "bash takes a name with a / for a path: write mcp:a:b:c"
+    ],
     ["grep a b", {}, "[exit 1] no match"],
     ["diff a b", {}, "[exit 1] they differ"],
     ["[ -f a ]", {}, "[exit 1] false"],

@@ -48,7 +48,7 @@ export type Expanded =
 /** The places and variables that definitions are read with. */
 interface Places {
   readonly variables: Variables
-  /** The directory that `~` stands for. */
+  /** The directory that `~` at the beginning of a word stands for. */
   readonly userHome: string
   /** The working directory, which a relative `cwd` is relative to. */
   readonly root: string
@@ -94,13 +94,14 @@ export const expandDefinition = (
       const wrong = Object.keys(env).find((name) => !/^[^=\0]+$/.test(name))
       if (wrong !== undefined)
         problems.say("env", `${ForeignText.word(JSON.stringify(wrong))} can't be a variable's name`)
-      const from = cwd === undefined ? directory : text(cwd, "cwd").replace(/^~(?=\/|$)/, () => places.userHome)
-      const program = text(command, "command")
+      const word = (written: string, field: string) => text(written, field).replace(/^~(?=\/|$)/, () => places.userHome)
+      const from = cwd === undefined ? directory : word(cwd, "cwd")
+      const program = word(command, "command")
       if (program.trim() === "") problems.say("command", "it is empty")
       return {
         _tag: "Stdio",
         command: program,
-        args: args.map((word, at) => text(word, `args[${at}]`)),
+        args: args.map((each, at) => word(each, `args[${at}]`)),
         env: texts(env, "env"),
         cwd: Path.resolve(places.root, from)
       }

@@ -78,12 +78,13 @@ const pause = { least: 1000, times: 50 }
 export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSettings> = Layer.scoped(
   SkillStore,
   Effect.gen(function* () {
-    const { home } = yield* SandboxSettings
+    const { home, userHome } = yield* SandboxSettings
     const { cwd = process.cwd() } = yield* SessionSettings
     const within = SkillFile.realOf(cwd) ?? cwd
     const roots: ReadonlyArray<SkillScan.Root> = [
       ...projectDirectories.map((path) => ({ source: "project" as const, directory: `${cwd}/${path}`, within })),
-      { source: "home", directory: homeDirectory(home) }
+      { source: "home", directory: homeDirectory(home) },
+      { source: "home", directory: `${userHome}/.claude/skills` }
     ]
     let found: ReadonlyArray<Skill> = []
     const scope = yield* Effect.scope
@@ -105,7 +106,10 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
       Effect.suspend(() => {
         const skill = SkillScan.one(roots, name)
         return skill === undefined
-          ? Effect.flatMap(list, (skills) => unknownSkill(name, skills))
+          ? Effect.flatMap(list, (skills) => {
+              const [titled, ...others] = skills.filter(({ title }) => title === name)
+              return titled !== undefined && others.length === 0 ? Effect.succeed(titled) : unknownSkill(name, skills)
+            })
           : Effect.succeed(skill)
       })
 

@@ -298,13 +298,14 @@ const skillAt = (root: Root, name: string): Skill | undefined => {
     problem,
     head.right.size > longest ? `its SKILL.md is larger than ${longest} bytes, and can't be loaded` : undefined,
     given !== undefined && given !== name
-      ? `its front matter calls it ${JSON.stringify(given)}; its directory's name counts`
+      ? `its front matter calls it ${JSON.stringify(given)}: both names are its own`
       : undefined,
     problem === undefined && !fields.get("description") ? "it has no description" : undefined,
     ...problems
   ].filter((one) => one !== undefined)
   return {
     ...skill,
+    ...(given !== undefined && given !== name ? { title: given } : undefined),
     description: fields.get("description") ?? "",
     tools,
     ...(license ? { license } : undefined),

@@ -20,6 +20,8 @@ import type { CommandError } from "../../domain/CommandError.js"
 export interface Skill {
   /** The name of its directory. */
   readonly name: string
+  /** The name in its front matter, where that is another: it is found by that too. */
+  readonly title?: string
   readonly description: string
   readonly directory: string
   /** Where it was found: the working directory's `.agents/skills` or `.claude/skills`, or `$SYNAPSE_HOME/skills`. */

@@ -348,11 +348,11 @@ export const make = (facts: Facts): Diagnosis => {
     const failed = failuresIn(whole, result, false)
     const who = failed.length === 0 ? undefined : `[${textOf(failed)}${offlineOf(whole, failed, result)}]`
     const meant = who === undefined ? undefined : (ofStage(whole, facts) ?? pathMeant(whole, facts))
-    const remark = joined([open, who, ...withDirectory(meant, movedTo)])
+    const remark = joined([open, who, slashed(stderr), ...withDirectory(meant, movedTo)])
     return { remark, cause: undefined, hint: undefined, category: undefined }
   }
   const line = lineOf(command)
-  const said = curlyQuotes(line, result) ?? ofTable(command, result)
+  const said = curlyQuotes(line, result) ?? slashed(stderr) ?? ofTable(command, result)
   const meant = said === undefined ? MissingCommand.meant(line, missing(line), facts) : undefined
   const cause = said ?? meant?.text ?? causeOf(line, facts)
   const meaning = cause ?? answerOf(line, result)
@@ -438,6 +438,15 @@ const notExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): str
   return extension === "" ? `not executable: chmod +x ${path}` : "not executable"
 }
 
+/** Says how a command of a server or a skill is called whose name has a slash, which bash takes for a path. */
+const slashed = (stderr: string): string | undefined => {
+  const name =
+    stderr === ""
+      ? undefined
+      : /^bash: (?:line \d+: )?((?:mcp|skill):[^/\s]+\/\S*): No such file or directory$/m.exec(stderr)?.[1]
+  return name === undefined ? undefined : `bash takes a name with a / for a path: write ${name.replaceAll("/", ":")}`
+}
+
 /** Says that curly quotes are letters to bash, where a command failed by words that begin or end with them. */
 export const curlyQuotes = (
   { text, tokens }: CommandLine.CommandLine,
@@ -510,6 +519,8 @@ export const failuresIn = (
     const code = pipeline[index] ?? 0
     const isLast = index === pipeline.length - 1
     if (code === 0 || code === ExitCode.brokenPipe || (isLast && !withLast)) return []
+    // Who throws the messages of a program away expects that it has some: find that may not look everywhere.
+    if (!isLast && part.isSilent && code === 1) return []
     if (!isLast && part.program !== undefined && code === 1 && Object.hasOwn(answers, Path.basename(part.program)))
       return []
     const name = speakerOf(part, code, stderr)

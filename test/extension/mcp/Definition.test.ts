@@ -168,6 +168,14 @@ describe("what a definition expands to", () => {
       env: { A: "tok" },
       cwd: "/u/tok"
     })
+    const home = make({ command: "~/bin/c", args: ["~/a", "~", "~b", "x~/y"] })
+    assert.deepStrictEqual(typeof home !== "string" && home._tag === "Stdio" ? [home.command, ...home.args] : [], [
+      "/u/bin/c",
+      "/u/a",
+      "/u",
+      "~b",
+      "x~/y"
+    ])
     assert.deepStrictEqual(
       [undefined, ".", "sub", "/abs", "~", "~x"]
         .map((cwd) => make({ command: "c", ...(cwd && { cwd }) }))

@@ -181,13 +181,15 @@ describe("McpConnection", () => {
         world.entries.push(Servers.node(world, "a", [], { command: "no-such-program" }))
         world.entries.push(Servers.node(world, "b", [], { command: "./missing" }))
         world.entries.push(Servers.node(world, "c", [], { cwd: path.join(world.root, "nowhere") }))
-        const messages = yield* Effect.forEach(["a", "b", "c"], (name) => Effect.flip(client.tools(name)))
+        world.entries.push(Servers.node(world, "d", [], { command: `${process.execPath} x.mjs --a` }))
+        const messages = yield* Effect.forEach(["a", "b", "c", "d"], (name) => Effect.flip(client.tools(name)))
         assert.deepStrictEqual(
           messages.map(({ message }) => message),
           [
             `The MCP server a can't be started: there is no program no-such-program (its entry in ${file}).`,
             `The MCP server b can't be started: there is no program ./missing (its entry in ${file}).`,
-            `The MCP server c can't be started: there is no directory ${path.join(world.root, "nowhere")} (its entry in ${file}).`
+            `The MCP server c can't be started: there is no directory ${path.join(world.root, "nowhere")} (its entry in ${file}).`,
+            `The MCP server d can't be started: there is no program ${process.execPath} x.mjs --a. Write "command": "${process.execPath}", "args": ["x.mjs","--a"] (its entry in ${file}).`
           ]
         )
       })

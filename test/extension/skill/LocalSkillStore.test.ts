@@ -52,7 +52,7 @@ describe("the skills of this machine", () => {
       })
       assert.deepStrictEqual(
         [webapp?.description, webapp?.problem],
-        ["Use when: testing a web app", `its front matter calls it "Webapp Testing"; its directory's name counts`]
+        ["Use when: testing a web app", `its front matter calls it "Webapp Testing": both names are its own`]
       )
       const { text } = yield* store.load("webapp-testing")
       assert.strictEqual(text, "# Web Application Testing\r\nRun `scripts/with_server.py --help` first.\r\n")
@@ -110,6 +110,17 @@ describe("the skills of this machine", () => {
         [["one", "Does: this"]]
       )
       assert.deepStrictEqual(yield* store.list, known)
+    })
+  )
+
+  inPlace("is found by the name in its front matter, where one skill alone has that", ({ home, skill }, store) =>
+    Effect.gen(function* () {
+      skill(`${home}/skills/one`, "name: first\ndescription: d")
+      skill(`${home}/skills/two`, "name: both\ndescription: d")
+      skill(`${home}/skills/three`, "name: both\ndescription: d")
+      assert.strictEqual((yield* store.find("first")).name, "one")
+      assert.strictEqual((yield* store.load("first")).skill.directory, `${home}/skills/one`)
+      assert.include((yield* Effect.flip(store.find("both"))).message, "Unknown skill: both")
     })
   )
 

@@ -386,7 +386,12 @@ export const stdio = (
       return FailureCause.notStarted(entry, places, `there is no directory ${entry.cwd}`)
     }
     const found = McpEnvironment.find(entry.command, entry.cwd, environment)
-    if (found === undefined) return FailureCause.notStarted(entry, places, `there is no program ${entry.command}`)
+    if (found === undefined) {
+      const [program, ...args] = entry.command.split(/\s+/)
+      const isLine = args.length > 0 && McpEnvironment.find(program ?? "", entry.cwd, environment) !== undefined
+      const advice = isLine ? `. Write "command": ${JSON.stringify(program)}, "args": ${JSON.stringify(args)}` : ""
+      return FailureCause.notStarted(entry, places, `there is no program ${entry.command}${advice}`)
+    }
     if (found.isWithheld) {
       return FailureCause.notStarted(
         entry,
