@@ -10,7 +10,7 @@ export const isWithin = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`)
 
 /** Returns the real path of a file or directory; undefined where there is none. */
-export const realOf = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync(path))
+export const realOf = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync.native(path))
 
 /**
  * Reads the beginning of a regular file within a directory; on the left, why it is not read.

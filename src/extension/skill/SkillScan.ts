@@ -131,7 +131,7 @@ const find = (directory: string, real: string): Found => {
   }
 
   const scripts = `${directory}/scripts`
-  const at = SkillFile.realOf(scripts)
+  const at = HostPath.isMissing(scripts) ? undefined : SkillFile.realOf(scripts)
   if (at !== undefined && !SkillFile.isWithin(at, real))
     leavesOut(scripts, "is a link that leads out of the skill: no tools")
   else if (at !== undefined) walk(scripts, [])
