@@ -47,7 +47,6 @@ const Provider = Schema.Struct({
   }),
   contextWindow: Schema.optional(count).annotations({ description: "the most tokens of a request" }),
   maxOutput: Schema.optional(count).annotations({ description: "the most tokens of an answer" }),
-  stream: Schema.optional(Schema.Boolean).annotations({ description: "`false` if it can't stream answers" }),
   images: Schema.optional(Schema.Boolean).annotations({ description: "`false` if its models take no images" })
 })
 
@@ -290,7 +289,6 @@ const endpointOf = (choice: Choice, sources: Sources): Effect.Effect<Endpoint, F
       baseUrl: baseOf(url, kind),
       headers: { ...(basic === undefined ? {} : { authorization: basic }), ...Object.fromEntries(headers) },
       maxOutput: given.maxOutput,
-      isStreaming: given.stream ?? true,
       timeout: sources.settings.timeout,
       retry: { ...Retry.defaults, retries: sources.settings.retries },
       ...(proxy === undefined ? {} : { proxy })

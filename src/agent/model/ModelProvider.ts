@@ -33,11 +33,8 @@ export interface Model {
   readonly provider: string
   /** The provider's own name of the model. */
   readonly name: string
-  /**
-   * The model for `@effect/ai`. Its `generateText` and `generateObject` retry by themselves; its `streamText` does not,
-   * because its parts can't be taken back. The `cause` of its errors is a ModelError.
-   */
-  readonly languageModel: LanguageModel.Service
+  /** The model for `@effect/ai`, which does not retry by itself. The `cause` of its errors is a ModelError. */
+  readonly languageModel: Pick<LanguageModel.Service, "streamText">
   /** The bounds of retries; `Retry.defaults` by default. */
   readonly retry?: Retry.Policy | undefined
   /** The most tokens that a request may hold. */

@@ -4,7 +4,6 @@
  * Tool calls come as the model wrote them, also of unknown tools, and with arguments that are not JSON. With a
  * LanguageModel of another provider of `@effect/ai`, such a call fails the turn.
  */
-import type * as LanguageModel from "@effect/ai/LanguageModel"
 import * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
 import * as AiTool from "@effect/ai/Tool"
@@ -231,7 +230,7 @@ export const stream = (
 ): Stream.Stream<TurnPart, ModelError> => Retry.stream(once(languageModel, request), TurnPart.Retrying, retry)
 
 /** Asks a model for a turn, once. */
-const once = (model: LanguageModel.Service, request: Request): Stream.Stream<TurnPart, ModelError> =>
+const once = (model: Model["languageModel"], request: Request): Stream.Stream<TurnPart, ModelError> =>
   Stream.suspend(() => {
     const prompt = Prompt.make(request.prompt)
     const recorder = new TurnRecorder(prompt)

@@ -34,13 +34,4 @@ describe.each(Models.kinds)("a model of aimock's, by the protocol of %s", (kind)
       )
     })
   )
-
-  it.scopedLive("answers at once", () =>
-    Effect.gen(function* () {
-      const { url } = yield* mock
-      const endpoint = { isStreaming: false }
-      const turn = Models.finished(yield* Models.ask({ url }, kind, { prompt: "hello", endpoint }))
-      assert.strictEqual(turn.text, "Hi there, this is a text of more than one chunk.")
-    })
-  )
 })

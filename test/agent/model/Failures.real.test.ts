@@ -116,13 +116,16 @@ describe.each(Models.kinds)("a model behind the protocol of %s", (kind) => {
       })
   )
 
-  it.scopedLive("is told apart from a page in its place", () =>
+  it.scopedLive.each([
+    ["text/html", "<html></html>", "<html></html>"],
+    ["application/json", '{"error":{"message":"no such route"}}', "no such route"]
+  ] as const)("is told apart from an answer of the type %s in its place", ([type, text, words]) =>
     Effect.gen(function* () {
-      const server = yield* ModelServer.serve([ModelServer.raw("<html></html>", { type: "text/html" })])
+      const server = yield* ModelServer.serve([ModelServer.raw(text, { type })])
       const error = yield* Effect.flip(Models.ask(server, kind))
       assert.deepStrictEqual(
         [error.kind, error.reason],
-        ["bad_request", `${kind} answers with text/html, not as a model: check TEST_BASE_URL`]
+        ["bad_request", `${kind} does not answer as a model (200: ${words}): check TEST_BASE_URL`]
       )
     })
   )

@@ -1,9 +1,6 @@
-import * as LanguageModel from "@effect/ai/LanguageModel"
 import * as Prompt from "@effect/ai/Prompt"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as LiveModel from "../../../src/agent/model/internal/LiveModel.js"
 import * as ModelServer from "../../support/agent/ModelServer.js"
 import * as Models from "../../support/agent/Models.js"
 
@@ -217,40 +214,6 @@ describe.each(Models.kinds)("a model behind the protocol of %s", (kind) => {
         said.includes('{"type":"thinking","thinking":"Hm.","signature":"sig-1"}'),
         kind === "anthropic"
       )
-    })
-  )
-
-  it.scopedLive("answers at once where its server can't stream", () =>
-    Effect.gen(function* () {
-      const server = yield* ModelServer.serve([
-        ModelServer.answer({ text: ["I look."], calls: [{ id: "a", name: "Bash", arguments: '{"command":"ls"}' }] })
-      ])
-      const parts = yield* Models.ask(server, kind, { endpoint: { isStreaming: false } })
-      assert.strictEqual(server.requests[0]?.body.stream, false)
-      assert.deepStrictEqual(Models.shown(parts), [
-        ["Text", "I look."],
-        ["Finished", "tool-calls", "I look.", [{ id: "a", name: "Bash", arguments: '{"command":"ls"}' }]]
-      ])
-    })
-  )
-
-  it.scopedLive("serves generateText and generateObject of @effect/ai, which try again by themselves", () =>
-    Effect.gen(function* () {
-      const json = '{"count":3}'
-      const server = yield* ModelServer.serve([
-        ModelServer.status(529),
-        ModelServer.text("Three", "."),
-        kind === "anthropic" ? ModelServer.calls({ name: "generateObject", arguments: json }) : ModelServer.text(json)
-      ])
-      const model = yield* LiveModel.make(Models.endpoint(server, kind))
-      const said = yield* model.generateText({ prompt: "How many?" })
-      assert.deepStrictEqual([said.text, said.finishReason, said.usage.inputTokens], ["Three.", "stop", 120])
-      const object = yield* LanguageModel.generateObject({
-        prompt: "How many?",
-        schema: Schema.Struct({ count: Schema.Number })
-      }).pipe(Effect.provideService(LanguageModel.LanguageModel, model))
-      assert.deepStrictEqual(object.value, { count: 3 })
-      assert.lengthOf(server.requests, 3)
     })
   )
 })

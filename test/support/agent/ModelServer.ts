@@ -1,7 +1,6 @@
 /**
  * A real HTTP server that answers as Anthropic (`/v1/messages`), as OpenAI (`/v1/responses`) and as an OpenAI-compatible
- * server (`/v1/chat/completions`): each request gets the next reply of a script, in the protocol of its path, streamed
- * where it asks for a stream.
+ * server (`/v1/chat/completions`): each request gets the next reply of a script, in the protocol of its path.
  *
  * ```ts
  * const server = yield* ModelServer.serve([
@@ -212,11 +211,6 @@ const send = async (reply: Reply, request: Recorded, response: Http.ServerRespon
       if (reply.after === "cut") setImmediate(() => response.socket?.destroy())
       return
     case "Answer": {
-      if (request.body?.stream !== true) {
-        response.writeHead(200, { "content-type": "application/json" })
-        response.end(JSON.stringify(Protocol.whole(request.path, reply, String(request.body?.model))))
-        return
-      }
       response.writeHead(200, { "content-type": "text/event-stream" })
       const events = Protocol.events(request.path, reply, String(request.body?.model))
       for (const [at, event] of events.entries()) {

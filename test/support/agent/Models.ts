@@ -35,7 +35,6 @@ export const endpoint = (
   urlSetting: "TEST_BASE_URL",
   headers: {},
   maxOutput: undefined,
-  isStreaming: true,
   timeout: 20_000,
   retry: { retries: 3, first: 1, longest: 5, longestAsked: 10_000 },
   ...given

@@ -27,18 +27,6 @@ export const events = (path: string, answer: Answer, model: string): ReadonlyArr
   }
 }
 
-/** The answer to a request that asks for no stream. */
-export const whole = (path: string, answer: Answer, model: string): object => {
-  switch (kindOf(path)) {
-    case "messages":
-      return wholeMessage(answer, model)
-    case "responses":
-      return wholeResponse(answer, model)
-    default:
-      return wholeChat(answer, model)
-  }
-}
-
 type Event = { readonly type: string } & Record<string, unknown>
 
 /** Text in two halves, as models write arguments. */
@@ -100,36 +88,6 @@ const messageEvents = (answer: Answer, model: string): ReadonlyArray<Event> => {
     { type: "message_stop" }
   ]
 }
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return {}
-  }
-}
-
-const wholeMessage = (answer: Answer, model: string): object => ({
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model,
-  content: [
-    ...(answer.text.length === 0 ? [] : [{ type: "text", text: answer.text.join("") }]),
-    ...answer.calls.map((call) => ({ type: "tool_use", id: call.id, name: call.name, input: parsed(call.arguments) }))
-  ],
-  stop_reason: answer.reason,
-  stop_sequence: null,
-  ...(answer.usage === undefined
-    ? {}
-    : {
-        usage: {
-          input_tokens: answer.usage.input - answer.usage.cached,
-          cache_read_input_tokens: answer.usage.cached,
-          output_tokens: answer.usage.output
-        }
-      })
-})
 
 const outputOf = (answer: Answer): ReadonlyArray<Record<string, unknown>> => [
   ...(answer.reasoning.length === 0
@@ -267,30 +225,3 @@ const chatChunks = (answer: Answer, model: string): ReadonlyArray<object> => {
         ])
   ]
 }
-
-const wholeChat = (answer: Answer, model: string): object => ({
-  id: "chatcmpl-1",
-  object: "chat.completion",
-  created: 1,
-  model,
-  choices: [
-    {
-      index: 0,
-      message: {
-        role: "assistant",
-        content: answer.text.length === 0 ? null : answer.text.join(""),
-        ...(answer.calls.length === 0
-          ? {}
-          : {
-              tool_calls: answer.calls.map((call) => ({
-                id: call.id,
-                type: "function",
-                function: { name: call.name, arguments: call.arguments }
-              }))
-            })
-      },
-      finish_reason: chatReason[answer.reason]
-    }
-  ],
-  ...(answer.usage === undefined ? {} : { usage: chatUsage(answer) })
-})

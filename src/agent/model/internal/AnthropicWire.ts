@@ -107,13 +107,9 @@ const choiceOf = (ask: Wire.Ask): unknown => {
 const body = (ask: Wire.Ask, endpoint: Endpoint): object => {
   const system = Wire.systemOf(ask).map((text): Block => ({ type: "text", text }))
   const messages = messagesOf(ask.prompt)
-  const format = Wire.formatOf(ask)
-  // An object is asked for as the parameters of a tool.
-  const definitions =
-    format === undefined
-      ? Wire.definitionsOf(ask)
-      : [{ name: format.name, description: "Answer by calling this tool.", schema: format.schema }]
-  const tools = definitions.map(({ description, name, schema }): Block => ({ name, description, input_schema: schema }))
+  const tools = Wire.definitionsOf(ask).map(
+    ({ description, name, schema }): Block => ({ name, description, input_schema: schema })
+  )
   cacheLast(system.length === 0 ? tools : system)
   cacheLast(messages.at(-1)?.content)
   return {
@@ -121,10 +117,8 @@ const body = (ask: Wire.Ask, endpoint: Endpoint): object => {
     max_tokens: maxOutputOf(endpoint),
     ...(system.length === 0 ? {} : { system }),
     messages,
-    ...(tools.length === 0
-      ? {}
-      : { tools, tool_choice: format === undefined ? choiceOf(ask) : { type: "tool", name: format.name } }),
-    stream: endpoint.isStreaming
+    ...(tools.length === 0 ? {} : { tools, tool_choice: choiceOf(ask) }),
+    stream: true
   }
 }
 
@@ -138,8 +132,7 @@ const reasons: Readonly<Record<string, Response.FinishReason>> = {
   refusal: "content-filter"
 }
 
-const reader: Wire.Wire["reader"] = (ask, calls) => {
-  const isJson = ask.responseFormat.type === "json"
+const reader: Wire.Wire["reader"] = (calls) => {
   /** The arguments that stood in the beginning of a call. */
   const inputs = new Map<number, string>()
   let usage: Readonly<Record<string, unknown>> = {}
@@ -156,16 +149,14 @@ const reader: Wire.Wire["reader"] = (ask, calls) => {
       ...Wire.said("text", index, Wire.textAt(block, "text")),
       ...Wire.said("reasoning", index, Wire.textAt(block, "thinking")),
       ...signed,
-      ...(isJson ? Wire.said("text", index, json) : json === "" ? [] : calls.add(index, { text: json }))
+      ...(json === "" ? [] : calls.add(index, { text: json }))
     ]
   }
   const begun = (index: number, block: unknown): Wire.Parts => {
     const type = Wire.textAt(block, "type")
     if (type === "tool_use") {
       const input = JSON.stringify(Wire.at(block, "input") ?? {})
-      const whole = input === "{}" ? "" : input
-      if (isJson) return Wire.said("text", index, whole)
-      inputs.set(index, whole)
+      inputs.set(index, input === "{}" ? "" : input)
       return calls.add(index, { id: Wire.textAt(block, "id"), name: Wire.textAt(block, "name") })
     }
     if (type !== "redacted_thinking") return said(index, block)
@@ -215,18 +206,6 @@ const reader: Wire.Wire["reader"] = (ask, calls) => {
         default:
           return []
       }
-    },
-    eventsOf: (answer) => {
-      if (Wire.textAt(answer, "type") === "error") return [answer]
-      if (!Array.isArray(Wire.at(answer, "content"))) return []
-      return [
-        ...Wire.listAt(answer, "content").flatMap((content_block, index) => [
-          { type: "content_block_start", index, content_block },
-          { type: "content_block_stop", index }
-        ]),
-        { type: "message_delta", delta: answer, usage: Wire.at(answer, "usage") },
-        { type: "message_stop" }
-      ]
     },
     end: () => (reason === "" ? [] : finished())
   }

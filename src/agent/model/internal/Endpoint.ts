@@ -24,8 +24,6 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, Redacted.Redacted>>
   /** The most tokens of an answer; by default, the provider's limit. */
   readonly maxOutput: number | undefined
-  /** False for a server that can't stream its answers. */
-  readonly isStreaming: boolean
   /** The longest silence, before and within an answer. */
   readonly timeout: number
   readonly retry: Retry.Policy

@@ -24,9 +24,6 @@ const mostOfAnswer = 64 * 1024 ** 2
 /** The mark of the end of a stream. */
 export const done = "[DONE]"
 
-/** JSON of an answer, as an event of a stream or as a whole, or the mark of the end. */
-type Message = { readonly json: unknown; readonly isEvent: boolean } | typeof done
-
 /** The most bytes that are read of a refusal, and the time for it in milliseconds. */
 const mostOfRefusal = 64 * 1024
 const timeOfRefusal = 10_000
@@ -34,13 +31,13 @@ const timeOfRefusal = 10_000
 /** The longest time of a whole answer in milliseconds, however busily it comes. */
 const longestAnswer = 3_600_000
 
-/** Posts a body, and returns the messages of the answer. Interrupting the stream ends the connection. */
+/** Posts a body, and returns the events of the answer: JSON, or the mark of the end. Interrupting the stream ends the connection. */
 export type Exchange = (
   endpoint: Endpoint,
   path: string,
   headers: Readonly<Record<string, string>>,
   body: object
-) => Stream.Stream<Message, ModelError>
+) => Stream.Stream<unknown, ModelError>
 
 /** Makes an exchange over `fetch`, or over one that goes through a proxy. */
 export const make = (proxy?: Proxy.Proxy): Effect.Effect<Exchange> =>
@@ -55,7 +52,7 @@ export const make = (proxy?: Proxy.Proxy): Effect.Effect<Exchange> =>
     return (endpoint: Endpoint, path: string, headers: Readonly<Record<string, string>>, body: object) => {
       const request = HttpClientRequest.post(`${endpoint.baseUrl}${path}`, {
         headers: Headers.fromInput({
-          accept: endpoint.isStreaming ? "text/event-stream, application/json" : "application/json",
+          accept: "text/event-stream, application/json",
           ...headers,
           ...Record.map(endpoint.headers, Redacted.value)
         }),
@@ -68,7 +65,7 @@ export const make = (proxy?: Proxy.Proxy): Effect.Effect<Exchange> =>
         Effect.mapError((error) => Refusal.fromTransport(endpoint, error.cause, false)),
         Effect.timeoutFail({ duration: endpoint.timeout, onTimeout: () => Refusal.silent(endpoint) })
       )
-      return Stream.unwrapScoped(Effect.flatMap(answer, (response) => messagesOf(endpoint, response)))
+      return Stream.unwrapScoped(Effect.flatMap(answer, (response) => answerOf(endpoint, response)))
     }
   }).pipe(Effect.provide(FetchHttpClient.layer))
 
@@ -76,11 +73,13 @@ export const make = (proxy?: Proxy.Proxy): Effect.Effect<Exchange> =>
 const toJson = (body: object): string =>
   JSON.stringify(body, (_, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value))
 
-const messagesOf = (
+const answerOf = (
   endpoint: Endpoint,
   response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<Stream.Stream<Message, ModelError>, ModelError> => {
-  if (response.status < 200 || response.status > 299) {
+): Effect.Effect<Stream.Stream<unknown, ModelError>, ModelError> => {
+  // Some servers name no type for a stream, or a wrong one.
+  const isStream = !/json|html|xml/.test(response.headers["content-type"] ?? "")
+  if (!isStream || response.status < 200 || response.status > 299) {
     return Effect.flatMap(beginningOf(response), (text) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const { headers, status } = response
@@ -88,20 +87,9 @@ const messagesOf = (
       })
     )
   }
-  const type = response.headers["content-type"]
-  if (type?.includes("json") === true) {
-    return Effect.map(Stream.runCollect(bytesOf(endpoint, response)), (chunks) =>
-      parseMessage(endpoint, textOf(chunks), false)
-    )
-  }
-  // Some servers name no type for a stream, or a wrong one.
-  const isStream =
-    type?.includes("text/event-stream") === true || (endpoint.isStreaming && !/html|xml/.test(type ?? ""))
   const said: Said = { at: Date.now() }
-  const bytes = bytesOf(endpoint, response, said)
-  return isStream
-    ? Effect.succeed(Stream.mapEffect(eventsOf(bytes), (text) => parseMessage(endpoint, text, true, said)))
-    : Effect.fail(Refusal.foreign(endpoint, type))
+  const texts = eventsOf(bytesOf(endpoint, response, said))
+  return Effect.succeed(Stream.mapEffect(texts, (text) => parseEvent(endpoint, text, said)))
 }
 
 /** When the model last said something: comments and pings, which a proxy can send for ever, do not count. */
@@ -113,7 +101,7 @@ interface Said {
 const bytesOf = (
   endpoint: Endpoint,
   response: HttpClientResponse.HttpClientResponse,
-  said?: Said
+  said: Said
 ): Stream.Stream<Uint8Array, ModelError> => {
   let size = 0
   return response.stream.pipe(
@@ -121,7 +109,7 @@ const bytesOf = (
     Stream.timeoutFail(() => Refusal.silent(endpoint), endpoint.timeout),
     Stream.tap((bytes) => {
       size += bytes.length
-      if (said !== undefined && Date.now() - said.at > endpoint.timeout) return Effect.fail(Refusal.silent(endpoint))
+      if (Date.now() - said.at > endpoint.timeout) return Effect.fail(Refusal.silent(endpoint))
       return size > mostOfAnswer
         ? Effect.fail(Refusal.broken(endpoint, `is larger than ${mostOfAnswer} bytes`))
         : Effect.void
@@ -130,18 +118,13 @@ const bytesOf = (
   )
 }
 
-const parseMessage = (
-  endpoint: Endpoint,
-  text: string,
-  isEvent: boolean,
-  said?: Said
-): Effect.Effect<Message, ModelError> =>
+const parseEvent = (endpoint: Endpoint, text: string, said: Said): Effect.Effect<unknown, ModelError> =>
   Effect.try({
     try: () => {
       if (text.trim() === done) return done
       const json: unknown = JSON.parse(text)
-      if (said !== undefined && !(Predicate.isRecord(json) && json["type"] === "ping")) said.at = Date.now()
-      return { json, isEvent }
+      if (!(Predicate.isRecord(json) && json["type"] === "ping")) said.at = Date.now()
+      return json
     },
     catch: () => Refusal.broken(endpoint, "is no JSON")
   })
@@ -166,9 +149,6 @@ export const eventsOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<
     )
   })
 
-const textOf = (chunks: Chunk.Chunk<Uint8Array>): string =>
-  Buffer.concat(Chunk.toReadonlyArray(chunks)).toString("utf8")
-
 /** Returns the beginning of a refusal's body, or an empty text if it can't be read. */
 const beginningOf = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string> => {
   let size = 0
@@ -178,7 +158,7 @@ const beginningOf = (response: HttpClientResponse.HttpClientResponse): Effect.Ef
       return size >= mostOfRefusal
     }),
     Stream.runCollect,
-    Effect.map((chunks) => textOf(chunks).slice(0, mostOfRefusal)),
+    Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks)).toString("utf8").slice(0, mostOfRefusal)),
     Effect.timeout(timeOfRefusal),
     Effect.orElseSucceed(() => "")
   )

@@ -83,7 +83,7 @@ const inputOf = (message: Prompt.Message): ReadonlyArray<object> => {
   }
 }
 
-const responsesReader: Wire.Wire["reader"] = (_, calls) => {
+const responsesReader: Wire.Wire["reader"] = (calls) => {
   /** The items whose text has come in parts: it comes again in their whole form. */
   const told = new Set<string>()
   const done = new Set<number>()
@@ -162,11 +162,6 @@ const responsesReader: Wire.Wire["reader"] = (_, calls) => {
           return []
       }
     },
-    eventsOf: (response) => {
-      const isFailed = (Wire.at(response, "error") ?? undefined) !== undefined
-      if (!isFailed && !Array.isArray(Wire.at(response, "output"))) return []
-      return [{ type: isFailed ? "response.failed" : "response.completed", response }]
-    },
     end: () => []
   }
 }
@@ -177,18 +172,16 @@ export const responses: Wire.Wire = {
   headers,
   body: (ask, endpoint) => {
     const instructions = Wire.systemOf(ask).join("\n\n")
-    const format = Wire.formatOf(ask)
     return {
       model: endpoint.model,
       ...(instructions === "" ? {} : { instructions }),
       input: ask.prompt.content.flatMap(inputOf),
       ...toolFields(ask, (fields) => fields, { strict: false }),
-      ...(format === undefined ? {} : { text: { format: { type: "json_schema", ...format, strict: false } } }),
       ...(endpoint.maxOutput === undefined ? {} : { max_output_tokens: endpoint.maxOutput }),
       ...(thinks.test(endpoint.model) ? { include: ["reasoning.encrypted_content"] } : {}),
       // The conversation is sent whole each time, so the provider needs to keep none of it.
       store: false,
-      stream: endpoint.isStreaming
+      stream: true
     }
   },
   reader: responsesReader
@@ -249,7 +242,7 @@ const reasons: Readonly<Record<string, Response.FinishReason>> = {
   content_filter: "content-filter"
 }
 
-const chatReader: Wire.Wire["reader"] = (_, calls) => {
+const chatReader: Wire.Wire["reader"] = (calls) => {
   let last: string | number = 0
   let reason = ""
   let usage: unknown
@@ -288,13 +281,6 @@ const chatReader: Wire.Wire["reader"] = (_, calls) => {
         ...Wire.listAt(delta, "tool_calls").flatMap(called)
       ]
     },
-    eventsOf: (answer) => {
-      const [choice] = Wire.listAt(answer, "choices")
-      const message = Wire.at(choice, "message")
-      const calls = Wire.listAt(message, "tool_calls").map((call, index) => ({ ...Object(call), index }))
-      const delta = { ...Object(message), tool_calls: calls }
-      return [{ ...Object(answer), choices: choice === undefined ? [] : [{ ...choice, delta }] }]
-    },
     end: (isMarked) => (reason !== "" || (isMarked && isBegun) ? finished() : [])
   }
 }
@@ -303,16 +289,13 @@ const chatReader: Wire.Wire["reader"] = (_, calls) => {
 export const chat: Wire.Wire = {
   path: "/chat/completions",
   headers,
-  body: (ask, endpoint) => {
-    const format = Wire.formatOf(ask)
-    return {
-      model: endpoint.model,
-      messages: ask.prompt.content.flatMap(chatMessages),
-      ...toolFields(ask, (fields) => ({ function: fields })),
-      ...(format === undefined ? {} : { response_format: { type: "json_schema", json_schema: format } }),
-      ...(endpoint.maxOutput === undefined ? {} : { max_tokens: endpoint.maxOutput }),
-      ...(endpoint.isStreaming ? { stream: true, stream_options: { include_usage: true } } : { stream: false })
-    }
-  },
+  body: (ask, endpoint) => ({
+    model: endpoint.model,
+    messages: ask.prompt.content.flatMap(chatMessages),
+    ...toolFields(ask, (fields) => ({ function: fields })),
+    ...(endpoint.maxOutput === undefined ? {} : { max_tokens: endpoint.maxOutput }),
+    stream: true,
+    stream_options: { include_usage: true }
+  }),
   reader: chatReader
 }

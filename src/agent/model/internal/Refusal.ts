@@ -16,7 +16,7 @@ const tooLong =
 const noImages =
   /\b(?:images?|vision|multimodal|mmproj)\b.{0,80}(?:not |un)support|(?:not |un)support.{0,80}\b(?:images?|vision|multimodal)\b/i
 
-/** An answer with an error status. */
+/** An answer with an error status, or one that is no stream. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -24,7 +24,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** Makes the error for an answer with an error status. `now` is the current time in ms. */
+/** Makes the error for such an answer. `now` is the current time in ms. */
 export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text }: Answer, now: number): ModelError => {
   const body = parse(text)
   const error = Wire.at(body, "error") ?? body
@@ -76,6 +76,7 @@ const reasonOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status
     case "context_length":
       return `The conversation is too long for the model ${name} of ${provider} (${facts})`
     default:
+      if (status === 200) return `${provider} does not answer as a model (${facts}): check ${urlSetting}`
       return status === 404 || status === 405
         ? `${provider} does not know the request (${facts}): check the model ${name}, and the address in ${urlSetting}${elsewhere(endpoint)}`
         : `${provider} finds the request wrong (${facts})`
@@ -146,10 +147,3 @@ export const silent = ({ provider, timeout }: Endpoint.Endpoint): ModelError =>
 /** Makes the error for a malformed answer. */
 export const broken = ({ provider }: Endpoint.Endpoint, reason: string): ModelError =>
   new ModelError({ kind: "broken", reason: `The answer of ${provider} ${reason}` })
-
-/** Makes the error for an answer that is not a model's, such as a page. */
-export const foreign = ({ provider, urlSetting }: Endpoint.Endpoint, type: string | undefined): ModelError =>
-  new ModelError({
-    kind: "bad_request",
-    reason: `${provider} answers with ${ForeignText.word(type ?? "no content type")}, not as a model: check ${urlSetting}`
-  })

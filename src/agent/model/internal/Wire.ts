@@ -38,7 +38,7 @@ export const listAt = (json: unknown, ...path: ReadonlyArray<string>): ReadonlyA
 }
 
 /** A request to a model, before it is written in a protocol. */
-export type Ask = Pick<LanguageModel.ProviderOptions, "prompt" | "tools" | "toolChoice" | "responseFormat">
+export type Ask = Pick<LanguageModel.ProviderOptions, "prompt" | "tools" | "toolChoice">
 
 /** A part of an answer. An `error` part fails the request. */
 export type Part = Response.StreamPartEncoded
@@ -47,8 +47,6 @@ export type Parts = ReadonlyArray<Part>
 /** Reads one answer. The given JSON may have any form. */
 interface Reader {
   readonly event: (event: unknown) => Parts
-  /** Converts an answer that was not streamed into the events of a stream. */
-  readonly eventsOf: (answer: unknown) => ReadonlyArray<unknown>
   /** Reads the end of the stream. `isMarked` is true after `[DONE]`. */
   readonly end: (isMarked: boolean) => Parts
 }
@@ -58,7 +56,7 @@ export interface Wire {
   readonly path: string
   readonly headers: (key: Redacted.Redacted | undefined) => Readonly<Record<string, string>>
   readonly body: (ask: Ask, endpoint: Endpoint) => object
-  readonly reader: (ask: Ask, calls: Calls) => Reader
+  readonly reader: (calls: Calls) => Reader
 }
 
 /** The longest id that every provider accepts. */
@@ -184,15 +182,6 @@ export const choiceOf = ({ toolChoice }: Ask): { readonly tool: string } | "auto
   if (typeof toolChoice === "string") return toolChoice
   return "tool" in toolChoice ? toolChoice : (toolChoice.mode ?? "auto")
 }
-
-/** Returns the name and the JSON schema of the object to answer with, if one is wanted. */
-export const formatOf = ({ responseFormat }: Ask): { readonly name: string; readonly schema: object } | undefined =>
-  responseFormat.type === "json"
-    ? {
-        name: responseFormat.objectName,
-        schema: AiTool.getJsonSchemaFromSchemaAst(responseFormat.schema.ast)
-      }
-    : undefined
 
 /** Returns the text of a tool's result: JSON, unless it is text. */
 export const resultOf = ({ result }: Prompt.ToolResultPart): string =>
