@@ -127,27 +127,10 @@ const helpOf = (one: Named): ReadonlyArray<string> => {
   ]
 }
 
-/** The names that other programs give to our subcommands. */
-const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  mcp: {
-    distrust: "untrust",
-    revoke: "untrust",
-    rm: "remove",
-    delete: "remove",
-    ls: "list",
-    get: "list",
-    show: "list",
-    info: "list"
-  },
-  skill: { rm: "remove", delete: "remove", ls: "list", show: "info", get: "info", install: "add" }
-}
-
 /** Says what is wrong with words that name no subcommand. */
 export const unknown = ([word = "", subcommand]: ReadonlyArray<string>): string => {
   if (Subcommands.groups[word] === undefined) return unknownWord(word)
   if (subcommand === undefined) return `The subcommand is missing.\n${usage([word])}`
-  const meant = Object.entries(synonyms[word] ?? {}).find(([other]) => other === subcommand)?.[1]
-  if (meant !== undefined) return `There is no ${subcommand}: it is called ${meant}.\n${usage([word, meant])}`
   const names = within(word).map(({ name }) => name.slice(word.length + 1))
   const near = Similar.nearest(subcommand, names)
   const said = `Unknown subcommand: ${ForeignText.word(subcommand)}.`

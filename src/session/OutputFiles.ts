@@ -28,25 +28,6 @@ interface Entry {
   isOpen: boolean
 }
 
-/** Matches the end of the path of a file of output, of any session. */
-const pathEnd = /\/session-[\w.-]+\/output\/[\w-]+\.\w+/
-
-/** The most paths that are looked at. */
-const mostLooked = 100
-
-/**
- * Returns the files of output that a text names and that are not there any more: they have gone with their session. The
- * text may be anybody's, so that it is read in a time that grows with its length.
- */
-export const goneIn = (text: string): ReadonlyArray<string> => {
-  if (!text.includes("/output/")) return []
-  const paths = text.split(/[\s'"`<>]+/).flatMap((word) => {
-    const end = pathEnd.exec(word)
-    return end === null ? [] : [word.slice(word.indexOf("/"), end.index + end[0].length)]
-  })
-  return [...new Set(paths)].slice(0, mostLooked).filter((path) => !Fs.existsSync(path))
-}
-
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT"
 
 /** Makes the files of a session's output, and removes the oldest. */

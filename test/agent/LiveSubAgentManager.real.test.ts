@@ -41,24 +41,6 @@ describe("a task", () => {
   )
 
   inTasks(
-    "says which files of output its answer names: they have gone with it",
-    {
-      turns: (messages) => {
-        const named = /\/[^"\\\s]*\/output\/[\w.]+/.exec(last(messages))?.[0]
-        return named === undefined
-          ? { calls: ["seq 100000"] }
-          : { text: `All is in ${named}. See /tmp/session-x/output/` }
-      }
-    },
-    ({ run }) =>
-      Effect.gen(function* () {
-        const { extras } = yield* run("task:general -d Test -p go | cat")
-        const [, file] = /^All is in (\S+)\. See \S+\n$/.exec(extras.stdout ?? "") ?? []
-        assert.strictEqual(extras.stderr, `Gone with the sub-agent, which kept its outputs there: ${file}.\n`)
-      })
-  )
-
-  inTasks(
     "that tries another task is told so, wherever it stands in a line, and goes on: two calls of the model",
     {
       turns: [

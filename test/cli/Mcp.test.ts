@@ -42,10 +42,6 @@ describe("synapse mcp", () => {
         (yield* run(["mcp", "tets", "x"])).stderr,
         "synapse: Unknown subcommand: tets. Did you mean test?\nUsage:\n  synapse mcp test <name>\nHelp: synapse mcp test --help\n"
       )
-      assert.strictEqual(
-        (yield* run(["mcp", "rm", "x"])).stderr,
-        "synapse: There is no rm: it is called remove.\nUsage:\n  synapse mcp remove [--project] <name>\nHelp: synapse mcp remove --help\n"
-      )
     })
   )
 })

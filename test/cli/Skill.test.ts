@@ -231,7 +231,6 @@ describe("synapse skill", () => {
   inPlace("says how it is used", ({ home }) =>
     Effect.gen(function* () {
       assert.include((yield* skill(home, "list", "x"))[2], "\nUsage:\n  synapse skill list [--json]\nHelp: ")
-      assert.include((yield* skill(home, "show", "x"))[2], "There is no show: it is called info.\n")
       for (const args of [[], ["nosuch"], ["add"]]) {
         const [code, , stderr] = yield* skill(home, ...args)
         assert.strictEqual(code, 2, stderr)

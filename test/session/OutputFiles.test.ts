@@ -3,7 +3,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { LateOutput } from "../../src/session/internal/OutputPipe.js"
-import { goneIn, type OutputFile, OutputFiles } from "../../src/session/OutputFiles.js"
+import { type OutputFile, OutputFiles } from "../../src/session/OutputFiles.js"
 
 let session = ""
 
@@ -136,17 +136,4 @@ describe("LateOutput", () => {
       late.take(Buffer.from("late\n"))
       assert.strictEqual(Fs.readFileSync(mine, "utf8"), "mine")
     }))
-})
-
-describe("files of output that a text names", () => {
-  it("are gone where nothing is there, whatever the text is made of", () => {
-    const there = Path.join(session, "session-a.b-C", "output")
-    Fs.mkdirSync(there, { recursive: true })
-    Fs.writeFileSync(`${there}/1.txt`, "")
-    const [kept, gone] = [`${there}/1.txt`, `${there}/2.txt`]
-    assert.deepStrictEqual(goneIn(`in ${kept}, (see "${gone}", ${gone}.)`), [gone])
-    // Each of these would take a time that grows with the square of its length.
-    for (const part of ["/", "/session-", "/session-a/output/", "/a"])
-      assert.deepStrictEqual(goneIn(`${part.repeat(100_000)}\n/output/`), [])
-  })
 })

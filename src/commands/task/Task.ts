@@ -11,7 +11,6 @@ import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { SubAgentManager, type SubAgentType } from "../../extension/SubAgentManager.js"
-import * as OutputFiles from "../../session/OutputFiles.js"
 
 /** The most bytes of a standard input, and the most characters of a prompt. */
 const most = 512 * 1024
@@ -122,9 +121,6 @@ const longestDescription = 200
 const longestListed = 200
 const longestProblem = 300
 
-/** The most files that are said to be gone. */
-const mostGone = 5
-
 const noProvider = "They need a model's provider, and none was set up when this session began."
 
 /** Makes the handler of `task:*`. */
@@ -156,7 +152,7 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
       skills,
       cwd
     })
-    return CommandResult.make({ stdout: inLines(answer), stderr: gone(answer) })
+    return CommandResult.make({ stdout: inLines(answer) })
   })
 
   const listed = Effect.map(manager.look, (types) =>
@@ -211,15 +207,6 @@ const invalid = (name: string, { advice, reason }: InvalidUsage): InvalidUsage =
 const misuse = (name: string, reason: string): InvalidUsage =>
   invalid(name, CommandGrammar.misuse({ name, usage: usageOf(name) }, reason))
 
-/** Says which files of its commands' output an answer names: they have gone with the sub-agent. */
-const gone = (answer: string): string => {
-  const files = OutputFiles.goneIn(answer)
-  if (files.length === 0) return ""
-  const shown = files.slice(0, mostGone).map((path) => ForeignText.line(path, 300))
-  const left = files.length - shown.length
-  return `Gone with the sub-agent, which kept its outputs there: ${shown.join(", ")}${left === 0 ? "" : `, and ${left} more`}.\n`
-}
-
 /** Keeps what a task has said before it failed, which a pipe would lose with the error. */
 const partial = (
   error: Extract<CommandError, { readonly _tag: "ExecutionFailed" }>
@@ -229,7 +216,7 @@ const partial = (
     : Effect.succeed(
         CommandResult.make({
           stdout: inLines(error.stdout),
-          stderr: `${error.reason}\n${gone(error.stdout)}`,
+          stderr: `${error.reason}\n`,
           exitCode: error.exitCode,
           category: error.category,
           advice: error.advice
