@@ -30,12 +30,10 @@ interface Rights {
   readonly task: Task
 }
 
-/** The tools of a sub-agent. */
 export interface Tools {
   readonly toolset: Context.Tag.Service<Toolset>
   /** Returns our commands that its shell has. */
   readonly commands: () => ReadonlyArray<Described>
-  /** The directory that its shell starts in. */
   readonly cwd: string
 }
 

@@ -3,7 +3,6 @@
 import type { SubAgentType } from "../extension/SubAgentManager.js"
 import type * as FrontMatter from "../extension/skill/FrontMatter.js"
 
-/** A type of sub-agents. */
 export interface AgentType extends SubAgentType {
   /** Text for the system prompt. */
   readonly instructions: string

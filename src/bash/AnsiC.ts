@@ -22,7 +22,6 @@ const escape =
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** A decoded text. */
 export interface Decoded {
   readonly text: string
   /** True where bash gets the same bytes everywhere: they are UTF-8, and no escape depends on the locale. */

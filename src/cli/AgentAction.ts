@@ -170,7 +170,6 @@ const read = (written: string, mayBeEmpty: boolean): Effect.Effect<string, Wrong
     return written === "" ? text : `${written}\n\n<stdin>\n${text}\n</stdin>`
   })
 
-/** The options that were given. */
 export interface Given extends SessionOptions.Given {
   readonly model: Option.Option<string>
   readonly maxTurns: Option.Option<number>
@@ -310,7 +309,6 @@ const modelOf = (
     )
   )
 
-/** Begins a session with a prompt. */
 const begin = (given: Given, directory: string, written: string) =>
   Effect.gen(function* () {
     const prompt = yield* read(written, false)
@@ -323,7 +321,6 @@ const begin = (given: Given, directory: string, written: string) =>
     )
   })
 
-/** Goes on with a session. */
 const resume = (given: Given, directory: string, id: string, written: string) =>
   Effect.gen(function* () {
     const added = yield* read(written, true)

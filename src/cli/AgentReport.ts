@@ -16,7 +16,6 @@ export interface Told {
   readonly reason: string | undefined
 }
 
-/** Tells of a run. */
 export interface Report {
   readonly take: (event: AgentEvent) => Effect.Effect<void, never, Stdio>
   /** Tells of an interruption, after which no event comes. */
@@ -42,7 +41,6 @@ export const exitCodeOf = (ending: Told["ending"]): number => {
   }
 }
 
-/** Leaves out the bytes of images. */
 const withoutImages = (result: ToolReturn.ToolReturn): object => {
   const { images, ...extras } = result.extras
   const shown = images?.map(({ mediaType, path }) => ({ path, mediaType }))

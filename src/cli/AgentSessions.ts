@@ -70,7 +70,6 @@ const toObject = ({ id, runner, summary, time }: Row): object => ({
   })
 })
 
-/** Prints a line for each session. */
 export const list = (given: { readonly all: boolean; readonly json: boolean }) =>
   run((directory) =>
     Effect.gen(function* () {
@@ -133,7 +132,6 @@ const toText = (transcript: Transcript, runner: number | undefined): string => {
   ].join("\n")
 }
 
-/** Prints the conversation of a session. */
 export const show = (given: { readonly id: string; readonly json: boolean }) =>
   run((directory) =>
     Effect.gen(function* () {
@@ -162,7 +160,6 @@ export const show = (given: { readonly id: string; readonly json: boolean }) =>
     })
   )
 
-/** Removes a session. */
 export const remove = (given: { readonly id: string }) =>
   run((directory) =>
     Effect.gen(function* () {

@@ -4,11 +4,9 @@ import * as ExitCode from "../domain/ExitCode.js"
 import { Invocation } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
-/** Writes a text as it is. */
 export const write = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
   Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, text)))
 
-/** Prints a line. */
 export const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
   write(stream, `${text}\n`)
 

@@ -160,7 +160,6 @@ type CallLine = Data.TaggedEnum<{
   Blank: Record<never, never>
 }>
 
-/** Makes a CallLine, and takes one apart with `$match`. */
 const CallLine = Data.taggedEnum<CallLine>()
 
 /** The answer to a line that is neither. It has the id of the call where the line tells it, and null otherwise. */
@@ -269,7 +268,6 @@ const reject = (id: string | null, reason: string, parseError?: string): Rejecti
 /** Makes the answer to the cancellation of a call that does not run, without an id: the call has its answer, or may still come. */
 const unknown = (id: string): Rejection => reject(null, `No call with the id ${id} is running.`)
 
-/** Answers lines. */
 interface CallServer {
   /** Takes a line: starts its call or lets it wait, or cancels one. Waits where the answer to it has to. */
   readonly take: (line: Line) => Effect.Effect<void>

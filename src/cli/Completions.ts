@@ -55,7 +55,6 @@ const root = Command.make("synapse").pipe(
   ])
 )
 
-/** Prints the completions for a shell. */
 export const run = (words: ReadonlyArray<string>): Effect.Effect<void, WrongUsage, Stdio> =>
   Effect.gen(function* () {
     const printed: Array<string> = []

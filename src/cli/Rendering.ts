@@ -7,7 +7,6 @@ import type { Terminal } from "../terminal/Terminal.js"
 import type { TerminalRenderer } from "../terminal/TerminalRenderer.js"
 import { wrongSettings } from "./Invocation.js"
 
-/** Shows a run. */
 export type Renderer = Context.Tag.Service<TerminalRenderer>
 
 /**

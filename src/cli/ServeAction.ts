@@ -22,7 +22,6 @@ import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
-/** The options that were given. */
 export interface Given extends SessionOptions.Given {
   /** The port to listen on, after a host where that is not 127.0.0.1; standard input and output without it. */
   readonly http: Option.Option<string>

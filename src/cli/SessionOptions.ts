@@ -4,7 +4,6 @@ import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 import * as Asking from "./Asking.js"
 
-/** The options that were given. */
 export interface Given {
   readonly cwd: Option.Option<string>
   readonly timeout: Option.Option<number>

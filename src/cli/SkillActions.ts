@@ -57,7 +57,6 @@ export const list = ({ json }: { readonly json: boolean }) =>
     return [...skills.map(SkillText.line), ...(below.length === 0 ? [] : ["", ...below]), ""].join("\n")
   }).pipe(run)
 
-/** Prints all about a skill. */
 export const info = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const store = yield* SkillStore
@@ -118,7 +117,6 @@ export const add = (given: { readonly dir: string; readonly force: boolean }) =>
     return `Added ${added.name} (${added.files === 1 ? "1 file" : `${added.files} files`}):\n${SkillText.info(skill)}${left}${hidden}`
   }).pipe(run)
 
-/** Removes a skill of the user's own. */
 export const remove = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const projects = (yield* (yield* SkillStore).list).find((one) => one.name === name && one.source === "project")

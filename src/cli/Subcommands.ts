@@ -16,7 +16,6 @@ import { type App, type Invocation, WrongUsage } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 
-/** Runs a subcommand. */
 export type Action = Effect.Effect<void, ConfigError | WrongUsage, FileSystem.FileSystem | App | Invocation | Stdio>
 
 /** A subcommand, or one of a group: `mcp add`. */

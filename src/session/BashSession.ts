@@ -31,7 +31,6 @@ import * as ShellCommand from "./ShellLauncher.js"
 
 type Answer = Effect.Effect<CommandResult, ExecutionFailed>
 
-/** The dependencies of a dispatch. */
 interface DispatchOptions {
   readonly feeder: CommandFeeder
   readonly lifecycle: ShellLifecycle.ShellLifecycle
@@ -169,7 +168,6 @@ class CommandDispatch {
   }
 }
 
-/** The options of `execute`. */
 export interface ExecuteOptions {
   /** The time that the command may take, in milliseconds; by default, that of the settings. */
   readonly timeout?: number | undefined

@@ -5,7 +5,6 @@ import * as CommandListener from "../domain/CommandListener.js"
 import * as Job from "./Job.js"
 import * as KeepAlive from "./KeepAlive.js"
 
-/** The options of `hold`. */
 interface HoldOptions {
   /** Stands for the place in the queue, by which `leave` can give it up earlier. */
   readonly turn?: object

@@ -32,7 +32,6 @@ export interface Job {
   readonly observer?: Observer | undefined
   /** True from its place in the queue to its end. */
   isOpen?: boolean
-  /** Its result, once it has run. */
   result?: CommandResult.CommandResult
   /** True once its listener was told of the interruption. */
   isTold?: boolean
@@ -55,12 +54,10 @@ interface Findings {
   readonly images: ReadonlyArray<CommandResult.Image>
 }
 
-/** A result that is being made. */
 type Made = { -readonly [Field in keyof CommandResult.CommandResult]: CommandResult.CommandResult[Field] }
 
 const isFailure = (code: number): boolean => code !== ExitCode.success && code !== ExitCode.brokenPipe
 
-/** Makes the result of a command that ran. */
 export const result = (
   { limit, notice, order, status, stderr, stdout }: Outcome,
   { called, images, left, missing, movedTo, notices, pipeline }: Findings

@@ -55,7 +55,6 @@ export class SessionProcesses {
     this.killAll(lead)
   }
 
-  /** Lists all processes of the session. */
   members(lead: number): ReadonlyArray<ProcessTable.Process> {
     return ProcessTable.members(lead, this.sessionId, this.since)
   }

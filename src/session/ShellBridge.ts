@@ -68,7 +68,6 @@ export interface OpenBridge {
   readonly dismiss: Effect.Effect<void>
   /** Takes out of the FIFOs what the commands that have ended have left in them. */
   readonly tidy: () => void
-  /** Closes the FIFOs. */
   readonly close: () => void
 }
 

@@ -109,13 +109,11 @@ const commandBefore = (tokens: ReadonlyArray<Token>): Pick<WordAtPlace, "before"
   return { before, isTarget }
 }
 
-/** A name in a directory. */
 export interface Name {
   readonly name: string
   readonly isDirectory: boolean
 }
 
-/** The sources of completions. */
 export interface Sources {
   /** Finds names of commands: Synapse's, the shell's, programs, `mcp:` and `skill:` names. */
   readonly commands: Effect.Effect<ReadonlyArray<string>>

@@ -12,7 +12,6 @@ import * as ForeignText from "../domain/ForeignText.js"
 import * as TextCut from "../domain/TextCut.js"
 import { type Conditions, Confinement } from "../sandbox/Conditions.js"
 
-/** The settings of the tool's description. */
 export interface Settings {
   /**
    * True to describe the commands of MCP servers and skills in a line each, as far as 2,000 bytes go
@@ -21,7 +20,6 @@ export interface Settings {
   readonly describeExtensions: boolean
 }
 
-/** The default settings. */
 const defaults: Settings = { describeExtensions: false }
 
 /** The settings that the tool is described with; the defaults where none are provided. */

@@ -27,7 +27,6 @@ interface Run {
   readonly tell: (step: SubAgentStep) => void
 }
 
-/** Runs sub-agents. */
 export interface SubAgentRun {
   /** Finds the model. If no provider is set, the error says how to set one. */
   readonly model: (name: string | undefined) => Effect.Effect<Model, CommandError>

@@ -8,7 +8,6 @@ import * as Turn from "../model/Turn.js"
 /** The result of a call that was cut off. */
 export const interrupted = "(interrupted before its result was known; it may or may not have run)"
 
-/** Makes the message with the result of a call. */
 export const toolMessage = (
   results: ReadonlyArray<{
     readonly call: Pick<ToolCall, "id" | "name">

@@ -40,11 +40,9 @@ export const filterMessage = (message: Prompt.Message, reasonOf: ReasonOf): Prom
         options: message.options
       })
 
-/** Returns the images of messages. */
 export const of = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<ResultImage.ResultImage> =>
   messages.flatMap((message) => (message.role === "tool" ? message.content.flatMap(ResultImage.of) : []))
 
-/** Returns the number of images. */
 export const count = (messages: ReadonlyArray<Prompt.Message>): number => of(messages).length
 
 /** Removes all images. With `seen`, keeps the images that the model has not been sent yet. */

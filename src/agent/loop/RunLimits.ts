@@ -46,7 +46,6 @@ interface Reached<Ending extends "turns" | "tokens" | "budget"> {
 
 /** The account of a run. What is added to it also counts for its caller, whose limits hold as well. */
 export class RunAccount implements CommandAccount {
-  /** All that was used so far. */
   total: TokenUsage = none
 
   constructor(

@@ -31,7 +31,6 @@ export const Kind = Schema.Literal(
   "too_long"
 )
 
-/** The kind of an error. */
 export type Kind = typeof Kind.Type
 
 const retryable: ReadonlyArray<Kind> = ["rate", "overloaded", "transport", "timeout", "broken"]

@@ -24,7 +24,6 @@ export const of = ({ options }: Prompt.ToolResultPart): ReadonlyArray<ResultImag
     return types.includes(mediaType) && base64 !== "" ? [{ mediaType, base64 }] : []
   })
 
-/** Replaces the images of a result. */
 export const put = (part: Prompt.ToolResultPart, images: ReadonlyArray<ResultImage>): Prompt.ToolResultPart => {
   const { [key]: own, ...others } = part.options
   const { images: _, ...rest } = own ?? {}
@@ -35,5 +34,4 @@ export const put = (part: Prompt.ToolResultPart, images: ReadonlyArray<ResultIma
   })
 }
 
-/** Returns the data URL of an image. */
 export const urlOf = ({ base64, mediaType }: ResultImage): string => `data:${mediaType};base64,${base64}`

@@ -26,21 +26,16 @@ import type { Model } from "./ModelProvider.js"
 
 /** A part of a model's turn. The last one is `Finished`, unless the stream fails. */
 export type TurnPart = Data.TaggedEnum<{
-  /** A part of the model's text. */
   Text: { readonly delta: string }
-  /** A part of what the model thinks. */
   Reasoning: { readonly delta: string }
-  /** A part of a call's arguments. */
   Arguments: { readonly delta: string }
   /** The request failed and is tried again: all parts before this one are void. */
   Retrying: Retrying
   Finished: Finished
 }>
 
-/** Constructors and matchers of parts. */
 export const TurnPart = Data.taggedEnum<TurnPart>()
 
-/** A whole turn. */
 export interface Finished {
   /** `length` for an answer that was cut, whose last call may be incomplete; `content-filter` for a refusal. */
   readonly reason: Response.FinishReason
@@ -52,7 +47,6 @@ export interface Finished {
   readonly message: Prompt.AssistantMessage | undefined
 }
 
-/** The tokens of a turn. */
 interface Usage {
   /** All tokens that were sent, also cached ones. */
   readonly input: number
@@ -229,7 +223,6 @@ export const stream = (
   request: Request
 ): Stream.Stream<TurnPart, ModelError> => Retry.stream(once(languageModel, request), TurnPart.Retrying, retry)
 
-/** Asks a model for a turn, once. */
 const once = (model: Model["languageModel"], request: Request): Stream.Stream<TurnPart, ModelError> =>
   Stream.suspend(() => {
     const prompt = Prompt.make(request.prompt)

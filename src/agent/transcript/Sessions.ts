@@ -15,7 +15,6 @@ import * as Transcript from "./Transcript.js"
 const alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
 const length = 8
 
-/** Makes an id at random. */
 export const make = (): string =>
   Array.from({ length }, () => alphabet[Crypto.randomInt(alphabet.length)] as string).join("")
 
@@ -59,7 +58,6 @@ export class NoSession extends Schema.TaggedError<NoSession>("synapse/NoSession"
   }
 }
 
-/** A session in a list. */
 export interface Listed {
   readonly id: string
   /** When its transcript was written last, in milliseconds since 1970. */
@@ -68,12 +66,10 @@ export interface Listed {
   readonly summary: Either.Either<Transcript.Transcript, string>
 }
 
-/** Returns the directory of the sessions in Synapse's own directory. */
 export const directoryIn = (home: string): string => Path.join(home, "sessions")
 
 const extension = ".jsonl"
 
-/** Returns the path of a session's transcript. */
 export const pathOf = (directory: string, id: string): string => Path.join(directory, `${id}${extension}`)
 
 /** The most names of a directory that are looked at. */
@@ -158,7 +154,6 @@ export const newest = (directory: string, cwd: string): Effect.Effect<string, No
     return yield* new NoSession({ reason })
   })
 
-/** Reads the transcript of a session. */
 export const read = (directory: string, id: string): Effect.Effect<Transcript.Transcript, NoSession> =>
   Effect.suspend(() => {
     const path = pathOf(directory, id)

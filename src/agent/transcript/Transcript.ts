@@ -45,7 +45,6 @@ export const Session = Schema.Struct({
   synapse: Schema.String
 })
 
-/** The first line of a transcript. */
 export interface Session extends Schema.Schema.Type<typeof Session> {}
 
 /** A run begins: the first one, or one that resumes the session. */
@@ -110,14 +109,12 @@ export const decode = (bytes: Uint8Array): Either.Either<Entry, string> => {
   )
 }
 
-/** How a run ended. */
 export interface End {
   /** An `Ending` of the loop, or `interrupted`. */
   readonly ending: string
   readonly reason: string | undefined
 }
 
-/** A session of an agent. */
 export interface Transcript {
   readonly session: Session
   /** The conversation. If the process was killed, calls may be without results. */
@@ -171,7 +168,6 @@ const add = (state: State, entry: Exclude<Entry, Session>): void => {
   }
 }
 
-/** Makes the transcript of a new session. */
 export const begin = (session: Session): Transcript => ({
   session,
   messages: [],

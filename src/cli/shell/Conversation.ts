@@ -70,14 +70,12 @@ const audience = Advice.person([])
 
 const sessions = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => Sessions.directoryIn(home))
 
-/** Makes the conversation of a shell. */
 export const make = (app: ShellApp.ShellApp): Conversation => {
   const { renderer, tasks } = app
   let current: string | undefined
   let isRenewed = false
   const say = (text: string) => renderer.take(RunEvent.Notice({ text }))
 
-  /** Runs the agent in a session. */
   const run = (session: OpenSession.OpenSession, question: string, model: Model, cwd: string) =>
     Effect.gen(function* () {
       current = session.id

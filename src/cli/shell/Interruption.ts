@@ -35,7 +35,6 @@ export interface Interruption {
   readonly bySignal: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/** Makes it over a keyboard. */
 export const make = (keyboard: Context.Tag.Service<Keyboard>): Interruption => {
   let heard = (_by: Interrupted): void => {}
   /** The effect of the foreground, which ends with it; undefined where nothing runs there. */

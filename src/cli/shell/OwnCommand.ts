@@ -17,13 +17,10 @@ const described = {
 /** The name of a command, without its `/`. */
 export type Name = keyof typeof described
 
-/** The names of all commands, without their `/`. */
 export const names: ReadonlyArray<string> = Object.keys(described)
 
-/** Tests whether a word is a command's name. */
 export const isName = (word: string): word is Name => Object.hasOwn(described, word)
 
-/** Returns how a command is used. */
 export const usage = (name: Name): string => described[name][0]
 
 /** The text of `/help`. */

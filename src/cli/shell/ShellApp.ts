@@ -11,10 +11,8 @@ import type { Toolset } from "../../toolset/Toolset.js"
 import type { ShownTasks } from "./ShownTasks.js"
 import type { TerminalHint } from "./TerminalHint.js"
 
-/** The services of the app. */
 export type Services = CommandRegistry | SandboxManager | TodoStore | Toolset
 
-/** The terminal and its app. */
 export interface ShellApp {
   readonly terminal: Context.Tag.Service<Terminal>
   readonly keyboard: Context.Tag.Service<Keyboard>

@@ -61,7 +61,6 @@ const list = (app: ShellApp.ShellApp, directory: string): Effect.Effect<Readonly
   )
 }
 
-/** Makes the completion of a shell. */
 export const make =
   (app: ShellApp.ShellApp): Options["complete"] =>
   (text, place) =>

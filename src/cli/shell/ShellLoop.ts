@@ -89,7 +89,6 @@ export const test = (text: string): boolean => {
   return name === "git" && isGit(rest)
 }
 
-/** An entry of a person. */
 export type Entry = Data.TaggedEnum<{
   Blank: Record<never, never>
   /** The wish for an empty screen. */
@@ -102,7 +101,6 @@ export type Entry = Data.TaggedEnum<{
   Unknown: { readonly name: string; readonly meant: string | undefined }
 }>
 
-/** Constructors and matchers of entries. */
 export const Entry = Data.taggedEnum<Entry>()
 
 /**
@@ -133,7 +131,6 @@ const meantBy = (name: string): string | undefined => {
   return near ?? OwnCommand.names.find((one) => Similar.distance(name.toLowerCase(), one) <= most)
 }
 
-/** The facts that the prompt tells. */
 interface Facts {
   readonly cwd: string
   readonly home: string
@@ -165,7 +162,6 @@ export const makeShellPrompt = ({ code, cwd, hasColours, home, isConfined, isRoo
   ].join(" ")
 }
 
-/** The dependencies of `run`. */
 export interface Options {
   readonly app: ShellApp.ShellApp
   readonly editor: LineEditor

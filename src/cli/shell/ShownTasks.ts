@@ -16,7 +16,6 @@ export class ShownTasks {
     return this.running.size > 0
   }
 
-  /** Shows a step. */
   take(event: SubAgentEvent): Effect.Effect<void> {
     if (event.step._tag === "Started") this.running.add(event.id)
     if (event.step._tag === "Ended") this.running.delete(event.id)

@@ -12,7 +12,6 @@ import { InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 
-/** The long help of the `bash` command. */
 export const help = `bash - run a command in this session
 
 USAGE
@@ -46,7 +45,6 @@ EXIT CODE
 
 const usage = "bash <command>"
 
-/** Makes the handler of `bash`. */
 export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.gen(function* () {
   const sandbox = yield* SandboxManager
 

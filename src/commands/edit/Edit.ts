@@ -156,7 +156,6 @@ function* missing(
   return yield* nearest(bytes, old)
 }
 
-/** The long help of the `edit` command. */
 const help = `edit - replace a text in a file, or apply a patch to several
 
 USAGE
@@ -215,7 +214,6 @@ EXIT CODE
   nearest to <old>, or to a part of the patch. 126 where the sandbox's policy denies it.
 `
 
-/** The grammar of `edit`. */
 export const grammar = CommandGrammar.make({
   name: "edit",
   summary: "Replaces a text in a file: its first occurrence, or every one; or applies a patch.",
@@ -283,7 +281,6 @@ type Words = {
   readonly [name in "file" | "old" | "replacement"]: Option.Option<string>
 } & { readonly all: boolean }
 
-/** Returns the words of a call in their order. */
 const wordsOf = ({ file, old, replacement }: Words, more: ReadonlyArray<string>): ReadonlyArray<string> =>
   [file, old, replacement].flatMap(Option.toArray).concat(more)
 

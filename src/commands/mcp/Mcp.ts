@@ -262,7 +262,6 @@ interface Held {
   readonly parts: ReadonlyArray<Output.Part>
 }
 
-/** Makes the handler of all names that begin with `mcp:`. */
 export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(function* () {
   const client = yield* McpClient
   const attachments = new Attachments()

@@ -134,7 +134,6 @@ class Shown {
     this.advice.push(Advice.line`${reason}`, ...advice)
   }
 
-  /** The result of the call. */
   get result(): CommandResult.CommandResult {
     const { advice, exitCode, images, last } = this
     return CommandResult.make({ stdout: last, advice, exitCode, ...(images.length === 0 ? undefined : { images }) })
@@ -196,7 +195,6 @@ const beginning = (files: Files, path: string): Effect.Effect<{ readonly bytes: 
   )
 }
 
-/** The long help of the `read` command. */
 const help = `read - show text files with line numbers, and images
 
 USAGE
@@ -274,7 +272,6 @@ const lines = (name: string, least: number, accepted = least) =>
     }, `--${name} must be a whole number from ${least}`)
   )
 
-/** The grammar of `read`. */
 export const grammar = CommandGrammar.make({
   name: "read",
   summary: "Shows text files, or a window of their lines (file:72-90), with line numbers; images too.",

@@ -40,7 +40,6 @@ export interface Entry {
 /** The most characters of a summary that are looked through. */
 const longest = 1000
 
-/** Makes an entry. */
 export const makeEntry = (name: string, kind: Kind, summary: string): Entry => {
   const space = name.indexOf(" ")
   const own = space < 0 ? name : `${name.split(":", 1)[0]} ${name.slice(space + 1)}`
@@ -84,7 +83,6 @@ const kindOf = (name: string): Kind =>
 
 const isOwn = (name: string): boolean => !name.includes(":") || /^(?:command|task):/.test(name)
 
-/** The result of a ranking. */
 export interface Ranked {
   /** The commands that fit, the best first. */
   readonly entries: ReadonlyArray<Entry>
@@ -230,7 +228,6 @@ const existing = (around: Surroundings.Surroundings, entries: ReadonlyArray<Entr
   return entries.filter(({ name }) => !names.has(name) || found.has(name))
 }
 
-/** The help of `command:search`. */
 const help = `command:search - find a command by what it is called or what it does
 
 USAGE
@@ -266,7 +263,6 @@ EXIT CODE
 const types = ["all", "native", "agent", "extension", "mcp", "skill"] as const
 type Type = (typeof types)[number]
 
-/** The grammar of `command:search`. */
 export const grammar = CommandGrammar.make({
   name: "command:search",
   summary: "Finds commands by name and description: those of this shell, of MCP servers and skills, and programs.",
@@ -290,7 +286,6 @@ const longestNote = 300
 /** The most notes of one search. */
 const mostNotes = 20
 
-/** Makes the handler of `command:search`. */
 export const make: Effect.Effect<CommandHandler, never, CommandRegistry | SandboxManager> = Effect.gen(function* () {
   const registry = yield* CommandRegistry
   const sandbox = yield* SandboxManager

@@ -62,7 +62,6 @@ const toolLines = ({ directory, name, tools }: Skill, most: number): ReadonlyArr
 
 const lines = (all: ReadonlyArray<string>): string => `${all.join("\n")}\n`
 
-/** The help of the commands `skill:*`. */
 const help = `skill - instructions and programs for special tasks
 
 USAGE
@@ -105,7 +104,6 @@ const longestSummary = 200
 /** The most characters of a path. */
 const longestPath = 500
 
-/** Makes the handler of `skill:*`. */
 export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen(function* () {
   const store = yield* SkillStore
   let known: { readonly skills: ReadonlyArray<Skill>; readonly commands: ReadonlyArray<Described> } | undefined

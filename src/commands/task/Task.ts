@@ -43,7 +43,6 @@ const promptTaskInput = (
 const tooLong = (what: string): string =>
   `${what} is longer than ${kibibytes}: put it into a file, and tell its path in the prompt.`
 
-/** The help of the commands `task:*`. */
 export const help = `task - sub-agents: other agents that do a task of their own, and answer with a text
 
 USAGE
@@ -105,7 +104,6 @@ const config = {
   maxTurns: Parameter.count("max-turns", 1).pipe(Parameter.optional)
 }
 
-/** The words of a call that are a task. */
 interface Asked extends CommandGrammar.Params<typeof config> {}
 
 /** Returns the usage of a type; that of task:skill names its skill. */
@@ -123,7 +121,6 @@ const longestProblem = 300
 
 const noProvider = "They need a model's provider, and none was set up when this session began."
 
-/** Makes the handler of `task:*`. */
 export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effect.gen(function* () {
   const manager = yield* SubAgentManager
   let known: { readonly types: ReadonlyArray<SubAgentType>; readonly commands: ReadonlyArray<Described> } | undefined

@@ -88,7 +88,6 @@ export const usageText = `USAGE
   EOF
 `
 
-/** The help of `TodoWrite`. */
 export const help = `TodoWrite - replace the list of tasks
 
 ${usageText}

@@ -11,7 +11,6 @@ import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
 import * as Newlines from "../../files/Newlines.js"
 
-/** The long help of the `write` command. */
 const help = `write - write a file
 
 USAGE
@@ -49,7 +48,6 @@ EXIT CODE
   126 where the sandbox's policy denies it.
 `
 
-/** The grammar of `write`. */
 export const grammar = CommandGrammar.make({
   name: "write",
   summary: "Writes a file whole, new or not; without <content>, what comes on standard input.",

@@ -10,7 +10,6 @@ import * as JsonText from "../../domain/JsonText.js"
 
 const Texts = Schema.Record({ key: Schema.String, value: Schema.String })
 
-/** The schema of a definition. */
 export const Written = Schema.Struct({
   type: Schema.optional(Schema.String).annotations({ description: "`stdio` or `http`; told by `command` and `url`" }),
   disabled: Schema.optional(Schema.Boolean).annotations({ description: "`true` leaves the server out" }),
@@ -36,7 +35,6 @@ export type Definition = Data.TaggedEnum<{
   Http: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
 }>
 
-/** Makes a definition, and takes one apart with `$match`. */
 export const Definition = Data.taggedEnum<Definition>()
 
 /** A definition, with what was written besides it. */

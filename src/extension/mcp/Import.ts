@@ -205,7 +205,6 @@ export type Result = Data.TaggedEnum<{
   Leave: { readonly what: string; readonly why: string }
 }>
 
-/** Makes a result, and takes one apart with `$match`. */
 export const Result = Data.taggedEnum<Result>()
 
 /** A server of a file, and what is done with it. */

@@ -59,7 +59,6 @@ interface Known {
   readonly fingerprint: string
 }
 
-/** Makes an entry, and takes one apart with `$match`. */
 export const McpEntry = Data.taggedEnum<McpEntry>()
 
 /** Reads the configuration of MCP servers. */

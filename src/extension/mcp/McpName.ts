@@ -24,7 +24,6 @@ export interface Name {
   readonly tool: string
 }
 
-/** Splits a name. */
 export const parse = (command: string): Name => {
   const [, server = "", tool = ""] = /^mcp:([^:]*):?([\s\S]*)$/.exec(command) ?? []
   return { server, tool }

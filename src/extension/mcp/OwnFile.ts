@@ -17,7 +17,6 @@ export type OwnFile = Data.TaggedEnum<{
   Content: { readonly bytes: Uint8Array; readonly sha256: string }
 }>
 
-/** Makes what was found, and takes it apart with `$match`. */
 export const OwnFile = Data.taggedEnum<OwnFile>()
 
 /** The conditions of reading a file. */
@@ -53,7 +52,6 @@ export const flawOf = (stats: Fs.Stats, { isAlone, mayBeForeign, most }: Conditi
 /** Computes the SHA-256 of bytes or a text, in hexadecimal digits. */
 export const hash = (content: Uint8Array | string): string => Crypto.createHash("sha256").update(content).digest("hex")
 
-/** Reads a file. */
 export const read = (path: string, conditions: Conditions): OwnFile => {
   const { mayBeLink = false, most } = conditions
   try {

@@ -84,7 +84,6 @@ export type ServerFile = Data.TaggedEnum<{
   Servers: { readonly servers: ReadonlyMap<string, unknown>; readonly sha256: string }
 }>
 
-/** Makes what a file holds, and takes it apart with `$match`. */
 export const ServerFile = Data.taggedEnum<ServerFile>()
 
 /** The most bytes of a file. */
@@ -116,7 +115,6 @@ const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>, string
     })
   )
 
-/** Reads a file. */
 export const read = (path: string, isHome: boolean): ServerFile =>
   OwnFile.OwnFile.$match(readBytes(path, isHome), {
     Missing: (): ServerFile => ServerFile.Missing(),

@@ -105,7 +105,6 @@ const Content = Schema.Struct({
   trusted: Schema.Record({ key: Schema.String, value: Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/)) })
 })
 
-/** Returns the path of the file. */
 export const pathIn: (home: string) => string = TrustedFiles.fileIn
 
 const decode = (text: string): Either.Either<Trusted, string> =>

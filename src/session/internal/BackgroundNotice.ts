@@ -7,7 +7,6 @@ import type { SessionProcesses } from "../SessionProcesses.js"
 import type * as Shell from "./ShellSupervisor.js"
 import type { ShellSupervisor } from "./ShellSupervisor.js"
 
-/** A process in the background. */
 interface BackgroundProcess {
   /** The pid in this process's PID namespace. */
   readonly pid: number

@@ -208,7 +208,6 @@ interface CaptureOptions {
   readonly file: () => OutputFile
 }
 
-/** The captured text of a stream. */
 export interface Captured {
   readonly text: string
   /**

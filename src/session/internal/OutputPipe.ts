@@ -24,7 +24,6 @@ export class LateOutput {
   private readonly inode: number
   private readonly settle: () => void
   private readonly limit: number
-  /** The size of the file. */
   private size = 0
   /** The bytes that came. */
   private total = 0

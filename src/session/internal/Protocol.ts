@@ -21,7 +21,6 @@ import type { Nonces } from "./FrameReader.js"
 import { maxCwd } from "./FrameReader.js"
 import * as ShellState from "./ShellState.js"
 
-/** The bridge through which the shell calls our commands. */
 type Bridge = Context.Tag.Service<ShellBridge>
 
 /**

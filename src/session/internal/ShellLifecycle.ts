@@ -38,7 +38,6 @@ interface Last {
   readonly launched: Omit<Supervisor.LaunchedShell, "shell"> | undefined
 }
 
-/** The dependencies of a start. */
 interface StartOptions {
   readonly bridge: Context.Tag.Service<ShellBridge>
   readonly environment: Readonly<Record<string, string>>
@@ -218,7 +217,6 @@ export interface ShellLifecycle {
   readonly restarts: () => number
 }
 
-/** The dependencies of a lifecycle. */
 interface LifecycleOptions {
   readonly settings: Settings
   readonly launcher: ShellLauncher

@@ -177,7 +177,6 @@ export class Shell {
   }
 }
 
-/** The options of `spawn`. */
 interface SpawnOptions {
   readonly launch: Launch
   /** The session's private directory, which goes when this program dies; it holds the supervisor's script. */
@@ -428,7 +427,6 @@ export interface Restart {
   readonly asked: Effect.Effect<never, ExecutionFailed>
 }
 
-/** The options of `launch`. */
 interface LaunchOptions {
   readonly launcher: ShellLauncher
   /** The command line of the session's shells, from the settings. */

@@ -47,7 +47,6 @@ export type CommandText = Data.TaggedEnum<{
   NoCommand: { readonly reason: string; readonly meant: Readonly<Record<string, unknown>> }
 }>
 
-/** Makes a CommandText, and takes one apart with `$match`. */
 export const CommandText = Data.taggedEnum<CommandText>()
 
 const { Command, NoCommand, Wrapped } = CommandText

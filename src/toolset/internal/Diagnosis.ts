@@ -338,7 +338,6 @@ const categoryOf = (
 export const mayTell = ({ exitCode, movedTo, pipeline, stderr }: CommandResult): boolean =>
   exitCode !== ExitCode.success || movedTo !== undefined || pipeline !== undefined || stderr !== ""
 
-/** Diagnoses a result. */
 export const make = (facts: Facts): Diagnosis => {
   const { command, cwd, result } = facts
   const { exitCode, movedTo, stderr } = result

@@ -4,7 +4,6 @@ import * as ForeignText from "../../../domain/ForeignText.js"
 interface Facts {
   /** Our commands that the shell has. */
   readonly commands?: ReadonlyArray<Described> | undefined
-  /** The directory that the shell starts in. */
   readonly cwd?: string | undefined
   readonly instructions?: string | undefined
 }
@@ -27,7 +26,6 @@ const uses: ReadonlyArray<readonly [string, string]> = [
   ["skill:*", "- Before unusual work, look for a skill that tells how it is done here."]
 ]
 
-/** Writes the system prompt of an agent. */
 export const make = ({ commands = [], cwd, instructions = "" }: Facts): string =>
   [
     ...always,

@@ -51,7 +51,6 @@ export const make = (calls: ReadonlyArray<ToolCall>): ReadonlyArray<ReadonlyArra
   return groups
 }
 
-/** A call and its result. */
 export interface Done {
   readonly call: ToolCall
   readonly result: ToolReturn.ToolReturn

@@ -211,7 +211,6 @@ const reader: Wire.Wire["reader"] = (calls) => {
   }
 }
 
-/** The protocol of messages. */
 export const wire: Wire.Wire = {
   path: "/messages",
   headers: (key) => ({

@@ -27,7 +27,6 @@ export interface Endpoint {
   /** The longest silence, before and within an answer. */
   readonly timeout: number
   readonly retry: Retry.Policy
-  /** The proxy that requests go through. */
   readonly proxy?: Proxy | undefined
 }
 

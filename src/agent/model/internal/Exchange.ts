@@ -18,7 +18,6 @@ import type { Endpoint } from "./Endpoint.js"
 import * as Proxy from "./Proxy.js"
 import * as Refusal from "./Refusal.js"
 
-/** The most bytes of an answer. */
 const mostOfAnswer = 64 * 1024 ** 2
 
 /** The mark of the end of a stream. */

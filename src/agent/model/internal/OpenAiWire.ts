@@ -166,7 +166,6 @@ const responsesReader: Wire.Wire["reader"] = (calls) => {
   }
 }
 
-/** The protocol of responses. */
 export const responses: Wire.Wire = {
   path: "/responses",
   headers,
@@ -285,7 +284,6 @@ const chatReader: Wire.Wire["reader"] = (calls) => {
   }
 }
 
-/** The protocol of chat completions. */
 export const chat: Wire.Wire = {
   path: "/chat/completions",
   headers,

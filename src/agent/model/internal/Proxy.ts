@@ -9,7 +9,6 @@ import * as Attempt from "../../../domain/Attempt.js"
 import { InvalidUsage } from "../../../domain/CommandError.js"
 import type { Settings } from "../ModelSettings.js"
 
-/** A proxy. */
 export interface Proxy {
   /** The variable that names it. */
   readonly setting: string

@@ -144,6 +144,5 @@ export const silent = ({ provider, timeout }: Endpoint.Endpoint): ModelError =>
     reason: `${provider} said nothing for ${timeout} ms: SYNAPSE_MODEL_TIMEOUT sets how long to wait`
   })
 
-/** Makes the error for a malformed answer. */
 export const broken = ({ provider }: Endpoint.Endpoint, reason: string): ModelError =>
   new ModelError({ kind: "broken", reason: `The answer of ${provider} ${reason}` })

@@ -16,7 +16,6 @@ export interface Policy {
   readonly longestAsked: number
 }
 
-/** The default bounds. */
 export const defaults: Policy = { retries: 7, first: 500, longest: 30_000, longestAsked: 120_000 }
 
 /** A retry after `delay` milliseconds. `attempt` counts the tries so far, from 1. */

@@ -157,7 +157,6 @@ export const finish = (
   }
 })
 
-/** Returns the system prompts. */
 export const systemOf = ({ prompt }: Ask): ReadonlyArray<string> =>
   prompt.content.flatMap((message) => (message.role === "system" && message.content !== "" ? [message.content] : []))
 

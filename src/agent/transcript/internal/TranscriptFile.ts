@@ -70,7 +70,6 @@ const reading = <A>(path: string, read: (fd: number, stats: Fs.Stats) => A): Eit
   }
 }
 
-/** Reads a transcript, or says why it can't. */
 export const read = (path: string): Either.Either<Buffer, string> =>
   reading(path, (fd, { size }) => RegularFile.readAt(fd, 0, size))
 

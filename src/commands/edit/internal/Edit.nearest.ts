@@ -164,7 +164,6 @@ const differencesOf = (bytes: Uint8Array, region: Region, text: Uint8Array): str
   return named.map(({ name, side }) => `${name}${side?.(there, own) ?? ""}`).join("; ") || "white space"
 }
 
-/** The report where nothing comes near. */
 export const none = "No line of the file is like it."
 
 /** The most places that are shown. */

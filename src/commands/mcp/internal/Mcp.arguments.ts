@@ -210,7 +210,6 @@ const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyAr
 
 /** The meaning of a call's words. */
 export type Given = Data.TaggedEnum<{
-  /** The call asks for help. */
   Help: Record<never, never>
   /** The arguments, each by its name. */
   Values: { readonly values: Readonly<Record<string, unknown>> }
@@ -220,7 +219,6 @@ export type Given = Data.TaggedEnum<{
   Input: { readonly isAsked: boolean }
 }>
 
-/** Makes a `Given`, and takes one apart with `$match`. */
 export const Given = Data.taggedEnum<Given>()
 
 /** The words of a call, by what they are for. */

@@ -103,7 +103,6 @@ const mostParameters = 80
 
 const margin = "  | "
 
-/** Writes the help. */
 export const help = (tool: CallableTool): string => {
   const { description = "", title } = tool.tool
   const described = description.trim() === "" ? (title ?? "") : description

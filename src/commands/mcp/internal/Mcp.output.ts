@@ -101,7 +101,6 @@ const shownType = (bytes: Buffer): string | undefined => {
   return size !== undefined && Math.max(size.width, size.height) <= FileType.largestSide ? mediaType : undefined
 }
 
-/** A part of a result. */
 export type Part = Data.TaggedEnum<{
   /** Text as it is put out. */
   Text: { readonly text: string }
@@ -109,7 +108,6 @@ export type Part = Data.TaggedEnum<{
   File: { readonly attachment: Attachment }
 }>
 
-/** Makes parts, and takes one apart with `$match`. */
 export const Part = Data.taggedEnum<Part>()
 
 type Block = McpOutput["content"][number]

@@ -8,7 +8,6 @@ import * as ForeignText from "../../../domain/ForeignText.js"
 import type { JsonSchema, McpTool } from "../../../extension/mcp/McpClient.js"
 import * as McpName from "../../../extension/mcp/McpName.js"
 
-/** A parameter of a tool. */
 export interface ToolParameter {
   readonly name: string
   readonly schema: unknown

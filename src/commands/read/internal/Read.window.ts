@@ -104,7 +104,6 @@ const cut = (text: string, left: number): string => {
  */
 const examined = 8 * 1024
 
-/** The options of a window. */
 export interface WindowOptions {
   /** The number of lines to skip. */
   readonly offset: number
@@ -180,7 +179,6 @@ export class LineWindow {
     return this.unended.hasInvisible
   }
 
-  /** Takes the output. */
   take(): string {
     const { output } = this
     this.output = ""

@@ -36,7 +36,6 @@ export const refused = (server: string, what: string, cause: unknown): Execution
   return FailureCause.failed(`The MCP server ${server} failed at ${FailureCause.shown(what)}: ${said}`, cause)
 }
 
-/** An entry that can be connected to. */
 export type Usable = Exclude<McpEntry, { readonly _tag: "Unusable" }>
 
 /** A server that has become ready. */

@@ -6,7 +6,6 @@ import * as Layer from "effect/Layer"
 import * as Setting from "../../../domain/Setting.js"
 import * as Timeout from "../../../domain/Timeout.js"
 
-/** The settings of the connections to MCP servers. */
 export interface Settings {
   /** The time that a server may take to start and to answer the first message, in milliseconds. */
   readonly connectTimeout: number
@@ -14,10 +13,8 @@ export interface Settings {
   readonly timeout: number
 }
 
-/** The default settings. */
 export const defaults: Settings = { connectTimeout: 30_000, timeout: 120_000 }
 
-/** The variable of each setting. */
 export const variables = { connectTimeout: "SYNAPSE_MCP_CONNECT_TIMEOUT", timeout: "SYNAPSE_MCP_TIMEOUT" } as const
 
 /** The settings that connections to MCP servers are made with. */

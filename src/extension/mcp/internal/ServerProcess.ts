@@ -21,9 +21,7 @@ export interface ServerProcess {
   readonly end: () => Promise<void>
 }
 
-/** The program of a server. */
 export interface Program {
-  /** The path of the program. */
   readonly program: string
   readonly args: ReadonlyArray<string>
   readonly cwd: string
