@@ -138,6 +138,7 @@ const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<Sa
   if (typeof sandbox === "boolean") return { enabled: sandbox }
   const {
     allow = [],
+    allowedHosts = [],
     blacklist = [],
     deny = [],
     enabled,
@@ -160,7 +161,8 @@ const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<Sa
     whitelist: [...whitelist, ...allow],
     blacklist: [...blacklist, ...deny],
     env,
-    sockets
+    sockets,
+    allowedHosts
   }
 }
 

@@ -6,11 +6,13 @@ import * as ExitCode from "../domain/ExitCode.js"
 import { homeDirectory } from "../extension/skill/LocalSkillStore.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
+import type * as SandboxFile from "../sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../sandbox/denial/Explanation.js"
 import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
 import * as TemporaryDirectory from "../sandbox/platform/TemporaryDirectory.js"
 import * as BytePath from "../sandbox/policy/BytePath.js"
+import * as HostEntry from "../sandbox/policy/HostEntry.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as Name from "../sandbox/policy/Name.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
@@ -228,9 +230,49 @@ const why = (verdict: PolicyDecision.Verdict): string => {
   return `${name}: ${verdict.reason}${shown}`
 }
 
-/** Prints whether a path may be read or written, and which rule decides it; sets exit code 1 where it may not. */
-export const explain = (given: { readonly json: boolean; readonly path: string; readonly write: boolean }) =>
+interface Named {
+  readonly host: boolean
+  readonly path: string
+}
+
+/** Tests whether a word names a host: by its form, unless something of that name is there. */
+const isHost = ({ host, path }: Named): boolean =>
+  host || (HostEntry.isLikely(path) && Fs.lstatSync(path, { throwIfNoEntry: false }) === undefined)
+
+/** Tells whether a host may be reached; without a port, at any. */
+const explainHost = (given: string, json: boolean) =>
   Effect.gen(function* () {
+    const { policy } = yield* inspect
+    const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(given) ?? []
+    const host = HostEntry.canonical(name) ?? name
+    const { allowed = [], denied = [] } = policy.hosts ?? {}
+    const verdict = HostEntry.decide({ allowed, denied }, host, port === undefined ? undefined : Number(port))
+    const because = verdict.rule === undefined ? "" : `rule ${verdict.rule.pattern}: `
+    const reason = verdict.allowed ? PolicyDecision.describeSource(verdict.rule.source) : verdict.reason
+    const text = `${verdict.allowed ? "allowed" : "denied"} to reach ${Name.ofEntry(given)}: ${because}${reason}`
+    yield* print("stdout", json ? JSON.stringify({ host, ...verdict }) : text)
+    return verdict.allowed ? ExitCode.success : ExitCode.failure
+  })
+
+/** Adds a host to a list of `sandbox.json`; refuses to allow one that is denied. */
+const addHost = (list: SandboxFile.HostList, entry: string) =>
+  Effect.gen(function* () {
+    const config = yield* SandboxConfig.SandboxConfig
+    const { deniedHosts = [] } = (yield* config.load).policy.network
+    const denial = list === "allowedHosts" ? deniedHosts.find((other) => HostEntry.isSame(other, entry)) : undefined
+    if (denial !== undefined) {
+      return yield* complain(`${entry} is denied, which wins. Take that back first: synapse sandbox forget ${denial}`)
+    }
+    const isNew = yield* config.addHost(list, entry)
+    const done = list === "allowedHosts" ? "allowed" : "denied"
+    yield* print("stdout", `${done}${isNew ? "" : " already"}, to reach: ${Name.ofEntry(entry)}`)
+    return ExitCode.success
+  })
+
+/** Prints whether a path may be read or written, or a host reached, and which rule decides it; sets exit code 1 where it may not. */
+export const explain = (given: Named & { readonly json: boolean; readonly write: boolean }) =>
+  Effect.gen(function* () {
+    if (isHost(given)) return yield* explainHost(given.path, given.json)
     const text = yield* expand(given.path)
     const path = Path.resolve(text)
     const access = given.write ? "write" : "read"
@@ -264,10 +306,11 @@ export const clean = Effect.gen(function* () {
 
 /**
  * Adds a path to the whitelist of `sandbox.json`, or to what may be read where a built-in rule hides it; refuses it where a rule of
- * the user's own takes precedence.
+ * the user's own takes precedence. A host is added to the hosts that are allowed.
  */
-export const allow = (given: { readonly path: string; readonly write: boolean }) =>
+export const allow = (given: Named & { readonly write: boolean }) =>
   Effect.gen(function* () {
+    if (isHost(given)) return yield* addHost("allowedHosts", given.path)
     const text = yield* expand(given.path)
     const reason = SandboxEntry.notAPath(text)
     if (reason !== undefined) return yield* complain(`${JSON.stringify(given.path)} can't be allowed: ${reason}.`)
@@ -302,9 +345,10 @@ export const allow = (given: { readonly path: string; readonly write: boolean })
     return ExitCode.success
   }).pipe(Action.run)
 
-/** Adds a path or a pattern to the blacklist of `sandbox.json`. */
-export const deny = (given: { readonly path: string }) =>
+/** Adds a path or a pattern to the blacklist of `sandbox.json`, or a host to those that are denied. */
+export const deny = (given: Named) =>
   Effect.gen(function* () {
+    if (isHost(given)) return yield* addHost("deniedHosts", given.path)
     const entry = SandboxEntry.toEntry(of(given.path))
     const settings = yield* SandboxSettings.SandboxSettings
     const cwd = process.cwd()
@@ -327,6 +371,14 @@ export const deny = (given: { readonly path: string }) =>
     return ExitCode.success
   }).pipe(Action.run)
 
+const listed: Readonly<Record<SandboxFile.List | SandboxFile.HostList, string>> = {
+  whitelist: "whitelist",
+  blacklist: "blacklist",
+  readable: "readable paths",
+  allowedHosts: "allowed hosts",
+  deniedHosts: "denied hosts"
+}
+
 /** Removes an entry from the lists of `sandbox.json`. */
 export const forget = (given: { readonly path: string }) =>
   Effect.gen(function* () {
@@ -335,10 +387,7 @@ export const forget = (given: { readonly path: string }) =>
     const config = yield* SandboxConfig.SandboxConfig
     const gone = yield* config.forget(of(given.path), cwd)
     for (const { entry, list } of gone)
-      yield* print(
-        "stdout",
-        `forgotten: ${Name.ofEntry(entry)}, of the ${list === "readable" ? "readable paths" : list}`
-      )
+      yield* print("stdout", `forgotten: ${Name.ofEntry(entry)}, of the ${listed[list]}`)
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))
     return yield* complain(`${given.path} ${isBuiltIn ? "is built in, and stays" : `is not in ${config.file}`}.`)

@@ -16,6 +16,7 @@ export interface Given {
   /** The sockets that commands may use: their own, or all. */
   readonly unixSockets: Option.Option<"own" | "all">
   readonly allowSocket: ReadonlyArray<string>
+  readonly allowHost: ReadonlyArray<string>
   readonly temporary: Option.Option<SandboxSettings.TemporaryFiles>
   /** Tells who is asked where the policy denies something: `never` nobody, `terminal` a person. */
   readonly ask: Option.Option<string>
@@ -29,6 +30,7 @@ export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
 /** Returns the first option that was given which only a sandbox can follow; undefined where there is none. */
 export const onlyInSandbox = ({
   allow,
+  allowHost,
   allowRead,
   allowSocket,
   allowUnixSockets,
@@ -40,6 +42,7 @@ export const onlyInSandbox = ({
 }: Given): string | undefined => {
   if (allow.length > 0) return "--allow"
   if (allowRead.length > 0) return "--allow-read"
+  if (allowHost.length > 0) return "--allow-host"
   if (deny.length > 0) return "--deny"
   if (env.length > 0) return "--env"
   if (allowUnixSockets) return "--allow-unix-sockets"
@@ -72,6 +75,7 @@ export const toSettings = (
     ...(given.unixSockets._tag === "Some" ? { unixSockets: given.unixSockets.value === "own" ? "own" : true } : {}),
     ...(given.allowUnixSockets ? { unixSockets: true } : {}),
     sockets: given.allowSocket,
+    allowedHosts: given.allowHost,
     ...(given.temporary._tag === "Some" ? { temporaryFiles: given.temporary.value } : {})
   }
 ]

@@ -119,6 +119,11 @@ const session = {
     )
   ),
   allowSocket: list("allow-socket", "path", "A unix socket of a program outside that commands may use."),
+  allowHost: list(
+    "allow-host",
+    "host",
+    "A host on the network that commands may reach: example.com, *.example.com, example.com:8443, localhost:5432."
+  ),
   temporary: optional(choice("temporary", ["private", "host"] as const)).pipe(
     withPlaceholder("private | host"),
     withDescription(
@@ -326,11 +331,12 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define(
     "sandbox explain",
-    "Say whether a path may be read, and which rule says so; exit code 1 where it may not.",
+    "Say whether a path may be read, or a host reached, and which rule says so; exit code 1 where it may not.",
     {
       json: json(),
       write: flag("write").pipe(withDescription("Ask about writing, in place of reading.")),
-      path: path("What it is about, whether it is there or not.")
+      host: flag("host").pipe(withDescription("Ask about a host, where the name could be a path too.")),
+      path: path("A path, whether it is there or not, or a host, as example.com:443.")
     },
     (given) =>
       given.path.trim() === ""
@@ -339,17 +345,21 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define(
     "sandbox allow",
-    "Let sandboxed commands write to a path, or read one that a built-in rule hides, in every session to come.",
+    "Let sandboxed commands write to a path, read one that a built-in rule hides, or reach a host, in every session to come.",
     {
       write: flag("write").pipe(withDescription("Let them write what a built-in rule hides, too.")),
-      path: path("It and all below it; nothing around it.")
+      host: flag("host").pipe(withDescription("Allow a host, where the name could be a path too.")),
+      path: path("A path, and all below it; or a host: example.com, *.example.com, example.com:22, localhost:5432.")
     },
     (given) => later(loadSandbox, (actions) => actions.allow(given))
   ),
   define(
     "sandbox deny",
-    "Hide a path from sandboxed commands, in every session to come.",
-    { path: path("A path, or a quoted pattern: '*.pem' in every directory, '~/work/**/*.key' below one.") },
+    "Hide a path from sandboxed commands, or deny them a host, in every session to come.",
+    {
+      host: flag("host").pipe(withDescription("Deny a host, where the name could be a path too.")),
+      path: path("A path, or a quoted pattern: '*.pem' in every directory, '~/work/**/*.key' below one; or a host.")
+    },
     (given) => later(loadSandbox, (actions) => actions.deny(given))
   ),
   define(

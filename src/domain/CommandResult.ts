@@ -69,6 +69,8 @@ export interface CommandResult {
   /** The rule that denied it, as it was written; where no written rule did, the path, or the network. */
   readonly blockedResource?: string
   readonly blockedRule?: string
+  /** The hosts that it reached on the network, each with its port. */
+  readonly hosts?: ReadonlyArray<string>
   /** The shell's directory after the command, where the command changed it. */
   readonly movedTo?: string
   /** False where it was cancelled before it began, so that it was not run. */

@@ -15,7 +15,8 @@ const alsoText = ({ also }: Pick<Denial, "also">): string | undefined =>
     ? undefined
     : `Also denied: ${also.slice(0, mostOthers).join(", ")}${also.length > mostOthers ? `, and ${also.length - mostOthers} more` : ""}.`
 
-const requestText = ({ allow }: Pick<Denial, "allow">): string | undefined => {
+const requestText = ({ allow, host }: Pick<Denial, "allow" | "host">): string | undefined => {
+  if (host !== undefined) return `Ask the user to run: synapse sandbox allow ${host}`
   if (allow === undefined) return undefined
   const { exist, paths } = allow
   const first = exist ? "" : `create ${paths.length === 1 ? paths[0] : "what is missing"} and `
@@ -26,8 +27,15 @@ const requestText = ({ allow }: Pick<Denial, "allow">): string | undefined => {
 export const denialText = (denial: Denial): string => new ToldDenials().text(denial)
 
 /** Words a denial for a person: what was refused, whether anything ran, and what does the rest. */
-export const denialForPerson = ({ ran, rest, what }: Denial): string =>
-  [`sandbox: ${what}`, ran ? undefined : "Nothing was run.", rest].filter((line) => line !== undefined).join("\n")
+export const denialForPerson = ({ host, ran, rest, what }: Denial): string =>
+  [
+    `sandbox: ${what}`,
+    ran ? undefined : "Nothing was run.",
+    rest,
+    host === undefined ? undefined : `To let commands reach it: synapse sandbox allow ${host}`
+  ]
+    .filter((line) => line !== undefined)
+    .join("\n")
 
 /** The denials that a model was told in a session: each piece of advice is given once. */
 export class ToldDenials {
@@ -53,7 +61,8 @@ export class ToldDenials {
   /** Words a denial to a command that went on without it. */
   passing(denial: Denial): string {
     const isFirst = this.isNew("passing")
-    const request = requestText(denial)
+    // A host is often met in passing.
+    const request = denial.host === undefined ? requestText(denial) : undefined
     return [
       `sandbox: ${denial.what}${isFirst ? "; the command went on without it" : ""}.`,
       denial.rest,

@@ -32,7 +32,9 @@ export const Denial = Schema.TaggedStruct("Denial", {
   /** The paths that a user can allow, quoted for bash. Where `exist` is false, one has to be created first. */
   allow: Schema.optionalWith(Schema.Struct({ paths: Schema.Array(Schema.String), exist: Schema.Boolean }), {
     exact: true
-  })
+  }),
+  /** The entry that a user can allow for a host, quoted for bash. */
+  host: Schema.optionalWith(Schema.String, { exact: true })
 })
 
 /** One of the two streams of a command's output. */

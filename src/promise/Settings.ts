@@ -56,6 +56,8 @@ export interface Sandbox {
   readonly unixSockets?: boolean | "own" | undefined
   /** Unix sockets of programs outside that commands may use. */
   readonly sockets?: ReadonlyArray<string> | undefined
+  /** Hosts that commands may reach: `host`, `*.host`, `host:port`, an address, `localhost:port`. */
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
   /** False leaves commands without a directory for the caches of npm, pip and their like. */
   readonly toolCache?: boolean | undefined
   /** `host` shows commands the machine's `/tmp`; by default, they have their own, kept for the working directory. */
@@ -104,6 +106,7 @@ const sandbox: Fields.Fields = {
   },
   unixSockets: Fields.field('true, false or "own"', (value) => typeof value === "boolean" || value === "own"),
   sockets: Fields.texts,
+  allowedHosts: Fields.texts,
   toolCache: Fields.boolean,
   temporary: Fields.field('"private" or "host"', (value) => value === "private" || value === "host"),
   home: Fields.text

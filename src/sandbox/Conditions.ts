@@ -15,17 +15,24 @@ import { type Rule, writable } from "./policy/SandboxPolicy.js"
 import type { SandboxProviders } from "./SandboxProvider.js"
 
 /**
- * The confinement of commands. `Open`: nothing. `Confined`: a sandbox without a network, in which commands may write to
- * `writable` and below. `Impossible`: no sandbox can be made, so that nothing runs.
+ * The confinement of commands. `Open`: nothing. `Confined`: a sandbox in which commands may write to `writable` and below, and
+ * reach `hosts` alone, entries of the policy. `Impossible`: no sandbox can be made, so that nothing runs.
  */
 export type Confinement = Data.TaggedEnum<{
   Open: Record<never, never>
-  Confined: { readonly writable: ReadonlyArray<string> }
+  Confined: { readonly writable: ReadonlyArray<string>; readonly hosts: ReadonlyArray<string> }
   Impossible: { readonly reason: string }
 }>
 
 /** The constructors of Confinement. */
 export const Confinement = Data.taggedEnum<Confinement>()
+
+/** Tests whether commands reach no host. */
+export const isOffline: (confinement: Confinement) => boolean = Confinement.$match({
+  Open: () => false,
+  Confined: ({ hosts }) => hosts.length === 0,
+  Impossible: () => true
+})
 
 /** The conditions that commands run under. */
 export interface Conditions {
@@ -76,6 +83,7 @@ const ofFile =
       // What a person has allowed since the sandbox was made holds in it too.
       const granted = built.whitelist.filter(({ source }) => source === "runtime")
       return Confinement.Confined({
+        hosts: built.hosts?.allowed.map(({ pattern }) => pattern) ?? [],
         writable: outermost(
           enforced === undefined
             ? writable(built)

@@ -34,6 +34,8 @@ import * as Preflight from "./denial/Preflight.js"
 import * as CurrentSandbox from "./internal/CurrentSandbox.js"
 import * as RunningSandbox from "./internal/RunningSandbox.js"
 import { type Change, StartupGuard } from "./internal/StartupGuard.js"
+import { SandboxNetwork, type Seen } from "./network/SandboxNetwork.js"
+import { CurrentUpstream } from "./network/Upstream.js"
 import * as LoginShell from "./platform/LoginShell.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as ToolCache from "./platform/ToolCache.js"
@@ -180,6 +182,23 @@ const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1)
 const mergedOf = (command: string, { stdout }: CommandResult.CommandResult): string =>
   merges.test(command) ? stdout : ""
 
+const unseen: Seen = { refused: [], reached: [] }
+
+/** Matches how programs say that a connection was not made, or was cut. */
+const cut = /reset|hang up|\bSSL|\bTLS|EOF|empty reply|connect|unreachable|resol|network|fetch|timed? ?out/i
+
+/** Tests whether a command failed for a host that was refused: it says nothing, names the host, or speaks of a connection. */
+const saysOfHosts = (command: string, { stderr, stdout }: CommandResult.CommandResult, { refused }: Seen): boolean => {
+  const said = `${stderr}\n${stdout.slice(-longestOutput)}`
+  return (
+    refused.length > 0 &&
+    (stderr.trim() === "" ||
+      cut.test(stderr) ||
+      CommandWords.programIn(command) !== undefined ||
+      refused.some(({ host }) => command.includes(host) || said.includes(host)))
+  )
+}
+
 /** Makes a sandbox. Its shell starts with the first command, and ends with the scope. */
 const makeLocalSandboxBackend = (
   policy: SandboxPolicy,
@@ -217,13 +236,17 @@ const makeLocalSandboxBackend = (
         for (const { apply } of guard.allChanges([])) attempt(apply)
       })
     )
+    const { hosts } = policy
+    const upstream = yield* CurrentUpstream
+    const network = hosts && new SandboxNetwork(() => hosts, upstream)
     const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(
       policy,
       () => {
         // What the command that runs has just made, it may go on writing; older processes are in the background.
         runFork(running.evict(busy === 0 ? undefined : ProcessTable.ticksAt(since)), { scope })
       },
-      (heads) => guard.begin(heads)
+      (heads) => guard.begin(heads),
+      network && ((live) => network.attach(live))
     )
     const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
@@ -345,11 +368,14 @@ const makeLocalSandboxBackend = (
       command: string,
       before: string,
       cwd: string,
-      result: CommandResult.CommandResult
+      given: CommandResult.CommandResult
     ): Effect.Effect<SandboxResult> => {
+      const seen = network?.take() ?? unseen
+      const result = seen.reached.length === 0 ? given : { ...given, hosts: seen.reached }
       const asked = isAsked(result)
       const merged = mergedOf(command, result)
-      if (!asked && !PassingDenial.isLikely(command, { stderr: result.stderr, merged }))
+      const events = seen.refused.map(Denial.host)
+      if (events.length === 0 && !asked && !PassingDenial.isLikely(command, { stderr: result.stderr, merged }))
         return Effect.succeed({ ...result, blocked: false })
       const outcome = {
         command,
@@ -358,28 +384,31 @@ const makeLocalSandboxBackend = (
         stderr: result.stderr,
         stdout: result.stdout,
         merged,
-        resolvesLocally: Attribution.isLocal,
+        resolvesLocally: network === undefined ? Attribution.isLocal : () => false,
         masks: running.masks(),
         processes: running.processes(),
         // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
       }
       return Effect.sync((): SandboxResult => {
-        const denials = attribute(outcome)
+        const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
+        const denials = [...attribute(outcome), ...(isOfHosts ? events : [])]
         const denial = Attribution.causeOf(denials, result)
         if (denial !== undefined) {
           passing.note(denial)
           const rest = GitAdvice.rest(outcome) ?? (denial.access === "read" ? undefined : GitAdvice.worktree(command))
           return blocked(result, denial, Attribution.othersOf(denials, denial), rest)
         }
-        const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
+        const isSilent = network === undefined && result.exitCode !== ExitCode.success && result.stderr.trim() === ""
         if (isSilent && denials.some(({ how }) => how === "counter")) {
           return { ...withNotice(result, reached), blocked: false }
         }
         const refused = denials.find(({ access }) => access === "network")
+        const refusedHosts = isOfHosts ? undefined : passing.ofHosts(events)
         if (result.exitCode !== ExitCode.success) {
-          return { ...withDenied(result, passing.hidden(outcome)), blocked: false }
+          return { ...withDenied(result, refusedHosts ?? passing.hidden(outcome)), blocked: false }
         }
+        if (refusedHosts !== undefined) return { ...withDenied(result, refusedHosts), blocked: false }
         const told = withDenied(result, passing.notice({ ...outcome, denials, isPipeline: asked }))
         return refused === undefined || !asked
           ? { ...told, blocked: false }
@@ -407,7 +436,7 @@ const makeLocalSandboxBackend = (
       const told = (result: CommandResult.CommandResult) => {
         const failures = [unsearched, unread]
         unsearched = unread = undefined
-        const notices = [...failures, running.notice(), ofRepository(command), ofEmpty(), notice]
+        const notices = [...failures, running.notice(), network?.notice(), ofRepository(command), ofEmpty(), notice]
         const all = notices.reduce(withNotice, result)
         const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
         const noted = withMissed(all, withheld.missed(command, running.withheld(), output))

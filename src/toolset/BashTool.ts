@@ -22,6 +22,7 @@ import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { BashRouter } from "../router/BashRouter.js"
+import * as Conditions from "../sandbox/Conditions.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as BashArguments from "./BashArguments.js"
 import * as Description from "./Description.js"
@@ -46,7 +47,7 @@ export const hintForPerson = (
     const commands = ["bash", ...ReservedName.callable]
     const here: Correction.Here = {
       offers: (name) => commands.includes(name.split(" ", 1).join()) || commands.includes(name.replace(/:.*/s, ":*")),
-      isOffline: sandbox.conditions().confinement._tag !== "Open"
+      isOffline: Conditions.isOffline(sandbox.conditions().confinement)
     }
     return Effect.zipWith(
       sandbox.cwd,
@@ -145,7 +146,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const here: Correction.Here = {
       offers: (command) => offers(registry, command),
       get isOffline() {
-        return sandbox.conditions().confinement._tag !== "Open"
+        return Conditions.isOffline(sandbox.conditions().confinement)
       }
     }
 

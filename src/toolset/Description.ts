@@ -161,11 +161,19 @@ const results = [
 
 const confined = Confinement.$match({
   Open: () => "There is no sandbox: commands have all rights of the user who runs them.",
-  Confined: ({ writable }) =>
-    `A sandbox holds every command: it writes only ${written(writable)}, can't read secrets such as ~/.ssh or .env files, and has no network: its localhost is the sandbox's own. A denial names its rule.`,
+  Confined: ({ hosts, writable }) =>
+    `A sandbox holds every command: it writes only ${written(writable)}, can't read secrets such as ~/.ssh or .env files, and ${reaching(hosts)}: its localhost is the sandbox's own. A denial names its rule.`,
   Impossible: ({ reason }) => `No command can run at present: ${bounded(reason)}`
 })
 
+const reaching = (hosts: ReadonlyArray<string>): string => {
+  if (hosts.length === 0) return "has no network"
+  const named = hosts.slice(0, mostHosts).map(ForeignText.escape)
+  return `reaches no host but ${named.join(", ")}${hosts.length > mostHosts ? ` and ${hosts.length - mostHosts} more` : ""}`
+}
+
+/** The most hosts that are named. */
+const mostHosts = 8
 /** The most directories that are named, and the most characters of all together. */
 const mostRoots = 6
 const longestRoots = 300

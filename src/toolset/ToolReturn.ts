@@ -350,6 +350,8 @@ export interface Extras {
   readonly denied?: Diagnostic.Denial
   readonly blockedResource?: string
   readonly blockedRule?: string
+  /** The hosts that the command reached on the network, each with its port. */
+  readonly hosts?: ReadonlyArray<string>
 }
 
 /**
@@ -529,6 +531,7 @@ const failed = (
 const outputOf = (output: Output): Extras => ({
   stdout: output.stdout,
   stderr: output.stderr,
+  ...(output.hosts === undefined ? undefined : { hosts: output.hosts }),
   ...(output.stdoutFile === undefined ? undefined : { stdoutFile: output.stdoutFile }),
   ...(output.stderrFile === undefined ? undefined : { stderrFile: output.stderrFile }),
   ...(output.images === undefined ? undefined : { images: output.images }),

@@ -15,9 +15,9 @@ const sandbox = (home: string, ...args: ReadonlyArray<string>) =>
 
 const usages = [
   "policy [--json]",
-  "explain [--json] [--write] <path>",
-  "allow [--write] <path>",
-  "deny <path>",
+  "explain [--json] [--write] [--host] <path>",
+  "allow [--write] [--host] <path>",
+  "deny [--host] <path>",
   "forget <path>",
   "clean"
 ]
@@ -271,8 +271,41 @@ describe("synapse sandbox", () => {
       Fs.writeFileSync(`${home}/sandbox.json`, '{"policy":{"network":{"allowNetwork":true}}}')
       assert.match(
         (yield* sandbox(home, "policy"))[1],
-        /There is no network \(`allowNetwork: true` in sandbox\.json has no effect\)\.\n$/
+        /There is no network \(`allowNetwork: true` in sandbox\.json has no effect: name the hosts in `allowedHosts`\)\.\n$/
       )
+    })
+  )
+
+  it.scoped("allow, deny, explain and forget take hosts", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const run = (...args: ReadonlyArray<string>) =>
+        Effect.map(sandbox(home, ...args), ([code, out, err]) => [code, out + err])
+      assert.deepStrictEqual(yield* run("allow", "example.com"), [0, "allowed, to reach: example.com\n"])
+      assert.deepStrictEqual(yield* run("allow", "example.com"), [0, "allowed already, to reach: example.com\n"])
+      assert.deepStrictEqual(yield* run("allow", "--host", "mirror"), [0, "allowed, to reach: mirror\n"])
+      assert.deepStrictEqual(yield* run("deny", "*.example.com"), [0, "denied, to reach: *.example.com\n"])
+      const { network } = JSON.parse(Fs.readFileSync(`${home}/sandbox.json`, "utf8")).policy
+      assert.deepStrictEqual(network, { allowedHosts: ["example.com", "mirror"], deniedHosts: ["*.example.com"] })
+      assert.deepStrictEqual(yield* run("explain", "example.com:443"), [
+        0,
+        "allowed to reach example.com:443: rule example.com: sandbox.json\n"
+      ])
+      assert.deepStrictEqual(yield* run("explain", "example.com:22"), [
+        1,
+        "denied to reach example.com:22: example.com allows port 443 and 80, and not 22\n"
+      ])
+      assert.deepStrictEqual(yield* run("explain", "a.example.com"), [
+        1,
+        "denied to reach a.example.com: rule *.example.com: on the list of denied hosts\n"
+      ])
+      assert.match(String((yield* run("policy"))[1]), /Hosts that can be reached:\n {2}example.com {2}sandbox.json/)
+      assert.match(String((yield* run("allow", "*.example.com"))[1]), /is denied, which wins.*forget/)
+      assert.match(String((yield* run("allow", "--host", "*.com"))[1]), /anybody can have a name below com/)
+      assert.deepStrictEqual(yield* run("forget", "EXAMPLE.com."), [
+        0,
+        "forgotten: example.com, of the allowed hosts\n"
+      ])
     })
   )
 

@@ -34,7 +34,7 @@ export const floors: Readonly<Record<string, Floors>> = {
   agent: [["."], ["transcript"], ["loop"], ["model"]],
   commands: [["bash", "edit", "mcp", "read", "search", "skill", "task", "todo", "write"]],
   extension: [["."], ["mcp", "skill"]],
-  sandbox: [["."], ["permission"], ["denial"], ["platform"], ["config"], ["policy"]],
+  sandbox: [["."], ["permission"], ["denial"], ["network"], ["platform"], ["config"], ["policy"]],
   "sandbox/platform": [["linux", "macos"], ["."]],
   "sandbox/platform/linux": [["."], ["live"], ["check"], ["start"], ["plan"]]
 }

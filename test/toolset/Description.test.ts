@@ -13,7 +13,7 @@ describe("the tool's description", () => {
 
   it("says what confines commands, and nothing where that is not known", () => {
     assert.include(
-      said(Confinement.Confined({ writable: ["/work/a", "/tmp"] })),
+      said(Confinement.Confined({ hosts: [], writable: ["/work/a", "/tmp"] })),
       "it writes only under /work/a, /tmp, can't read"
     )
     assert.include(said(Confinement.Open()), "There is no sandbox:")
@@ -31,14 +31,17 @@ describe("the tool's description", () => {
   it("stays short, however many and however long the directories and reasons are", () => {
     const base = said(Confinement.Open()).length
     const many = Array.from({ length: 50 }, (_, at) => `/d${at}`)
-    assert.include(said(Confinement.Confined({ writable: many })), "/d5 and 44 more,")
-    assert.include(said(Confinement.Confined({ writable: ["/a\nb", "x".repeat(5000)] })), "under /a\\nb and 1 more,")
+    assert.include(said(Confinement.Confined({ hosts: [], writable: many })), "/d5 and 44 more,")
     assert.include(
-      said(Confinement.Confined({ writable: ["x".repeat(5000)] })),
+      said(Confinement.Confined({ hosts: [], writable: ["/a\nb", "x".repeat(5000)] })),
+      "under /a\\nb and 1 more,"
+    )
+    assert.include(
+      said(Confinement.Confined({ hosts: [], writable: ["x".repeat(5000)] })),
       "only in one directory, with long names,"
     )
     for (const confinement of [
-      Confinement.Confined({ writable: Array.from({ length: 50 }, () => "y".repeat(100)) }),
+      Confinement.Confined({ hosts: [], writable: Array.from({ length: 50 }, () => "y".repeat(100)) }),
       Confinement.Impossible({ reason: "z".repeat(10_000) })
     ]) {
       assert.isBelow(said(confinement).length, base + 600)

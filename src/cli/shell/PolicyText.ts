@@ -1,4 +1,5 @@
 /** Words for a person what commands may read and write. */
+import type { HostRule } from "../../sandbox/policy/HostEntry.js"
 import * as Name from "../../sandbox/policy/Name.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import { networkRemark, type Rule, type SandboxPolicy, writable } from "../../sandbox/policy/SandboxPolicy.js"
@@ -19,6 +20,11 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
   return rows.length === 0 ? [] : ["", heading, ...rows.map(([what, source]) => `  ${what.padEnd(width)}  ${source}`)]
 }
 
+const hostsIn = (heading: string, rules: ReadonlyArray<HostRule>): ReadonlyArray<string> =>
+  rules.length === 0
+    ? []
+    : ["", heading, ...rules.map(({ pattern, source }) => `  ${pattern}  ${PolicyDecision.describeSource(source)}`)]
+
 /** Tests whether a rule is a pattern for files in any directory. */
 export const isAnywhere = ({ kind, path }: Rule): boolean => kind === "glob" && path.startsWith("/**")
 
@@ -35,17 +41,21 @@ const socketsRisk = {
 
 /** Returns the lines for the rules of a policy. */
 export const rules = (policy: SandboxPolicy): ReadonlyArray<string> => {
-  const { blacklist, environment = [], granted = [], readonly, unixSockets } = policy
+  const { blacklist, environment = [], granted = [], hosts, readonly, unixSockets } = policy
   return [
     ...section("Read and write:", writable(policy)),
     ...section("Never read or written:", blacklist),
     ...(blacklist.some(isAnywhere) ? ["", named] : []),
     ...section("Allowed to be read all the same:", granted),
     ...section("Never written:", readonly),
+    ...hostsIn("Hosts that can be reached:", hosts?.allowed ?? []),
+    ...hostsIn("Hosts that can never be reached:", hosts?.denied ?? []),
     ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
     "",
     ...(unixSockets === undefined ? [] : [socketsRisk[unixSockets === true ? "all" : unixSockets]]),
-    `Everything else can be read. There is no network${networkRemark(policy)}`
+    hosts === undefined
+      ? `Everything else can be read. There is no network${networkRemark(policy)}`
+      : `Everything else can be read. No other host can be reached${networkRemark(policy)}`
   ]
 }
 

@@ -15,6 +15,7 @@ import * as PrivateDirectory from "../../session/PrivateDirectory.js"
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as DefaultSecrets from "../policy/DefaultSecrets.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
+import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PathGlob from "../policy/PathGlob.js"
@@ -25,7 +26,7 @@ import * as RealPath from "../policy/RealPath.js"
 import type { Rule, RuleSource, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
-import type { List, SandboxFile, Written } from "./SandboxFile.js"
+import type { HostList, List, SandboxFile, Written } from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as StartupFiles from "./StartupFiles.js"
 import * as TrustedFiles from "./TrustedFiles.js"
@@ -43,6 +44,8 @@ export interface RuntimeRules {
   readonly blacklist?: ReadonlyArray<string>
   /** Exact, absolute paths that a person allowed to read although they are on the blacklist. */
   readonly granted?: ReadonlyArray<string>
+  /** Entries for hosts that a person allowed. */
+  readonly allowedHosts?: ReadonlyArray<string>
 }
 
 /**
@@ -285,6 +288,28 @@ class Build {
     )
   }
 
+  /** Reads the entries that a source adds to a list of hosts. */
+  hosts(
+    list: HostList,
+    entries: ReadonlyArray<string> = [],
+    source: RuleSource,
+    origin: string,
+    prefix = ""
+  ): Either.Either<ReadonlyArray<HostEntry.HostRule>, SandboxConfigError> {
+    return Either.all(
+      entries.map((pattern, at) =>
+        Either.mapBoth(HostEntry.parse(pattern, list === "allowedHosts" ? "allowed" : "denied"), {
+          onLeft: (why) =>
+            new SandboxConfigError({
+              ...{ origin, path: `${prefix}${list}[${at}]`, remedy: correct },
+              reason: `${JSON.stringify(pattern)} can't be on the list of hosts: ${why}`
+            }),
+          onRight: (meaning) => ({ ...meaning, pattern, source })
+        })
+      )
+    )
+  }
+
   /** Returns what stays read-only, whatever the lists say. */
   readonly(whitelist: ReadonlyArray<Rule>, startup: ReadonlyArray<string>): ReadonlyArray<Rule> {
     const { program } = this.settings
@@ -419,6 +444,7 @@ export const checkSettings = (cwd: string, settings: Settings): SandboxConfigErr
     build.rules("blacklist", settings.blacklist, "user", origin),
     build.rules("readable", settings.readable, "user", origin),
     build.sockets(settings.sockets, "user", origin, "sockets"),
+    build.hosts("allowedHosts", settings.allowedHosts, "user", origin),
     variablesOf({ [origin]: settings.env })
   ]
   return all
@@ -479,6 +505,14 @@ export const merge = (
       ...(yield* build.sockets(config.policy.sockets, "file", file, "policy.sockets")),
       ...(yield* build.sockets(settings.sockets, "user", "the settings", "sockets"))
     ]
+    const allowedHosts = [
+      ...(yield* build.hosts("allowedHosts", config.policy.network.allowedHosts, "file", file, "policy.network.")),
+      ...(yield* build.hosts("allowedHosts", settings.allowedHosts, "user", "the settings")),
+      ...(yield* build.hosts("allowedHosts", runtime.allowedHosts, "runtime", "this session"))
+    ]
+    const deniedHosts = yield* build.hosts(
+      ...(["deniedHosts", config.policy.network.deniedHosts, "file", file, "policy.network."] as const)
+    )
     const isNamed = (name: string) => sockets.some(({ path }) => path === settings.variables[name])
     const environment = [
       ...(yield* variablesOf({ [file]: config.env, "the settings": settings.env })),
@@ -505,6 +539,7 @@ export const merge = (
       ...(opened.length === 0 ? undefined : { opened }),
       allowNetwork: false,
       ...(config.policy.network.isAsked === true ? { asksForNetwork: true } : undefined),
+      ...(allowedHosts.length === 0 ? undefined : { hosts: { allowed: allowedHosts, denied: deniedHosts } }),
       ...(unixSockets !== false || sockets.length > 0 ? { unixSockets: unixSockets || "own" } : undefined),
       ...(processes === undefined ? undefined : { processes }),
       ...(sharedMemory === undefined ? undefined : { sharedMemory }),

@@ -19,6 +19,7 @@ import { InvalidUsage } from "../../domain/CommandError.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as Directories from "../../files/Directories.js"
 import * as RegularFile from "../../files/RegularFile.js"
+import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PathGlob from "../policy/PathGlob.js"
@@ -176,6 +177,11 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
      * Fails with InvalidUsage for an entry that no blacklist may hold.
      */
     readonly addBlacklist: (entry: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
+    /** Adds an entry to a list of hosts permanently. Returns whether it is new; fails with InvalidUsage for one that names no host. */
+    readonly addHost: (
+      list: SandboxFile.HostList,
+      entry: string
+    ) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
     /**
      * Removes the entries that are written like this one, or mean the same when read from `cwd`. Returns the removed
      * entries.
@@ -224,10 +230,18 @@ const over = (
     addWhitelist: (path) => allow(path, "whitelist"),
     addReadable: (path) => allow(path, "readable"),
     addBlacklist: (entry) => add("blacklist", entry, "/"),
+    addHost: (list, entry) =>
+      Either.match(HostEntry.parse(entry, list === "allowedHosts" ? "allowed" : "denied"), {
+        onLeft: (reason): Effect.Effect<boolean, InvalidUsage | SandboxConfigError> =>
+          new InvalidUsage({ reason: `${JSON.stringify(entry)} can't be on the list of hosts: ${reason}.` }),
+        onRight: () => change(SandboxFile.add(list, entry))
+      }),
     forget: Effect.fn("SandboxConfig.forget")(function* (entry, cwd) {
       const isSame = PathEntry.sameAs(entry, { ...settings, cwd })
+      const isToGo = (found: SandboxFile.Entry) =>
+        SandboxFile.placeOf(found.list) === "network" ? HostEntry.isSame(entry, found.entry) : isSame(found.entry)
       const gone: Array<SandboxFile.Entry> = []
-      yield* change(SandboxFile.remove((found) => isSame(found.entry) && gone.push(found) > 0))
+      yield* change(SandboxFile.remove((found) => isToGo(found) && gone.push(found) > 0))
       return gone
     })
   }
@@ -269,7 +283,10 @@ export const layerMemory = (
         Effect.sync(() => {
           const lists = toChanged(config)
           if (lists === undefined) return false
-          config = { ...config, policy: { ...config.policy, filesystem: { ...config.policy.filesystem, ...lists } } }
+          for (const [list, entries] of Object.entries(lists)) {
+            const place = SandboxFile.placeOf(list as SandboxFile.List | SandboxFile.HostList)
+            config = { ...config, policy: { ...config.policy, [place]: { ...config.policy[place], [list]: entries } } }
+          }
           return true
         })
       return over(

@@ -23,19 +23,31 @@ const Filesystem = Schema.Struct({
   hidden: hidden.annotations({ description: "`empty`: hidden files read as empty ones" }),
   readable: entries.annotations({ description: "paths that commands may read although a built-in rule hides them" })
 })
-/** `allowNetwork` is always false, whatever the file says: no rule gives access to the network. */
+const hosts = {
+  allowedHosts: Schema.optional(Schema.Array(Schema.String)).annotations({
+    description: "hosts that commands may reach: `host`, `*.host`, `host:port`, an address, `localhost:port`"
+  }),
+  deniedHosts: Schema.optional(Schema.Array(Schema.String)).annotations({
+    description: "hosts that commands may not reach, whatever is allowed"
+  })
+}
+/** `allowNetwork` is always false, whatever the file says: only hosts that are named are reached. */
 const Network = Schema.transform(
   Schema.Struct({
-    allowNetwork: Schema.optional(Schema.Unknown).annotations({ description: "no effect: commands have no network" })
+    allowNetwork: Schema.optional(Schema.Unknown).annotations({
+      description: "no effect: name the hosts in `allowedHosts`"
+    }),
+    ...hosts
   }),
-  Schema.Struct({ allowNetwork: Schema.Literal(false), isAsked: Schema.optional(Schema.Literal(true)) }),
+  Schema.Struct({ allowNetwork: Schema.Literal(false), isAsked: Schema.optional(Schema.Literal(true)), ...hosts }),
   {
     strict: true,
-    decode: ({ allowNetwork }) => ({
+    decode: ({ allowNetwork, ...named }) => ({
+      ...named,
       allowNetwork: false as const,
       ...(allowNetwork === true ? { isAsked: true as const } : undefined)
     }),
-    encode: ({ isAsked = false }) => ({ allowNetwork: isAsked })
+    encode: ({ isAsked = false, allowNetwork: _, ...named }) => ({ ...named, allowNetwork: isAsked })
   }
 )
 const Policy = Schema.Struct({
@@ -116,7 +128,7 @@ const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "": ["enabled", "provider", "policy", "env", "profile", "providerOptions"],
   policy: ["filesystem", "network", ...switches],
   "policy.filesystem": ["whitelist", "blacklist", "readable", "hidden"],
-  "policy.network": ["allowNetwork"],
+  "policy.network": ["allowNetwork", "allowedHosts", "deniedHosts"],
   "policy.limits": ["processes", "sharedMemory"]
 }
 
@@ -138,6 +150,9 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
       return { path: at, reason: "it has no effect here: its place is the top of the file" }
     if (switches.includes(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.${name}` }
+    }
+    if (/^(?:allowed|denied)Hosts$/i.test(name)) {
+      return { path: at, reason: "it has no effect here: its place is policy.network" }
     }
     if (/^(?:whitelist|blacklist|readable|hidden)$/i.test(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.filesystem.${name.toLowerCase()}` }
@@ -170,13 +185,21 @@ export const decode = (value: unknown): Either.Either<SandboxFile, JsonText.Flaw
 export type List = "whitelist" | "blacklist" | "readable"
 
 /**
+ * The name of a list in `policy.network`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type HostList = "allowedHosts" | "deniedHosts"
+
+/**
  * An entry, and the list that it is on.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Entry {
-  readonly list: List
+  readonly list: List | HostList
   readonly entry: string
 }
 
@@ -186,7 +209,7 @@ export interface Entry {
  * @since 0.1.0
  * @category models
  */
-export type Lists = { readonly [list in List]?: SandboxFile["policy"]["filesystem"][list] }
+export type Lists = { readonly [list in List | HostList]?: ReadonlyArray<Written> }
 
 /**
  * An entry of a list, as the file has it.
@@ -213,15 +236,30 @@ export const textOf = (entry: Written): string => (typeof entry === "string" ? e
 export type Change = (config: SandboxFile) => Lists | undefined
 
 /**
+ * Returns the object of `policy` that holds a list.
+ *
+ * @since 0.1.0
+ */
+export const placeOf = (list: List | HostList): "filesystem" | "network" =>
+  list === "allowedHosts" || list === "deniedHosts" ? "network" : "filesystem"
+
+const lists = ["whitelist", "blacklist", "readable", "allowedHosts", "deniedHosts"] as const
+
+const entriesOf = ({ policy: { filesystem, network } }: SandboxFile, list: List | HostList): ReadonlyArray<Written> =>
+  ({ ...filesystem, ...network })[list] ?? []
+
+/**
  * Appends an entry to a list, unless it is there already.
  *
  * @since 0.1.0
  * @category combinators
  */
 export const add =
-  (list: List, entry: string): Change =>
-  ({ policy: { filesystem } }) =>
-    filesystem[list].some((one) => textOf(one) === entry) ? undefined : { [list]: [...filesystem[list], entry] }
+  (list: List | HostList, entry: string): Change =>
+  (config) => {
+    const entries = entriesOf(config, list)
+    return entries.some((one) => textOf(one) === entry) ? undefined : { [list]: [...entries, entry] }
+  }
 
 /**
  * Removes all matching entries from the lists.
@@ -231,10 +269,11 @@ export const add =
  */
 export const remove =
   (isToGo: (entry: Entry) => boolean): Change =>
-  ({ policy: { filesystem } }) => {
-    const changed = (["whitelist", "blacklist", "readable"] as const).flatMap((list) => {
-      const left = filesystem[list].filter((entry) => !isToGo({ list, entry: textOf(entry) }))
-      return left.length < filesystem[list].length ? [[list, left] as const] : []
+  (config) => {
+    const changed = lists.flatMap((list) => {
+      const entries = entriesOf(config, list)
+      const left = entries.filter((entry) => !isToGo({ list, entry: textOf(entry) }))
+      return left.length < entries.length ? [[list, left] as const] : []
     })
     return changed.length === 0 ? undefined : Object.fromEntries(changed)
   }
@@ -249,10 +288,10 @@ const childOf = (value: unknown, name: string): unknown => (Predicate.isReadonly
  * @category combinators
  */
 export const editsFor = (value: unknown, lists: Lists): ReadonlyArray<JsonText.Edit> => {
-  const filesystem = childOf(childOf(value, "policy"), "filesystem")
   return Object.entries(lists).flatMap(([list, entries]): ReadonlyArray<JsonText.Edit> => {
-    const path = ["policy", "filesystem", list]
-    const old = childOf(filesystem, list)
+    const place = placeOf(list as List | HostList)
+    const path = ["policy", place, list]
+    const old = childOf(childOf(childOf(value, "policy"), place), list)
     if (!Array.isArray(old)) return [JsonText.Edit.Set({ path, value: entries })]
     const [before, after] = [new Set(old.map(textOf)), new Set(entries.map(textOf))]
     const gone = old.flatMap((entry, at) => (after.has(textOf(entry)) ? [] : [at]))

@@ -100,6 +100,8 @@ export interface Settings {
   readonly unixSockets: boolean | "own" | undefined
   /** Unix sockets of programs outside that commands may use, added to those of `sandbox.json`. */
   readonly sockets: ReadonlyArray<string>
+  /** Hosts that commands may reach, added to those of `sandbox.json`. */
+  readonly allowedHosts: ReadonlyArray<string>
   /** Gives commands a directory for the caches of tools, or not; where undefined, `sandbox.json` decides. */
   readonly toolCache: boolean | undefined
   /** `host` shows commands the machine's `/tmp`, `private` gives them their own; where undefined, `sandbox.json` decides. */
@@ -151,6 +153,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
     env: [],
     unixSockets: undefined,
     sockets: [],
+    allowedHosts: [],
     toolCache: undefined,
     temporaryFiles: undefined,
     ...settings

@@ -371,13 +371,14 @@ export const causeOf = (
   denials: ReadonlyArray<Denial.Denial>,
   { exitCode }: { readonly exitCode: number }
 ): Denial.Denial | undefined => {
-  const [first, ...others] = exitCode === 0 ? [] : denials.filter(({ how }) => how === "verified-text")
+  const [first, ...others] =
+    exitCode === 0 ? [] : denials.filter(({ how }) => how === "verified-text" || how === "event")
   return first?.isMet === true ? (others.find(({ isMet }) => isMet !== true) ?? first) : first
 }
 
 /** Returns the further denials beside the cause that messages tell. */
 export const othersOf = (denials: ReadonlyArray<Denial.Denial>, cause: Denial.Denial): ReadonlyArray<Denial.Denial> =>
-  denials.filter((each) => each !== cause && each.how === "verified-text")
+  denials.filter((each) => each !== cause && (each.how === "verified-text" || each.how === "event"))
 
 /** Matches the beginning of a message that is, for a read, no reason to fail. */
 const warning = /^\s*warning: /i

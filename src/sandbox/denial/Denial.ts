@@ -1,5 +1,6 @@
 /** A denial by the sandbox's policy, and the evidence for it. */
 
+import type { Refused } from "../network/Gateway.js"
 import * as Name from "../policy/Name.js"
 import { notWhitelisted } from "../policy/PolicyDecision.js"
 import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
@@ -8,9 +9,9 @@ import type * as SystemCalls from "./internal/SystemCalls.js"
 /**
  * The evidence for a denial. `preflight`: the command's words tell it before it runs. `verified-text`: a message tells
  * it, and the policy (for the network: the kernel's counters) confirms it. `counter`: the kernel counted it, and no
- * message tells what it was.
+ * message tells what it was. `event`: the sandbox's own network refused it.
  */
-export type Evidence = "preflight" | "verified-text" | "counter"
+export type Evidence = "preflight" | "verified-text" | "counter" | "event"
 
 /** An access that the policy denied, with the rule and the evidence. */
 export interface Denial {
@@ -27,6 +28,8 @@ export interface Denial {
   readonly isOfFile?: true
   /** True where a program met the file on its way through directories, and the command does not name it: nobody is asked. */
   readonly isMet?: true
+  /** The entry that would allow the host. */
+  readonly grant?: string | undefined
   /** What to do instead, where the rule is not of a list. */
   readonly next?: string
 }
@@ -70,6 +73,19 @@ export const network = (how: Evidence, host = anyHost): Denial => ({
   how
 })
 
+const unnamed = "allowedHosts"
+
+/** Makes the denial of a host that the sandbox's network refused. */
+export const host = ({ grant, host: name, port, reason, rule }: Refused): Denial => ({
+  resource: port === undefined ? name : `${name}:${port}`,
+  access: "network",
+  rule: rule?.pattern ?? unnamed,
+  source: rule?.source ?? "default",
+  reason,
+  how: "event",
+  grant
+})
+
 /** Makes the denial of a system call. Of a unix socket, `path` is the one that a message names. */
 export const system = ({ next, reason, rule, what }: SystemCalls.Refusal, path = anySocket): Denial => ({
   resource: rule === unixSockets ? path : what,
@@ -105,6 +121,7 @@ export const ruleOf = ({ rule, source }: Pick<Denial, "rule" | "source">): strin
 /** Writes what a denial refused: `/x is read-only`. */
 export const whatOf = (denial: Denial): string => {
   const name = nameOf(denial)
+  if (denial.how === "event") return `${name} is not allowed: ${denial.reason}`
   if (denial.access === "network" && !isSocket(denial)) {
     return isNameless(denial) ? "there is no network" : `there is no network, so ${name} can't be reached`
   }

@@ -2,9 +2,11 @@
 
 import * as Os from "node:os"
 import * as Path from "node:path"
+import * as Either from "effect/Either"
 import * as Quote from "../../bash/Quote.js"
 import * as Attempt from "../../domain/Attempt.js"
 import type * as Diagnostic from "../../domain/Diagnostic.js"
+import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
@@ -93,6 +95,14 @@ const writableIn = (policy: SandboxPolicy): string => {
   return `Writable: ${roots.length === 0 ? "nothing" : roots.map(Name.ofEntry).join(", ")}.`
 }
 
+/** Returns the entry that would allow a host; undefined where none does, or no host is known. */
+const grantOf = (denial: Denial.Denial, { unattended }: SandboxPolicy): string | undefined => {
+  if (denial.access !== "network" || unattended === true) return undefined
+  if (denial.how === "event") return denial.grant
+  const isHost = !Denial.isSocket(denial) && !Denial.isNameless(denial)
+  return isHost && Either.isRight(HostEntry.parse(denial.resource, "allowed")) ? denial.resource : undefined
+}
+
 /** Says what is allowed instead, and what to do next. */
 const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: boolean): ReadonlyArray<string> => {
   const { access, rule, source } = denial
@@ -106,11 +116,19 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
   if (denial.next !== undefined) {
     return [unattended === true ? "Say in your answer what needs it." : denial.next]
   }
+  if (denial.how === "event") {
+    if (unattended === true) return ["Say in your answer what is needed from there."]
+    return source === "file" && denial.grant === undefined
+      ? [`The user can lift the rule: synapse sandbox forget ${Quote.line(rule)}`]
+      : []
+  }
   if (access === "network") {
     const works = "Its localhost is the sandbox's own."
     return unattended === true
       ? [works, "Say in your answer what is needed from there."]
-      : [works, "No setting allows it: ask the user to do what needs the network."]
+      : grantOf(denial, policy) === undefined
+        ? [works, "Ask the user to allow the host that it needs: synapse sandbox allow HOST"]
+        : [works]
   }
   if (unattended === true) return ["Do not work around it: say in your answer what you need of it."]
   if (rule === PrivateTemporary.hiding.pattern) {
@@ -146,15 +164,21 @@ export const of = (
   rest?: string
 ): Diagnostic.Denial => {
   const allow = allowFor([denial, ...others], policy)
-  const isOfNetwork = denial.access === "network" && !Denial.isSocket(denial)
+  const isOfNetwork = denial.access === "network" && !Denial.isSocket(denial) && denial.how !== "event"
+  const grant = grantOf(denial, policy)
+  const byName = Denial.isNameless(denial) ? "an address" : Denial.nameOf(denial)
   return {
     _tag: "Denial",
-    what: `${Denial.whatOf(denial)}${isOfNetwork ? networkRemark(policy) : ""}`,
+    what:
+      isOfNetwork && policy.hosts !== undefined
+        ? `${byName} can't be reached: commands reach only the hosts that are allowed, and these by name`
+        : `${Denial.whatOf(denial)}${isOfNetwork ? networkRemark(policy) : ""}`,
     rule: denial.rule,
     reason: denial.reason,
     ran: denial.how !== "preflight",
     also: alsoOf(denial, others),
     advice: adviceOn(denial, policy, allow !== undefined),
+    ...(grant === undefined ? undefined : { host: HostEntry.toArgument(grant) }),
     ...(rest === undefined ? undefined : { rest }),
     ...(allow === undefined ? undefined : { allow })
   }

@@ -103,6 +103,15 @@ export class PassingDenials {
     return this.worded.passing(Explanation.of(denial, passed.policy, others, rest))
   }
 
+  /** Tells once of each host that the sandbox's network refused to a command that went on. */
+  ofHosts(events: ReadonlyArray<Denial.Denial>): string | undefined {
+    const [first, ...others] = events.filter((each) => !this.told.has(keyOf(each)))
+    if (first === undefined) return undefined
+    for (const each of [first, ...others]) this.told.add(keyOf(each))
+    const more = others.length === 0 ? "" : ` So were: ${others.map(Denial.nameOf).join(", ")}.`
+    return `The sandbox refused a connection: ${Denial.whatOf(first)}.${more}`
+  }
+
   /** Tells once that there is no network, where a message or the program tells that one was to be reached. */
   private offline({ command, denials, isPipeline, policy }: Passed): string | undefined {
     const denial = isPipeline ? undefined : denials.find((each) => Denial.isNameless(each) && !Denial.isSocket(each))
@@ -146,5 +155,5 @@ export class PassingDenials {
 }
 
 /** Names what is told once: any host stands for the network. */
-const keyOf = ({ access, resource, rule }: Denial.Denial): string =>
-  access === "network" || access === "system" ? rule : `${access} ${resource}`
+const keyOf = ({ access, how, resource, rule }: Denial.Denial): string =>
+  (access === "network" || access === "system") && how !== "event" ? rule : `${access} ${resource}`

@@ -3,6 +3,7 @@
  * changed while it runs. The sandbox outlives the shells in it: it ends when the session's shells are restarted.
  */
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import type { ShellLauncher } from "../../session/ShellLauncher.js"
@@ -118,11 +119,13 @@ export const unchangeable = (): ExecutionFailed =>
  *
  * @param onMasked called when something has been masked while the sandbox runs
  * @param onProven called before the first command of a sandbox
+ * @param attach gives a sandbox more before its first command, while its masks are proven
  */
 export const make = (
   policy: SandboxPolicy,
   onMasked?: () => void,
-  onProven?: (heads: ReadonlyArray<string>) => void
+  onProven?: (heads: ReadonlyArray<string>) => void,
+  attach?: (live: LiveSandbox) => Effect.Effect<void, never, Scope.Scope>
 ): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
   Effect.gen(function* () {
     const platform = yield* SandboxPlatform
@@ -133,6 +136,7 @@ export const make = (
     let processes: number | undefined
     let isTold = false
     let notices: ReadonlyArray<string> = []
+    let attaching: Fiber.Fiber<void> | undefined
 
     const isGranted = (now: Running | undefined, path: string) =>
       now?.granted.some(({ access, resource }) => access === "read" && resource === path) === true
@@ -166,6 +170,9 @@ export const make = (
           checkAhead: began + checkEvery * ahead
         }
         running = ours
+        if (live !== undefined && attach !== undefined) {
+          attaching = yield* Effect.forkScoped(mounting.withPermits(1)(attach(live)))
+        }
         // Once the process has ended, its pid may be another process's.
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
@@ -215,6 +222,8 @@ export const make = (
           started: Effect.zipRight(
             Effect.suspend(() => (cwd === policy.cwd ? (running?.live?.arrive ?? Effect.void) : Effect.void)),
             Effect.suspend(() => (isDue() ? mend : Effect.void))
+          ).pipe(
+            Effect.zipRight(Effect.suspend(() => (attaching === undefined ? Effect.void : Fiber.join(attaching))))
           ),
           explain: (stderr) => begun.explain?.(stderr)
         }

@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import type * as Dgram from "node:dgram"
+import type * as Net from "node:net"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -121,6 +123,22 @@ export interface Stopped {
 }
 
 /**
+ * Sockets in the network of a sandbox, which this process owns.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface NetworkDoor {
+  /** The socket that questions for names arrive at. */
+  readonly names: Dgram.Socket
+  /** Listens in the sandbox. */
+  readonly listen: (address: string, port: number) => Promise<Net.Server>
+  /** Makes a block of IPv4 addresses the sandbox's own, so that connections to these arrive here. */
+  readonly own: (block: string) => Promise<void>
+  readonly close: () => void
+}
+
+/**
  * A running sandbox. Its changes leave the shell and the shell's state as they are; a change that is not possible fails
  * with ExecutionFailed (kind `sandbox`), and the sandbox has to be built anew for it.
  *
@@ -170,6 +188,8 @@ export interface LiveSandbox {
    * Opens the meter of the sandbox's network, which the caller has to close; undefined where the system counts nothing.
    */
   readonly network: () => NetworkMeter | undefined
+  /** Enters the sandbox's network, which has nothing but its loopback; fails, saying why, where that can't be done. */
+  readonly enterNetwork?: Effect.Effect<NetworkDoor, ExecutionFailed>
 }
 
 /**

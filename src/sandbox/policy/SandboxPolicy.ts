@@ -1,10 +1,12 @@
 /**
  * The policy of a sandbox: rules that say what its commands may read and write, each with its source.
  *
- * Whitelist: read and write. Blacklist: neither; it wins over the whitelist. Everything else: read only. No network.
+ * Whitelist: read and write. Blacklist: neither; it wins over the whitelist. Everything else: read only. No network but the
+ * hosts that are allowed by name.
  *
  * @since 0.1.0
  */
+import type { Hosts } from "./HostEntry.js"
 
 /**
  * The source of a rule: `default` (built in), `file` (`sandbox.json`), `user` (a setting or a flag), `runtime` (added
@@ -86,6 +88,8 @@ export interface SandboxPolicy {
   readonly allowNetwork: false
   /** Tells that `sandbox.json` asks for a network all the same, of which people are told. */
   readonly asksForNetwork?: true
+  /** The hosts that commands may reach, and those that they may not; undefined where they may reach none. */
+  readonly hosts?: Hosts
   /**
    * Tells that commands may use unix sockets: all of them, by which they reach programs outside of the sandbox, or their own
    * and those that `granted` names.
@@ -130,4 +134,6 @@ export const writable = ({
  * @since 0.1.0
  */
 export const networkRemark = ({ asksForNetwork }: Pick<SandboxPolicy, "asksForNetwork">): string =>
-  asksForNetwork === true ? " (`allowNetwork: true` in sandbox.json has no effect)" : ""
+  asksForNetwork === true
+    ? " (`allowNetwork: true` in sandbox.json has no effect: name the hosts in `allowedHosts`)"
+    : ""

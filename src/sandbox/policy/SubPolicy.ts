@@ -22,8 +22,8 @@ const union = (rules: ReadonlyArray<Rule>, others: ReadonlyArray<Rule>): Readonl
  * @param built the policy of the next one, by what the settings say now
  */
 export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxPolicy => {
-  const { granted: _granted, opened: _opened, ...others } = enforced
-  const { granted = [], opened = [] } = built
+  const { granted: _granted, hosts: _hosts, opened: _opened, ...others } = enforced
+  const { granted = [], hosts, opened = [] } = built
   return {
     ...others,
     whitelist: union(
@@ -32,6 +32,7 @@ export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxP
     ),
     blacklist: union(enforced.blacklist, built.blacklist),
     readonly: union(enforced.readonly, built.readonly),
+    ...(hosts === undefined ? undefined : { hosts }),
     ...(granted.length === 0 ? undefined : { granted }),
     ...(opened.length === 0 ? undefined : { opened })
   }
@@ -39,7 +40,7 @@ export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxP
 
 /**
  * Returns a policy under which only places of the sandbox's own can be written, and the rest of the policy holds: what was
- * written before is read. It has no unix sockets, by which programs outside could be made to write.
+ * written before is read. It has no unix sockets, by which programs outside could be made to write, and no network.
  *
  * @param places the directories that the sandbox can have of its own, by their real paths; those that the policy names as a
  *   place of work are left out
@@ -48,7 +49,14 @@ export const readOnly = (policy: SandboxPolicy, places: ReadonlyArray<string>): 
   const shown = policy.whitelist.filter((rule) => rule.source !== "tmp" || !places.includes(realOf(rule)))
   const isWithin = (path: string) => (rule: Rule) =>
     path === realOf(rule) || path.startsWith(realOf(rule) === "/" ? "/" : `${realOf(rule)}/`)
-  const { opened: _opened, temporary: _temporary, toolCache: _cache, unixSockets: _sockets, ...others } = policy
+  const {
+    hosts: _hosts,
+    opened: _opened,
+    temporary: _temporary,
+    toolCache: _cache,
+    unixSockets: _sockets,
+    ...others
+  } = policy
   return {
     ...others,
     shown,

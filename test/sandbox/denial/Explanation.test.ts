@@ -80,7 +80,7 @@ describe("what is told of a denial", () => {
     [
       "the network",
       Denial.network("verified-text", "a.org"),
-      "sandbox: there is no network, so a.org can't be reached. Its localhost is the sandbox's own. No setting allows it: ask the user to do what needs the network."
+      "sandbox: there is no network, so a.org can't be reached. Its localhost is the sandbox's own. Ask the user to run: synapse sandbox allow a.org"
     ],
     [
       "a name that holds a newline",
@@ -95,7 +95,7 @@ describe("what is told of a denial", () => {
     const asking = { asksForNetwork: true } as const
     assert.match(
       text(Denial.network("verified-text", "a.org"), asking),
-      /a\.org can't be reached \(`allowNetwork: true` in sandbox\.json has no effect\)\. Its/
+      /a\.org can't be reached \(`allowNetwork: true` in sandbox\.json has no effect: name the hosts in `allowedHosts`\)\. Its/
     )
     assert.notInclude(text(Denial.system(SystemCalls.unixSocket, "/x"), asking), "allowNetwork")
     assert.notInclude(text(write("/usr/share"), asking), "allowNetwork")

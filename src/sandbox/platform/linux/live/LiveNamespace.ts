@@ -383,6 +383,24 @@ export const make = (options: {
       })
     })
 
+  /** Makes programs ask the sandbox's own name server; a link into /run leads nowhere inside, and they ask it anyway. */
+  const nameServer = Effect.suspend(() => {
+    const system = Attempt.orUndefined(() => Fs.realpathSync("/etc/resolv.conf"))
+    if (system === undefined || isWithin(system, "/run")) return Effect.void
+    const file = Path.join(plan.path, "resolv.conf")
+    return Effect.zipRight(
+      Effect.try({
+        try: () => Fs.writeFileSync(file, "nameserver 127.0.0.1\n", { mode: 0o444 }),
+        catch: (error) => fail(`no network: ${String(error)}`)
+      }),
+      // A bind of what is not read-only yet would be writable inside.
+      mountAll(
+        "no network: its name server could not be named",
+        Plan.toLine(file, file, "bind,private,ro,nosuid,nodev") + Plan.toLine(file, system, "bind")
+      )
+    )
+  })
+
   return {
     verify: Effect.suspend(() => verify()),
     arrive,
@@ -475,6 +493,18 @@ export const make = (options: {
     network: () => {
       const inner = first()
       return inner === undefined ? undefined : NetworkMeter.open(inner)
-    }
+    },
+    enterNetwork: Effect.suspend(() => {
+      const inner = first()
+      if (inner === undefined) return fail("no network: the sandbox has ended")
+      if (level === "single" || nsenter === undefined) return fail("no network: this sandbox can't be entered")
+      return Effect.zipRight(
+        nameServer,
+        Effect.tryPromise({
+          try: async () => (await import("./NetworkNamespace.js")).enter({ outer: pid, inner, level, nsenter }),
+          catch: (error) => fail(`no network: ${(error as Error).message}`)
+        })
+      )
+    })
   }
 }

@@ -1,0 +1,231 @@
+/**
+ * Reads the entries that name hosts, and decides which hosts commands may reach: `host`, `*.host` for all names below it,
+ * an address or a CIDR block, `localhost:port` for a server of the machine, each with a port behind it. `private:` before a
+ * name lets it lie at an address of a private network.
+ */
+import * as Net from "node:net"
+import * as Url from "node:url"
+import * as Either from "effect/Either"
+import type { RuleSource } from "./SandboxPolicy.js"
+
+/** What an entry names. `machine` is a server on the machine's own localhost. */
+interface Meaning {
+  readonly kind: "name" | "below" | "addresses" | "machine"
+  /** The canonical name, or the first address of a block. */
+  readonly host: string
+  /** The bits of a block's prefix. */
+  readonly bits: number
+  /** The ports; none stands for 443 and 80 where the entry allows, and for all where it denies. */
+  readonly ports: ReadonlyArray<number>
+  readonly isPrivate: boolean
+}
+
+/** A rule for hosts, with the entry as it was written. */
+export interface HostRule extends Meaning {
+  readonly pattern: string
+  readonly source: RuleSource
+}
+
+/** The hosts of a policy. */
+export interface Hosts {
+  readonly allowed: ReadonlyArray<HostRule>
+  readonly denied: ReadonlyArray<HostRule>
+}
+
+/** A decision on a host: the rule that allows it, or denies it; without a rule, no entry names it. */
+export type HostVerdict =
+  | { readonly allowed: true; readonly rule: HostRule }
+  | { readonly allowed: false; readonly rule: HostRule | undefined; readonly reason: string }
+
+/** The ports of an entry that names none. */
+export const defaultPorts: ReadonlyArray<number> = [443, 80]
+
+const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+
+/** Tests whether programs may read a name as an address: its last label is a number in some notation. */
+const isNumber = (name: string): boolean => /(?:^|\.)(?:\d+|0x[\da-f]*)$/.test(name)
+
+/** Returns the one form of a name: in lower case, in ASCII, without a dot at its end; undefined where it is no name of a host. */
+export const canonical = (text: string): string | undefined => {
+  if (!/^[\p{L}\p{M}\p{N}_.-]+$/u.test(text)) return undefined
+  const name = Url.domainToASCII(text).replace(/\.$/, "")
+  const isName = name !== "" && name.length <= 253 && name.split(".").every((each) => label.test(each))
+  return isName && !isNumber(name) ? name : undefined
+}
+
+/** Domains in which anybody can have a host. */
+const shared = new Set(
+  [
+    "amazonaws.com appspot.com azureedge.net azurewebsites.net blogspot.com cloudapp.net cloudfront.net core.windows.net",
+    "deno.dev firebaseapp.com fly.dev github.io githubusercontent.com gitlab.io googleusercontent.com herokuapp.com",
+    "netlify.app ngrok-free.app ngrok.app ngrok.io onrender.com pages.dev replit.dev run.app s3.amazonaws.com",
+    "trycloudflare.com vercel.app web.app windows.net workers.dev"
+  ].flatMap((line) => line.split(" "))
+)
+
+const suffix = /^(?:ac|co|com|edu|gov|net|or|org)\.[a-z]{2}$/
+
+const toNumber = (address: string): number => address.split(".").reduce((all, part) => all * 256 + Number(part), 0)
+
+/** Returns why a block of addresses can't be allowed. */
+const refuseBlock = (host: string, bits: number): string | undefined => {
+  if (bits < 8) return `it is wider than /8: name the networks`
+  const [first, last] = [toNumber(host), toNumber(host) + 2 ** (32 - bits) - 1]
+  const covers = (network: string, size: number) =>
+    first < toNumber(network) + 2 ** (32 - size) && last >= toNumber(network)
+  if (covers("127.0.0.0", 8) || covers("0.0.0.0", 8)) return "that is the machine itself: write localhost and the port"
+  if (covers("169.254.0.0", 16)) return "such addresses hand out the machine's own credentials, in a cloud"
+  return covers("224.0.0.0", 3) ? "it is no address of one host" : undefined
+}
+
+/** Returns why an entry must not be on the list of what is allowed. */
+const refuse = ({ bits, host, kind, ports }: Meaning): string | undefined => {
+  if (kind === "addresses") {
+    const isOpen = bits === 32 || ports.every((port) => port < 1024)
+    return refuseBlock(host, bits) ?? (isOpen ? undefined : "ports from 1024 take single addresses")
+  }
+  if (kind !== "below") return undefined
+  if (!host.includes(".") || suffix.test(host)) return `anybody can have a name below ${host}: name the host`
+  return shared.has(host) ? `anybody can have a host below ${host}: name the host` : undefined
+}
+
+const refuseForm = (entry: string): string | undefined => {
+  if (/[a-z]:\/\/|[/?#@\\]/i.test(entry.replace(/\/\d+(?=:|$)/, "")))
+    return "it is more than a host: write the name alone, as example.com or example.com:8443"
+  if (/\s/.test(entry) || entry === "") return "it must be one word"
+  if (/^(?:private:)?\*(?::|$)/.test(entry)) return "it names every host: name those that are needed"
+  return /:\*$/.test(entry) ? "its port must be a number" : undefined
+}
+
+const meaningOf = (host: string, ports: ReadonlyArray<number>, isPrivate: boolean): Meaning | string => {
+  const made = (kind: Meaning["kind"], name: string, bits = 32): Meaning => ({
+    kind,
+    host: name,
+    bits,
+    ports,
+    isPrivate
+  })
+  const [address = "", prefix] = host.split("/")
+  if (Net.isIPv4(address)) {
+    const bits = prefix === undefined ? 32 : Number(prefix)
+    if (bits > 32) return "the prefix of an address has at most 32 bits"
+    const base = toNumber(address) - (toNumber(address) % 2 ** (32 - bits))
+    return made("addresses", [24, 16, 8, 0].map((shift) => Math.floor(base / 2 ** shift) % 256).join("."), bits)
+  }
+  if (host.includes(":") || host.startsWith("[")) return "IPv6 addresses can't be on the list: write the name"
+  const name = canonical(host.replace(/^\*\./, ""))
+  if (name === undefined) return "it is no name of a host, and no address in its usual form"
+  if (name !== "localhost") return made(host.startsWith("*.") ? "below" : "name", name)
+  return ports.length === 0 ? "a server of the machine takes its port: localhost:5432" : made("machine", name)
+}
+
+/** Reads an entry; on the left, why it can't be on the list. */
+export const parse = (entry: string, list: "allowed" | "denied"): Either.Either<Meaning, string> => {
+  const flaw = refuseForm(entry)
+  if (flaw !== undefined) return Either.left(flaw)
+  const [, mark, host = "", port] = /^(private:(?!\d*$))?(.*?)(?::(\d+))?$/.exec(entry) ?? []
+  const isPort = port === undefined || (/^[1-9]\d{0,4}$/.test(port) && Number(port) < 65_536)
+  if (!isPort) return Either.left("a port is a number from 1 to 65535")
+  const meaning = meaningOf(host, port === undefined ? [] : [Number(port)], mark !== undefined)
+  if (typeof meaning === "string") return Either.left(meaning)
+  const refused = list === "allowed" ? refuse(meaning) : undefined
+  return refused === undefined ? Either.right(meaning) : Either.left(refused)
+}
+
+/** Tests whether two entries name the same. */
+export const isSame = (one: string, other: string): boolean => {
+  const [a, b] = [one, other].map((entry) => JSON.stringify(Either.getOrUndefined(parse(entry, "denied"))))
+  return one === other || (a !== undefined && a === b)
+}
+
+/** Matches the ends of names that files seldom have. */
+const domain = /\.(?:ai|app|cloud|com|dev|edu|gov|internal|io|net|org)$/i
+
+/** Tests whether a text names a host and no path, by its form: a port, an address, or the usual end of a name. */
+export const isLikely = (text: string): boolean => {
+  const [, marked, host = "", port] = /^(private:)?([^/~.$][^/~$]*?|[\d.]+\/\d+)(?::(\d+))?$/.exec(text) ?? []
+  return (
+    host !== "" &&
+    (marked !== undefined || port !== undefined || domain.test(host) || /^\d+(?:\.\d+){3}(?:\/\d+)?$/.test(host))
+  )
+}
+
+/** Writes an entry as an argument of `synapse sandbox allow`. */
+export const toArgument = (entry: string): string => (isLikely(entry) ? entry : `--host ${entry}`)
+
+const isWithin = ({ bits, host, kind }: Meaning, name: string): boolean => {
+  if (kind === "below") return name.endsWith(`.${host}`)
+  if (kind !== "addresses") return name === host
+  const size = 2 ** (32 - bits)
+  return Net.isIPv4(name) && Math.floor(toNumber(name) / size) === Math.floor(toNumber(host) / size)
+}
+
+/** Returns the ports at which a rule lets hosts be reached. */
+const portsOf = ({ ports }: Pick<Meaning, "ports">): ReadonlyArray<number> =>
+  ports.length === 0 ? defaultPorts : ports
+
+/**
+ * Decides on a host by its canonical name or address. Denies win.
+ *
+ * @param port undefined where only the name is known: then one port that is allowed is enough
+ */
+export const decide = ({ allowed, denied }: Hosts, host: string, port?: number): HostVerdict => {
+  const isDenied = (at: number | undefined) =>
+    denied.find(
+      (rule) => isWithin(rule, host) && (rule.ports.length === 0 || (at !== undefined && rule.ports.includes(at)))
+    )
+  const deny = (rule: HostRule): HostVerdict => ({ allowed: false, rule, reason: "on the list of denied hosts" })
+  const all = isDenied(port)
+  if (all !== undefined) return deny(all)
+  const named = allowed.filter((rule) => isWithin(rule, host))
+  const rule = named.find((each) => {
+    const ports = portsOf(each)
+    return port === undefined ? ports.some((at) => isDenied(at) === undefined) : ports.includes(port)
+  })
+  if (rule !== undefined) return { allowed: true, rule }
+  const [other] = named
+  const reason =
+    other === undefined || port === undefined
+      ? "no entry allows it"
+      : `${other.pattern} allows port ${portsOf(other).join(" and ")}, and not ${port}`
+  return { allowed: false, rule: undefined, reason }
+}
+
+/** Returns the narrowest entry that would allow a host at a port. */
+export const grantFor = (host: string, port: number | undefined): string =>
+  port === undefined || (port === 443 && host !== "localhost") ? host : `${host}:${port}`
+
+const blockList = (subnets: string): Net.BlockList => {
+  const list = new Net.BlockList()
+  for (const subnet of subnets.split(" ")) {
+    const [address = "", bits] = subnet.split("/")
+    list.addSubnet(address, Number(bits), Net.isIPv4(address) ? "ipv4" : "ipv6")
+  }
+  return list
+}
+
+/** The addresses that no entry opens: the machine itself, its links, and what is no host. */
+const never = {
+  ipv4: "0.0.0.0/8 127.0.0.0/8 169.254.0.0/16 224.0.0.0/4 255.255.255.255/32",
+  ipv6: "::/96 ::ffff:0:0/96 64:ff9b::/32 fe80::/10 fec0::/10 ff00::/8"
+}
+
+/** The addresses of private networks, and those that are reserved. */
+const reserved = {
+  ipv4: "10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4",
+  ipv6: "::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20"
+}
+
+/** Makes the test of addresses that names may lie at: global ones, or with `isPrivate` those of private networks too. */
+export const makeAddressTest = (): ((address: string, isPrivate: boolean) => boolean) => {
+  // A list for each family: an IPv6 block that stands for IPv4 would hold all of IPv4.
+  const lists = (["ipv4", "ipv6"] as const).map(
+    (family) => [family, blockList(never[family]), blockList(reserved[family])] as const
+  )
+  return (address, isPrivate) => {
+    const kind = Net.isIPv4(address) ? "ipv4" : Net.isIPv6(address) && !address.includes("%") ? "ipv6" : undefined
+    const [family, closed, special] = lists.find(([each]) => each === kind) ?? []
+    if (family === undefined || closed?.check(address, family) !== false) return false
+    return isPrivate || special?.check(address, family) === false
+  }
+}

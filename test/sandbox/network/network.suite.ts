@@ -1,0 +1,345 @@
+/** Hosts by name: what reaches them, what does not, and what is said of it. Servers and names are the test's own. */
+import * as Fs from "node:fs"
+import * as Http from "node:http"
+import * as Https from "node:https"
+import * as Net from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { CurrentUpstream, make, type Upstream } from "../../../src/sandbox/network/Upstream.js"
+import { has } from "../../support/escape/Ground.js"
+import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalHouse.js"
+import { certificate, key } from "./Certificate.js"
+
+/** The addresses of names, as the machine's name server would tell them. */
+const names: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "good.test": ["93.184.216.34"],
+  "other.test": ["93.184.216.35"],
+  "sub.wide.test": ["93.184.216.34"],
+  "wide.test": ["93.184.216.34"],
+  "port.test": ["93.184.216.34"],
+  "inner.test": ["10.1.2.3"],
+  "mixed.test": ["93.184.216.34", "10.1.2.3"],
+  "loop.test": ["127.0.0.1"],
+  "mapped.test": ["::ffff:127.0.0.1"],
+  "meta.test": ["169.254.169.254"]
+}
+
+interface Outside {
+  readonly upstream: Upstream
+  /** The connections that were made outside. */
+  readonly dialled: Array<string>
+  /** The requests that arrived: the host, and the path. */
+  readonly requests: Array<string>
+  /** A port of this machine with an HTTP server. */
+  readonly local: number
+}
+
+const listening = (server: Net.Server) =>
+  Effect.acquireRelease(
+    Effect.async<number>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as Net.AddressInfo).port)))
+    }),
+    () => Effect.sync(() => server.close())
+  )
+
+/** Servers for all hosts: HTTP at 80, HTTPS at 443, an echo at any other port. */
+const outside = Effect.gen(function* () {
+  const requests: Array<string> = []
+  const dialled: Array<string> = []
+  const respond: Http.RequestListener = (request, response) => {
+    requests.push(`${request.headers.host} ${request.url}`)
+    request.on("end", () => response.end(`hello from ${request.headers.host}\n`))
+    request.resume()
+  }
+  const http = yield* listening(Http.createServer(respond))
+  const https = yield* listening(Https.createServer({ cert: certificate, key }, respond))
+  const echo = yield* listening(Net.createServer((socket) => socket.on("error", () => {}).pipe(socket)))
+  const upstream: Upstream = {
+    ...make(),
+    lookup: async (name) => names[name] ?? Promise.reject(new Error(`ENOTFOUND ${name}`)),
+    connect: (address, port) => {
+      dialled.push(`${address} ${port}`)
+      const at = address === "127.0.0.1" ? port : port === 80 ? http : port === 443 ? https : echo
+      return Net.connect({ host: "127.0.0.1", port: at, allowHalfOpen: true })
+    }
+  }
+  return { upstream, requests, dialled, local: http } satisfies Outside
+})
+
+/** The hosts of the house, unless a test names others. */
+const usual = [
+  "good.test",
+  "good.test:22",
+  "good.test:8443",
+  "*.wide.test",
+  "inner.test",
+  "mixed.test",
+  "loop.test"
+].concat(["mapped.test", "meta.test", "gone.test", "198.18.7.0/24"])
+
+/** Sends bytes by perl, and prints the answer: the host's address may be any. */
+const raw = (host: string, port: number, text: string) =>
+  `perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(PeerAddr => "${host}", PeerPort => ${port}, Timeout => 5) or die "no connection: $!\\n"; print $s "${text}"; print while <$s>'`
+
+/** Asks the name server by perl, and prints the code of the answer. */
+const query = (bytes: string) =>
+  `perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(PeerAddr => "127.0.0.1:53", Proto => "udp"); send($s, pack("H*", "${bytes}"), 0); $SIG{ALRM} = sub { print "silence"; exit }; alarm 1; recv($s, $a, 512, 0); print unpack("H8", substr($a, 2, 4))'`
+
+export const network = (title: string, ground: string): void => {
+  const sandboxed = sandboxedOn(ground)
+
+  /** Runs with hosts allowed, and with the servers outside. */
+  const connected = <A, E>(
+    use: (manager: Manager, at: Outside, place: Place) => Effect.Effect<A, E>,
+    allowedHosts: ReadonlyArray<string> = usual,
+    deniedHosts: ReadonlyArray<string> = []
+  ) =>
+    Effect.scoped(
+      Effect.flatMap(outside, (at) =>
+        sandboxed((manager, place) => {
+          const policy = { network: { allowedHosts, deniedHosts } }
+          Fs.writeFileSync(`${place.outside}/home/sandbox.json`, JSON.stringify({ policy }))
+          return use(manager, at, place)
+        }).pipe(Effect.provideService(CurrentUpstream, () => at.upstream))
+      )
+    )
+
+  describe.skipIf(!has("perl") || !has("curl"))(title, () => {
+    it.live("are reached by curl over HTTP and HTTPS, below a wildcard and at named ports", () =>
+      connected(({ execute }, { requests }) =>
+        Effect.gen(function* () {
+          const result = yield* execute(
+            "curl -sS http://good.test/a http://sub.wide.test/b; curl -sSk https://good.test/c; curl -sSk https://GOOD.test./d"
+          )
+          assert.strictEqual(
+            result.stdout,
+            "hello from good.test\nhello from sub.wide.test\nhello from good.test\nhello from GOOD.test.\n",
+            result.stderr
+          )
+          assert.deepStrictEqual(result.hosts, ["good.test:80", "sub.wide.test:80", "good.test:443"])
+          assert.deepStrictEqual(requests.slice(0, 2), ["good.test /a", "sub.wide.test /b"])
+          assert.isUndefined(result.blocked || undefined)
+          for (const port of [22, 8443]) {
+            const echo = yield* execute(
+              `perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new("good.test:${port}") or die $!; print $s "x$_\\n" and print scalar <$s> for 1..3'`
+            )
+            assert.strictEqual(echo.stdout, "x1\nx2\nx3\n", echo.stderr)
+          }
+        })
+      )
+    )
+
+    it.live("are reached by node and python, without a variable", () =>
+      connected(({ execute }) =>
+        Effect.gen(function* () {
+          const code = `fetch("http://good.test/").then((r) => r.text()).then((t) => process.stdout.write(t))`
+          const node = yield* execute(`'${process.execPath}' -e '${code}'`)
+          assert.strictEqual(node.stdout, "hello from good.test\n", node.stderr)
+          if (!has("python3")) return
+          const python = `import urllib.request as u; print(u.urlopen("http://good.test/").read())`
+          const result = yield* execute(`python3 -c '${python}'`)
+          assert.include(result.stdout, "hello from good.test", result.stderr)
+        })
+      )
+    )
+
+    it.live("take a body of some size, and answer with one", () =>
+      connected(({ execute }) =>
+        Effect.gen(function* () {
+          const result = yield* execute(
+            `head -c 3000000 /dev/zero | tr '\\0' x >f; perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new("good.test:8443") or die $!; if (!fork) { open F, "f"; print $s $_ while read F, $_, 65536; shutdown $s, 1; exit } $n += length while read $s, $_, 65536; print $n'; curl -sS --data-binary @f http://good.test/`
+          )
+          assert.strictEqual(result.stdout, "3000000hello from good.test\n", result.stderr)
+        })
+      )
+    )
+
+    it.live("are told with host, rule and grant where they are refused, whatever the program prints", () =>
+      connected(
+        ({ execute }, { dialled }) =>
+          Effect.gen(function* () {
+            const unknown = yield* execute("curl -sS https://nowhere.test 2>/dev/null")
+            assert.deepInclude(unknown, { blocked: true, blockedResource: "nowhere.test", blockedRule: "allowedHosts" })
+            assert.match(
+              unknown.blockedReason ?? "",
+              /nowhere.test is not allowed.*synapse sandbox allow --host nowhere.test/
+            )
+            const port = yield* execute("curl -sSk https://port.test/")
+            assert.deepInclude(port, { blocked: true, blockedResource: "port.test:443" })
+            assert.match(port.blockedReason ?? "", /port.test:8443 allows port 8443, and not 443/)
+            const denied = yield* execute("curl -sS http://bad.wide.test/")
+            assert.deepInclude(denied, { blocked: true, blockedRule: "bad.wide.test" })
+            assert.match(denied.blockedReason ?? "", /sandbox forget bad.wide.test/)
+            const passing = yield* execute("curl -s http://passing.test/ || true")
+            assert.isFalse(passing.blocked)
+            assert.match(passing.notices?.join("\n") ?? "", /refused a connection: passing.test is not allowed/)
+            assert.deepStrictEqual(dialled, [])
+          }),
+        ["good.test:443", "port.test:8443", "*.wide.test"],
+        ["bad.wide.test"]
+      )
+    )
+
+    it.live("are not reached by their apex, a suffix, a private address, or a name that does not exist", () =>
+      connected(({ execute }, { dialled }) =>
+        Effect.gen(function* () {
+          const reasons: Readonly<Record<string, RegExp>> = {
+            "wide.test": /no entry/,
+            "xgood.test": /no entry/,
+            "good.test.evil.test": /no entry/,
+            "inner.test": /10.1.2.3.*allow private:inner.test:80/,
+            "mixed.test": /10.1.2.3/,
+            "loop.test": /127.0.0.1/,
+            "mapped.test": /::ffff:127.0.0.1/,
+            "meta.test": /169.254.169.254/
+          }
+          for (const [name, reason] of Object.entries(reasons)) {
+            const result = yield* execute(`curl -sS http://${name}/`)
+            assert.isTrue(result.blocked, name)
+            assert.match(result.blockedReason ?? "", reason)
+          }
+          const gone = yield* execute("curl -sS http://gone.test/")
+          assert.match(gone.stderr, /Could not resolve host/)
+          assert.deepStrictEqual(dialled, [])
+        })
+      )
+    )
+
+    it.live("are those that SNI and each request name, and no others", () =>
+      connected(({ execute }, { requests }) =>
+        Effect.gen(function* () {
+          const attacks = [
+            "curl -sSk --connect-to other.test:443:good.test:443 https://other.test/",
+            raw("good.test", 443, "GET / HTTP/1.1\\r\\nHost: good.test\\r\\n\\r\\n"),
+            "curl -sS -H 'Host: other.test' http://good.test/",
+            raw("good.test", 80, "GET / HTTP/1.1\\r\\nHost: good.test\\r\\nHost: other.test\\r\\n\\r\\n"),
+            raw("good.test", 80, "GET / HTTP/1.1\\r\\nHost : other.test\\r\\n\\r\\n"),
+            raw("good.test", 80, "GET http://other.test/ HTTP/1.1\\r\\nHost: good.test\\r\\n\\r\\n"),
+            raw("good.test", 80, "GET http://good.test:6379/ HTTP/1.1\\r\\nHost: good.test\\r\\n\\r\\n"),
+            raw("good.test", 80, "GET /x HTTP/1.0\\r\\n\\r\\n"),
+            raw("good.test", 80, "CONNECT good.test:25 HTTP/1.1\\r\\nHost: good.test\\r\\n\\r\\n"),
+            raw("good.test", 8443, "GET / HTTP/1.1\\r\\nHost: other.test:8443\\r\\n\\r\\n"),
+            raw(
+              "good.test",
+              80,
+              "POST / HTTP/1.1\\r\\nHost: good.test\\r\\nContent-Length: 4\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n0\\r\\n\\r\\nGET /smuggled HTTP/1.1\\r\\nHost: other.test\\r\\n\\r\\n"
+            )
+          ]
+          for (const attack of attacks) {
+            const result = yield* execute(attack)
+            assert.notInclude(result.stdout, "hello", attack)
+          }
+          assert.deepStrictEqual(requests, [])
+          // The second request of a connection is looked at too.
+          const second = yield* execute(
+            raw(
+              "good.test",
+              80,
+              "GET /1 HTTP/1.1\\r\\nHost: good.test\\r\\n\\r\\nGET /2 HTTP/1.1\\r\\nHost: other.test\\r\\n\\r\\n"
+            )
+          )
+          assert.notInclude(second.stdout, "other")
+          assert.notInclude(requests.join(), "/2")
+        })
+      )
+    )
+
+    it.live("are not reached by an address, another port, or another socket", () =>
+      connected(({ execute }, { dialled }) =>
+        Effect.gen(function* () {
+          for (const attack of [
+            raw("93.184.216.34", 80, "GET / HTTP/1.0\\r\\n\\r\\n"),
+            raw("127.1.200.7", 80, "GET / HTTP/1.1\\r\\nHost: good.test\\r\\n\\r\\n"),
+            raw("good.test", 25, "x"),
+            "curl -sS http://2130706433/ http://0x7f.1/ http://[::ffff:127.0.0.1]/ -m 3",
+            "ping -c1 -W1 good.test",
+            `perl -MSocket -e 'socket(S, AF_INET, SOCK_RAW, 1) and print "BREACH"'`,
+            `perl -MIO::Socket::INET -e 'IO::Socket::INET->new(Listen => 1, ReuseAddr => 1, ReusePort => 1, LocalAddr => "127.0.0.1:$_") and print "BREACH" for 53, 80, 443'`,
+            "ip route add local 0.0.0.0/0 dev lo; mount --bind /dev/null /etc/resolv.conf; echo nameserver 8.8.8.8 >/etc/resolv.conf"
+          ]) {
+            const result = yield* execute(attack)
+            assert.notInclude(result.stdout, "BREACH", attack)
+            assert.notStrictEqual(result.exitCode === 0 && result.stdout.includes("hello"), true, attack)
+          }
+          assert.deepStrictEqual(dialled, [])
+          const { stdout } = yield* execute("cat /etc/resolv.conf; ps -e -o args; env")
+          assert.notMatch(stdout, /NODE_CHANNEL|dgram|8\.8\.8\.8/)
+        })
+      )
+    )
+
+    it.live("are told to a name server that takes any packet", () =>
+      connected(({ execute }) =>
+        Effect.gen(function* () {
+          const tail = "0000010001"
+          const ask = (name: string, type = "0001") => query(`12340100000100000000000${""}0${name}00${type}0001`)
+          const good = "04676f6f640474657374"
+          assert.strictEqual((yield* execute(ask(good))).stdout, "81800001")
+          // IPv6 and HTTPS records: there are none. TXT: refused.
+          assert.strictEqual((yield* execute(ask(good, "001c"))).stdout, "81800001")
+          assert.strictEqual((yield* execute(ask(good, "0041"))).stdout, "81800001")
+          assert.strictEqual((yield* execute(ask(good, "0010"))).stdout, "81850001")
+          assert.strictEqual((yield* execute(ask("036162630474657374"))).stdout, "81830001")
+          assert.strictEqual(
+            (yield* execute(query(`1234010000010000000000000${""}0c00c00010001`))).stdout.slice(0, 3),
+            "818"
+          )
+          assert.strictEqual((yield* execute(query("00"))).stdout, "silence")
+          assert.strictEqual((yield* execute(query(`ffff8180000100000000000000${tail}`))).stdout, "silence")
+          assert.strictEqual((yield* execute(ask(good))).stdout, "81800001")
+        })
+      )
+    )
+
+    it.live("are the machine's own servers where these are allowed by port", () =>
+      Effect.scoped(
+        Effect.flatMap(outside, (at) =>
+          connected(
+            ({ execute }) =>
+              Effect.gen(function* () {
+                const url = `http://localhost:${at.local}/`
+                const result = yield* execute(`curl -sS ${url}; curl -sS http://127.0.0.1:${at.local}/`)
+                assert.match(result.stdout, /hello from localhost.*hello from 127.0.0.1/s, result.stderr)
+                const own = yield* execute(
+                  `perl -MIO::Socket::INET -e '$l = IO::Socket::INET->new(Listen => 1, LocalAddr => "0.0.0.0:8081") or die $!; print "ok"'`
+                )
+                assert.strictEqual(own.stdout, "ok")
+              }),
+            [`localhost:${at.local}`]
+          )
+        )
+      )
+    )
+
+    it.live("are open to 500 connections at once", () =>
+      connected(({ execute }) =>
+        Effect.gen(function* () {
+          const code = `let n = 0, left = 500; for (let i = 0; i < 500; i++) { const s = require("net").connect(8443, "good.test", () => s.write("x")); s.on("data", () => { n++; s.end() }).on("error", (e) => console.error(e.code)).on("close", () => { if (--left === 0) console.log(n) }) }`
+          const result = yield* execute(`'${process.execPath}' -e '${code}'`)
+          assert.strictEqual(result.stdout, "500\n", result.stderr)
+        })
+      )
+    )
+
+    it.live("come back with a new shell", () =>
+      connected(({ execute, restart }) =>
+        Effect.gen(function* () {
+          yield* execute("true")
+          yield* restart
+          assert.strictEqual((yield* execute("curl -sS http://good.test/")).stdout, "hello from good.test\n")
+        })
+      )
+    )
+  })
+
+  it.live("without an allowed host, nothing is there", () =>
+    sandboxed(({ execute }) =>
+      Effect.gen(function* () {
+        const result = yield* execute(
+          "cat /proc/net/udp /proc/net/tcp | grep -c ' 00000000:0000 '; mount | grep -c resolv.conf"
+        )
+        assert.strictEqual(result.stdout, "0\n0\n")
+      })
+    )
+  )
+}
