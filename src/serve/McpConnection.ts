@@ -27,6 +27,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as Struct from "effect/Struct"
 import * as CallContext from "../domain/CallContext.js"
 import * as ToolCall from "../domain/ToolCall.js"
 import * as Version from "../domain/Version.js"
@@ -91,17 +92,16 @@ const annotations = {
 }
 
 const toResult = ({ extras, isError, output }: ToolReturn.ToolReturn): CallToolResult => {
-  const { exitCode, failureCategory, images = [] } = extras
   return {
     content: [
       { type: "text", text: output },
-      ...images.map(({ base64, mediaType }) => ({ type: "image" as const, data: base64, mimeType: mediaType }))
+      ...(extras.images ?? []).map(({ base64, mediaType }) => ({
+        type: "image" as const,
+        data: base64,
+        mimeType: mediaType
+      }))
     ],
-    structuredContent: {
-      output,
-      ...(exitCode === undefined ? {} : { exitCode }),
-      ...(failureCategory === undefined ? {} : { failureCategory })
-    },
+    structuredContent: { output, ...Struct.pick(extras, "exitCode", "failureCategory") },
     ...(isError ? { isError } : {})
   }
 }

@@ -1,5 +1,7 @@
 /** A command that waits or runs, and the result that it gets. */
+
 import * as Effect from "effect/Effect"
+import * as Struct from "effect/Struct"
 import { ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import type { CommandInput, Read } from "../domain/CommandInput.js"
 import type { CommandListener } from "../domain/CommandListener.js"
@@ -92,15 +94,9 @@ export const answer = (
   result: CommandResult.CommandResult
 ): Effect.Effect<CommandResult.CommandResult, ExecutionFailed> => {
   if (stopped === undefined) return Effect.succeed(result)
-  const { kept, notices = [], order, stderr, stderrFile, stdout, stdoutFile } = result
   const output = {
-    stdout,
-    stderr,
-    notices,
-    ...(stdoutFile === undefined ? {} : { stdoutFile }),
-    ...(stderrFile === undefined ? {} : { stderrFile }),
-    ...(kept === undefined ? {} : { kept }),
-    ...(order === undefined ? {} : { order })
+    notices: [],
+    ...Struct.pick(result, "stdout", "stderr", "notices", "stdoutFile", "stderrFile", "kept", "order")
   }
   return Effect.fail(
     stopped === "timeout"

@@ -3,8 +3,10 @@
  *
  * @since 0.1.0
  */
+
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
+import * as Struct from "effect/Struct"
 import * as Advice from "../domain/Advice.js"
 import * as BinaryText from "../domain/BinaryText.js"
 import {
@@ -436,7 +438,7 @@ const withError = (
         blockedReason: error.reason,
         blockedResource: error.resource,
         blockedRule: error.rule,
-        ...(error.denied === undefined ? undefined : { denied: error.denied })
+        ...Struct.pick(error, "denied")
       })
     case "ExecutionFailed":
       return make(call, true, message, remark ?? withRemedy(toText(error, audience)), error, {
@@ -514,10 +516,7 @@ const failed = (
       ...outputOf(result),
       failureCategory: "blocked",
       blocked: true,
-      ...(result.blockedReason === undefined ? undefined : { blockedReason: result.blockedReason }),
-      ...(result.blockedResource === undefined ? undefined : { blockedResource: result.blockedResource }),
-      ...(result.blockedRule === undefined ? undefined : { blockedRule: result.blockedRule }),
-      ...(result.denied === undefined ? undefined : { denied: result.denied })
+      ...Struct.pick(result, "blockedReason", "blockedResource", "blockedRule", "denied")
     })
   }
   const message = hint === undefined ? Ending.failed : `${Ending.failed} ${Advice.render([hint], Advice.model)}`
@@ -529,14 +528,8 @@ const failed = (
 }
 
 const outputOf = (output: Output): Extras => ({
-  stdout: output.stdout,
-  stderr: output.stderr,
-  ...(output.hosts === undefined ? undefined : { hosts: output.hosts }),
-  ...(output.stdoutFile === undefined ? undefined : { stdoutFile: output.stdoutFile }),
-  ...(output.stderrFile === undefined ? undefined : { stderrFile: output.stderrFile }),
-  ...(output.images === undefined ? undefined : { images: output.images }),
-  ...(output.notices === undefined || output.notices.length === 0 ? undefined : { notices: output.notices }),
-  ...(output.personal === undefined ? undefined : { personal: output.personal })
+  ...Struct.pick(output, "stdout", "stderr", "hosts", "stdoutFile", "stderrFile", "images", "personal"),
+  ...(output.notices === undefined || output.notices.length === 0 ? undefined : { notices: output.notices })
 })
 
 const make = (

@@ -7,6 +7,7 @@
 import * as Data from "effect/Data"
 import type { Steps } from "../../../domain/Slices.js"
 import * as Alike from "./Edit.alike.js"
+import { prefixTable } from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"
 
 /** A line of a hunk: one that stays, one that is taken away, or one that is added. */
@@ -99,13 +100,7 @@ function* matches(
   wanted: ReadonlyArray<string>,
   key: (line: string) => string
 ): Steps<ReadonlyArray<number>> {
-  const table = [0]
-  for (let at = 1, length = 0; at < wanted.length; at++) {
-    while (length > 0 && wanted[length] !== wanted[at]) length = table[length - 1] as number
-    if (wanted[length] === wanted[at]) length++
-    table.push(length)
-    if (at % stride === 0) yield
-  }
+  const table = prefixTable(wanted)
   const found: Array<number> = []
   for (let at = 0, length = 0; at < file.length; at++) {
     const line = key(file[at] as string)

@@ -9,7 +9,7 @@ import * as Newlines from "../../../files/Newlines.js"
 export const stride = 256 * 1024
 
 /** Returns, for each prefix of the pattern, the length of the longest shorter prefix that it ends in. */
-export const prefixTable = (pattern: Uint8Array): Int32Array => {
+export const prefixTable = (pattern: ArrayLike<unknown>): Int32Array => {
   const table = new Int32Array(pattern.length)
   for (let at = 1, length = 0; at < pattern.length; at++) {
     while (length > 0 && pattern[length] !== pattern[at]) length = table[length - 1] as number
