@@ -8,6 +8,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Attempt from "../domain/Attempt.js"
+import * as Account from "../files/Account.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as SessionSettings from "./SessionSettings.js"
 
@@ -147,9 +148,7 @@ const attempt = (home: () => string | undefined): ReadonlyArray<string> =>
  */
 export const places = (): ReadonlyArray<string> => [
   ...new Set([
-    ...[...attempt(() => Os.homedir()), ...attempt(() => Os.userInfo().homedir)].map((home) =>
-      Path.join(home, ownName, "run")
-    ),
+    ...[...attempt(() => Os.homedir()), ...attempt(Account.home)].map((home) => Path.join(home, ownName, "run")),
     ...attempt(SessionSettings.runtimeDirectory).map((path) => Path.join(path, "synapse")),
     `/tmp/synapse-${uid()}`
   ])

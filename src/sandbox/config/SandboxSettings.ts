@@ -13,13 +13,14 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Attempt from "../../domain/Attempt.js"
+import * as Account from "../../files/Account.js"
 import * as WrittenPlaces from "./WrittenPlaces.js"
 
 /** The most homes that are protected: each has several rules. */
 const most = 64
 
 /** Returns the directory that the system's list of accounts names for the user. */
-const ofAccount = (): ReadonlyArray<string> => Attempt.orElse(() => [Os.userInfo().homedir], [])
+const ofAccount = (): ReadonlyArray<string> => [Account.home() ?? []].flat()
 
 /**
  * Returns the homes in a list of accounts: those of people, and others under the directories where people's lie.
@@ -128,7 +129,7 @@ const ownPlace = (): ReadonlyArray<string> =>
   }, [])
 
 /** Returns the user's home directory; `/` for a user whom the system does not know, as it is in containers. */
-const findUserHome = (): string => Attempt.orElse(() => Os.homedir() || Os.userInfo().homedir, "/")
+const findUserHome = (): string => Attempt.orElse(() => Os.homedir() || (Account.home() ?? "/"), "/")
 
 /**
  * Makes settings from the given ones and the defaults.

@@ -10,6 +10,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
+import * as Account from "../../files/Account.js"
 import * as Directories from "../../files/Directories.js"
 import * as BytePath from "../policy/BytePath.js"
 import { isWithin } from "../policy/HostPath.js"
@@ -25,7 +26,7 @@ const directoryIn = (home: string): string => Path.join(home, "places")
 
 /** Returns the usual directories of Synapse's own files: in the account's home, which no variable names, and in the environment's. */
 const usual = (): ReadonlyArray<string> => {
-  const homes = [Attempt.orUndefined(() => Os.userInfo().homedir), Attempt.orUndefined(Os.homedir)]
+  const homes = [Account.home(), Attempt.orUndefined(Os.homedir)]
   return [...new Set(homes)].flatMap((path) =>
     path !== undefined && Path.isAbsolute(path) && statOf(path) !== undefined ? [Path.join(path, ".synapse")] : []
   )

@@ -97,6 +97,12 @@ const checkAtLast = 100
 /** The part of that pause after which the masks may be checked in passing, so that the next command finds it done. */
 const ahead = 0.75
 
+const pauseChecks = (running: Running, pause: number): void => {
+  const now = performance.now()
+  running.checkAt = now + pause
+  running.checkAhead = now + pause * ahead
+}
+
 /** The most sentences that wait for the next result. */
 const mostNotices = 5
 
@@ -151,7 +157,6 @@ export const make = (
         const network = live?.network()
         if (network !== undefined) yield* Effect.addFinalizer(() => Effect.sync(network.close))
         let ours: Running | undefined
-        const began = performance.now()
         const watch =
           live?.canChange === true
             ? yield* live.watch({
@@ -166,8 +171,8 @@ export const make = (
           watch,
           network,
           granted: [],
-          checkAt: began + checkEvery,
-          checkAhead: began + checkEvery * ahead
+          checkAt: 0,
+          checkAhead: 0
         }
         running = ours
         if (live !== undefined && attach !== undefined) {
@@ -179,7 +184,11 @@ export const make = (
             if (running === ours) running = undefined
           })
         )
-        if (live !== undefined) yield* live.prove(watch?.learn)
+        if (live !== undefined) {
+          yield* live.prove(watch?.learn)
+          // That was a check as well.
+          pauseChecks(ours, checkEvery)
+        }
         onProven?.(live?.heads?.() ?? [])
       })
 
@@ -195,10 +204,8 @@ export const make = (
       const refreshed: Effect.Effect<void, ExecutionFailed> =
         now.watch?.refresh ?? (now.live.lost(now.masks).length === 0 ? Effect.void : unchangeable())
       return Effect.map(refreshed, () => {
-        const ended = performance.now()
-        const pause = Math.min(checkAtLast, Math.max(checkEvery, checkRarely * (ended - began)))
-        now.checkAt = ended + pause
-        now.checkAhead = ended + pause * ahead
+        const took = performance.now() - began
+        pauseChecks(now, Math.min(checkAtLast, Math.max(checkEvery, checkRarely * took)))
       })
     })
 

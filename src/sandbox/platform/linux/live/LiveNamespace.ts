@@ -454,7 +454,7 @@ export const make = (options: {
         if (isWritten && !layout.readonly.some((one) => isWithin(path, one))) return []
         // No command of this sandbox can make this path lead elsewhere, but another one's may.
         if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
-        const held = layout.held.find((one) => isWithin(one, path) || isWithin(path, one))
+        const held = layout.held().find((one) => isWithin(one, path) || isWithin(path, one))
         if (held !== undefined) return yield* fail(`${what}: it has to do with ${held}`)
         const table = MountTable.read("self")
         const flaw = MountTable.flaw(table, path)

@@ -41,8 +41,8 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly flaw?: string
   /** True where the roots are only read. */
   readonly isReadOnly: boolean
-  /** Paths that a bind made later must not uncover: they are read-only, hidden, or named by a rule. */
-  readonly held: ReadonlyArray<string>
+  /** Returns the paths that a bind made later must not uncover: they are read-only, hidden, or named by a rule. */
+  readonly held: () => ReadonlyArray<string>
   /** The directories for temporary files that are private in the sandbox, the outermost first. */
   readonly temporary: ReadonlyArray<string>
   /** The directory outside that is seen in the place of some of these (`at`), and as itself; the others are empty at first. */
@@ -221,13 +221,15 @@ export const make = async (
     pins: Masks.pins(policy, { roots, readonly: [...readonly, session, ...others] }).filter(
       (path) => !isMasked(path) && ![sessions, ...others].some((place) => isWithin(path, place))
     ),
-    held: [
+    // Few sandboxes are changed while they run.
+    held: () => [
       sessions,
       ...others,
       ...ownToSandbox,
       ...temporary,
-      ...policy.readonly.map(placeOf),
-      ...policy.blacklist.filter((rule) => rule.kind === "path").map(placeOf),
+      ...[...policy.readonly, ...policy.blacklist]
+        .filter((rule) => rule.kind === "path")
+        .flatMap((rule) => [placeOf(rule), rule.real ?? rule.path]),
       ...openings.map(({ mask }) => mask.path),
       ...[toolCache, kept].filter((path) => path !== undefined)
     ],
