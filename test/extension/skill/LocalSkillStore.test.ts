@@ -113,11 +113,14 @@ describe("the skills of this machine", () => {
     })
   )
 
-  inPlace("is found by the name in its front matter, where one skill alone has that", ({ home, skill }, store) =>
+  inPlace("is found by the name in its front matter, where one skill alone has that", ({ home, put }, store) =>
     Effect.gen(function* () {
-      skill(`${home}/skills/one`, "name: first\ndescription: d")
-      skill(`${home}/skills/two`, "name: both\ndescription: d")
-      skill(`${home}/skills/three`, "name: both\ndescription: d")
+      for (const [directory, name] of [
+        ["one", "first"],
+        ["two", "both"],
+        ["three", "both"]
+      ])
+        put(`${home}/skills/${directory}/SKILL.md`, `---\nname: ${name}\ndescription: d\n---\nDo it.\n`)
       assert.strictEqual((yield* store.find("first")).name, "one")
       assert.strictEqual((yield* store.load("first")).skill.directory, `${home}/skills/one`)
       assert.include((yield* Effect.flip(store.find("both"))).message, "Unknown skill: both")
