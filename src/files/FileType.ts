@@ -86,20 +86,17 @@ export interface FileType {
 /** The number of bytes at the beginning of a file that tell its type. */
 export const needed = 16
 
-/** The name of UTF-16 text. */
-export const utf16 = "UTF-16 text"
-
 const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
   [/^\x89PNG\r\n\x1a\n/, { name: "PNG image", mediaType: "image/png" }],
   [/^\xff\xd8\xff/, { name: "JPEG image", mediaType: "image/jpeg" }],
   // A text may begin with these letters.
   [/^GIF8[79]a(?=[\s\S]*[\0-\x08])/, { name: "GIF image", mediaType: "image/gif" }],
   [/^RIFF[\s\S]{4}WEBP/, { name: "WebP image", mediaType: "image/webp" }],
-  [/^(?:\xff\xfe|\xfe\xff)/, { name: utf16, program: "iconv -f UTF-16 -t UTF-8" }],
-  [/^%PDF-/, { name: "PDF document" }],
+  [/^(?:\xff\xfe|\xfe\xff)/, { name: "UTF-16 text", program: "iconv -f UTF-16 -t UTF-8" }],
+  [/^%PDF-/, { name: "PDF document", program: "pdftotext - - <" }],
   [/^\x7fELF/, { name: "ELF program" }],
   [/^\x1f\x8b/, { name: "gzip", program: "zcat" }],
-  [/^PK\x03\x04/, { name: "zip archive" }],
+  [/^PK\x03\x04/, { name: "zip archive", program: "unzip -l" }],
   [/^SQLite format 3\0/, { name: "SQLite database" }],
   [/^\xfd7zXZ\0/, { name: "xz" }],
   [/^BZh\d1AY&SY/, { name: "bzip2" }],

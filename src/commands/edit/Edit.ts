@@ -1,4 +1,5 @@
 /** `edit <file> <old> <new>`: replaces a text in a file, byte for byte; `edit --patch`: applies a patch. */
+import { isUtf8 } from "node:buffer"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -6,6 +7,7 @@ import * as Stream from "effect/Stream"
 import * as ShellText from "../../bash/ShellText.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
+import * as EncodingOption from "../../command/EncodingOption.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as BinaryText from "../../domain/BinaryText.js"
@@ -14,6 +16,7 @@ import type { CommandError, ExecutionFailed } from "../../domain/CommandError.js
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Slices from "../../domain/Slices.js"
+import * as Encoding from "../../files/Encoding.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
@@ -132,7 +135,6 @@ const binaryKind = (bytes: Buffer): string | undefined => {
 
 /** Reports what comes near to a text. */
 function* nearest(bytes: Buffer, old: Uint8Array): Slices.Steps<string> {
-  if (FileType.of(bytes)?.name === FileType.utf16) return utf16
   if (bytes.length <= mostSearched) return yield* Nearest.steps(bytes, old)
   const report = yield* Nearest.steps(bytes.subarray(0, mostSearched), old)
   return `In its first ${mostSearched / 1024 ** 2} MiB, which alone were searched for what comes near:\n${report}`
@@ -171,6 +173,9 @@ ARGUMENTS
   <new>      The text in its place, literally as well, with the line ends of the file; '' takes the old text away.
 
 OPTIONS
+  --encoding E
+             The encoding of a file that is not UTF-8: latin1, gbk. A byte order mark, and what the file says of itself
+             (coding: gbk), are seen without it. The file stays in its encoding.
   --all      Replaces every occurrence, from the left. Without it, the first one only.
   --patch    (-p) Applies the patch on standard input: all of it, or nothing where a part does not fit.
   --         What follows is no option: a text that begins with a dash and is one word.
@@ -225,6 +230,7 @@ export const grammar = CommandGrammar.make({
     replacement: Parameter.operand("new").pipe(Parameter.optional),
     more: Parameter.operand("more").pipe(Parameter.repeated),
     all: Parameter.flag("all"),
+    encoding: EncodingOption.option,
     patch: Parameter.flag("patch").pipe(Parameter.withAlias("p"))
   }
 })
@@ -236,7 +242,7 @@ export const grammar = CommandGrammar.make({
 export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
   const handler = CommandGrammar.toHandler(
     grammar,
-    ({ more, patch, ...params }, call) => {
+    ({ encoding, more, patch, ...params }, call) => {
       if (patch) return patched(params, more, call)
       if (more.length > 0) {
         const { length } = wordsOf(params, more)
@@ -259,7 +265,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
         )
       if (old === replacement)
         return CommandGrammar.misuse(grammar, "<old> and <new> are the same: nothing would change.")
-      const change = { old, replacement, all }
+      const change = { old, replacement, all, encoding: Option.getOrUndefined(encoding) }
       return Effect.catchTag(files.exclusive(file, replace(files, file, change)), "FileError", (error) =>
         FileFailure.fromFileError("edit", error)
       )
@@ -321,12 +327,16 @@ const patchIn = (word: string): string | undefined => {
     : undefined
 }
 
+/** Tells the command's own name. */
+const named = <E>(run: Effect.Effect<CommandResult.CommandResult, E>) =>
+  Effect.map(run, (result) => ({ ...result, stderr: `${result.stderr}apply_patch is edit --patch here\n` }))
+
 /** Makes the handler of `apply_patch`. */
 export const makeApplyPatch: Effect.Effect<CommandHandler> = Effect.sync(() => ({
   ...CommandGrammar.toHandler(
     patchGrammar,
     ({ words: [word, ...more] }, call) => {
-      if (word === undefined && call.stdin !== undefined) return Patch.run(call, call.stdin)
+      if (word === undefined && call.stdin !== undefined) return named(Patch.run(call, call.stdin))
       const patch = word === undefined || more.length > 0 ? undefined : patchIn(word)
       return patch === undefined
         ? CommandGrammar.misuse(
@@ -345,16 +355,15 @@ export const makeApplyPatch: Effect.Effect<CommandHandler> = Effect.sync(() => (
               ]
             ]
           )
-        : Patch.run(call, Stream.make(new TextEncoder().encode(`${patch}\n`)))
+        : named(Patch.run(call, Stream.make(new TextEncoder().encode(`${patch}\n`))))
     },
     { usesFiles: true }
   ),
   isUnlisted: true
 }))
 
-const utf16 = "It is UTF-16 text: convert it first, with iconv -f UTF-16 -t UTF-8"
-
 interface Change {
+  readonly encoding: Encoding.Encoding | undefined
   readonly old: string
   readonly replacement: string
   readonly all: boolean
@@ -363,10 +372,41 @@ interface Change {
 const replace = Effect.fnUntraced(function* (
   files: CommandCall["files"],
   file: string,
-  { all, old, replacement }: Change
+  { all, old, replacement, ...given }: Change
 ) {
   const slices = new Slices.Slices()
-  const bytes = yield* held(files, file)
+  const own = yield* held(files, file)
+  const likely = given.encoding ?? Encoding.detect(own)
+  const text = likely === undefined ? undefined : yield* Effect.promise(() => Encoding.decode(own, likely))
+  if (given.encoding !== undefined && text === undefined)
+    return yield* FileFailure.make("edit", file, `it is not all ${Encoding.label(given.encoding)}, unchanged`)
+  const encoding = text === undefined ? undefined : likely
+  const bytes = text === undefined ? own : Buffer.from(text)
+  /** True where the words are of another encoding than the file. */
+  const isForeign =
+    encoding === undefined &&
+    letters.test(old + replacement) &&
+    !rawBytes.test(old) &&
+    !isUtf8(own) &&
+    !letters.test(own.toString())
+  /** Writes the file in its own encoding. */
+  const write = (content: Uint8Array): Effect.Effect<void, ExecutionFailed | FileError> => {
+    if (encoding === undefined) {
+      const { length } = content
+      const pieces = Stream.map(Stream.range(0, Math.floor(length / Matches.stride)), (at) =>
+        content.subarray(at * Matches.stride, (at + 1) * Matches.stride)
+      )
+      return files.write(file, length > Matches.stride ? pieces : content)
+    }
+    return Effect.flatMap(
+      Effect.promise(() => Encoding.encode(Buffer.from(content).toString(), encoding)),
+      (encoded): Effect.Effect<void, ExecutionFailed | FileError> =>
+        typeof encoded === "string"
+          ? FileFailure.make("edit", file, `${Encoding.label(encoding)} has no ${encoded}, unchanged`)
+          : files.write<never>(file, encoded)
+    )
+  }
+  const inEncoding = encoding === undefined ? "" : ` (${Encoding.label(encoding)})`
   const search = (text: string) => {
     const pattern = ShellText.encode(text)
     return Effect.map(slices.run(Matches.find(bytes, pattern)), (found) => ({ ...found, pattern }))
@@ -375,22 +415,23 @@ const replace = Effect.fnUntraced(function* (
   const isLf = exact.count === 0 && old.includes("\n") && !old.includes("\r")
   const found = isLf ? yield* search(toCrlf(old)) : exact
   const { first, pattern } = found
-  const path = FileFailure.printable(file)
+  const path = `${FileFailure.printable(file)}${inEncoding}`
   if (found.count === 0) {
     const alike = yield* slices.run(Alike.find(bytes, old))
     if (alike?.count === 1 && binaryKind(bytes) === undefined) {
       const { end, names, own, start } = alike
       const put = Buffer.from(Alike.carry(own, old, replacement))
-      yield* files.write<never>(file, Buffer.concat([bytes.subarray(0, start), put, bytes.subarray(end)]))
+      yield* write(Buffer.concat([bytes.subarray(0, start), put, bytes.subarray(end)]))
       const line = Newlines.count(bytes.subarray(0, start)) + 1
       const stdout = `Replaced 1 occurrence in ${path} (line ${line}), which has ${names}\n${diff(bytes, start, bytes.subarray(start, end), put, false)}`
       return CommandResult.make({ stdout })
     }
-    const near = yield* slices.run(missing(bytes, exact.pattern, replacement, alike))
+    const near = isForeign ? notUtf8 : yield* slices.run(missing(bytes, exact.pattern, replacement, alike))
     const isNone = near === Nearest.none
     const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
     return CommandResult.make({ stderr: isNone ? what : `${what}${near}\n`, exitCode: ExitCode.failure })
   }
+  if (isForeign) return yield* FileFailure.make("edit", file, `unchanged. ${notUtf8}`)
   const binary = binaryKind(bytes)
   if (binary !== undefined) return yield* FileFailure.make("edit", file, `${binary}, unchanged: edit is for text`)
   const isCrlf = found !== exact || (!old.includes("\n") && isInCrlf(bytes, first, first + pattern.length))
@@ -398,12 +439,17 @@ const replace = Effect.fnUntraced(function* (
   const size = bytes.length + (put.length - pattern.length) * (all ? found.count : 1)
   if (size > mostHeld) return yield* tooLarge(file)
   const content = yield* slices.run(Matches.replaced(bytes, pattern, put, { all, size }))
-  const pieces = Stream.map(Stream.range(0, Math.floor(size / Matches.stride)), (at) =>
-    content.subarray(at * Matches.stride, (at + 1) * Matches.stride)
-  )
-  yield* files.write(file, size > Matches.stride ? pieces : content)
+  yield* write(content)
   return CommandResult.make({ stdout: `${said(path, found, all)}\n${diff(bytes, first, pattern, put, all)}` })
 })
+
+const notUtf8 = "It is not UTF-8: name its encoding, as --encoding latin1 or --encoding gbk"
+
+/** Matches a byte of a word that is no UTF-8: who writes one knows the bytes of the file. */
+const rawBytes = /[\udc80-\udcff]/
+
+/** Matches what is neither ASCII nor a byte that is no UTF-8. */
+const letters = /[^\0-\x7f\ud800-\udfff\ufffd]|[\ud800-\udbff][\udc00-\udfff]/
 
 const toCrlf = (text: string): string => text.replace(/\r?\n/g, "\r\n")
 

@@ -5,18 +5,22 @@ import * as Stream from "effect/Stream"
 import * as Arguments from "../../command/Arguments.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described as DescribedCommand } from "../../command/CommandHandler.js"
+import * as EncodingOption from "../../command/EncodingOption.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
+import * as Collect from "../../domain/Collect.js"
 import { type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import type { Image } from "../../domain/CommandResult.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Setting from "../../domain/Setting.js"
 import * as Slices from "../../domain/Slices.js"
+import * as Encoding from "../../files/Encoding.js"
 import * as FileFailure from "../../files/FileFailure.js"
-import type { FileError, Files } from "../../files/Files.js"
+import type { FileError, Files, ReadOptions } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
 import * as Newlines from "../../files/Newlines.js"
+import * as Notebook from "./internal/Read.notebook.js"
 import * as Range from "./internal/Read.range.js"
 import { LineWindow } from "./internal/Read.window.js"
 
@@ -91,7 +95,11 @@ class Shown {
   private readonly advice: Array<Advice.Advice> = []
   private readonly images: Array<CommandResult.Image> = []
 
-  constructor(readonly call: Pick<CommandCall, "files" | "room" | "write">) {}
+  constructor(
+    readonly call: Pick<CommandCall, "files" | "room" | "write">,
+    /** The encoding that was given. */
+    readonly encoding: Encoding.Encoding | undefined
+  ) {}
 
   /** Begins with a file, one of several; its header is put out with it. */
   begin(path: string): void {
@@ -198,7 +206,7 @@ const beginning = (files: Files, path: string): Effect.Effect<{ readonly bytes: 
 const help = `read - show text files with line numbers, and images
 
 USAGE
-  read <file>... [--offset N] [--limit N]
+  read <file>... [--offset N] [--limit N] [--encoding E]
 
 ARGUMENTS
   <file>       The file, from the current directory. One that begins with a dash goes after --.
@@ -208,6 +216,8 @@ ARGUMENTS
 OPTIONS
   --offset N   Lines to skip: --offset 2 begins with line 3. 0 by default.
   --limit N    Lines to show, 1 or more. 2000 by default; SYNAPSE_READ_DEFAULT_LIMIT sets another default.
+  --encoding E The encoding of a file that is not UTF-8: latin1, gbk, shift_jis. A byte order mark, and what the file
+               says of itself (coding: gbk), are seen without it.
 
 OUTPUT
   As from cat -n: the number of the line, right-aligned to 6, a tab, the line. The numbers are the file's own.
@@ -216,6 +226,7 @@ OUTPUT
   "... [N more characters]" (with one character for the dots). In a pipe or a file, each line is whole.
   The CR of CRLF is left out, and invisible characters are shown as <U+200B>; standard error says so. Where lines follow
   the window, it says how many there are, and the call that shows them.
+  Of a notebook (.ipynb), its cells with their outputs in short, and its images.
   Of an image (PNG, JPEG, GIF, WebP), its type, width, height and size; up to 5 MiB and 8000x8000, the image itself.
 
 EXAMPLES
@@ -246,11 +257,56 @@ interface Total {
   readonly isAll: boolean
 }
 
+/** The most bytes of a notebook. */
+const largestNotebook = 64 * megabyte
+
+/** The text of a file, converted to UTF-8 from the encoding that was given, or that its beginning tells. */
+class Source {
+  constructor(
+    private readonly files: Files,
+    readonly path: string,
+    public encoding: Encoding.Encoding | undefined
+  ) {}
+
+  /** Reads the bytes, from the line behind so many where they need no conversion. */
+  bytes({ skipLines = 0, ...options }: ReadOptions): Stream.Stream<Uint8Array, FileError> {
+    return Stream.suspend(() => {
+      let isFirst = skipLines === 0
+      let convert = this.encoding === undefined ? undefined : Encoding.toUtf8(this.encoding)
+      const read = (chunk: Uint8Array) => {
+        if (isFirst && convert === undefined) {
+          this.encoding = Encoding.detect(chunk)
+          convert = this.encoding === undefined ? undefined : Encoding.toUtf8(this.encoding)
+        }
+        isFirst = false
+        return convert === undefined ? chunk : convert(chunk)
+      }
+      const rest = Stream.suspend(() => (convert === undefined ? Stream.empty : Stream.make(convert())))
+      return Stream.concat(
+        Stream.map(this.files.read(this.path, { ...options, skipLines: this.skipped(skipLines) }), read),
+        rest
+      )
+    })
+  }
+
+  /** Returns the lines that are skipped of so many: none of a text that has to be converted from its beginning. */
+  skipped(lines: number): number {
+    return this.encoding === undefined ? lines : 0
+  }
+
+  /** Looks at the beginning of the file, unless its encoding was given. A pipe is not looked at: it would lose that. */
+  get look(): Effect.Effect<void> {
+    return this.encoding === undefined
+      ? Effect.ignore(Stream.runDrain(Stream.take(this.bytes({ regular: true }), 1)))
+      : Effect.void
+  }
+}
+
 /** Counts the lines behind the first `known` ones; undefined where the file is a pipe, or could not be read again. */
-const totalReadLines = (files: Files, path: string, known: number): Effect.Effect<Total | undefined> =>
-  files.read(path, { regular: true, skipLines: known }).pipe(
+const totalReadLines = (source: Source, known: number): Effect.Effect<Total | undefined> =>
+  source.bytes({ regular: true, skipLines: known }).pipe(
     Stream.runFoldWhile(
-      { bytes: 0, lines: known, isInLine: false },
+      { bytes: 0, lines: source.skipped(known), isInLine: false },
       ({ bytes }) => bytes < most,
       ({ bytes, lines }, chunk) => ({
         bytes: bytes + chunk.length,
@@ -282,7 +338,8 @@ export const grammar = CommandGrammar.make({
     more: Parameter.repeated(Parameter.operand("file")),
     // A negative one is refused with the call that shows the last lines.
     offset: lines("offset", 0, Number.NEGATIVE_INFINITY).pipe(Parameter.withDefault(0)),
-    limit: lines("limit", 1).pipe(Parameter.optional)
+    limit: lines("limit", 1).pipe(Parameter.optional),
+    encoding: EncodingOption.option
   }
 })
 
@@ -307,11 +364,11 @@ const longestNote = 100
 export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
   CommandGrammar.toHandler(
     grammar,
-    Effect.fnUntraced(function* ({ file, limit, more, offset }, call) {
+    Effect.fnUntraced(function* ({ encoding, file, limit, more, offset }, call) {
       const files = [file, ...more]
       if (offset < 0) return yield* ofNegative(grammar, offset, files)
       const given = { offset, limit: Option.getOrUndefined(limit), isWritten: false }
-      const shown = new Shown(call)
+      const shown = new Shown(call, Option.getOrUndefined(encoding))
       const notes = Math.min(...(call.room === undefined ? [0] : [call.room / 2, noteRoom(files)]))
       const room = call.room === undefined ? undefined : call.room - notes
       if (more.length === 0) yield* showFile(shown, { ...given, path: file }, room, true)
@@ -375,12 +432,16 @@ const showRange = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, ExecutionFailed | FileError> {
   const { files } = shown.call
   const { limit, offset, path } = range
-  // For a window deep in a file, the file's reader skips the beginning, which is not examined then.
-  const skipped = offset < deep ? 0 : offset
+  const notebook = /\.ipynb$/i.test(path) ? yield* notebookOf(files, path) : undefined
+  const source = new Source(files, path, shown.encoding)
+  // For a window deep in a file, the file's reader skips the beginning.
+  if (offset >= deep) yield* source.look
+  const skipped = notebook !== undefined || offset < deep ? 0 : source.skipped(offset)
   const window = new LineWindow({ offset, skipped, limit: limit ?? (yield* defaultLimit), room, showsOne })
   const slices = new Slices.Slices()
+  const bytes = notebook === undefined ? source.bytes({ skipLines: skipped }) : Stream.make(Buffer.from(notebook.text))
   // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
-  yield* Stream.takeUntilEffect(files.read(path, { skipLines: skipped }), (chunk) =>
+  yield* Stream.takeUntilEffect(bytes, (chunk) =>
     Effect.flatMap(slices.run(pushed(window, chunk)), () => {
       const text = window.take()
       return Effect.as(text === "" ? Effect.void : shown.put(text), window.isDone)
@@ -397,10 +458,20 @@ const showRange = Effect.fnUntraced(function* (
   const name = FileFailure.printable(path)
   if (window.hasInvisible) shown.note(Advice.line`read: ${name}: invisible characters are shown as <U+...>`)
   if (window.hasCarriageReturns) shown.note(Advice.line`read: ${name}: lines end in CRLF, shown without the CR`)
-  const note = yield* noteOf(files, range, window, room === undefined)
+  if (source.encoding !== undefined) shown.note(Advice.line`read: ${name}: ${Encoding.label(source.encoding)}`)
+  else if (window.hasWrongBytes && !window.hasLetters)
+    shown.note(Advice.line`read: ${name}: not UTF-8; --encoding latin1 (or gbk, …) shows its letters`)
+  for (const { base64, mediaType } of notebook?.images ?? []) yield* shown.show("", { path, mediaType, base64 })
+  const note = yield* noteOf(source, range, window, room === undefined)
   if (note !== undefined) shown.note(Advice.line`read: ${name}: ${note}`)
   return true
 })
+
+/** Reads a notebook; undefined for what is none. */
+const notebookOf = (files: Files, path: string): Effect.Effect<Notebook.Notebook | undefined, FileError> =>
+  Effect.map(Collect.bytes(files.read(path, { regular: true }), largestNotebook), (bytes) =>
+    bytes === undefined ? undefined : Notebook.parse(bytes.toString())
+  )
 
 /** The number of bytes that a window takes at once: as many lines, at worst. */
 const stride = 16 * 1024
@@ -417,17 +488,17 @@ function* pushed(window: LineWindow, chunk: Uint8Array): Slices.Steps<void> {
  *
  * @param isAway true where the lines go into a pipe, a file or a variable
  */
-const noteOf = Effect.fnUntraced(function* (files: Files, range: Range.Range, window: LineWindow, isAway: boolean) {
-  const { isWritten, limit, offset, path } = range
+const noteOf = Effect.fnUntraced(function* (source: Source, range: Range.Range, window: LineWindow, isAway: boolean) {
+  const { isWritten, limit, offset } = range
   const { hasMore, isFull, line } = window
   if (line === offset && !hasMore) {
-    const total = offset === 0 ? { lines: 0 } : yield* totalReadLines(files, path, 0)
+    const total = offset === 0 ? { lines: 0 } : yield* totalReadLines(source, 0)
     if (total === undefined) return Advice.line`no line ${`${offset + 1}`}`
     return total.lines === 0 ? Advice.line`empty file` : Advice.line`only ${numbered(total.lines, "line")}`
   }
   // All that a range asked for is there.
   if (!hasMore || ((isWritten || isAway) && limit !== undefined && !isFull)) return undefined
-  const total = yield* totalReadLines(files, path, line)
+  const total = yield* totalReadLines(source, line)
   const lines = line === offset + 1 ? `line ${line}` : `lines ${offset + 1}–${line}`
   if (total === undefined) return Advice.line`${lines}, more follow`
   const next = Advice.typed(`read ${Range.rest(range, line, isFull)}`)

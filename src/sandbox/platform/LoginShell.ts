@@ -20,7 +20,7 @@ const none = (failure: string): Profile => ({ variables: {}, failure })
 /** Milliseconds until the shell is ended. */
 const patience = 5000
 const most = 1024 * 1024
-const end = "SYNAPSE_END"
+const end = "__synapse_end"
 
 /** Variables that tell of the shell itself. */
 const shells = new Set(["_", "OLDPWD", "PWD", "SHLVL"])

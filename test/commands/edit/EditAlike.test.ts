@@ -138,3 +138,42 @@ describe("edit of what was done before", () => {
     })
   )
 })
+
+describe("edit of a file in another encoding", () => {
+  const bytesOf = (content: string, args: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ f: Buffer.from(content, "latin1") })
+      const outcome = yield* Effect.either(run(Edit.make, ["f", ...args], { files }))
+      const said = outcome._tag === "Left" ? outcome.left.message : `${outcome.right.stdout}${outcome.right.stderr}`
+      return [said, files.get("f")?.toString("latin1")] as const
+    })
+
+  it.effect("keeps the encoding that is named, or that the file declares", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* bytesOf("caf\xe9 = 1\n", ["café = 1", "thé = 2", "--encoding", "latin1"]), [
+        "Replaced 1 occurrence in f (WINDOWS-1252) (line 1)\n-café = 1\n+thé = 2\n",
+        "th\xe9 = 2\n"
+      ])
+      assert.strictEqual((yield* bytesOf("# coding: gbk\nx\n", ["x", "你"]))[1], "# coding: gbk\n\xc4\xe3\n")
+      assert.strictEqual((yield* bytesOf("a\rb\rc\r", ["a\nb", "x\ny"]))[1], "x\ry\rc\r")
+    })
+  )
+
+  it.effect("refuses what the encoding has not, and to bring a second one into the file", () =>
+    Effect.gen(function* () {
+      const latin = "caf\xe9 = 1\nx = 2\n"
+      for (const [args, said] of [
+        [["x = 2", "x = 你", "--encoding", "latin1"], "WINDOWS-1252 has no 你, unchanged"],
+        [["x = 2", "x = é"], "It is not UTF-8: name its encoding, as --encoding latin1"],
+        [["café = 1", "tea"], "It is not UTF-8: name its encoding, as --encoding latin1"],
+        [["x = 2", "y", "--encoding", "gbk"], "it is not all GBK, unchanged"]
+      ] as const) {
+        const [text, content] = yield* bytesOf(latin, args)
+        assert.include(text, said)
+        assert.strictEqual(content, latin)
+      }
+      // ASCII is the same in both.
+      assert.strictEqual((yield* bytesOf(latin, ["x = 2", "y"]))[1], "caf\xe9 = 1\ny\n")
+    })
+  )
+})

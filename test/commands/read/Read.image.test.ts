@@ -146,8 +146,8 @@ describe("read of another file that is no text", () => {
       const cases: ReadonlyArray<readonly [string, string, string]> = [
         ["\x7fELF\x02\x01\x01\0", "ELF program, 8 bytes", od],
         ["\x1f\x8b\x08\x01xyz", "gzip, 7 bytes", 'Bash(command="zcat f") shows it.'],
-        ["PK\x03\x04xy", "zip archive, 6 bytes", od],
-        ["%PDF-1.7\n%x\n", "PDF document, 12 bytes", od],
+        ["PK\x03\x04xy", "zip archive, 6 bytes", 'Bash(command="unzip -l f") shows it.'],
+        ["%PDF-1.7\n%x\n", "PDF document, 12 bytes", 'Bash(command="pdftotext - - < f") shows it.'],
         ["SQLite format 3\0xy", "SQLite database, 18 bytes", od],
         ["a\0", "binary file, 2 bytes", od]
       ]

@@ -208,10 +208,6 @@ describe("read", () => {
       assert.strictEqual(yield* said(Buffer.from("a\n\0")), binary(3))
       assert.strictEqual(yield* said(late, ["--offset", "1"]), binary(late.length))
       assert.strictEqual((yield* read(late, ["--limit", "1"])).exitCode, 0)
-      assert.strictEqual(
-        yield* said(Buffer.from("\ufeffhi\n", "utf16le")),
-        `read: f: UTF-16 text, 8 bytes\nBash(command="iconv -f UTF-16 -t UTF-8 f") shows it.`
-      )
     })
   )
 
@@ -235,6 +231,7 @@ describe("read", () => {
       assert.strictEqual(memory.bytesRead(), 5000)
       assert.deepStrictEqual(asked, [
         { regular: true, skipLines: 910 },
+        { regular: true, skipLines: 0 },
         { regular: true, skipLines: 50_010 }
       ])
       yield* run(Read.make, ["one"], { files })

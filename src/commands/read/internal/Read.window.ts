@@ -125,6 +125,9 @@ export class LineWindow {
   hasMore = false
   /** True where there was no room for the next line. */
   isFull = false
+  /** True where bytes were no UTF-8, and where characters beside ASCII were. */
+  hasWrongBytes = false
+  hasLetters = false
   /** True where a line ended in CRLF. */
   hasCarriageReturns = false
   /** The number of the last line in the output. */
@@ -214,6 +217,8 @@ export class LineWindow {
 
   private show(text: string): void {
     if (text === "") return
+    this.hasWrongBytes ||= text.includes("\ufffd")
+    this.hasLetters ||= /[^\0-\x7f\ufffd]/.test(text)
     const hasMark = this.mayHaveMark && text.startsWith("\ufeff")
     this.mayHaveMark = false
     for (let at = hasMark ? 1 : 0; at < text.length && !this.hasMore; ) {

@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import * as Encoding from "../../src/files/Encoding.js"
+
+const nameOf = (head: Uint8Array | string) => {
+  const found = Encoding.detect(typeof head === "string" ? Buffer.from(head, "latin1") : head)
+  return found === undefined ? undefined : Encoding.label(found)
+}
+
+describe("the encoding of a file", () => {
+  it("is told by its mark, by what it declares, and by its line ends", () => {
+    for (const [head, name] of [
+      ["plain\n", undefined],
+      ["", undefined],
+      ["\xff\xfeh\0i\0", "UTF-16LE"],
+      ["\xfe\xff\0h\0i", "UTF-16BE"],
+      ["\xff\xfea\0\r\0b\0", "UTF-16LE, lines end in CR"],
+      ["# -*- coding: gbk -*-\nx = '\xc4\xe3'\n", "GBK"],
+      ["#!/usr/bin/python\n# vim: set fileencoding=shift_jis :\n", "SHIFT_JIS"],
+      ["a\nb\n# coding: gbk\n", undefined],
+      ['<?xml version="1.0" encoding="ISO-8859-1"?>\n<a>\xe9</a>', "WINDOWS-1252"],
+      ['<html><head><meta charset="big5">', "BIG5"],
+      ["# coding: utf-8\n\xff", undefined],
+      ["# coding: nonsense\n", undefined],
+      ["# coding: latin1\n# caf\xc3\xa9\n", undefined],
+      ["a\rb\rc", "lines end in CR"],
+      ["a\r\nb\r\n", undefined],
+      ["a\0b", undefined]
+    ] as const)
+      assert.strictEqual(nameOf(head), name, JSON.stringify(head))
+  })
+
+  it("converts a text to UTF-8 however its bytes come, and back to the same bytes", () =>
+    FastCheck.assert(
+      FastCheck.asyncProperty(
+        FastCheck.constantFrom("gbk", "shift_jis", "windows-1252", "utf-16le", "utf-16be", "euc-kr", "koi8-r"),
+        FastCheck.array(FastCheck.constantFrom("a", "\n", "é", "你", "あ", "한", "я", "😀")),
+        FastCheck.integer({ min: 1, max: 5 }),
+        FastCheck.boolean(),
+        async (name, parts, size, isCr) => {
+          const encoding = { name, isCr }
+          const text = parts.join("")
+          const bytes = await Encoding.encode(text, encoding)
+          if (typeof bytes === "string") return assert.include(parts, bytes)
+          assert.strictEqual(await Encoding.decode(bytes, encoding), text)
+          const convert = Encoding.toUtf8(encoding)
+          const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+            convert(bytes.subarray(at * size, (at + 1) * size))
+          )
+          assert.strictEqual(Buffer.concat([...chunks, convert()]).toString(), text)
+        }
+      )
+    ))
+
+  it("is none of bytes that it has not", async () => {
+    assert.isUndefined(await Encoding.decode(Buffer.from("\xc4", "latin1"), { name: "gbk", isCr: false }))
+    assert.isUndefined(await Encoding.decode(Buffer.from("\xff", "latin1"), { name: "utf-8", isCr: true }))
+    assert.isUndefined(Encoding.named("nonsense"))
+  })
+})
