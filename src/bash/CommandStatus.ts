@@ -45,7 +45,7 @@ export interface Part {
 }
 
 /**
- * Returns the parts of the pipeline that `PIPESTATUS` tells of, the one that ran last in the shell itself, or undefined if
+ * Returns the parts of the pipeline that `PIPESTATUS` tells of: the one that ran last in the shell itself. Undefined where
  * the text does not tell for sure which one it was.
  *
  * @param statuses the exit codes of the parts

@@ -139,11 +139,7 @@ const frameOf = (word: string, start: number, owner: Command): Frame => ({
   isNegated: false
 })
 
-/**
- * The role of the next word: the first or a later one of a command, what can follow a compound command, the variable of
- * a `for`, the `in` after it and its items, the subject of a `case`, the `in` after it or a pattern, the name of a
- * function, the bracket behind it, a part of a test.
- */
+/** The role of the next word. `end`: what follows a compound command; `parameters`: the brackets behind a function's name. */
 type Place =
   | "command"
   | "words"

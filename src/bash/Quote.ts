@@ -27,8 +27,8 @@ export const line = (text: string): string =>
   shown(text) === text ? word(text) : `$'${shown(text.replace(/[\\']/g, "\\$&"))}'`
 
 /**
- * Writes the lines of a here-document around a text that ends with a line break, with `EOF` as its delimiter, or a
- * longer one where a line of the text is that.
+ * Writes the lines of a here-document around a text that ends with a line break. The delimiter is `EOF`, or a longer
+ * word where a line of the text is that.
  */
 export const hereDocument = (text: string): string => {
   let delimiter = "EOF"

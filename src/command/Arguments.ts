@@ -1,7 +1,6 @@
 /**
- * Splits a command's words into options and operands. `util.parseArgs` does not serve: operands are any text here, of
- * which it splits those that begin with one dash (`- item in` would become options, the last with the next word as its
- * value), and its time grows with the square of the number of words.
+ * Splits a command's words into options and operands. `util.parseArgs` does not serve: operands are any text here, and it
+ * takes those that begin with a dash (`- item in`) for options. Its time also grows with the square of the number of words.
  */
 import * as Either from "effect/Either"
 import * as ShellText from "../bash/ShellText.js"

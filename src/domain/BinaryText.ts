@@ -36,8 +36,8 @@ const isUnreadable = (code: number): boolean =>
   code < 0x20 ? code < 0x07 || (code > 0x0d && code !== 0x1b) : (code >= 0x7f && code <= 0x9f) || code === replacement
 
 /**
- * Returns the part of a text from its first line with unreadable characters (NULs, controls, bytes that are not UTF-8)
- * to the last of them, where too many of its characters are unreadable for a text; undefined where there is no such part.
+ * Returns the binary part of a text, where too many of its characters are unreadable (NULs, controls, bytes that are not
+ * UTF-8). It goes from the first line with such characters to the last one. Undefined where there is none.
  */
 export const find = (text: string): BinaryPart | undefined => {
   const first = text.search(unreadable)

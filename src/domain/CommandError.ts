@@ -105,9 +105,15 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
 }
 
 /**
- * `execution_error`: the command could not be run, or was stopped. `kind` is `shell` (the shell died or could not
- * start), `timeout`, `io` (reading or writing failed), `sandbox` (no sandbox could be built, so nothing was run), or
- * `crash` (the shell died before the command began, so that it can be tried again). `stdout` and `stderr` are the
+ * `execution_error`: the command could not be run, or was stopped. `kind` says why:
+ *
+ * - `shell`: the shell died or could not start.
+ * - `timeout`: the command took too long.
+ * - `io`: reading or writing failed.
+ * - `sandbox`: no sandbox could be built, so nothing was run.
+ * - `crash`: the shell died before the command began, so that it can be tried again.
+ *
+ * `stdout` and `stderr` are the
  * output until then, with the same further facts as in a result.
  *
  * @since 0.1.0

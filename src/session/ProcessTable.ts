@@ -298,8 +298,8 @@ export const descendants = (processes: ReadonlyArray<Process>, root: number): Ar
 }
 
 /**
- * Returns all processes of a session: the descendants of its shell, those with the shell's session id, and those that
- * carry the session's mark in their environment or a mark of its commands (daemons, which have left the first two).
+ * Returns all processes of a session: the descendants of its shell, and those with the shell's session id. Daemons have
+ * left both; they carry the session's mark in their environment, or a mark of its commands.
  * Only those started at `since` (`ticksAt`) or later count. `shell` is 0 where there is none. The environment of a
  * root-owned program can't be read by others, who could not send it signals either.
  */

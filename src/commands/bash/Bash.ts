@@ -87,9 +87,8 @@ const helpFor = (line: CommandLine): string | undefined => {
 const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 
 /**
- * Returns the name of the command after `bash`, behind assignments, or the first of these where they are the whole
- * command; undefined where it is not written out in plain letters, for what bash makes of a quoted or an expanded word
- * may be a script, and where it reads as an option or as a script's name.
+ * Returns the name of the command after `bash`, behind assignments, or the first of these where they are all of it.
+ * Undefined where it reads as an option or as a script's name, or is quoted or expanded: bash may make a script of that.
  */
 const nameIn = (line: CommandLine): string | undefined => {
   let assigned: string | undefined

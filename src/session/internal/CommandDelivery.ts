@@ -159,8 +159,8 @@ interface DeliveryOptions {
 /**
  * The delivery of one command, from its first line to its outcome.
  *
- * Its parts are fields, not variables that closures share: V8 moves literals whose like has lived long into its old heap,
- * and one that held such a closure kept all of the command alive there until the next full collection.
+ * Its parts are fields, not variables that closures share. V8 moves literals into its old heap whose like has lived long.
+ * One that held such a closure kept all of the command alive there until the next full collection.
  */
 export class CommandDelivery implements ShellListener {
   readonly run: CommandRun

@@ -55,9 +55,9 @@ const sourcing = "\\builtin . "
  * It also runs before the command that sources the user's, and once more where that fails and the user's trap on ERR
  * runs for it. That one has run for the user's own command already: what it prints now goes nowhere.
  *
- * The first line holds no quotes, and a syntax error: after a text that ended within a `$(`, bash 5.2 counts open quotes
- * from below zero, and writes each one before the memory that is theirs (`Protocol`), until an error sets that right. With
- * errexit, that error would end the shell.
+ * The first line holds no quotes, and a syntax error. After a text that ended within a `$(`, bash 5.2 counts open quotes
+ * from below zero, and writes each one before the memory that is theirs (`Protocol`). An error sets that right; with
+ * errexit, it would end the shell.
  */
 const beforeUsers =
   "{ __synapse_codes=$?\\ ${PIPESTATUS[@]}; case $- in *e*) ;; *) \\builtin eval \\) || \\builtin :;; esac; } 2>/dev/null\n" +

@@ -242,8 +242,9 @@ const beginningLike = (bytes: Uint8Array, text: Uint8Array, { beginning, length 
 /** The bytes of a file among whose lines those like a text are looked for, and of a line that are compared. */
 const mostSearched = 4 * 1024 ** 2
 const mostOfLine = 300
-/** The least similarity that counts, between 0 and 1, which the rarest word is worth as well, and the most by which a line may be less similar than the best one. */
+/** The least similarity that counts, between 0 and 1; the rarest word is worth as much. */
 const least = 0.45
+/** The most by which a line may be less similar than the best one. */
 const margin = 0.2
 
 /** Returns the groups of three characters in a line, without white space and case. */
