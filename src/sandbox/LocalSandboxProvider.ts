@@ -387,6 +387,7 @@ const makeLocalSandboxBackend = (
         resolvesLocally: network === undefined ? Attribution.isLocal : () => false,
         masks: running.masks(),
         processes: running.processes(),
+        hasAgent: running.withheld().includes("SSH_AUTH_SOCK"),
         // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
       }

@@ -308,6 +308,8 @@ export interface Outcome {
   readonly traffic?: Traffic | undefined
   /** Tells that names are looked up by a server on this machine's loopback: such a look-up is not counted. */
   readonly resolvesLocally?: () => boolean
+  /** True where the user has an ssh-agent, which commands do not get. */
+  readonly hasAgent?: boolean
   /** The most processes and threads that commands can have; undefined where nothing limits them. */
   readonly processes?: number | undefined
 }
@@ -349,6 +351,7 @@ function denialsIn(
     : findRefused(command, said, inReport, {
         isRoot: process.getuid?.() === 0,
         unixSockets: policy.unixSockets !== undefined,
+        hasAgent: outcome.hasAgent,
         processes: outcome.processes
       })
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0

@@ -6,7 +6,7 @@ import { withWorld } from "../../support/denial/World.js"
 const trace = (call: string) =>
   `Traceback (most recent call last):\n  File "x.py", line 1, in <module>\n    ${call}\n  File "/usr/lib/python3.11/socket.py", line 232, in __init__\n    _socket.socket.__init__(self, family, type, proto, fileno)\nPermissionError: [Errno 1] Operation not permitted`
 
-const root = { isRoot: true, unixSockets: false, processes: 512 }
+const root = { isRoot: true, unixSockets: false, hasAgent: true, processes: 512 }
 
 /** Returns the rules and what was refused, as the last line of a text tells them. */
 const refused = (command: string, text: string, confinement: Partial<SystemCalls.Confinement> = {}) => {
@@ -76,6 +76,14 @@ const said: ReadonlyArray<readonly [what: string, command: string, text: string]
     "[1:1:FATAL:process_singleton_posix.cc(297)] Check failed: sock >= 0. socket() failed: Operation not permitted (1)"
   ],
   ["*a unix socket", "ssh-add -l", "Error connecting to agent: Operation not permitted"],
+  ["*your ssh-agent", "ssh-add -l", "Could not open a connection to your authentication agent."],
+  ["*your ssh-agent", "git commit -S", "error: Couldn't get agent socket?"],
+  [
+    "*a unix socket",
+    "curl --unix-socket /x http://h/",
+    "curl: (7) Failed to connect to h port 80 after 0 ms: Couldn't connect to server"
+  ],
+  ["another user or group", "python3 -c 'os.setuid(5)'", "OSError: [Errno 22] Invalid argument"],
   ["*a unix socket", "gpg -s f", "gpg: can't connect to the agent: Operation not permitted"],
   ["*a unix socket", "systemctl", "Failed to connect to bus: Operation not permitted"],
   ["*becoming another user", "su -c true nobody", "su: System error"],
@@ -140,6 +148,9 @@ describe("a system call that the sandbox refuses", () => {
   it("is not told where something else refuses", () => {
     for (const [command, text] of others) assert.isUndefined(refused(command, text), text)
     assert.isUndefined(refused("ssh-agent", "unix_listener: socket: Operation not permitted", { unixSockets: true }))
+    const agent = "Could not open a connection to your authentication agent."
+    assert.isUndefined(refused("ssh-add -l", agent, { hasAgent: false }))
+    assert.isUndefined(refused("curl http://h/", "curl: (7) Failed to connect to h port 80: Connection refused"))
     assert.isUndefined(refused("python3 x", "RuntimeError: can't start new thread", { processes: undefined }))
   })
 

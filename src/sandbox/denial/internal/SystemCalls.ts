@@ -30,6 +30,8 @@ interface Row extends Refusal {
 export interface Confinement {
   readonly isRoot: boolean
   readonly unixSockets: boolean
+  /** True where the user has an ssh-agent, which commands do not get. */
+  readonly hasAgent?: boolean | undefined
   /** The most processes and threads; undefined where nothing limits them. */
   readonly processes: number | undefined
 }
@@ -65,7 +67,9 @@ const setting = (digits: string, letters: string): RegExp =>
 const full =
   /no space left on device|\bENOSPC\b|too many open files|\bEMFILE\b|(?:limit|resources)\b.{0,40}\b(?:reached|exhausted)/i
 
-const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<Row> => [
+const noAgent = /could not open a connection to your authentication agent|couldn't get agent socket/i
+
+const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinement): ReadonlyArray<Row> => [
   {
     rule: "no namespaces or mounts",
     what: "a new namespace",
@@ -112,6 +116,14 @@ const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<
     command: /\bAF_UNIX\b|\bUNIX\b|--unix-socket\b|\.sock\b|\bunix:/,
     not: otherSockets,
     isSandboxs: !unixSockets
+  },
+  {
+    ...unixSocket,
+    what: "your ssh-agent",
+    next: 'Ask the user for --allow-socket "$SSH_AUTH_SOCK".',
+    words: noAgent,
+    about: noAgent,
+    isSandboxs: hasAgent
   },
   {
     ...unixSocket,
@@ -192,7 +204,7 @@ const rowsOf = ({ isRoot, processes, unixSockets }: Confinement): ReadonlyArray<
 
 /** Matches the words of any of these messages. */
 const anyWords = new RegExp(
-  String.raw`not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork|\bcurl: \(7\) |${full.source}`,
+  String.raw`not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork|\bcurl: \(7\) |${noAgent.source}|${full.source}`,
   "i"
 )
 
