@@ -17,7 +17,7 @@ import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
 import * as BashSession from "../session/BashSession.js"
-import type { Observer } from "../session/Job.js"
+import type { Job, Observer } from "../session/Job.js"
 import * as ProcessTable from "../session/ProcessTable.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
@@ -28,6 +28,7 @@ import * as CommandWords from "./denial/CommandWords.js"
 import * as Denial from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as GitAdvice from "./denial/GitAdvice.js"
+import * as MachineServer from "./denial/MachineServer.js"
 import * as NpmCi from "./denial/NpmCi.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
@@ -182,8 +183,6 @@ const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1)
 const mergedOf = (command: string, { stdout }: CommandResult.CommandResult): string =>
   merges.test(command) ? stdout : ""
 
-const unseen: Seen = { refused: [], reached: [] }
-
 /** Matches how programs say that a connection was not made, or was cut. */
 const cut = /reset|hang up|\bSSL|\bTLS|EOF|empty reply|connect|unreachable|resol|network|fetch|timed? ?out/i
 
@@ -212,6 +211,7 @@ const makeLocalSandboxBackend = (
     const given = yield* SessionSettings
     const scope = yield* Effect.scope
     const runFork = Runtime.runFork(yield* Effect.runtime())
+    const runPromise = Runtime.runPromise(yield* Effect.runtime())
     const decision = PolicyDecision.make(policy)
     const profile = policy.profile === true ? yield* LoginShell.read(userHome, decision) : undefined
     const settings =
@@ -236,9 +236,10 @@ const makeLocalSandboxBackend = (
         for (const { apply } of guard.allChanges([])) attempt(apply)
       })
     )
-    const { hosts } = policy
-    const upstream = yield* CurrentUpstream
-    const network = hosts && new SandboxNetwork(() => hosts, upstream)
+    const network = new SandboxNetwork(yield* CurrentUpstream)
+    network.hosts = policy.hosts
+    /** The command that runs. */
+    let current: Job | undefined
     const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(
       policy,
       () => {
@@ -246,7 +247,7 @@ const makeLocalSandboxBackend = (
         runFork(running.evict(busy === 0 ? undefined : ProcessTable.ticksAt(since)), { scope })
       },
       (heads) => guard.begin(heads),
-      network && ((live) => network.attach(live))
+      (live) => (network.hosts === undefined ? undefined : network.attach(live))
     )
     const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
@@ -370,12 +371,17 @@ const makeLocalSandboxBackend = (
       cwd: string,
       given: CommandResult.CommandResult
     ): Effect.Effect<SandboxResult> => {
-      const seen = network?.take() ?? unseen
+      const seen = network.take()
       const result = seen.reached.length === 0 ? given : { ...given, hosts: seen.reached }
       const asked = isAsked(result)
       const merged = mergedOf(command, result)
       const events = seen.refused.map(Denial.host)
-      if (events.length === 0 && !asked && !PassingDenial.isLikely(command, { stderr: result.stderr, merged }))
+      if (
+        events.length === 0 &&
+        seen.late.length === 0 &&
+        !asked &&
+        !PassingDenial.isLikely(command, { stderr: result.stderr, merged })
+      )
         return Effect.succeed({ ...result, blocked: false })
       const outcome = {
         command,
@@ -384,7 +390,7 @@ const makeLocalSandboxBackend = (
         stderr: result.stderr,
         stdout: result.stdout,
         merged,
-        resolvesLocally: network === undefined ? Attribution.isLocal : () => false,
+        resolvesLocally: network.isThere ? () => false : Attribution.isLocal,
         masks: running.masks(),
         processes: running.processes(),
         hasAgent: running.withheld().includes("SSH_AUTH_SOCK"),
@@ -392,15 +398,24 @@ const makeLocalSandboxBackend = (
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
       }
       return Effect.sync((): SandboxResult => {
+        const late = result.exitCode === ExitCode.success ? [] : seen.late
+        if (late.length > 0) {
+          return {
+            ...withNotice(result, `Allowed meanwhile: ${late.join(", ")}: run the command again.`),
+            blocked: false
+          }
+        }
         const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
-        const denials = [...attribute(outcome), ...(isOfHosts ? events : [])]
+        const server = asked ? MachineServer.find(command, result.stderr) : undefined
+        const machine = server === undefined ? [] : [Denial.machine(server)]
+        const denials = [...attribute(outcome), ...machine, ...(isOfHosts ? events : [])]
         const denial = Attribution.causeOf(denials, result)
         if (denial !== undefined) {
           passing.note(denial)
           const rest = GitAdvice.rest(outcome) ?? (denial.access === "read" ? undefined : GitAdvice.worktree(command))
           return blocked(result, denial, Attribution.othersOf(denials, denial), rest)
         }
-        const isSilent = network === undefined && result.exitCode !== ExitCode.success && result.stderr.trim() === ""
+        const isSilent = !network.isThere && result.exitCode !== ExitCode.success && result.stderr.trim() === ""
         if (isSilent && denials.some(({ how }) => how === "counter")) {
           return { ...withNotice(result, reached), blocked: false }
         }
@@ -418,7 +433,8 @@ const makeLocalSandboxBackend = (
     }
 
     const observer: Observer = {
-      onBegin: () => {
+      onBegin: (job) => {
+        current = job
         if (busy++ === 0) since = performance.now()
       },
       onEnd: (command, result) => {
@@ -437,7 +453,7 @@ const makeLocalSandboxBackend = (
       const told = (result: CommandResult.CommandResult) => {
         const failures = [unsearched, unread]
         unsearched = unread = undefined
-        const notices = [...failures, running.notice(), network?.notice(), ofRepository(command), ofEmpty(), notice]
+        const notices = [...failures, running.notice(), network.notice(), ofRepository(command), ofEmpty(), notice]
         const all = notices.reduce(withNotice, result)
         const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
         const noted = withMissed(all, withheld.missed(command, running.withheld(), output))
@@ -463,34 +479,59 @@ const makeLocalSandboxBackend = (
       running.isThere() ? Effect.void : Effect.mapError(session.execute(":"), toUnchangeable)
     )
 
+    /** Asks a person while the time of the command stands still. */
+    const hold = (asked: Effect.Effect<boolean>) =>
+      runPromise(Effect.ensuring(asked, Effect.sync(current?.hold?.() ?? (() => {}))))
+    /** Gives a command that is to fetch something its network, where a person can be asked about its hosts. */
+    const connected = (command: string) =>
+      network.ask === undefined || network.isThere || CommandWords.programIn(command) === undefined
+        ? Effect.void
+        : Effect.ignore(Effect.zipRight(started, attachNetwork))
+    const attachNetwork = Effect.suspend(() => {
+      network.hosts ??= { allowed: [], denied: [] }
+      return running.attach
+    })
+
     const execute: Execute = (command, options) =>
       executed(
-        Effect.flatMap(session.cwd, (cwd) => {
-          const [denial, ...others] = preflight(command, { cwd, home: userHome, line: options?.line }).filter(
-            ({ access, resource }) => !(access === "read" && running.isGranted(resource))
-          )
-          if (denial !== undefined) {
-            return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
-          }
-          const stopped = GitAdvice.stopped(command, cwd, policy, (path, access) =>
-            running.isGranted(path) ? { allowed: true } : decision.decide(path, access)
-          )
-          if (stopped !== undefined) {
-            const none = CommandResult.make({ exitCode: ExitCode.blocked })
-            return Effect.succeed(blocked(none, stopped.denial, stopped.others, stopped.rest))
-          }
-          const unfetched = ofNpm(command, cwd)
-          if (unfetched !== undefined) return Effect.succeed(unfetched)
-          return running.isDue()
-            ? Effect.flatMap(mend, (notice) => run(command, cwd, options, notice))
-            : run(command, cwd, options)
-        })
+        Effect.zipRight(
+          connected(command),
+          Effect.suspend(() => executeIn(command, options))
+        )
       )
+    const executeIn: Execute = (command, options) =>
+      Effect.flatMap(session.cwd, (cwd) => {
+        const [denial, ...others] = preflight(command, { cwd, home: userHome, line: options?.line }).filter(
+          ({ access, resource }) => !(access === "read" && running.isGranted(resource))
+        )
+        if (denial !== undefined) {
+          return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
+        }
+        const stopped = GitAdvice.stopped(command, cwd, policy, (path, access) =>
+          running.isGranted(path) ? { allowed: true } : decision.decide(path, access)
+        )
+        if (stopped !== undefined) {
+          const none = CommandResult.make({ exitCode: ExitCode.blocked })
+          return Effect.succeed(blocked(none, stopped.denial, stopped.others, stopped.rest))
+        }
+        const unfetched = ofNpm(command, cwd)
+        if (unfetched !== undefined) return Effect.succeed(unfetched)
+        return running.isDue()
+          ? Effect.flatMap(mend, (notice) => run(command, cwd, options, notice))
+          : run(command, cwd, options)
+      })
 
     return {
       policy,
       execute,
       grant: (grant) => Effect.zipRight(started, running.grant(grant)),
+      setHosts: (hosts, ask) =>
+        Effect.suspend(() => {
+          network.hosts = hosts ?? (network.hosts && { allowed: [], denied: [] })
+          network.ask = ask && ((host, port) => hold(ask(host, port, current?.text ?? "")))
+          if (network.isThere) return network.update
+          return hosts === undefined ? Effect.void : running.attach
+        }),
       revoke: running.revoke,
       alone: running.alone,
       restart: session.restart,

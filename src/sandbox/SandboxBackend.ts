@@ -11,6 +11,7 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import * as Span from "../domain/Span.js"
 import type { BashSession, Execute as ExecuteInShell, ExecuteOptions } from "../session/BashSession.js"
 import type { Denial } from "./denial/Denial.js"
+import type { Hosts } from "./policy/HostEntry.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 
 /**
@@ -40,6 +41,14 @@ export interface Grant {
   /** The identity (`HostPath.identityOf`) of the file that was asked for: no other is given. */
   readonly identity?: string | undefined
 }
+
+/**
+ * Asks a person whether a command may reach a host at a port, and gives it to the sandbox where that is allowed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type AskForHost = (host: string, port: number, command: string) => Effect.Effect<boolean>
 
 /**
  * The error for a right to write a path that does not exist: only what exists can be mounted.
@@ -77,6 +86,11 @@ export interface SandboxBackend {
    * it, nothing is denied.
    */
   readonly grant?: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
+  /**
+   * Changes the hosts that commands may reach, while they run too; undefined stands for none. With `ask`, commands wait for an
+   * answer about a host that no entry names.
+   */
+  readonly setHosts?: (hosts: Hosts | undefined, ask: AskForHost | undefined) => Effect.Effect<void>
   /** Revokes a grant. */
   readonly revoke?: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
   /** Runs with all that runs in the background stopped, so that it has no part in grants that are revoked afterwards. */

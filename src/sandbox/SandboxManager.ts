@@ -29,11 +29,12 @@ import * as CurrentSandbox from "./internal/CurrentSandbox.js"
 import * as Granting from "./internal/Granting.js"
 import * as Negotiation from "./Negotiation.js"
 import { Permission } from "./permission/Permission.js"
+import * as HostEntry from "./policy/HostEntry.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
-import type { Grant, SandboxResult } from "./SandboxBackend.js"
+import type { AskForHost, Grant, SandboxResult } from "./SandboxBackend.js"
 import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import { SandboxProviders } from "./SandboxProvider.js"
 import * as Surroundings from "./Surroundings.js"
@@ -44,6 +45,7 @@ interface AttemptDeps {
   /** The directory whose sandbox runs the commands that name no directory of their own. */
   readonly directory: string
   readonly granting: Pick<Granting.Granting, "lend" | "takeNotices">
+  readonly runtime: Pick<CurrentSandbox.RuntimeGrants, "endOnce">
   readonly queue: CommandQueue
 }
 
@@ -57,7 +59,7 @@ interface Attempts extends Pick<Negotiation.Door, "attempt"> {
 
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
-const makeAttempts = ({ current, directory, granting, queue }: AttemptDeps): Attempts => {
+const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptDeps): Attempts => {
   let begun = 0
   /** The command whose sandbox is being made. */
   let starting: { isGivenUp: boolean } | undefined
@@ -70,8 +72,8 @@ const makeAttempts = ({ current, directory, granting, queue }: AttemptDeps): Att
   ) => {
     const executed = Effect.suspend(() => {
       begun++
-      return Slices.pass(command, backend.execute(command, options))
-    })
+      return Effect.zipRight(current.refreshHosts("check"), Slices.pass(command, backend.execute(command, options)))
+    }).pipe(Effect.ensuring(Effect.suspend(() => (runtime.endOnce() ? current.refreshHosts() : Effect.void))))
     const answer: Effect.Effect<SandboxResult, CommandError> =
       grants.length === 0 ? executed : granting.lend(backend, grants, executed)
     return Effect.map(answer, (result) => {
@@ -318,9 +320,27 @@ export const layer: Layer.Layer<
 
     const queue = new CommandQueue(bridge)
     const grants = new CurrentSandbox.RuntimeGrants()
-    const current = yield* CurrentSandbox.make(grants, enabled)
+    /** Asks about a host; what is allowed reaches the sandbox before the answer does. */
+    const askForHost: AskForHost = (host, port, command) =>
+      Effect.gen(function* () {
+        const resource = HostEntry.grantFor(host, port)
+        const rule = { pattern: HostEntry.unnamed, path: resource, kind: "path", source: "default" } as const
+        const reason = "no entry allows it; the command waits for the answer"
+        const answer = yield* permission.ask({ resource, access: "network", rule, command, reason })
+        if (answer === "deny") return false
+        if (answer === "allow_permanent") yield* Effect.ignore(config.addHost("allowedHosts", resource))
+        // It holds in this session, too, where it could not be written.
+        grants.addHost(resource, answer === "allow_once")
+        yield* current.refreshHosts()
+        return true
+      })
+    const current: CurrentSandbox.CurrentSandbox = yield* CurrentSandbox.make(
+      grants,
+      enabled,
+      permission.isDeaf === true ? undefined : askForHost
+    )
     const granting = Granting.make({ config, current, directory, grants, home: settings.home, queue })
-    const attempts = makeAttempts({ current, directory, granting, queue })
+    const attempts = makeAttempts({ current, directory, granting, queue, runtime: grants })
     const restart = makeRestart({ attempts, bridge, current, grants })
     const negotiate = Negotiation.make({
       ask: permission.ask,

@@ -13,7 +13,7 @@ import type { CallEnding } from "./ShellBridge.js"
 /** Hears of every command of a session. */
 export interface Observer {
   /** Called when a command runs, or begins to wait for its turn. */
-  readonly onBegin: () => void
+  readonly onBegin: (job: Job) => void
   /**
    * Called once it is over, however it ended, before its caller hears of it and before the next one begins; with the
    * result, where it ended by itself.
@@ -32,6 +32,8 @@ export interface Job {
   /** The standard input of the command itself; where undefined, it is empty. */
   readonly stdin?: Read | undefined
   readonly observer?: Observer | undefined
+  /** Lets its time stand still, until the returned function is called; undefined where it has not begun. */
+  hold?: () => () => void
   /** True from its place in the queue to its end. */
   isOpen?: boolean
   result?: CommandResult.CommandResult
@@ -113,7 +115,7 @@ export const answer = (
 export const open = (job: Job): void => {
   if (job.isOpen === true) return
   job.isOpen = true
-  job.observer?.onBegin()
+  job.observer?.onBegin(job)
 }
 
 /** Tells the observer that the command is over, where it heard of its begin. */

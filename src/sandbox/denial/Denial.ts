@@ -1,6 +1,7 @@
 /** A denial by the sandbox's policy, and the evidence for it. */
 
 import type { Refused } from "../network/Gateway.js"
+import * as HostEntry from "../policy/HostEntry.js"
 import * as Name from "../policy/Name.js"
 import { notWhitelisted } from "../policy/PolicyDecision.js"
 import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
@@ -73,18 +74,22 @@ export const network = (how: Evidence, host = anyHost): Denial => ({
   how
 })
 
-const unnamed = "allowedHosts"
-
 /** Makes the denial of a host that the sandbox's network refused. */
 export const host = ({ grant, host: name, port, reason, rule }: Refused): Denial => ({
   resource: port === undefined ? name : `${name}:${port}`,
   access: "network",
-  rule: rule?.pattern ?? unnamed,
+  rule: rule?.pattern ?? HostEntry.unnamed,
   source: rule?.source ?? "default",
   reason,
   how: "event",
   grant
 })
+
+/** Makes the denial of a server on the machine's localhost, which a command has looked for at the sandbox's own. */
+export const machine = (port: number): Denial => {
+  const reason = "the machine has a server there, and inside, localhost is the sandbox's own"
+  return host({ host: "localhost", port, rule: undefined, reason, grant: `localhost:${port}` })
+}
 
 /** Makes the denial of a system call. Of a unix socket, `path` is the one that a message names. */
 export const system = ({ next, reason, rule, what }: SystemCalls.Refusal, path = anySocket): Denial => ({

@@ -2,8 +2,10 @@
  * Keeps the sandbox that commands run in at present: makes it when it is needed, by `sandbox.json` and the settings as
  * of then, ends it, and replaces it.
  */
+import * as Fs from "node:fs"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
@@ -19,7 +21,7 @@ import * as HostPath from "../policy/HostPath.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
-import { type Grant, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
+import { type AskForHost, type Grant, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
 import { SandboxProviders } from "../SandboxProvider.js"
 
 /** The grants of a session, which hold until it ends, as rules for the policies of all sandboxes made from then on. */
@@ -28,6 +30,8 @@ export class RuntimeGrants implements RuntimeRules {
   /** The identities of the files that may be read: commands can put another file, or a link, in the place of one. */
   private readonly readable = new Map<string, string>()
   private readonly outdated = new WeakSet<object>()
+  private hosts: ReadonlyArray<string> = []
+  private hostsOnce: ReadonlyArray<string> = []
 
   /**
    * Adds a grant; `running` is the sandbox that was made without it. A file to read is known by its identity in the grant;
@@ -51,6 +55,24 @@ export class RuntimeGrants implements RuntimeRules {
   /** The entries for the paths that may be written. */
   get whitelist(): ReadonlyArray<string> {
     return this.writable
+  }
+
+  /** Adds an entry for a host, with `once` until the command has ended. */
+  addHost(entry: string, once: boolean): void {
+    if (once) this.hostsOnce = [...this.hostsOnce, entry]
+    else this.hosts = [...this.hosts, entry]
+  }
+
+  /** Takes back what was allowed for one command; returns whether there was anything. */
+  endOnce(): boolean {
+    const had = this.hostsOnce.length > 0
+    this.hostsOnce = []
+    return had
+  }
+
+  /** The entries for hosts. */
+  get allowedHosts(): ReadonlyArray<string> {
+    return [...this.hosts, ...this.hostsOnce]
   }
 
   /** The paths that may be read and are still what was allowed. */
@@ -105,6 +127,8 @@ export interface CurrentSandbox {
   readonly get: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
   /** Runs `change`; unless it fails, ends a sandbox that enforces a policy and makes another for the same directory. */
   readonly rebuild: (change: Effect.Effect<unknown, ExecutionFailed>) => Effect.Effect<void, ExecutionFailed>
+  /** Gives the running sandbox the hosts that are allowed by now; with `check`, only where `sandbox.json` has changed. */
+  readonly refreshHosts: (check?: "check") => Effect.Effect<void>
   /** Ends this sandbox, unless another has taken its place already; calls `ending` just before it does. */
   readonly retire: (backend: SandboxBackend, ending?: () => void) => Effect.Effect<void>
   /** Ends the sandbox that is there, if there is one. */
@@ -119,10 +143,12 @@ export const toFailure = (error: SandboxConfigError): ExecutionFailed =>
  * Makes a place for a sandbox; it is empty at first. Its sandbox ends with the scope, after which `get` fails.
  *
  * @param enabled enables or disables the sandbox; where undefined, `sandbox.json` decides
+ * @param ask asks a person about a host
  */
 export const make = Effect.fnUntraced(function* (
   grants: RuntimeGrants,
-  enabled: boolean | undefined
+  enabled: boolean | undefined,
+  ask?: AskForHost
 ): Effect.fn.Return<
   CurrentSandbox,
   never,
@@ -140,6 +166,29 @@ export const make = Effect.fnUntraced(function* (
   const turn = Effect.unsafeMakeSemaphore(1)
   let isClosed = false
   let current: { readonly cwd: string; readonly backend: SandboxBackend; readonly end: Effect.Effect<void> } | undefined
+
+  /** The state of `sandbox.json` that the running sandbox has its hosts from. */
+  let known = ""
+  const stamp = () => {
+    const stats = Fs.statSync(config.file, { throwIfNoEntry: false })
+    return stats === undefined ? "" : `${stats.mtimeMs} ${stats.size} ${stats.ino}`
+  }
+
+  const refreshHosts = (check?: "check") =>
+    Effect.suspend(() => {
+      const { backend, cwd } = current ?? {}
+      if (backend?.setHosts === undefined || cwd === undefined) return Effect.void
+      const now = stamp()
+      if (check !== undefined && now === known) return Effect.void
+      known = now
+      // A file that can't be read changes nothing: the next sandbox says so.
+      return Either.match(builder.peek(cwd, grants), {
+        onLeft: () => Effect.void,
+        onRight: ({ hosts }) => backend.setHosts?.(hosts, ask) ?? Effect.void
+      })
+    })
+  /** Follows what is allowed and taken back while a command runs. */
+  const watching = Effect.forever(Effect.zipRight(Effect.sleep(500), refreshHosts("check")))
 
   const isEnabled =
     enabled === undefined
@@ -183,7 +232,16 @@ export const make = Effect.fnUntraced(function* (
         if (isClosed) return yield* new ExecutionFailed({ kind: "shell", reason: "the session has ended" })
         const planned = yield* restore(plan(cwd))
         const backend = yield* open(planned)
-        current = { cwd, backend, end: planned.destroy(backend) }
+        const watch =
+          backend.policy?.hosts === undefined ? undefined : yield* Effect.forkDaemon(Effect.interruptible(watching))
+        const destroyed = planned.destroy(backend)
+        current = {
+          cwd,
+          backend,
+          end: watch === undefined ? destroyed : Effect.zipRight(Fiber.interrupt(watch), destroyed)
+        }
+        known = stamp()
+        if (ask !== undefined) yield* backend.setHosts?.(backend.policy?.hosts, ask) ?? Effect.void
         if (status !== undefined) yield* backend.setStatus?.(status) ?? Effect.void
         status = undefined
         return backend
@@ -222,6 +280,7 @@ export const make = Effect.fnUntraced(function* (
           )
         )
       }),
+    refreshHosts,
     rebuild: (change) =>
       turn.withPermits(1)(
         Effect.flatMap(change, () =>

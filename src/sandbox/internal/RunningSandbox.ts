@@ -44,6 +44,8 @@ export interface RunningSandbox {
   readonly evict: (before?: number) => Effect.Effect<void>
   /** Returns whether something has been masked whose holders nobody has looked for. */
   readonly isEvictionDue: () => boolean
+  /** Attaches to the sandbox that runs, if there is one, until it ends. */
+  readonly attach: Effect.Effect<void>
   /** Returns, once, sentences on what was done to keep the masks in place, where that is not as usual. */
   readonly notice: () => string | undefined
   /**
@@ -76,6 +78,7 @@ interface Running {
   readonly masks: ReadonlyArray<Mask>
   readonly watch: MaskWatch | undefined
   readonly network: NetworkMeter | undefined
+  readonly scope: Scope.Scope
   /** The grants given while it ran. */
   granted: ReadonlyArray<Grant>
   /**
@@ -125,13 +128,13 @@ export const unchangeable = (): ExecutionFailed =>
  *
  * @param onMasked called when something has been masked while the sandbox runs
  * @param onProven called before the first command of a sandbox
- * @param attach gives a sandbox more before its first command, while its masks are proven
+ * @param attach gives a sandbox more before its first command, while its masks are proven; undefined where there is nothing
  */
 export const make = (
   policy: SandboxPolicy,
   onMasked?: () => void,
   onProven?: (heads: ReadonlyArray<string>) => void,
-  attach?: (live: LiveSandbox) => Effect.Effect<void, never, Scope.Scope>
+  attach: (live: LiveSandbox) => Effect.Effect<void, never, Scope.Scope> | undefined = () => undefined
 ): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
   Effect.gen(function* () {
     const platform = yield* SandboxPlatform
@@ -170,14 +173,14 @@ export const make = (
           masks: wrapped.masks,
           watch,
           network,
+          scope: yield* Effect.scope,
           granted: [],
           checkAt: 0,
           checkAhead: 0
         }
         running = ours
-        if (live !== undefined && attach !== undefined) {
-          attaching = yield* Effect.forkScoped(mounting.withPermits(1)(attach(live)))
-        }
+        const attached = live && attach(live)
+        attaching = attached && (yield* Effect.forkScoped(mounting.withPermits(1)(attached)))
         // Once the process has ended, its pid may be another process's.
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
@@ -250,6 +253,13 @@ export const make = (
             notices = [...notices, ...said].slice(-mostNotices)
           })
         ),
+      attach: Effect.suspend(() => {
+        const { live, scope } = running ?? {}
+        const attached = live && attach(live)
+        return attached === undefined || scope === undefined
+          ? Effect.void
+          : mounting.withPermits(1)(Scope.extend(attached, scope))
+      }),
       isEvictionDue: () => running?.watch?.isEvictionDue() === true,
       notice: () => {
         if (notices.length > 0) {

@@ -32,6 +32,8 @@ export interface GatewayDeps {
   readonly ask?: ((host: string, port: number) => Promise<boolean>) | undefined
   readonly onRefused: (refused: Refused) => void
   readonly onReached: (host: string, port: number) => void
+  /** Called where a host was allowed after the connection to it had been given up. */
+  readonly onLate: (host: string, port: number) => void
 }
 
 /** The ports that all names are listened for at; other ports below 1024, too, can't be a command's own. */
@@ -120,6 +122,11 @@ export class Gateway {
       else for (const port of rule.ports) if (port < firstFree) await this.listen("0.0.0.0", port)
     }
     for (const [name, address] of this.addresses) await this.listenFor(name, address)
+  }
+
+  /** Forgets the answers to questions that were asked for one command. */
+  forget(): void {
+    this.questions.clear()
   }
 
   close(): void {
@@ -244,7 +251,8 @@ export class Gateway {
     const { ask } = this.deps
     if (ask !== undefined && verdict.rule === undefined && host !== "localhost") {
       const key = `${host}:${port}`
-      const asked = this.questions.get(key) ?? ask(host, port).finally(() => this.questions.delete(key))
+      // Many connections to one host are one question, and one that was answered is not asked again for the same command.
+      const asked = this.questions.get(key) ?? ask(host, port)
       this.questions.set(key, asked)
       if (await asked) {
         const now = judge()
@@ -274,6 +282,7 @@ export class Gateway {
     socket.on("close", () => this.connections.delete(socket))
     const rule = await this.permit(host, port)
     if (rule === undefined) return void socket.resetAndDestroy()
+    if (socket.destroyed) return this.deps.onLate(host, port)
     const target: Target = { host, port, rule }
     this.targets.set(socket, target)
     if (port === 80 && !isMachine) return this.toHttp(socket)

@@ -14,7 +14,12 @@ const most = 100
 export interface Seen {
   readonly refused: ReadonlyArray<Refused>
   readonly reached: ReadonlyArray<string>
+  /** Those that a person has allowed after the command had given up. */
+  readonly late: ReadonlyArray<string>
 }
+
+/** The answer of a person, who is asked whether a host may be reached. */
+export type Ask = (host: string, port: number) => Promise<boolean>
 
 /** Gives a sandbox its network. */
 export class SandboxNetwork {
@@ -22,14 +27,24 @@ export class SandboxNetwork {
   private failure: string | undefined
   private readonly refused = new Map<string, Refused>()
   private readonly reached = new Set<string>()
+  private readonly late = new Set<string>()
+  /** The hosts that are allowed, as of now, and who is asked about others. */
+  hosts: Hosts | undefined
+  ask: Ask | undefined
 
-  constructor(
-    private readonly hosts: () => Hosts,
-    private readonly upstream: () => Upstream
-  ) {}
+  constructor(private readonly upstream: () => Upstream) {}
 
-  /** Attaches the network to a sandbox that runs, until the scope ends. Where that fails, the sandbox has none. */
-  attach(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> {
+  /** True once commands have a network. */
+  get isThere(): boolean {
+    return this.gateway !== undefined
+  }
+
+  /**
+   * Attaches the network to a sandbox that runs, until the scope ends; undefined where it has one. Where that fails, the sandbox
+   * has none.
+   */
+  attach(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> | undefined {
+    if (this.gateway !== undefined) return undefined
     return Effect.acquireRelease(this.open(live), (gateway) =>
       Effect.sync(() => {
         gateway.close()
@@ -49,6 +64,9 @@ export class SandboxNetwork {
     )
   }
 
+  /** Follows a change of the hosts. */
+  readonly update: Effect.Effect<void> = Effect.promise(async () => this.gateway?.update().catch(() => {}))
+
   private open(live: LiveSandbox): Effect.Effect<Gateway, ExecutionFailed> {
     const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
     return Effect.gen(this, function* () {
@@ -57,8 +75,10 @@ export class SandboxNetwork {
       const gateway = new module.Gateway({
         door,
         upstream: this.upstream(),
-        hosts: this.hosts,
+        hosts: () => this.hosts ?? { allowed: [], denied: [] },
+        ask: this.ask && ((host, port) => this.ask?.(host, port) ?? Promise.resolve(false)),
         onReached: (host, port) => this.note(this.reached, `${host}:${port}`),
+        onLate: (host, port) => this.note(this.late, `${host}:${port}`),
         onRefused: (refused) => {
           const key = `${refused.host}:${refused.port}`
           if (this.refused.size < most) this.refused.set(key, refused)
@@ -88,9 +108,11 @@ export class SandboxNetwork {
 
   /** Returns what was reached and refused since the last look. */
   take(): Seen {
-    const seen = { refused: [...this.refused.values()], reached: [...this.reached] }
+    const seen = { refused: [...this.refused.values()], reached: [...this.reached], late: [...this.late] }
     this.refused.clear()
     this.reached.clear()
+    this.late.clear()
+    this.gateway?.forget()
     return seen
   }
 }

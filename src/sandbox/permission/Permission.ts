@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as HostEntry from "../policy/HostEntry.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { Rule } from "../policy/SandboxPolicy.js"
@@ -64,6 +65,8 @@ export class Permission extends Context.Tag("synapse/Permission")<
   {
     /** Asks, and returns one of the answers that `choices` offers; `deny` where nobody can be asked. */
     readonly ask: (request: PermissionRequest) => Effect.Effect<Answer>
+    /** True where nobody can be asked, so that a question need not be prepared for. */
+    readonly isDeaf?: true
   }
 >() {}
 
@@ -71,12 +74,15 @@ export class Permission extends Context.Tag("synapse/Permission")<
  * Returns the answers that may be given, the narrowest first and `deny` last.
  *
  * A path on a blacklist can be allowed to be read: permanently where a built-in rule denies it, for the session at most where
- * the user's own does. The network, unix sockets, Synapse's own files, and those that MCP servers run can never
+ * the user's own does. So can a host that no entry names. Unix sockets, Synapse's own files, and those that MCP servers run can never
  * be allowed. A sub-agent is allowed nothing permanently: its policy is its own, and ends with it.
  *
  * @since 0.1.0
  */
 export const choices = ({ access, resource, rule, task }: PermissionRequest): ReadonlyArray<Answer> => {
+  if (access === "network" && rule.pattern === HostEntry.unnamed) {
+    return ["allow_once", "allow_session", ...(task === undefined ? (["allow_permanent"] as const) : []), "deny"]
+  }
   if (access === "network" || ["own", "trust", "socket"].includes(rule.source)) return ["deny"]
   if (!PolicyDecision.isNotWhitelisted(rule)) {
     if (access === "write") return ["deny"]
@@ -138,6 +144,7 @@ export const forTask = (
   task: Task,
   isReadOnly: boolean
 ): Context.Tag.Service<Permission> => ({
+  ...parent,
   ask: (request) =>
     isReadOnly && request.access === "write" ? Effect.succeed("deny") : parent.ask({ ...request, task })
 })
@@ -148,10 +155,10 @@ export const forTask = (
  * @since 0.1.0
  * @category layers
  */
-export const layerNone: Layer.Layer<Permission> = Layer.succeed(
-  Permission,
-  make(() => Effect.succeed("deny"))
-)
+export const layerNone: Layer.Layer<Permission> = Layer.succeed(Permission, {
+  ...make(() => Effect.succeed("deny")),
+  isDeaf: true
+})
 
 /**
  * A layer which asks the program that embeds Synapse, one question at a time: the callback answers with an Effect or a

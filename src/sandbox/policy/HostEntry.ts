@@ -37,6 +37,9 @@ export type HostVerdict =
   | { readonly allowed: true; readonly rule: HostRule }
   | { readonly allowed: false; readonly rule: HostRule | undefined; readonly reason: string }
 
+/** The name of the rule for a host that no entry names. */
+export const unnamed = "allowedHosts"
+
 /** The ports of an entry that names none. */
 export const defaultPorts: ReadonlyArray<number> = [443, 80]
 
@@ -193,7 +196,7 @@ export const decide = ({ allowed, denied }: Hosts, host: string, port?: number):
 
 /** Returns the narrowest entry that would allow a host at a port. */
 export const grantFor = (host: string, port: number | undefined): string =>
-  port === undefined || (port === 443 && host !== "localhost") ? host : `${host}:${port}`
+  port === undefined ? host : `${host}:${port}`
 
 const blockList = (subnets: string): Net.BlockList => {
   const list = new Net.BlockList()

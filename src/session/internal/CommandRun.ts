@@ -267,6 +267,10 @@ export class CommandRun {
   /** Undefined while the order is not recorded. */
   private recorder: OrderRecorder | undefined
 
+  private holds = 0
+  /** Milliseconds that the time stood still. */
+  private waited = 0
+
   constructor(
     readonly job: Job,
     private readonly conduct: Conduct,
@@ -289,6 +293,7 @@ export class CommandRun {
     this.teller = new OutputTeller(job.listener)
     this.stdout = new OutputCapture.OutputCapture(options)
     this.stderr = new OutputCapture.OutputCapture(options)
+    this.job.hold = () => this.hold()
   }
 
   /** Records the order of the output from the beginning, for a command that may write to both streams in turn. */
@@ -302,7 +307,20 @@ export class CommandRun {
     this.recording?.attach()
     this.pipes.stdout.attach(this.intoStdout)
     this.pipes.stderr.attach(this.intoStderr)
-    this.deadline = this.untilTimeout()
+    if (this.holds === 0) this.deadline = this.untilTimeout()
+  }
+
+  /** Lets the time of the command stand still, until the returned function is called. */
+  private hold(): () => void {
+    const began = performance.now()
+    this.holds++
+    clearTimeout(this.deadline)
+    return () => {
+      // Where several hold it, the time goes on with the last.
+      if (--this.holds > 0) return
+      this.waited += performance.now() - began
+      if (!this.over && this.stopped === undefined) this.deadline = this.untilTimeout()
+    }
   }
 
   /** Begins to end what the command runs; of several reasons, the first counts. */
@@ -437,7 +455,7 @@ export class CommandRun {
   }
 
   private untilTimeout(): NodeJS.Timeout {
-    const elapsed = performance.now() - this.startedAt
+    const elapsed = performance.now() - this.startedAt - this.waited
     return setTimeout(() => this.stop("timeout"), Math.max(1, this.job.timeout - elapsed))
   }
 

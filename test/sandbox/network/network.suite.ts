@@ -6,6 +6,7 @@ import * as Net from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { CurrentUpstream, make, type Upstream } from "../../../src/sandbox/network/Upstream.js"
+import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import { has } from "../../support/escape/Ground.js"
 import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalHouse.js"
 import { certificate, key } from "./Certificate.js"
@@ -318,6 +319,90 @@ export const network = (title: string, ground: string): void => {
           const result = yield* execute(`'${process.execPath}' -e '${code}'`)
           assert.strictEqual(result.stdout, "500\n", result.stderr)
         })
+      )
+    )
+
+    /** Runs where a person answers, and notes the questions. */
+    const asked = <A, E>(
+      answers: ReadonlyArray<Permission.Answer>,
+      use: (manager: Manager, questions: Array<string>, place: Place) => Effect.Effect<A, E>,
+      timeout?: number
+    ) =>
+      Effect.scoped(
+        Effect.flatMap(outside, (at) => {
+          const questions: Array<string> = []
+          const left = [...answers]
+          const permission = Permission.layerCallback(({ resource }) =>
+            Effect.zipRight(
+              Effect.sync(() => void questions.push(resource)),
+              Effect.delay(
+                Effect.sync(() => left.shift() ?? "deny"),
+                timeout ?? 50
+              )
+            )
+          )
+          return sandboxed((manager, place) => use(manager, questions, place), { permission }).pipe(
+            Effect.provideService(CurrentUpstream, () => at.upstream)
+          )
+        })
+      )
+
+    it.live("are asked for once, and the command goes on", () =>
+      asked(["allow_once", "allow_session", "allow_permanent", "deny"], ({ execute }, questions, { outside }) =>
+        Effect.gen(function* () {
+          const fetch = "curl -sS http://good.test/"
+          assert.strictEqual((yield* execute(fetch)).stdout, "hello from good.test\n")
+          // Once is over with the command; several connections are one question.
+          const many = yield* execute(`for i in 1 2 3 4; do ${fetch} & done; wait`)
+          assert.strictEqual(many.stdout, "hello from good.test\n".repeat(4))
+          assert.strictEqual((yield* execute(fetch)).stdout, "hello from good.test\n")
+          assert.strictEqual((yield* execute("curl -sSk https://good.test/")).stdout, "hello from good.test\n")
+          const denied = yield* execute("curl -sS http://other.test/; curl -sS http://other.test/")
+          assert.deepInclude(denied, { blocked: true, blockedResource: "other.test:80", stdout: "" })
+          assert.deepStrictEqual(questions, ["good.test:80", "good.test:80", "good.test:443", "other.test:80"])
+          const { network } = JSON.parse(Fs.readFileSync(`${outside}/home/sandbox.json`, "utf8")).policy
+          assert.deepStrictEqual(network, { allowedHosts: ["good.test:443"] })
+        })
+      )
+    )
+
+    it.live("are asked for while the time of the command stands still", () =>
+      asked(
+        ["allow_session"],
+        ({ execute }) =>
+          Effect.gen(function* () {
+            const result = yield* execute("curl -sS http://good.test/", { timeout: 1500 })
+            assert.strictEqual(result.stdout, "hello from good.test\n", result.stderr)
+          }),
+        2500
+      )
+    )
+
+    it.live("are allowed and taken back while a sandbox runs, and connections are cut", () =>
+      connected(
+        ({ execute }, _, { outside }) =>
+          Effect.gen(function* () {
+            const write = (...allowedHosts: ReadonlyArray<string>) =>
+              Effect.sync(() =>
+                Fs.writeFileSync(
+                  `${outside}/home/sandbox.json`,
+                  JSON.stringify({ policy: { network: { allowedHosts } } })
+                )
+              )
+            assert.isTrue((yield* execute("x=1; curl -sS http://good.test/")).blocked)
+            yield* write("good.test", "good.test:8443")
+            assert.strictEqual(
+              (yield* execute("curl -sS http://good.test/; echo $x")).stdout,
+              "hello from good.test\n1\n"
+            )
+            const held = execute(
+              `perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new("good.test:8443") or die $!; print $s "x\n"; print scalar <$s>; $r = <$s>; print defined $r ? "more" : "cut"'`
+            )
+            const [result] = yield* Effect.all([held, Effect.delay(write("other.test"), 1500)], { concurrency: 2 })
+            assert.strictEqual(result.stdout, "x\ncut")
+            assert.isTrue((yield* execute("curl -sS http://good.test/")).blocked)
+          }),
+        ["other.test"]
       )
     )
 

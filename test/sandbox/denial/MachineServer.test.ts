@@ -1,0 +1,32 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as MachineServer from "../../../src/sandbox/denial/MachineServer.js"
+
+describe("a server of the machine that was looked for inside", () => {
+  const find = (command: string, stderr: string) => MachineServer.find(command, stderr, () => new Set([5432, 3000]))
+
+  it("is found by the words of programs", () => {
+    assert.strictEqual(
+      find("x", "curl: (7) Failed to connect to localhost port 3000 after 0 ms: Couldn't connect to server"),
+      3000
+    )
+    assert.strictEqual(find("x", "Error: connect ECONNREFUSED 127.0.0.1:5432"), 5432)
+    assert.strictEqual(find("x", "Error: connect ECONNREFUSED ::1:5432"), 5432)
+    assert.strictEqual(
+      find(
+        `python3 -c 'create_connection(("127.0.0.1", 5432))'`,
+        "ConnectionRefusedError: [Errno 111] Connection refused"
+      ),
+      5432
+    )
+    assert.strictEqual(
+      find("x", 'connection to server at "localhost" (::1), port 1 failed: Connection refused'),
+      undefined
+    )
+  })
+
+  it("is none where nothing was refused, another host was, or nothing listens", () => {
+    assert.isUndefined(find("curl localhost:5432", "curl: (52) Empty reply from server"))
+    assert.isUndefined(find("x", "connect ECONNREFUSED 10.0.0.1:5432"))
+    assert.isUndefined(find("x", "connect ECONNREFUSED 127.0.0.1:9999"))
+  })
+})
