@@ -84,6 +84,7 @@ export class TurnRecorder {
 
   accept(part: Response.StreamPart<Record<string, AiTool.Any>>): Effect.Effect<ReadonlyArray<TurnPart>, ModelError> {
     this.size += 1 + ("delta" in part ? part.delta.length : 0)
+    if ("metadata" in part) this.size += JSON.stringify(part.metadata).length - "{}".length
     if (this.size > longestAnswer) {
       return new ModelError({ kind: "too_long", reason: "The model's answer is too long: it was stopped" })
     }
@@ -111,6 +112,9 @@ export class TurnRecorder {
         call.text += part.delta
         return Effect.succeed([TurnPart.Arguments({ delta: part.delta })])
       }
+      case "tool-params-end":
+        merge(this.blocks.get(`call/${part.id}`)?.options ?? {}, part.metadata)
+        return Effect.succeed([])
       case "error":
         return Effect.fail(fromEvent(part.error))
       case "finish":

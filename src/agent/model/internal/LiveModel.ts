@@ -37,7 +37,7 @@ const partsOf = (
 ): Stream.Stream<Wire.Part, ModelError> =>
   Stream.suspend(() => {
     const wire = wires[endpoint.kind]
-    const reader = wire.reader(new Wire.Calls(new Set(ask.tools.map(({ name }) => name))))
+    const reader = wire.reader(new Wire.Calls(new Set(ask.tools.map(({ name }) => name))), endpoint)
     const end = (isMarked: boolean) => Stream.suspend(() => Stream.fromIterable(reader.end(isMarked)))
     const broken = Stream.fail(Refusal.broken(endpoint, "ended before its end"))
     return exchange(endpoint, wire.path, wire.headers(endpoint.key), wire.body(ask, endpoint)).pipe(

@@ -1,8 +1,11 @@
 /** OpenAI's protocols: responses, and the chat completions that many servers have. */
 import type * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import * as JsonValue from "../../../domain/JsonValue.js"
 import * as ResultImage from "../ResultImage.js"
+import type { Endpoint } from "./Endpoint.js"
 import * as Wire from "./Wire.js"
 
 const headers: Wire.Wire["headers"] = (key) =>
@@ -199,7 +202,79 @@ const imagesOf = ({ content }: Prompt.ToolMessage): ReadonlyArray<object> => {
   return parts.length === 0 ? [] : [{ role: "user", content: parts }]
 }
 
-const chatMessages = (message: Prompt.Message): ReadonlyArray<object> => {
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields => Predicate.isReadonlyRecord(value) && !Array.isArray(value)
+
+/** The most levels of a field that goes back; a reader of a transcript allows 200 in a whole line. */
+const deepest = 50
+
+/** Fields that come whole in each delta; other texts come in parts. */
+const whole = /^(?:type|id|format|name|role|index)$/
+
+/** Joins a further part of a field to what has come of it. */
+const join = (key: string, old: unknown, more: unknown): unknown => {
+  if (typeof old === "string" && typeof more === "string") return whole.test(key) ? more : old + more
+  if (Array.isArray(old) && Array.isArray(more)) return more.reduce<ReadonlyArray<unknown>>(joinItem, old)
+  return isFields(old) && isFields(more) ? joinFields(old, more) : more
+}
+
+/** Joins the fields of a delta that are not known here, so that they can be sent back. */
+const joinFields = (old: Fields, more: unknown, ...known: ReadonlyArray<string>): Fields => {
+  if (!isFields(more)) return old
+  const added = Object.entries(more).filter(
+    ([key, value]) => !known.includes(key) && value !== null && !JsonValue.isDeeperThan(value, deepest)
+  )
+  return added.length === 0
+    ? old
+    : { ...old, ...Object.fromEntries(added.map(([key, value]) => [key, join(key, fieldOf(old, key), value)])) }
+}
+
+const fieldOf = (fields: Fields, key: string): unknown => (Object.hasOwn(fields, key) ? fields[key] : undefined)
+
+/** Joins an item to the one that it continues, by its index; otherwise it is a further one. */
+const joinItem = (items: ReadonlyArray<unknown>, item: unknown): ReadonlyArray<unknown> => {
+  const last = items.at(-1)
+  const continues =
+    typeof Wire.at(item, "index") === "number" &&
+    ["index", "type", "id"].every(
+      (key) => Wire.at(item, key) === undefined || Wire.at(item, key) === Wire.at(last, key)
+    )
+  return continues && isFields(last) ? [...items.slice(0, -1), joinFields(last, item)] : [...items, item]
+}
+
+/** Marks what goes back to a server with the server's address, since no other one may get it. */
+const backTo = (endpoint: Endpoint, fields: Fields): Wire.Metadata => ({
+  compatible: { ...fields, from: endpoint.baseUrl }
+})
+
+/** Returns what goes back to a server with a part of its answer. */
+const backOf = (part: Prompt.AssistantMessagePart, endpoint: Endpoint): unknown => {
+  const kept = Wire.at(part.options, "compatible")
+  return Wire.textAt(kept, "from") === endpoint.baseUrl ? kept : undefined
+}
+
+const fieldsAt = (json: unknown, key: string): Fields => joinFields({}, Wire.at(json, key))
+
+/** Returns the fields that a server added to its message; its reasoning goes back in the field that it came in. */
+const addedFields = (part: Prompt.AssistantMessagePart, endpoint: Endpoint): ReadonlyArray<Fields> => {
+  if (part.type !== "reasoning") return []
+  const back = backOf(part, endpoint)
+  const field = Wire.textAt(back, "reasoning")
+  return [fieldsAt(back, "message"), field === "" ? {} : { [field]: part.text }]
+}
+
+const chatCall = (part: Prompt.ToolCallPart, endpoint: Endpoint): object => {
+  const back = backOf(part, endpoint)
+  return {
+    ...fieldsAt(back, "call"),
+    id: part.id,
+    type: "function",
+    function: { ...fieldsAt(back, "function"), name: Wire.nameOf(part.name), arguments: argumentsOf(part) }
+  }
+}
+
+const chatMessages = (message: Prompt.Message, endpoint: Endpoint): ReadonlyArray<object> => {
   switch (message.role) {
     case "system":
       return [{ role: "system", content: message.content }]
@@ -219,16 +294,11 @@ const chatMessages = (message: Prompt.Message): ReadonlyArray<object> => {
     }
     case "assistant": {
       const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
-      const calls = message.content
-        .filter((part) => part.type === "tool-call")
-        .map((part) => ({
-          id: part.id,
-          type: "function",
-          function: { name: Wire.nameOf(part.name), arguments: argumentsOf(part) }
-        }))
+      const calls = message.content.filter((part) => part.type === "tool-call").map((part) => chatCall(part, endpoint))
       if (text === "" && calls.length === 0) return []
       const content = text === "" ? null : text
-      return [{ role: "assistant", content, ...(calls.length === 0 ? {} : { tool_calls: calls }) }]
+      const added = Object.assign({}, ...message.content.flatMap((part) => addedFields(part, endpoint))) as object
+      return [{ ...added, role: "assistant", content, ...(calls.length === 0 ? {} : { tool_calls: calls }) }]
     }
   }
 }
@@ -241,22 +311,49 @@ const reasons: Readonly<Record<string, Response.FinishReason>> = {
   content_filter: "content-filter"
 }
 
-const chatReader: Wire.Wire["reader"] = (calls) => {
+/** The fields of a message's delta that hold what it says; all others go back as they came. */
+const spoken = ["role", "content", "refusal", "tool_calls", "function_call", "audio"]
+
+const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
   let last: string | number = 0
   let reason = ""
   let usage: unknown
   let isBegun = false
+  /** The field that the reasoning comes in. */
+  let field = ""
+  let message: Fields = {}
+  const added = new Map<string | number, { readonly call: Fields; readonly function: Fields }>()
 
+  const thought = (delta: unknown): Wire.Parts => {
+    field ||= ["reasoning_content", "reasoning"].find((name) => Wire.textAt(delta, name) !== "") ?? ""
+    message = joinFields(message, delta, field, ...spoken)
+    return field === "" ? [] : Wire.said("reasoning", 0, Wire.textAt(delta, field))
+  }
   const called = (call: unknown): Wire.Parts => {
     const id = Wire.textAt(call, "id")
     // Some servers leave the index out: then a new id begins a new call.
     last = Wire.countAt(call, "index") ?? (id || last)
+    const { call: ofCall = {}, function: ofFunction = {} } = added.get(last) ?? {}
+    added.set(last, {
+      call: joinFields(ofCall, call, "index", "id", "type", "function"),
+      function: joinFields(ofFunction, Wire.at(call, "function"), "name", "arguments")
+    })
     const args = Wire.at(call, "function", "arguments")
     const text = typeof args === "object" && args !== null ? JSON.stringify(args) : Wire.textAt({ args }, "args")
     return calls.add(last, { id, name: Wire.textAt(call, "function", "name"), text })
   }
+  const isEmpty = (fields: Fields) => Object.keys(fields).length === 0
+  const callMetadata = (key: string | number): Wire.Metadata => {
+    const fields = added.get(key)
+    return fields === undefined || (isEmpty(fields.call) && isEmpty(fields.function)) ? {} : backTo(endpoint, fields)
+  }
+  const kept = (): Wire.Parts =>
+    field === "" && isEmpty(message)
+      ? []
+      : [{ type: "reasoning-end", id: "0", metadata: backTo(endpoint, { reasoning: field, message }) }]
   const finished = (): Wire.Parts => [
-    ...calls.endAll(),
+    ...kept(),
+    ...calls.endAll(callMetadata),
     Wire.finish(calls.count > 0 && reason !== "length" ? "tool-calls" : (reasons[reason] ?? "unknown"), {
       input: Wire.countAt(usage, "prompt_tokens"),
       cached: Wire.countAt(usage, "prompt_tokens_details", "cached_tokens"),
@@ -275,7 +372,7 @@ const chatReader: Wire.Wire["reader"] = (calls) => {
       reason = Wire.textAt(choice, "finish_reason") || reason
       const delta = Wire.at(choice, "delta")
       return [
-        ...Wire.said("reasoning", 0, Wire.textAt(delta, "reasoning_content") || Wire.textAt(delta, "reasoning")),
+        ...thought(delta),
         ...Wire.said("text", 0, Wire.textAt(delta, "content") || Wire.textAt(delta, "refusal")),
         ...Wire.listAt(delta, "tool_calls").flatMap(called)
       ]
@@ -289,7 +386,7 @@ export const chat: Wire.Wire = {
   headers,
   body: (ask, endpoint) => ({
     model: endpoint.model,
-    messages: ask.prompt.content.flatMap(chatMessages),
+    messages: ask.prompt.content.flatMap((message) => chatMessages(message, endpoint)),
     ...toolFields(ask, (fields) => ({ function: fields })),
     ...(endpoint.maxOutput === undefined ? {} : { max_tokens: endpoint.maxOutput }),
     stream: true,

@@ -40,6 +40,9 @@ export const listAt = (json: unknown, ...path: ReadonlyArray<string>): ReadonlyA
 /** A request to a model, before it is written in a protocol. */
 export type Ask = Pick<LanguageModel.ProviderOptions, "prompt" | "tools" | "toolChoice">
 
+/** What a provider wants back with a part of its answer, by the name of its protocol. */
+export type Metadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
 /** A part of an answer. An `error` part fails the request. */
 export type Part = Response.StreamPartEncoded
 export type Parts = ReadonlyArray<Part>
@@ -56,7 +59,7 @@ export interface Wire {
   readonly path: string
   readonly headers: (key: Redacted.Redacted | undefined) => Readonly<Record<string, string>>
   readonly body: (ask: Ask, endpoint: Endpoint) => object
-  readonly reader: (calls: Calls) => Reader
+  readonly reader: (calls: Calls, endpoint: Endpoint) => Reader
 }
 
 /** The longest id that every provider accepts. */
@@ -111,8 +114,8 @@ export class Calls {
     return call.name === "" ? [] : this.begin(call)
   }
 
-  /** Ends a call; `whole` are its arguments if none have come yet. */
-  end(key: string | number, whole = ""): Parts {
+  /** Ends a call; `whole` are its arguments if none have come yet, `metadata` what goes back with it. */
+  end(key: string | number, whole = "", metadata: Metadata = {}): Parts {
     const call = this.calls.get(key)
     if (call?.isOpen !== true) return []
     const added = call.text === "" ? this.add(key, { text: whole }) : []
@@ -121,11 +124,11 @@ export class Calls {
     const { id = "", name } = call
     const params = parse(call.text)
     const known: Parts = this.tools.has(name) && params !== undefined ? [{ type: "tool-call", id, name, params }] : []
-    return [...added, ...begun, { type: "tool-params-end", id }, ...known]
+    return [...added, ...begun, { type: "tool-params-end", id, metadata }, ...known]
   }
 
-  endAll(): Parts {
-    return [...this.calls.keys()].flatMap((key) => this.end(key))
+  endAll(metadataOf: (key: string | number) => Metadata = () => ({})): Parts {
+    return [...this.calls.keys()].flatMap((key) => this.end(key, "", metadataOf(key)))
   }
 
   private begin(call: Call): Parts {
