@@ -30,6 +30,18 @@ export const make = (endpoint: Endpoint): Effect.Effect<Model["languageModel"]> 
 const toAiError = (error: ModelError): AiError.AiError =>
   new AiError.UnknownError({ module: "ModelProvider", method: "streamText", description: error.reason, cause: error })
 
+/** Leaves out of a request the optional field that a server refuses; undefined where the error names none. */
+const without = (body: object, { kind, reason }: ModelError): object | undefined => {
+  if (kind !== "bad_request") return undefined
+  const refused = /stream_options/.test(reason)
+    ? ["stream_options"]
+    : /support tools|tools? (?:are|is) not supported/i.test(reason)
+      ? ["tools", "tool_choice"]
+      : []
+  const left = Object.fromEntries(Object.entries(body).filter(([name]) => !refused.includes(name)))
+  return Object.keys(left).length === Object.keys(body).length ? undefined : left
+}
+
 const partsOf = (
   exchange: Exchange.Exchange,
   endpoint: Endpoint,
@@ -40,7 +52,12 @@ const partsOf = (
     const reader = wire.reader(new Wire.Calls(new Set(ask.tools.map(({ name }) => name))), endpoint)
     const end = (isMarked: boolean) => Stream.suspend(() => Stream.fromIterable(reader.end(isMarked)))
     const broken = Stream.fail(Refusal.broken(endpoint, "ended before its end"))
-    return exchange(endpoint, wire.path, wire.headers(endpoint.key), wire.body(ask, endpoint)).pipe(
+    const send = (body: object) => exchange(endpoint, wire.path, wire.headers(endpoint.key), body)
+    const body = wire.body(ask, endpoint)
+    return Stream.catchAll(send(body), (error) => {
+      const left = endpoint.kind === "compatible" ? without(body, error) : undefined
+      return left === undefined ? Stream.fail(error) : send(left)
+    }).pipe(
       Stream.mapConcat((event) => (event === Exchange.done ? reader.end(true) : reader.event(event))),
       Stream.concat(end(false)),
       Stream.concat(broken),

@@ -3,6 +3,7 @@ import type * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import * as Attempt from "../../../domain/Attempt.js"
 import * as JsonValue from "../../../domain/JsonValue.js"
 import * as ResultImage from "../ResultImage.js"
 import type { Endpoint } from "./Endpoint.js"
@@ -314,7 +315,115 @@ const reasons: Readonly<Record<string, Response.FinishReason>> = {
 /** The fields of a message's delta that hold what it says; all others go back as they came. */
 const spoken = ["role", "content", "refusal", "tool_calls", "function_call", "audio"]
 
+/** Returns the text of a content, which may be a list of parts. */
+const contentOf = (content: unknown, type: "text" | "thinking"): string => {
+  if (typeof content === "string") return type === "text" ? content : ""
+  return Array.isArray(content)
+    ? content.map((part) => (Wire.textAt(part, "type") === type ? contentOf(Wire.at(part, type), "text") : "")).join("")
+    : Wire.textAt(content, "text")
+}
+
+/** Matches the beginning of an answer that is thoughts, or a call as text, as far as it has come. */
+const special = /^\s*(?:<think>|<tool_call>|<function=|\{\s*"(?:name|tool|function)")/
+const begun = ["<think>", "<tool_call>", "<function=", '{"name"', '{"tool"', '{"function"']
+const mayBecome = (text: string): boolean => {
+  const start = text.trimStart()
+  return start === "" || begun.some((one) => one.startsWith(start.replace(/^\{\s+/, "{")))
+}
+
+interface TextCall {
+  readonly name: string
+  readonly text: string
+}
+
+const jsonCall = (text: string): TextCall | undefined => {
+  const call = Attempt.orUndefined((): unknown => JSON.parse(text))
+  const name = Wire.textAt(call, "name") || Wire.textAt(call, "function", "name")
+  const given = Wire.at(call, "arguments") ?? Wire.at(call, "parameters") ?? Wire.at(call, "function", "arguments")
+  if (name === "" || given === undefined) return undefined
+  return { name, text: typeof given === "string" ? given : JSON.stringify(given) }
+}
+
+const functionCall = (text: string): TextCall | undefined => {
+  const [, name = "", body = ""] = /^<function=([\w.-]+)>([\s\S]*?)(?:<\/function>)?$/.exec(text) ?? []
+  if (name === "") return undefined
+  const values = Array.from(body.matchAll(/<parameter=([\w-]+)>\n?([\s\S]*?)\n?<\/parameter>/g), ([, key, value]) => [
+    key,
+    value
+  ])
+  return { name, text: values.length > 0 ? JSON.stringify(Object.fromEntries(values)) : body.trim() }
+}
+
+/** Returns the calls that a whole text is; none of a text with anything else. */
+const callsIn = (text: string): ReadonlyArray<TextCall> => {
+  const whole = text.trim()
+  const parts = /^<tool_call>[\s\S]*<\/tool_call>$/.test(whole)
+    ? whole.split(/<\/?tool_call>/).filter((part) => part.trim() !== "")
+    : [whole]
+  const calls = parts.map((part) => jsonCall(part.trim()) ?? functionCall(part.trim()))
+  return calls.every((call) => call !== undefined) ? calls : []
+}
+
+/** Reads the text of an answer: `<think>…</think>` before it is no part of it, and a call may be all of it. */
+class Text {
+  /** What is held back, until it is known what it is. */
+  private held: string | undefined = ""
+  private isThinking = false
+  /** True behind thoughts, until the answer begins. */
+  private isBlank = false
+
+  push(given: string): Wire.Parts {
+    if (this.isThinking) return this.thought(given)
+    const text = this.isBlank ? given.trimStart() : given
+    if (text === "") return []
+    this.isBlank = false
+    if (this.held === undefined) return Wire.said("text", 0, text)
+    this.held += text
+    if (this.held.trimStart().startsWith("<think>")) {
+      const rest = this.held.trimStart().slice("<think>".length)
+      this.held = ""
+      this.isThinking = true
+      return this.thought(rest)
+    }
+    if (mayBecome(this.held) || special.test(this.held)) return []
+    return this.end()
+  }
+
+  /** Ends the text; what was held back is text. */
+  end(): Wire.Parts {
+    const { held = "", isThinking } = this
+    this.held = undefined
+    return Wire.said(isThinking ? "reasoning" : "text", 0, held)
+  }
+
+  /** Takes the calls that the text is, of tools that are known. */
+  takeCalls(tools: (name: string) => boolean): ReadonlyArray<TextCall> {
+    const calls = this.isThinking ? [] : callsIn(this.held ?? "")
+    if (calls.length === 0 || !calls.every(({ name }) => tools(name))) return []
+    this.held = undefined
+    return calls
+  }
+
+  private thought(text: string): Wire.Parts {
+    const all = (this.held ?? "") + text
+    const end = all.indexOf("</think>")
+    if (end < 0) {
+      // The end may come in two parts.
+      const keep = Math.max(all.length - "</think>".length + 1, 0)
+      this.held = all.slice(keep)
+      return Wire.said("reasoning", 0, all.slice(0, keep))
+    }
+    this.isThinking = false
+    this.isBlank = true
+    this.held = ""
+    return [...Wire.said("reasoning", 0, all.slice(0, end)), ...this.push(all.slice(end + "</think>".length))]
+  }
+}
+
 const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
+  /** The key and the id of the call that has an index now: some servers give several calls the same. */
+  const current = new Map<string | number, { readonly key: string | number; readonly id: string }>()
+  const text = new Text()
   let last: string | number = 0
   let reason = ""
   let usage: unknown
@@ -333,14 +442,20 @@ const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
     const id = Wire.textAt(call, "id")
     // Some servers leave the index out: then a new id begins a new call.
     last = Wire.countAt(call, "index") ?? (id || last)
-    const { call: ofCall = {}, function: ofFunction = {} } = added.get(last) ?? {}
-    added.set(last, {
+    const known = current.get(last)
+    const isNew = known !== undefined && id !== "" && known.id !== "" && known.id !== id
+    const { key, ...open } = isNew ? { key: `${last}/${id}`, id } : { key: known?.key ?? last, id: known?.id || id }
+    current.set(last, { key, ...open })
+    const { call: ofCall = {}, function: ofFunction = {} } = added.get(key) ?? {}
+    added.set(key, {
       call: joinFields(ofCall, call, "index", "id", "type", "function"),
       function: joinFields(ofFunction, Wire.at(call, "function"), "name", "arguments")
     })
     const args = Wire.at(call, "function", "arguments")
     const text = typeof args === "object" && args !== null ? JSON.stringify(args) : Wire.textAt({ args }, "args")
-    return calls.add(last, { id, name: Wire.textAt(call, "function", "name"), text })
+    // A channel of the harmony format is no part of the name.
+    const name = Wire.textAt(call, "function", "name").replace(/<\|[\s\S]*$/, "")
+    return calls.add(key, { id, name, text })
   }
   const isEmpty = (fields: Fields) => Object.keys(fields).length === 0
   const callMetadata = (key: string | number): Wire.Metadata => {
@@ -351,15 +466,20 @@ const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
     field === "" && isEmpty(message)
       ? []
       : [{ type: "reasoning-end", id: "0", metadata: backTo(endpoint, { reasoning: field, message }) }]
-  const finished = (): Wire.Parts => [
-    ...kept(),
-    ...calls.endAll(callMetadata),
-    Wire.finish(calls.count > 0 && reason !== "length" ? "tool-calls" : (reasons[reason] ?? "unknown"), {
-      input: Wire.countAt(usage, "prompt_tokens"),
-      cached: Wire.countAt(usage, "prompt_tokens_details", "cached_tokens"),
-      output: Wire.countAt(usage, "completion_tokens")
-    })
-  ]
+  const finished = (): Wire.Parts => {
+    const written = calls.count === 0 ? text.takeCalls((name) => calls.has(name)) : []
+    return [
+      ...text.end(),
+      ...written.flatMap(({ name, text }, at) => calls.add(`text/${at}`, { name, text })),
+      ...kept(),
+      ...calls.endAll(callMetadata),
+      Wire.finish(calls.count > 0 && reason !== "length" ? "tool-calls" : (reasons[reason] ?? "unknown"), {
+        input: Wire.countAt(usage, "prompt_tokens"),
+        cached: Wire.countAt(usage, "prompt_tokens_details", "cached_tokens"),
+        output: Wire.countAt(usage, "completion_tokens")
+      })
+    ]
+  }
 
   return {
     event: (event) => {
@@ -371,9 +491,12 @@ const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
       isBegun = true
       reason = Wire.textAt(choice, "finish_reason") || reason
       const delta = Wire.at(choice, "delta")
+      const content = Wire.at(delta, "content")
+      const words = contentOf(content, "text") || Wire.textAt(delta, "refusal")
       return [
         ...thought(delta),
-        ...Wire.said("text", 0, Wire.textAt(delta, "content") || Wire.textAt(delta, "refusal")),
+        ...Wire.said("reasoning", 0, contentOf(content, "thinking")),
+        ...(words === "" ? [] : text.push(words)),
         ...Wire.listAt(delta, "tool_calls").flatMap(called)
       ]
     },

@@ -95,6 +95,11 @@ export class Calls {
 
   constructor(private readonly tools: ReadonlySet<string>) {}
 
+  /** Tests whether a tool is known. */
+  has(name: string): boolean {
+    return this.tools.has(name)
+  }
+
   get count(): number {
     return this.calls.size
   }
