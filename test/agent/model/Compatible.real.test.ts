@@ -114,3 +114,51 @@ describe("what a server adds to its message", () => {
     })
   )
 })
+
+const answered = (...parts: ReadonlyArray<object>) =>
+  Effect.gen(function* () {
+    const server = yield* ModelServer.serve([deltas(...parts)])
+    const read = yield* Models.ask(server, "compatible")
+    const { calls, text } = Models.finished(read)
+    const thoughts = read.map((part) => (part._tag === "Reasoning" ? part.delta : "")).join("")
+    return { calls: calls.map(({ arguments: given, name }) => `${name} ${given}`), text, thoughts }
+  })
+
+const calling = (more: object, name?: string, given = "") => ({
+  tool_calls: [{ index: 0, ...more, function: { ...(name === undefined ? {} : { name }), arguments: given } }]
+})
+const [one, two] = ['{"command":"one"}', '{"command":"two"}']
+
+describe("a server with ways of its own", () => {
+  it.scopedLive.each([
+    {
+      name: "calls with one index in one delta",
+      parts: [
+        {
+          tool_calls: [...calling({ id: "a" }, "Bash", one).tool_calls, ...calling({ id: "b" }, "Bash", two).tool_calls]
+        }
+      ],
+      expected: { calls: [`Bash ${one}`, `Bash ${two}`], text: "", thoughts: "" }
+    },
+    {
+      name: "calls with one index, in parts",
+      parts: [
+        calling({ id: "a" }, "Bash"),
+        calling({}, undefined, one.slice(0, 5)),
+        calling({ id: "b" }, "Bash"),
+        calling({ id: "b" }, undefined, two),
+        calling({ id: "a" }, undefined, one.slice(5))
+      ],
+      expected: { calls: [`Bash ${one}`, `Bash ${two}`], text: "", thoughts: "" }
+    },
+    {
+      name: "calls with one index and without ids",
+      parts: [calling({}, "Bash", one), calling({}, "Bash", two)],
+      expected: { calls: [`Bash ${one}`, `Bash ${two}`], text: "", thoughts: "" }
+    }
+  ])("is understood: $name", ({ expected, parts }) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* answered(...parts), expected)
+    })
+  )
+})

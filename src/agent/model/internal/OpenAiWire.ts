@@ -421,8 +421,8 @@ class Text {
 }
 
 const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
-  /** The key and the id of the call that has an index now: some servers give several calls the same. */
-  const current = new Map<string | number, { readonly key: string | number; readonly id: string }>()
+  /** The keys of calls, by index and by index and id: some servers give several calls the same index. */
+  const placed = new Map<string | number, string | number>()
   const text = new Text()
   let last: string | number = 0
   let reason = ""
@@ -441,11 +441,15 @@ const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
   const called = (call: unknown): Wire.Parts => {
     const id = Wire.textAt(call, "id")
     // Some servers leave the index out: then a new id begins a new call.
-    last = Wire.countAt(call, "index") ?? (id || last)
-    const known = current.get(last)
-    const isNew = known !== undefined && id !== "" && known.id !== "" && known.id !== id
-    const { key, ...open } = isNew ? { key: `${last}/${id}`, id } : { key: known?.key ?? last, id: known?.id || id }
-    current.set(last, { key, ...open })
+    const index = Wire.countAt(call, "index") ?? (id || last)
+    const now = placed.get(index)
+    // A channel of the harmony format is no part of the name.
+    const name = Wire.textAt(call, "function", "name").replace(/<\|[\s\S]*$/, "")
+    const isNext = now !== undefined && name !== "" && (id === "" ? calls.isWhole(now) : !placed.has(`${index}/${id}`))
+    const key = isNext ? `${index}/${id || calls.count}` : (placed.get(`${index}/${id}`) ?? now ?? index)
+    last = index
+    placed.set(index, key)
+    if (id !== "") placed.set(`${index}/${id}`, key)
     const { call: ofCall = {}, function: ofFunction = {} } = added.get(key) ?? {}
     added.set(key, {
       call: joinFields(ofCall, call, "index", "id", "type", "function"),
@@ -453,8 +457,6 @@ const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
     })
     const args = Wire.at(call, "function", "arguments")
     const text = typeof args === "object" && args !== null ? JSON.stringify(args) : Wire.textAt({ args }, "args")
-    // A channel of the harmony format is no part of the name.
-    const name = Wire.textAt(call, "function", "name").replace(/<\|[\s\S]*$/, "")
     return calls.add(key, { id, name, text })
   }
   const isEmpty = (fields: Fields) => Object.keys(fields).length === 0

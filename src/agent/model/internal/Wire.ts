@@ -104,6 +104,12 @@ export class Calls {
     return this.calls.size
   }
 
+  /** Tests whether the arguments of a call are complete. */
+  isWhole(key: string | number): boolean {
+    const { text = "" } = this.calls.get(key) ?? {}
+    return text !== "" && parse(text) !== undefined
+  }
+
   /** Adds to a call; `key` identifies it in the protocol. It begins when its name has come. */
   add(
     key: string | number,
