@@ -253,13 +253,14 @@ export const make = (
             notices = [...notices, ...said].slice(-mostNotices)
           })
         ),
-      attach: Effect.suspend(() => {
-        const { live, scope } = running ?? {}
-        const attached = live && attach(live)
-        return attached === undefined || scope === undefined
-          ? Effect.void
-          : mounting.withPermits(1)(Scope.extend(attached, scope))
-      }),
+      // Looked at in its turn: the start of the sandbox may be attaching to it.
+      attach: mounting.withPermits(1)(
+        Effect.suspend(() => {
+          const { live, scope } = running ?? {}
+          const attached = live && attach(live)
+          return attached === undefined || scope === undefined ? Effect.void : Scope.extend(attached, scope)
+        })
+      ),
       isEvictionDue: () => running?.watch?.isEvictionDue() === true,
       notice: () => {
         if (notices.length > 0) {
