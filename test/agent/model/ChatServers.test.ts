@@ -103,6 +103,7 @@ describe("a server of chat completions", () => {
       `${json} is a call.`,
       '{"name": "Other", "arguments": {}}',
       '{"name": "Bash"}',
+      '{"name": "Bash", "arguments": {"command": "ls"}, "version": "1.0"}',
       "<tool_call>no</tool_call>",
       '{"name": "x'
     ])

@@ -336,11 +336,15 @@ interface TextCall {
   readonly text: string
 }
 
+/** The fields of a call that is written as JSON; one with others may be anything. */
+const ofTextCall = new Set(["name", "arguments", "parameters", "function", "type", "id"])
+
 const jsonCall = (text: string): TextCall | undefined => {
   const call = Attempt.orUndefined((): unknown => JSON.parse(text))
   const name = Wire.textAt(call, "name") || Wire.textAt(call, "function", "name")
   const given = Wire.at(call, "arguments") ?? Wire.at(call, "parameters") ?? Wire.at(call, "function", "arguments")
-  if (name === "" || given === undefined) return undefined
+  const isCall = Predicate.isReadonlyRecord(call) && Object.keys(call).every((key) => ofTextCall.has(key))
+  if (!isCall || name === "" || given === undefined) return undefined
   return { name, text: typeof given === "string" ? given : JSON.stringify(given) }
 }
 
@@ -472,6 +476,7 @@ const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
     const written = calls.count === 0 ? text.takeCalls((name) => calls.has(name)) : []
     return [
       ...text.end(),
+      ...(written.length === 0 ? [] : Wire.said("reasoning", 0, "(the call was written as text)")),
       ...written.flatMap(({ name, text }, at) => calls.add(`text/${at}`, { name, text })),
       ...kept(),
       ...calls.endAll(callMetadata),
