@@ -187,7 +187,18 @@ describe("parts of a house", () => {
             const { list } = yield* CommandRegistry.CommandRegistry
             assert.deepStrictEqual(
               list().map(({ name }) => name),
-              ["TodoWrite", "bash", "command:search", "greet", "mcp:*", "read", "skill:*", "task:*", "write"]
+              [
+                "TodoWrite",
+                "apply_patch",
+                "bash",
+                "command:search",
+                "greet",
+                "mcp:*",
+                "read",
+                "skill:*",
+                "task:*",
+                "write"
+              ]
             )
             return yield* runHere("read x | cat; greet; TodoWrite; edit a b c")
           }),

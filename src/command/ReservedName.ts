@@ -9,7 +9,7 @@ export const prefixes: ReadonlyArray<string> = ["mcp:", "skill:", "task:", "comm
 export const names: ReadonlyArray<string> = ["TodoWrite"]
 
 /** The exact names of the commands that Synapse brings and that are words of a shell line, in the registry's order. */
-export const callable: ReadonlyArray<string> = ["TodoWrite", "command:search", "edit", "read", "write"]
+export const callable: ReadonlyArray<string> = ["TodoWrite", "apply_patch", "command:search", "edit", "read", "write"]
 
 /** Tests whether a name is that of a command that Synapse brings. */
 export const isBuiltIn = (name: string): boolean => name === "bash" || callable.includes(name) || isReserved(name)

@@ -106,7 +106,8 @@ export class Gateway {
 
   /** Begins to answer; fails where a port is taken. */
   async open(): Promise<void> {
-    this.deps.door.names.on("message", (packet, from) => void this.answer(packet, from))
+    // A question whose answer fails is asked again by who has asked.
+    this.deps.door.names.on("message", (packet, from) => void this.answer(packet, from).catch(() => {}))
     await Promise.all(everywhere.map((port) => this.listen("0.0.0.0", port)))
     await this.update()
   }
@@ -143,7 +144,7 @@ export class Gateway {
     const server = this.deps.door.listen(address, port).then((made) => {
       // The machine's half of a connection may end before the other.
       Object.assign(made, { allowHalfOpen: true })
-      made.on("connection", (socket) => void this.accept(socket, port))
+      made.on("connection", (socket) => void this.accept(socket, port).catch(() => socket.resetAndDestroy()))
       return made
     })
     this.servers.set(key, server)

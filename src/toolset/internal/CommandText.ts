@@ -63,7 +63,9 @@ const suspicious = new RegExp(
  *   takes the whole screen
  */
 export const read = (text: string, isOurs: (name: string) => boolean = () => false): CommandText =>
-  suspicious.test(text) && !isOurs(/\S+/.exec(text)?.[0] ?? "") ? readAt(text, 0) : Command({ command: text })
+  suspicious.test(text) && (!isOurs(/\S+/.exec(text)?.[0] ?? "") || PatchText.find(text) !== undefined)
+    ? readAt(text, 0)
+    : Command({ command: text })
 
 /** The number of things around a command that are looked into, to show what was meant. */
 const deepest = 3
