@@ -21,12 +21,13 @@ export const label = ({ isCr, name }: Encoding): string =>
 /** The bytes at the beginning of a file in which its encoding is declared. */
 const examined = 1024
 const declarations: ReadonlyArray<RegExp> = [
-  /^(?:[^\n]*\n)?[^\n]*coding[:=]\s*["']?([-\w.]+)/,
+  /^(?:[^\n]*\n)?[ \t\f]*(?:#|\/\/|\/\*|;|--|%|")[^\n]*?coding[:=][ \t]*["']?([-\w.]+)/,
   /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([-\w.]+)/,
   /<meta\b[^>]*\bcharset\s*=\s*["']?([-\w.]+)/i
 ]
 
-const hasCr = (text: string): boolean => text.includes("\r") && !text.includes("\n")
+/** A CR at the end may be half of a CRLF. */
+const hasCr = (text: string): boolean => /\r[\s\S]/.test(text) && !text.includes("\n")
 
 /** Tells the encoding of a file by its beginning: a byte order mark, a declaration, CR line ends. Undefined for UTF-8. */
 export const detect = (head: Uint8Array): Encoding | undefined => {
@@ -64,9 +65,11 @@ export const toUtf8 = ({ isCr, name }: Encoding): ((bytes?: Uint8Array) => Uint8
 }
 
 /** Decodes a whole file; undefined where its bytes are not of this encoding, or it could not be written back byte for byte. */
-export const decode = async (bytes: Buffer, encoding: Encoding): Promise<string | undefined> => {
+export const decode = async (bytes: Buffer, encoding: Encoding, isDeclared = false): Promise<string | undefined> => {
   const text = Attempt.orUndefined(() => new TextDecoder(encoding.name, { fatal: true, ignoreBOM: true }).decode(bytes))
   if (text === undefined) return undefined
+  // A declaration is wrong where the text is UTF-8 all the same.
+  if (isDeclared && encoding.name !== "utf-8" && isUtf8(bytes) && bytes.some((byte) => byte > 0x7f)) return undefined
   const plain = encoding.isCr ? text.replaceAll("\r", "\n") : text
   const again = await encode(plain, encoding)
   return typeof again !== "string" && again.equals(bytes) ? plain : undefined

@@ -28,6 +28,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Struct from "effect/Struct"
+import * as Attempt from "../domain/Attempt.js"
 import * as CallContext from "../domain/CallContext.js"
 import * as ToolCall from "../domain/ToolCall.js"
 import * as Version from "../domain/Version.js"
@@ -245,6 +246,7 @@ export const make = ({ open, tools, words }: Options): Effect.Effect<Connection,
             question.isShown = true
             const state = randomUUID()
             waiting.set(state, { fiber, question })
+            fiber.addObserver(() => waiting.delete(state))
             return inputRequired({ inputRequests: { permission: questionOf(question) }, requestState: state })
           }
           yield* Effect.raceFirst(Fiber.await(fiber), Deferred.await(question.answer))
@@ -275,7 +277,7 @@ export const make = ({ open, tools, words }: Options): Effect.Effect<Connection,
     const rootOf = (context: ServerContext): string | undefined => {
       const said = inputResponse(context.mcpReq.inputResponses, askingRoots)
       const address = said.kind === "roots" ? said.roots.find(({ uri }) => uri.startsWith("file://"))?.uri : undefined
-      return address === undefined ? undefined : Url.fileURLToPath(address)
+      return address === undefined ? undefined : Attempt.orUndefined(() => Url.fileURLToPath(address))
     }
 
     server.setRequestHandler("tools/list", () =>

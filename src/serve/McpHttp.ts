@@ -77,11 +77,13 @@ const toRequest = (incoming: Http.IncomingMessage): Request => {
 
 const send = (response: Response, outgoing: Http.ServerResponse): void => {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
-  if (response.body === null) outgoing.end()
-  else
-    Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
-      .on("error", () => outgoing.destroy())
-      .pipe(outgoing)
+  if (response.body === null) return void outgoing.end()
+  const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
+  body.on("error", () => outgoing.destroy())
+  // The transport keeps its stream until that is told of the client's end.
+  outgoing.on("close", () => body.destroy())
+  if (outgoing.destroyed) body.destroy()
+  else body.pipe(outgoing)
 }
 
 /** Serves until the scope ends, and returns the port. Each client has a session of its own. */
@@ -111,7 +113,7 @@ export const serve = (
         onsessionclosed: (id) => run(end(id))
       })
       yield* Effect.promise(() => connection.server.connect(transport))
-      return { connection, transport }
+      return { scope, transport }
     })
 
     const bodyOf = async (request: Request): Promise<{ readonly body?: unknown; readonly problem?: Response }> => {
@@ -142,8 +144,10 @@ export const serve = (
       const id = request.headers.get("mcp-session-id")
       if (id === null && messages.some((message) => isInitializeRequest(message))) {
         if (clients.size >= most) return refusal(503, `There are ${most} connections already.`)
-        const { transport } = await run(add)
-        return transport.handleRequest(request, { parsedBody: body })
+        const { scope, transport } = await run(add)
+        const response = await transport.handleRequest(request, { parsedBody: body })
+        if (transport.sessionId === undefined) await run(Scope.close(scope, Exit.void))
+        return response
       }
       const client = clients.get(id ?? "")
       if (client === undefined)

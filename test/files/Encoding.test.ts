@@ -23,6 +23,8 @@ describe("the encoding of a file", () => {
       ["# coding: utf-8\n\xff", undefined],
       ["# coding: nonsense\n", undefined],
       ["# coding: latin1\n# caf\xc3\xa9\n", undefined],
+      ['data = open("x", encoding="latin1").read()\n', undefined],
+      [`${"x".repeat(1023)}\r\nb\r\n`, undefined],
       ["a\rb\rc", "lines end in CR"],
       ["a\r\nb\r\n", undefined],
       ["a\0b", undefined]
@@ -56,5 +58,9 @@ describe("the encoding of a file", () => {
     assert.isUndefined(await Encoding.decode(Buffer.from("\xc4", "latin1"), { name: "gbk", isCr: false }))
     assert.isUndefined(await Encoding.decode(Buffer.from("\xff", "latin1"), { name: "utf-8", isCr: true }))
     assert.isUndefined(Encoding.named("nonsense"))
+    // A declaration is wrong where the text is UTF-8 all the same; a name that was given is not.
+    const latin = { name: "windows-1252", isCr: false }
+    assert.isUndefined(await Encoding.decode(Buffer.from("é"), latin, true))
+    assert.strictEqual(await Encoding.decode(Buffer.from("é"), latin), "Ã©")
   })
 })

@@ -93,8 +93,10 @@ const runs = (text: string): boolean =>
     }
   })
 
+const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
+
 const until = async (condition: () => boolean) => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (!condition()) await pause()
 }
 
 /** A number of seconds that tells a command from those of other runs. */
@@ -284,6 +286,27 @@ describe("synapse mcp serve --http", () => {
         await until(() => !sleeping(time))
         assert.strictEqual(textOf(await call(clients[1], "echo alive")), "alive\n")
         for (const client of clients) await client.close()
+      })
+    ))
+
+  it("gives a client that has lost its stream another one", () =>
+    using((place) =>
+      serving(place, async (url) => {
+        const transport = new StreamableHTTPClientTransport(url)
+        const client = await connect(transport as Transport)
+        const headers = { accept: "text/event-stream", "mcp-session-id": transport.sessionId ?? "" }
+        const listen = () =>
+          new Promise<number>((resolve, reject) => {
+            const request = http.get(url, { headers }, (response) => {
+              resolve(response.statusCode ?? 0)
+              response.on("error", () => {})
+              request.destroy()
+            })
+            request.on("error", reject)
+          })
+        await client.close()
+        // The first one of ours may come before the server has heard of the client's end.
+        for (let times = 0; times < 2; times++) while ((await listen()) !== 200) await pause()
       })
     ))
 

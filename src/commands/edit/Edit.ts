@@ -377,7 +377,10 @@ const replace = Effect.fnUntraced(function* (
   const slices = new Slices.Slices()
   const own = yield* held(files, file)
   const likely = given.encoding ?? Encoding.detect(own)
-  const text = likely === undefined ? undefined : yield* Effect.promise(() => Encoding.decode(own, likely))
+  const text =
+    likely === undefined
+      ? undefined
+      : yield* Effect.promise(() => Encoding.decode(own, likely, given.encoding === undefined))
   if (given.encoding !== undefined && text === undefined)
     return yield* FileFailure.make("edit", file, `it is not all ${Encoding.label(given.encoding)}, unchanged`)
   const encoding = text === undefined ? undefined : likely

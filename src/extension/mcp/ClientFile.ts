@@ -88,17 +88,21 @@ export const entryOf = (client: Client, launch: Launch): string =>
     ? tomlOf(client, launch)
     : `${JSON.stringify({ [client.key]: { [serverName]: client.value(launch) } }, undefined, 2)}\n`
 
-/** Cuts the entry's tables out of a TOML text. */
+/** Cuts the entry's tables out of a TOML text; comments before the next table are that one's. */
 const withoutTable = (text: string, { key }: Client): string => {
   const own = new RegExp(`^\\s*\\[\\s*${key}\\s*\\.\\s*["']?${serverName}["']?\\s*[.\\]]`)
+  const kept: Array<string> = []
   let isOwn = false
-  return text
-    .split(/(?<=\n)/)
-    .filter((line) => {
-      if (/^\s*\[/.test(line)) isOwn = own.test(line)
-      return !isOwn
-    })
-    .join("")
+  let between: Array<string> = []
+  for (const line of text.split(/(?<=\n)/)) {
+    if (/^\s*\[/.test(line)) {
+      isOwn = own.test(line)
+      if (!isOwn) kept.push(...between)
+    }
+    if (!isOwn) kept.push(line)
+    between = isOwn && /^\s*(?:#|$)/.test(line) ? [...between, line] : []
+  }
+  return kept.join("")
 }
 
 const serversIn = (content: unknown, { key }: Client): Either.Either<Readonly<Record<string, unknown>>, string> => {

@@ -72,6 +72,10 @@ const addressAt = (index: number): string => `127.1.${Math.floor(index / 250)}.$
 
 /** Passes bytes in both directions, and the end of each. */
 const join = (one: Net.Socket, other: Net.Socket): void => {
+  if (one.destroyed || other.destroyed) {
+    one.destroy()
+    return void other.destroy()
+  }
   for (const [from, to] of [[one, other] as const, [other, one] as const]) {
     from.pipe(to)
     from.on("error", () => to.destroy())
@@ -80,7 +84,14 @@ const join = (one: Net.Socket, other: Net.Socket): void => {
   }
 }
 
-const isHttp = (bytes: Buffer): boolean => /^[A-Z]{3,20} [^\r\n]* HTTP\/1/.test(bytes.toString("latin1", 0, 4096))
+/** Tests whether a connection begins as HTTP does, or may yet: a line that has no end is taken for it. */
+const isHttp = (bytes: Buffer): boolean => {
+  const [line = "", ...rest] = bytes
+    .toString("latin1", 0, 4096)
+    .replace(/^[\r\n]+/, "")
+    .split("\n")
+  return rest.length === 0 ? /^(?:[A-Z]{1,20}(?: |$)|$)/.test(line) : / HTTP\/\d/.test(line)
+}
 
 /** Lets commands reach hosts. */
 export class Gateway {
@@ -115,7 +126,8 @@ export class Gateway {
   /** Follows a change of the hosts: listens for what is allowed now, and cuts what is not. */
   async update(): Promise<void> {
     for (const [socket, { host, port }] of this.connections) {
-      if (!HostEntry.decide(this.deps.hosts(), host, port).allowed) socket.destroy()
+      // One whose question is open is judged when that is answered.
+      if (this.targets.has(socket) && !HostEntry.decide(this.deps.hosts(), host, port).allowed) socket.destroy()
     }
     for (const rule of this.deps.hosts().allowed) {
       if (rule.kind === "machine") await this.listenForMachine(rule)
@@ -290,6 +302,7 @@ export class Gateway {
     if (port === 443 && !isMachine) return this.throughHello(socket, target, true)
     const outside = await this.dial(target).catch(() => undefined)
     if (outside === undefined) return void socket.resetAndDestroy()
+    if (socket.destroyed) return void outside.destroy()
     if (isMachine) return join(socket, outside)
     outside.pipe(socket)
     outside.on("error", () => socket.destroy())
@@ -379,29 +392,38 @@ export class Gateway {
     if (!HostEntry.decide(this.deps.hosts(), host, port).allowed) return cut("", "is not allowed any more")
     const kept = (headers: ReadonlyArray<string>) =>
       headers.flatMap((name, at) => (at % 2 === 0 && !hopByHop.test(name) ? [name, headers[at + 1] ?? ""] : []))
-    this.dial(target).then(
-      (connected) => {
-        // With an agent, the connection would be the agent's own.
-        const outside = Http.request(
-          {
-            method: request.method,
-            path: absolute === null ? url : absolute[2] || "/",
-            headers: kept(rawHeaders),
-            createConnection: () => connected,
-            setHost: false
-          },
-          (answer) => {
-            response.writeHead(answer.statusCode ?? 502, answer.statusMessage, kept(answer.rawHeaders))
-            answer.pipe(response)
-            answer.on("error", () => response.destroy())
-          }
-        )
-        outside.on("error", () => response.destroy())
-        response.on("close", () => connected.destroy())
-        request.pipe(outside)
-      },
-      () => response.destroy()
-    )
+    this.dial(target)
+      .then(
+        (connected) => {
+          // With an agent, the connection would be the agent's own.
+          const outside = Http.request(
+            {
+              method: request.method,
+              path: absolute === null ? url : absolute[2] || "/",
+              headers: kept(rawHeaders),
+              createConnection: () => connected,
+              setHost: false
+            },
+            (answer) => {
+              try {
+                response.writeHead(answer.statusCode ?? 502, answer.statusMessage, kept(answer.rawHeaders))
+              } catch {
+                // Node reads what it does not write: a status of 99, a control character.
+                response.destroy()
+                return void connected.destroy()
+              }
+              answer.pipe(response)
+              answer.on("error", () => response.destroy())
+            }
+          )
+          outside.on("error", () => response.destroy())
+          response.on("close", () => connected.destroy())
+          if (response.destroyed) connected.destroy()
+          request.pipe(outside)
+        },
+        () => response.destroy()
+      )
+      .catch(() => response.destroy())
   }
 
   /** Connects to the target outside, at an address that was checked. */

@@ -63,11 +63,11 @@ describe("the file of an MCP client", () => {
   })
 
   it("has an older entry replaced, with its tables below", async () => {
-    const old = `${toml}\n[mcp_servers.synapse]\ncommand = "old"\n[mcp_servers.synapse.env]\nA = "b"\n\n[last]\na = 1\n`
+    const old = `${toml}\n[mcp_servers.synapse]\ncommand = "old"\n[mcp_servers.synapse.env]\nA = "b"\n\n# of the last\n[last]\na = 1\n`
     const added = await install(old, codex)
     assert.notInclude(added, "old")
     assert.notInclude(added, `A = "b"`)
-    assert.include(added, "[last]\na = 1\n")
+    assert.include(added, "# of the last\n[last]\na = 1\n")
     assert.notInclude(await install(`{"mcpServers":{"synapse":{"command":"old"}}}`, cursor), "old")
   })
 
