@@ -12,7 +12,8 @@ export interface Encoding {
 
 /** Returns the encoding of a name, such as `latin1`; undefined where nobody knows it. */
 export const named = (name: string): Encoding | undefined =>
-  Attempt.orUndefined(() => ({ name: new TextDecoder(name).encoding, isCr: false }))
+  // Python writes `latin-1`.
+  Attempt.orUndefined(() => ({ name: new TextDecoder(name.replace(/^latin[-_]/i, "latin")).encoding, isCr: false }))
 
 /** Writes the name of an encoding for people. */
 export const label = ({ isCr, name }: Encoding): string =>

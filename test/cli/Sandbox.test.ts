@@ -259,6 +259,11 @@ describe("synapse sandbox", () => {
         ["allow", "*.txt", /^synapse: "\*\.txt" can't be allowed: the whitelist has no wildcards: /],
         ["allow", "$NOWHERE/x", /^synapse: "\$NOWHERE\/x" can't be allowed: the shell has not expanded /],
         ["allow", "~root", /^synapse: "~root" can't be allowed: `~name` is not expanded: /],
+        [
+          "allow",
+          "https://u:p@example.com/x",
+          /it is an address\. To allow its host: synapse sandbox allow example\.com\.$/m
+        ],
         ["deny", ".", /^synapse: .* holds the directory that you are in, where nothing could run any more: /]
       ] as const) {
         const [exitCode, stdout, stderr] = yield* sandbox(home, command, path)

@@ -18,6 +18,7 @@ describe("the encoding of a file", () => {
       ["# -*- coding: gbk -*-\nx = '\xc4\xe3'\n", "GBK"],
       ["#!/usr/bin/python\n# vim: set fileencoding=shift_jis :\n", "SHIFT_JIS"],
       ["a\nb\n# coding: gbk\n", undefined],
+      ["# -*- coding: latin-1 -*-\n", "WINDOWS-1252"],
       ['<?xml version="1.0" encoding="ISO-8859-1"?>\n<a>\xe9</a>', "WINDOWS-1252"],
       ['<html><head><meta charset="big5">', "BIG5"],
       ["# coding: utf-8\n\xff", undefined],

@@ -460,7 +460,7 @@ const showRange = Effect.fnUntraced(function* (
   if (window.hasCarriageReturns) shown.note(Advice.line`read: ${name}: lines end in CRLF, shown without the CR`)
   if (source.encoding !== undefined) shown.note(Advice.line`read: ${name}: ${Encoding.label(source.encoding)}`)
   else if (window.hasWrongBytes && !window.hasLetters)
-    shown.note(Advice.line`read: ${name}: not UTF-8; --encoding latin1 (or gbk, …) shows its letters`)
+    shown.note(Advice.line`read: ${name}: not UTF-8; --encoding latin1, gbk or another shows its letters`)
   for (const { base64, mediaType } of notebook?.images ?? []) yield* shown.show("", { path, mediaType, base64 })
   const note = yield* noteOf(source, range, window, room === undefined)
   if (note !== undefined) shown.note(Advice.line`read: ${name}: ${note}`)
