@@ -70,7 +70,7 @@ interface Enforced {
   readonly verdict?: { readonly allowed: false; readonly rule?: Rule; readonly reason?: string; readonly own?: string }
   /** The reason in words, where it is none of a rule. */
   readonly reason?: string
-  /** Where it lies outside, if the sandbox has its own directory there. */
+  /** The path of the same file on the machine. In the sandbox it lies in a private directory, such as its own `/tmp`. */
   readonly outside?: string
   readonly remark?: string
 }
@@ -345,7 +345,7 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     return ExitCode.success
   }).pipe(Action.run)
 
-/** Adds a path or a pattern to the blacklist of `sandbox.json`, or a host to those that are denied. */
+/** Denies a path, a pattern or a host in `sandbox.json`. */
 export const deny = (given: Named) =>
   Effect.gen(function* () {
     if (isHost(given)) return yield* addHost("deniedHosts", given.path)

@@ -1,6 +1,6 @@
 /**
- * Splits a command's words into options and operands. `util.parseArgs` does not serve: operands are any text here, and it
- * takes those that begin with a dash (`- item in`) for options. Its time also grows with the square of the number of words.
+ * Splits a command's words into options and operands. `util.parseArgs` does not serve: it takes an operand such
+ * as `- item` for an option, and ten times the words take it a hundred times as long.
  */
 import * as Either from "effect/Either"
 import * as ShellText from "../bash/ShellText.js"

@@ -268,7 +268,7 @@ class Source {
     public encoding: Encoding.Encoding | undefined
   ) {}
 
-  /** Reads the bytes, from the line behind so many where they need no conversion. */
+  /** Reads the file as UTF-8. Skips `skipLines` lines at its beginning, unless the file has to be converted. */
   bytes({ skipLines = 0, ...options }: ReadOptions): Stream.Stream<Uint8Array, FileError> {
     return Stream.suspend(() => {
       let isFirst = skipLines === 0
@@ -289,7 +289,7 @@ class Source {
     })
   }
 
-  /** Returns the lines that are skipped of so many: none of a text that has to be converted from its beginning. */
+  /** Returns how many of `lines` lines `bytes` skips: none if the file has to be converted, since that starts at its beginning. */
   skipped(lines: number): number {
     return this.encoding === undefined ? lines : 0
   }

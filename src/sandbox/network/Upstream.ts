@@ -1,6 +1,7 @@
 /** The machine's own way to hosts: its name servers, and its connections. */
 import * as Dns from "node:dns"
 import * as Net from "node:net"
+import * as Os from "node:os"
 import * as Context from "effect/Context"
 import * as HostEntry from "../policy/HostEntry.js"
 
@@ -13,12 +14,19 @@ export interface Upstream {
   readonly isReachable: (address: string, isPrivate: boolean) => boolean
 }
 
-/** Makes the machine's own way. */
-export const make = (): Upstream => ({
-  lookup: async (name) => (await Dns.promises.lookup(name, { all: true })).map(({ address }) => address),
-  connect: (address, port) => Net.connect({ host: address, port, allowHalfOpen: true }),
-  isReachable: HostEntry.makeAddressTest()
-})
+/** Tests whether an address is one of the machine's own, at any of its networks. */
+const isOwn = (address: string): boolean =>
+  Object.values(Os.networkInterfaces()).some((all) => all?.some((each) => each.address === address) === true)
+
+/** Makes the machine's own way. Names never lead to the machine itself. */
+export const make = (): Upstream => {
+  const isHost = HostEntry.makeAddressTest()
+  return {
+    lookup: async (name) => (await Dns.promises.lookup(name, { all: true })).map(({ address }) => address),
+    connect: (address, port) => Net.connect({ host: address, port, allowHalfOpen: true }),
+    isReachable: (address, isPrivate) => !isOwn(address) && isHost(address, isPrivate)
+  }
+}
 
 /** The way to hosts that sandboxes have; by default the machine's own. */
 export class CurrentUpstream extends Context.Reference<CurrentUpstream>()("synapse/CurrentUpstream", {

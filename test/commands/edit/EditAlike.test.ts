@@ -38,6 +38,14 @@ describe("edit of what looks like the old text", () => {
       "say \u201cho\u201d, it\u2019s\n",
       `U+201C for "`
     ],
+    [
+      "one quote of a pair",
+      "said \u201cgoodbye\u201d to\n",
+      'said "goodbye" to',
+      'said "bye"',
+      'said "bye"\n',
+      "U+201C"
+    ],
     ["a dash", "1\u20132 of 3\n", "1-2 of 3", "1-2 of 4", "1\u20132 of 4\n", "U+2013 for -"],
     ["a zero-width space", "a\u200bb = 1\n", "ab = 1", "ab = 2", "a\u200bb = 2\n", "U+200B for nothing"],
     [

@@ -370,7 +370,7 @@ const callsIn = (text: string): ReadonlyArray<TextCall> => {
 
 /** Reads the text of an answer: `<think>…</think>` before it is no part of it, and a call may be all of it. */
 class Text {
-  /** What is held back, until it is known what it is. */
+  /** The beginning of the answer, as long as it may be thoughts or a call. Undefined once it is plain text. */
   private held: string | undefined = ""
   private isThinking = false
   /** True behind thoughts, until the answer begins. */

@@ -40,7 +40,7 @@ export const listAt = (json: unknown, ...path: ReadonlyArray<string>): ReadonlyA
 /** A request to a model, before it is written in a protocol. */
 export type Ask = Pick<LanguageModel.ProviderOptions, "prompt" | "tools" | "toolChoice">
 
-/** What a provider wants back with a part of its answer, by the name of its protocol. */
+/** Fields that a provider must get back with a part of its answer, under the name of its protocol. */
 export type Metadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /** A part of an answer. An `error` part fails the request. */

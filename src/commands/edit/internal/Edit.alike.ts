@@ -44,8 +44,25 @@ const fold = (text: string): Folded => {
 /** Writes a text as it is compared. */
 export const key = (text: string): string => (isPlain.test(text) ? text : fold(text).text)
 
-/** The most bytes of a file that are searched. */
-const largest = 16 * 1024 ** 2
+/** The most bytes of a file that are searched, and of its lines that are compared at once. */
+const largest = 4 * 1024 ** 2
+const stride = 64 * 1024
+
+/** Folds a text a few lines at a time. */
+function* folded(text: string): Steps<Folded> {
+  const parts: Array<string> = []
+  const at: Array<number> = []
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start + stride) + 1 || text.length
+    const part = fold(text.slice(start, end))
+    parts.push(part.text)
+    for (const index of part.at.slice(0, -1)) at.push(start + index)
+    start = end
+    yield
+  }
+  at.push(text.length)
+  return { text: parts.join(""), at }
+}
 /** The most characters that are named. */
 const mostNamed = 3
 
@@ -84,15 +101,13 @@ export interface Alike {
   readonly count: number
 }
 
-/** Finds the first part of a file that looks like a text; undefined where there is none, or the file is no text. */
+/** Finds the first part of a file that looks like the wanted text, and counts such parts. Undefined for a binary file, and where no part does. */
 export function* find(bytes: Buffer, wanted: string): Steps<Alike | undefined> {
   const pattern = key(wanted)
   if (pattern.trim() === "" || bytes.length > largest) return undefined
   const file = bytes.toString()
   if (isPlain.test(file) && isPlain.test(wanted)) return undefined
-  yield
-  const { at, text } = fold(file)
-  yield
+  const { at, text } = yield* folded(file)
   const first = text.indexOf(pattern)
   if (first < 0) return undefined
   let count = 1
@@ -113,9 +128,12 @@ export const carry = (own: string, old: string, next: string): string => {
   const shorter = Math.min(old.length, next.length)
   while (head < shorter && old[head] === next[head]) head++
   while (tail < shorter - head && old[old.length - 1 - tail] === next[next.length - 1 - tail]) tail++
+  const between = next.slice(head, next.length - tail)
+  // Of a pair of quotes, both keep the file's characters or none does.
+  if (/["']/.test(between) && /[\u2018-\u201f]/.test(own)) [head, tail] = [0, 0]
   const { at } = fold(own)
   const indexOf = (length: number) => at[key(old.slice(0, length)).length] ?? own.length
-  const between = next.slice(head, next.length - tail)
-  const put = own.includes("\r\n") ? between.replace(/\r?\n/g, "\r\n") : between
+  const middle = next.slice(head, next.length - tail)
+  const put = own.includes("\r\n") ? middle.replace(/\r?\n/g, "\r\n") : middle
   return own.slice(0, indexOf(head)) + put + own.slice(indexOf(old.length - tail))
 }
