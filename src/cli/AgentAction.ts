@@ -27,6 +27,7 @@ import { type ExecutionFailed, InvalidUsage, toText } from "../domain/CommandErr
 import type * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Setting from "../domain/Setting.js"
+import { TodoStore } from "../extension/TodoStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
@@ -189,7 +190,7 @@ const goOn = "Go on where you were interrupted."
 
 /** The note to a resumed model about its tools. */
 const renewed =
-  "(This session is resumed. The shell is a new one: its directory, its variables, its background processes and its files of output are not those of before. Files are as they were left, unless somebody has changed them.)"
+  "(This session is resumed. The shell is a new one: its directory, its variables, its background processes and its files of output are not those of before. Files and the list of tasks are as they were left, unless somebody has changed them.)"
 
 /** Returns the real path of the directory that the shell starts in. */
 const directoryOf = (given: Given): Effect.Effect<string, ConfigError | WrongUsage> =>
@@ -247,6 +248,8 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       const loop = yield* AgentLoop.AgentLoop
       const toolset = yield* Toolset
       const commands = (yield* CommandRegistry).listed()
+      const todos = yield* TodoStore
+      yield* todos.set(transcript.todos)
       yield* loop
         .run({
           prompt,
@@ -263,7 +266,13 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         })
         // Kept before it is told: what was told, a resumed run knows.
         .pipe(
-          Stream.runForEach((event) => Effect.zipRight(recorder.take(event), report.take(event))),
+          Stream.runForEach((event) =>
+            Effect.gen(function* () {
+              if (event._tag === "ToolEnded") yield* recorder.takeTodos((yield* todos.get).todos)
+              yield* recorder.take(event)
+              yield* report.take(event)
+            })
+          ),
           CallContext.locally({ listener })
         )
     }).pipe(

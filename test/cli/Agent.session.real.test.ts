@@ -86,6 +86,29 @@ describe("the session of synapse agent", () => {
       }
     ))
 
+  it("keeps the list of tasks, and goes on with it", () => {
+    const list = (content: string) => ({ todos: [{ content, activeForm: "Shipping", status: "pending" }] })
+    const write = (content: string) => bash(`TodoWrite '${JSON.stringify(list(content))}'`)
+    return using(
+      [
+        write("Ship it"),
+        write("Ship it"),
+        ModelServer.text("planned"),
+        bash("TodoWrite --show"),
+        write("Ship it today"),
+        ModelServer.text("done")
+      ],
+      async (place) => {
+        assert.strictEqual((await place.agent("go")).stdout, "planned\n")
+        assert.strictEqual((await place.agent("--continue", "on")).stdout, "done\n")
+        assert.include(JSON.stringify(place.server.requests[4]?.body.messages.at(-1)), "[ ] Ship it")
+        // A list that is the same as before is not kept once more.
+        const kept = place.lines().flatMap(({ todos, type }) => (type === "todos" ? [todos] : []))
+        assert.deepStrictEqual(kept, [list("Ship it").todos, list("Ship it today").todos])
+      }
+    )
+  })
+
   it("tells of the requests of tasks that are tried again, also where exec runs them", () =>
     using(
       (_, at) =>

@@ -3,6 +3,7 @@ import type * as Prompt from "@effect/ai/Prompt"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type { Todo } from "../../domain/Todo.js"
 import type { AgentEvent } from "../loop/AgentEvent.js"
 import * as Images from "../loop/Images.js"
 import * as RunLimits from "../loop/RunLimits.js"
@@ -15,6 +16,8 @@ import * as Transcript from "./Transcript.js"
 export interface Recorder {
   /** Keeps what a resumed run needs of a step. */
   readonly take: (event: AgentEvent) => Effect.Effect<void>
+  /** Keeps the list of tasks, if it is another than before. */
+  readonly takeTodos: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
   /** Keeps that the run was interrupted. */
   readonly interrupted: Effect.Effect<void>
   /** The turns and the usage of all runs of the session so far. */
@@ -44,7 +47,7 @@ export const make = (
   warn: (error: NotKept) => Effect.Effect<void>
 ): Effect.Effect<Recorder> =>
   Effect.gen(function* () {
-    let { turns, usage } = transcript
+    let { todos, turns, usage } = transcript
     let open: Writer | undefined = Either.getOrUndefined(writer)
     if (Either.isLeft(writer)) yield* warn(writer.left)
 
@@ -116,6 +119,11 @@ export const make = (
           default:
             return Effect.void
         }
+      },
+      takeTodos: (next) => {
+        if (JSON.stringify(next) === JSON.stringify(todos)) return Effect.void
+        todos = next
+        return append({ type: "todos", todos })
       },
       interrupted: Effect.suspend(() => end({ ending: "interrupted", reason: undefined })),
       total: () => ({ turns, usage }),

@@ -5,6 +5,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
+import * as Todo from "../../domain/Todo.js"
 import * as RunLimits from "../loop/RunLimits.js"
 
 const encodePart = Schema.encodeSync(
@@ -60,6 +61,12 @@ const Message = Schema.Struct({ type: Schema.Literal("message"), message: Prompt
 /** The conversation was made shorter: these are the messages that the next request held. */
 const Compacted = Schema.Struct({ type: Schema.Literal("compacted"), messages: Schema.Array(Prompt.Message) })
 
+/** The list of tasks was set. */
+const Todos = Schema.Struct({
+  type: Schema.Literal("todos"),
+  todos: Schema.Array(Schema.Struct({ content: Schema.String, activeForm: Schema.String, status: Todo.Status }))
+})
+
 /** A turn is whole. The turns and the usage are those of the session so far. */
 const Turn = Schema.Struct({ type: Schema.Literal("turn"), turns: Schema.NonNegativeInt, usage: Usage })
 
@@ -73,7 +80,7 @@ const EntryEnd = Schema.Struct({
   usage: Usage
 })
 
-const Plain = Schema.Union(Session, Run, Turn, EntryEnd)
+const Plain = Schema.Union(Session, Run, Todos, Turn, EntryEnd)
 const Line = Schema.Union(Plain, Message, Compacted)
 
 /** A line of a transcript. */
@@ -121,6 +128,8 @@ export interface Transcript {
   readonly messages: ReadonlyArray<Prompt.Message>
   /** The conversation that a resumed run continues, which may have been shortened. */
   readonly context: ReadonlyArray<Prompt.Message>
+  /** The list of tasks, as it was set last. */
+  readonly todos: ReadonlyArray<Todo.Todo>
   /** The turns and the usage of all runs. */
   readonly turns: number
   readonly usage: RunLimits.TokenUsage
@@ -157,6 +166,9 @@ const add = (state: State, entry: Exclude<Entry, Session>): void => {
     case "compacted":
       state.context = [...entry.messages]
       return
+    case "todos":
+      state.todos = entry.todos
+      return
     case "turn":
       state.turns = entry.turns
       state.usage = usageOf(entry.usage)
@@ -172,6 +184,7 @@ export const begin = (session: Session): Transcript => ({
   session,
   messages: [],
   context: [],
+  todos: [],
   turns: 0,
   usage: RunLimits.none,
   model: undefined,
