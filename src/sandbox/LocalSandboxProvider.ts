@@ -17,8 +17,8 @@ import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
 import * as BashSession from "../session/BashSession.js"
-import type { Job, Observer } from "../session/Job.js"
 import * as ProcessTable from "../session/ProcessTable.js"
+import type { Observer, QueuedCommand } from "../session/QueuedCommand.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
@@ -239,7 +239,7 @@ const makeLocalSandboxBackend = (
     const network = new SandboxNetwork(yield* CurrentUpstream)
     network.hosts = policy.hosts
     /** The command that runs. */
-    let current: Job | undefined
+    let current: QueuedCommand | undefined
     const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(
       policy,
       () => {
@@ -433,8 +433,8 @@ const makeLocalSandboxBackend = (
     }
 
     const observer: Observer = {
-      onBegin: (job) => {
-        current = job
+      onBegin: (queued) => {
+        current = queued
         if (busy++ === 0) since = performance.now()
       },
       onEnd: (command, result) => {

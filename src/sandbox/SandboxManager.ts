@@ -16,7 +16,7 @@ import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import { BashSession } from "../session/BashSession.js"
 import { CommandQueue } from "../session/CommandQueue.js"
-import * as Job from "../session/Job.js"
+import * as QueuedCommand from "../session/QueuedCommand.js"
 import { defaults, SessionSettings } from "../session/SessionSettings.js"
 import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
@@ -105,7 +105,7 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
         starting = self
         return Effect.flatMap(current.get(cwd), (backend) => {
           if (starting === self) starting = undefined
-          return self.isGivenUp ? Job.restarted() : runIn(backend)
+          return self.isGivenUp ? QueuedCommand.restarted() : runIn(backend)
         })
       })
       return queue.enter(restarted === undefined ? inTurn : Effect.zipRight(restarted, inTurn))

@@ -22,7 +22,7 @@ import type { Fed, ReadyShell } from "./internal/CommandDelivery.js"
 import { CommandFeeder } from "./internal/CommandDelivery.js"
 import { SessionState } from "./internal/SessionState.js"
 import * as ShellLifecycle from "./internal/ShellLifecycle.js"
-import * as Job from "./Job.js"
+import * as QueuedCommand from "./QueuedCommand.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
 import * as Nesting from "./ShellBridge.js"
 import { ShellBridge } from "./ShellBridge.js"
@@ -48,58 +48,58 @@ class CommandDispatch {
    * Runs a command in its turn; without any asynchronous step before it, where no other command waits and the shell is
    * ready.
    */
-  run(job: Job.Job): Answer {
-    if (!this.turns.isFree) return this.queued(job)
+  run(queued: QueuedCommand.QueuedCommand): Answer {
+    if (!this.turns.isFree) return this.waiting(queued)
     return Effect.async((resume) => {
-      if (!this.turns.tryTake(job)) return resume(this.queued(job))
+      if (!this.turns.tryTake(queued)) return resume(this.waiting(queued))
       const ready = this.options.lifecycle.peek()
       if (ready !== undefined) {
-        Job.open(job)
-        return this.feed(job, ready, false, resume)
+        QueuedCommand.open(queued)
+        return this.feed(queued, ready, false, resume)
       }
-      this.turns.leave(job)
-      resume(this.queued(job))
+      this.turns.leave(queued)
+      resume(this.waiting(queued))
     })
   }
 
-  private queued(job: Job.Job): Answer {
+  private waiting(queued: QueuedCommand.QueuedCommand): Answer {
     return this.guarded(
-      job,
+      queued,
       Effect.suspend(() => {
-        Job.open(job)
-        return Effect.zipRight(this.turns.take(job), this.prepared(job, false))
+        QueuedCommand.open(queued)
+        return Effect.zipRight(this.turns.take(queued), this.prepared(queued, false))
       })
     )
   }
 
-  /** Gives up the job's turn when the answer has come, failed or was interrupted. */
-  private guarded(job: Job.Job, answer: Answer): Answer {
+  /** Gives up the turn of a command when the answer has come, failed or was interrupted. */
+  private guarded(queued: QueuedCommand.QueuedCommand, answer: Answer): Answer {
     return Effect.onExit(answer, (exit) =>
       Effect.sync(() => {
-        this.leave(job)
-        if (Exit.isInterrupted(exit)) Job.tellInterrupted(job)
+        this.leave(queued)
+        if (Exit.isInterrupted(exit)) QueuedCommand.tellInterrupted(queued)
       })
     )
   }
 
-  /** Gives up the job's turn, after its observer has heard of the end. */
-  private leave(job: Job.Job, result?: CommandResult): void {
-    Job.close(job, result)
-    this.turns.leave(job)
+  /** Gives up the turn of a command, after its observer has heard of the end. */
+  private leave(queued: QueuedCommand.QueuedCommand, result?: CommandResult): void {
+    QueuedCommand.close(queued, result)
+    this.turns.leave(queued)
   }
 
-  private prepared(job: Job.Job, isAgain: boolean): Answer {
+  private prepared(queued: QueuedCommand.QueuedCommand, isAgain: boolean): Answer {
     const { ready, restarts, take } = this.options.lifecycle
     return Effect.suspend(() => {
       const before = restarts()
       return Effect.zipRight(
         ready,
         Effect.async<CommandResult, ExecutionFailed>((resume) => {
-          if (restarts() !== before) return resume(Job.restarted())
+          if (restarts() !== before) return resume(QueuedCommand.restarted())
           const shell = take()
           // The shell was ended in between.
-          if (shell === undefined) return resume(this.prepared(job, isAgain))
-          return this.feed(job, shell, isAgain, resume)
+          if (shell === undefined) return resume(this.prepared(queued, isAgain))
+          return this.feed(queued, shell, isAgain, resume)
         })
       )
     })
@@ -107,7 +107,7 @@ class CommandDispatch {
 
   /** Feeds a command whose turn it is; returns the effect which ends it when it is interrupted. */
   private feed(
-    job: Job.Job,
+    queued: QueuedCommand.QueuedCommand,
     ready: ReadyShell,
     isAgain: boolean,
     resume: (answer: Answer) => void
@@ -115,10 +115,10 @@ class CommandDispatch {
     let isOver = false
     let onOver: (() => void) | undefined
     const { cwd } = this.options.state
-    const run = this.options.feeder.feed(job, ready, (fed) => {
+    const run = this.options.feeder.feed(queued, ready, (fed) => {
       isOver = true
       if (fed._tag !== "Ran")
-        return onOver === undefined ? resume(this.guarded(job, this.again(job, fed, isAgain))) : onOver()
+        return onOver === undefined ? resume(this.guarded(queued, this.again(queued, fed, isAgain))) : onOver()
       const { bridge, state } = this.options
       const { missing, outcome } = fed
       const findings = {
@@ -130,17 +130,17 @@ class CommandDispatch {
         called: bridge.takeEnding(fed.mark),
         images: bridge.takeImages()
       }
-      const result = Job.result(outcome, findings)
-      job.result = result
+      const result = QueuedCommand.result(outcome, findings)
+      queued.result = result
       if (onOver !== undefined) return onOver()
       // The next command gets its turn first: a caller that hears of this result can't come before it.
-      this.leave(job, outcome.stopped === undefined ? result : undefined)
-      resume(Job.answer(job, outcome.stopped, result))
+      this.leave(queued, outcome.stopped === undefined ? result : undefined)
+      resume(QueuedCommand.answer(queued, outcome.stopped, result))
     })
     return Effect.async((done) => {
       onOver = () => {
-        this.leave(job)
-        Job.tellInterrupted(job)
+        this.leave(queued)
+        QueuedCommand.tellInterrupted(queued)
         done(Effect.void)
       }
       if (isOver) onOver()
@@ -149,20 +149,24 @@ class CommandDispatch {
   }
 
   /** Runs a command which did not begin once more, in another shell. */
-  private again(job: Job.Job, fed: Exclude<Fed, { readonly _tag: "Ran" }>, isAgain: boolean): Answer {
+  private again(
+    queued: QueuedCommand.QueuedCommand,
+    fed: Exclude<Fed, { readonly _tag: "Ran" }>,
+    isAgain: boolean
+  ): Answer {
     switch (fed._tag) {
       case "NotHandedOver":
         return fed.error
       case "NotBegun": {
         const reason = `the shell ended before the command began, with exit code ${fed.exitCode}, and so did the next one`
-        return isAgain ? new ExecutionFailed({ kind: "crash", reason }) : this.prepared(job, true)
+        return isAgain ? new ExecutionFailed({ kind: "crash", reason }) : this.prepared(queued, true)
       }
       case "Unable":
         return Effect.zipRight(
           this.options.lifecycle.replace(fed.shell),
           isAgain
             ? new ExecutionFailed({ kind: "shell", reason: "the shell runs no commands" })
-            : this.prepared(job, true)
+            : this.prepared(queued, true)
         )
     }
   }
@@ -172,7 +176,7 @@ export interface ExecuteOptions {
   /** The time that the command may take, in milliseconds; by default, that of the settings. */
   readonly timeout?: number | undefined
   /** Hears of the command's begin and end, for whoever keeps count. */
-  readonly observer?: Job.Observer | undefined
+  readonly observer?: QueuedCommand.Observer | undefined
   /** The command as it was parsed, so that it is not parsed again. */
   readonly line?: CommandLine | undefined
 }
@@ -251,8 +255,8 @@ export const make = (
           const listener = fiber.getFiberRef(CommandListener.current)
           if (within === bridge) return Nesting.busy()
           const timeout = Math.min(options?.timeout ?? settings.timeout, Timeout.longest)
-          const job = { text, timeout, listener, input, stdin, observer: options?.observer }
-          return Span.inFiber(fiber, "BashSession.execute", dispatch.run(job))
+          const queued = { text, timeout, listener, input, stdin, observer: options?.observer }
+          return Span.inFiber(fiber, "BashSession.execute", dispatch.run(queued))
         }),
       restart: lifecycle.restart,
       cwd: Effect.sync(() => state.cwd),

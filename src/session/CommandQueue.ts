@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as CallContext from "../domain/CallContext.js"
 import * as CommandListener from "../domain/CommandListener.js"
-import * as Job from "./Job.js"
 import * as KeepAlive from "./KeepAlive.js"
+import * as QueuedCommand from "./QueuedCommand.js"
 
 interface HoldOptions {
   /** Stands for the place in the queue, by which `leave` can give it up earlier. */
@@ -70,7 +70,7 @@ export class CommandQueue {
       const listener = fiber.getFiberRef(CommandListener.current)
       return this.isPart(fiber.getFiberRef(CallContext.current).within)
         ? command
-        : this.hold(command, { onGivenUp: () => Job.tellInterrupted({ listener }) })
+        : this.hold(command, { onGivenUp: () => QueuedCommand.tellInterrupted({ listener }) })
     })
   }
 

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
-import * as Job from "../../src/session/Job.js"
+import * as QueuedCommand from "../../src/session/QueuedCommand.js"
 import type { Settings } from "../../src/session/SessionSettings.js"
 import { eventually, marked, result, withSession } from "../support/Session.js"
 
@@ -127,7 +127,7 @@ describe("a shell that does not answer", () => {
               )
               assert.strictEqual(lines.length, 1)
               yield* session.restart
-              assert.deepStrictEqual(yield* Fiber.join(waiting), Job.restarted())
+              assert.deepStrictEqual(yield* Fiber.join(waiting), QueuedCommand.restarted())
               assert.deepStrictEqual(marked(mark), [])
             }
           }),

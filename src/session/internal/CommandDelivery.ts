@@ -4,8 +4,8 @@
  */
 
 import { ExecutionFailed } from "../../domain/CommandError.js"
-import type { Job } from "../Job.js"
 import * as ProcessTable from "../ProcessTable.js"
+import type { QueuedCommand } from "../QueuedCommand.js"
 import type { Settings } from "../SessionSettings.js"
 import type { Surroundings } from "../ShellBridge.js"
 import { CommandRun, type Outcome } from "./CommandRun.js"
@@ -38,23 +38,23 @@ export class CommandFeeder {
   }
 
   /** The command that runs; undefined where none does. */
-  get job(): Job | undefined {
-    return this.active?.run.job
+  get queued(): QueuedCommand | undefined {
+    return this.active?.run.queued
   }
 
   /** The facts about the command that runs, for the calls from within it. */
   get surroundings(): Surroundings {
-    const { input, listener } = this.job ?? {}
+    const { input, listener } = this.queued ?? {}
     return { input, room: listener?.takesAll === true ? undefined : this.settings.outputLimit, listener }
   }
 
   /** Runs a command; `done` is called once, with its outcome. Returns undefined where that has happened already. */
-  feed(job: Job, ready: ReadyShell, done: (fed: Fed) => void): CommandRun | undefined {
+  feed(queued: QueuedCommand, ready: ReadyShell, done: (fed: Fed) => void): CommandRun | undefined {
     const { pipes, io, shell } = ready
     const { directory, pool } = io
     try {
-      io.calls.offer(job.text)
-      directory.writeCommand(job.text)
+      io.calls.offer(queued.text)
+      directory.writeCommand(queued.text)
     } catch (error) {
       pool.give(pipes)
       const what = error instanceof Error ? error.message : String(error)
@@ -67,7 +67,7 @@ export class CommandFeeder {
     const nextMark = ProcessTable.make(directory.sessionId)
     marked.shell = shell
     marked.mark = nextMark
-    const active = new CommandDelivery(job, ready, { mark, nextMark, patience, settings, state }, (fed) => {
+    const active = new CommandDelivery(queued, ready, { mark, nextMark, patience, settings, state }, (fed) => {
       this.active = undefined
       done(fed)
       this.onEnded()
@@ -179,7 +179,7 @@ export class CommandDelivery implements ShellListener {
 
   /** `done` is called once, with the outcome. */
   constructor(
-    private readonly job: Job,
+    private readonly queued: QueuedCommand,
     { pipes, io, shell }: ReadyShell,
     { mark, nextMark, patience, settings, state }: DeliveryOptions,
     private readonly done: (fed: Fed) => void
@@ -190,14 +190,14 @@ export class CommandDelivery implements ShellListener {
     this.io = io
     this.pipes = pipes
     this.state = state
-    this.before = state.takeBefore(job.text)
-    this.run = new CommandRun(job, this, shell, io, pipes, settings, patience, this.before.exits)
-    this.stdin = job.stdin === undefined ? undefined : new CommandStdin(io.directory.stdin, job.stdin)
+    this.before = state.takeBefore(queued.text)
+    this.run = new CommandRun(queued, this, shell, io, pipes, settings, patience, this.before.exits)
+    this.stdin = queued.stdin === undefined ? undefined : new CommandStdin(io.directory.stdin, queued.stdin)
   }
 
   /** Writes the command's lines to the shell. */
   begin(): void {
-    if (mayAlternate(this.job.text)) this.run.watch()
+    if (mayAlternate(this.queued.text)) this.run.watch()
     this.deliver()
     this.stdin?.open()
   }

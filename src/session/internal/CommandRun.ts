@@ -1,7 +1,7 @@
 /** One run of a command in a shell: its pipes, the captured output, the timeout, and the end. */
 import type { CommandListener } from "../../domain/CommandListener.js"
 import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
-import type { Job } from "../Job.js"
+import type { QueuedCommand } from "../QueuedCommand.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Settings } from "../SessionSettings.js"
 import * as Interruption from "./Interruption.js"
@@ -272,7 +272,7 @@ export class CommandRun {
   private waited = 0
 
   constructor(
-    readonly job: Job,
+    readonly queued: QueuedCommand,
     private readonly conduct: Conduct,
     private readonly shell: Shell,
     io: SessionIo,
@@ -290,10 +290,10 @@ export class CommandRun {
       fileLimit: settings.outputFileLimit,
       file: () => directory.output.make("")
     }
-    this.teller = new OutputTeller(job.listener)
+    this.teller = new OutputTeller(queued.listener)
     this.stdout = new OutputCapture.OutputCapture(options)
     this.stderr = new OutputCapture.OutputCapture(options)
-    this.job.hold = () => this.hold()
+    this.queued.hold = () => this.hold()
   }
 
   /** Records the order of the output from the beginning, for a command that may write to both streams in turn. */
@@ -435,7 +435,7 @@ export class CommandRun {
 
   /** The recorder of the order; undefined where nobody asks for that. */
   private get recording(): OrderRecorder | undefined {
-    if (this.job.listener.takesAll !== true) {
+    if (this.queued.listener.takesAll !== true) {
       this.recorder ??= new OrderRecorder(this.pipes, { stdout: this.intoStdout, stderr: this.intoStderr })
     }
     return this.recorder
@@ -456,7 +456,7 @@ export class CommandRun {
 
   private untilTimeout(): NodeJS.Timeout {
     const elapsed = performance.now() - this.startedAt - this.waited
-    return setTimeout(() => this.stop("timeout"), Math.max(1, this.job.timeout - elapsed))
+    return setTimeout(() => this.stop("timeout"), Math.max(1, this.queued.timeout - elapsed))
   }
 
   private drain() {

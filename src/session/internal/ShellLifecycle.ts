@@ -11,8 +11,8 @@ import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import { CommandQueue } from "../CommandQueue.js"
 import * as Descriptors from "../Descriptors.js"
-import * as Job from "../Job.js"
 import * as ProcessTable from "../ProcessTable.js"
+import * as QueuedCommand from "../QueuedCommand.js"
 import { SessionDirectory } from "../SessionDirectory.js"
 import * as SessionProcesses from "../SessionProcesses.js"
 import type { Settings } from "../SessionSettings.js"
@@ -265,7 +265,7 @@ export const make = ({
   const asking: Supervisor.Restart = {
     isAsked: () => restarts > 0,
     asked: Effect.async((resume) => {
-      const leave = () => resume(Job.restarted())
+      const leave = () => resume(QueuedCommand.restarted())
       if (restarts > 0) return leave()
       leaving.add(leave)
       return Effect.sync(() => leaving.delete(leave))
@@ -363,7 +363,7 @@ export const make = ({
     const ending = supervisor
     ending?.end()
     // An idle shell ends by itself, and runs the user's EXIT trap; its supervisor follows.
-    if (ending !== undefined && feeder.job === undefined) {
+    if (ending !== undefined && feeder.queued === undefined) {
       yield* Effect.timeoutOption(
         Effect.promise(() => ending.over),
         SessionProcesses.farewell

@@ -13,7 +13,7 @@ import type { CallEnding } from "./ShellBridge.js"
 /** Hears of every command of a session. */
 export interface Observer {
   /** Called when a command runs, or begins to wait for its turn. */
-  readonly onBegin: (job: Job) => void
+  readonly onBegin: (queued: QueuedCommand) => void
   /**
    * Called once it is over, however it ended, before its caller hears of it and before the next one begins; with the
    * result, where it ended by itself.
@@ -22,7 +22,7 @@ export interface Observer {
 }
 
 /** A command, with the options of its call. */
-export interface Job {
+export interface QueuedCommand {
   readonly text: string
   /** The time that it may take, in milliseconds. */
   readonly timeout: number
@@ -91,7 +91,7 @@ export const result = (
 
 /** Returns the result, or fails where the command was stopped by a timeout or a restart. */
 export const answer = (
-  job: Job,
+  queued: QueuedCommand,
   stopped: Outcome["stopped"],
   result: CommandResult.CommandResult
 ): Effect.Effect<CommandResult.CommandResult, ExecutionFailed> => {
@@ -102,7 +102,7 @@ export const answer = (
   }
   return Effect.fail(
     stopped === "timeout"
-      ? timedOut(job.timeout, output)
+      ? timedOut(queued.timeout, output)
       : new ExecutionFailed({
           kind: "shell",
           reason: "the session was restarted or ended while the command ran",
@@ -112,17 +112,17 @@ export const answer = (
 }
 
 /** Tells the observer that the command runs, or waits for its turn. */
-export const open = (job: Job): void => {
-  if (job.isOpen === true) return
-  job.isOpen = true
-  job.observer?.onBegin(job)
+export const open = (queued: QueuedCommand): void => {
+  if (queued.isOpen === true) return
+  queued.isOpen = true
+  queued.observer?.onBegin(queued)
 }
 
 /** Tells the observer that the command is over, where it heard of its begin. */
-export const close = (job: Job, result?: CommandResult.CommandResult): void => {
-  if (job.isOpen !== true) return
-  job.isOpen = false
-  job.observer?.onEnd(job.text, result)
+export const close = (queued: QueuedCommand, result?: CommandResult.CommandResult): void => {
+  if (queued.isOpen !== true) return
+  queued.isOpen = false
+  queued.observer?.onEnd(queued.text, result)
 }
 
 /** The error for a command whose turn it was when the session was restarted, before it had begun. */
@@ -133,9 +133,9 @@ export const restarted = (): ExecutionFailed =>
  * Tells the listener, once, that the command was interrupted, with the output until then; or that it did not begin, where
  * it has no result.
  */
-export const tellInterrupted = (job: Pick<Job, "listener" | "isTold" | "result">): void => {
-  if (job.isTold === true) return
-  job.isTold = true
-  const { result = CommandResult.make({ began: false }) } = job
-  job.listener.onInterrupted?.({ ...result, exitCode: ExitCode.interrupted })
+export const tellInterrupted = (queued: Pick<QueuedCommand, "listener" | "isTold" | "result">): void => {
+  if (queued.isTold === true) return
+  queued.isTold = true
+  const { result = CommandResult.make({ began: false }) } = queued
+  queued.listener.onInterrupted?.({ ...result, exitCode: ExitCode.interrupted })
 }
