@@ -19,8 +19,8 @@ export const named = (name: string): Encoding | undefined =>
 export const label = ({ isCr, name }: Encoding): string =>
   [...(name === "utf-8" ? [] : [name.toUpperCase()]), ...(isCr ? ["lines end in CR"] : [])].join(", ")
 
-/** The bytes at the beginning of a file in which its encoding is declared. */
-const examined = 1024
+/** The number of bytes at the beginning of a file that tell its encoding. */
+export const examined = 1024
 const declarations: ReadonlyArray<RegExp> = [
   /^(?:[^\n]*\n)?[ \t\f]*(?:#|\/\/|\/\*|;|--|%|")[^\n]*?coding[:=][ \t]*["']?([-\w.]+)/,
   /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([-\w.]+)/,

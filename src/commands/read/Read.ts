@@ -271,21 +271,25 @@ class Source {
   /** Reads the file as UTF-8. Skips `skipLines` lines at its beginning, unless the file has to be converted. */
   bytes({ skipLines = 0, ...options }: ReadOptions): Stream.Stream<Uint8Array, FileError> {
     return Stream.suspend(() => {
-      let isFirst = skipLines === 0
+      // What has come while too little is there to tell the encoding: a CR may be half of a CRLF.
+      let head: Uint8Array | undefined = skipLines === 0 && this.encoding === undefined ? new Uint8Array() : undefined
       let convert = this.encoding === undefined ? undefined : Encoding.toUtf8(this.encoding)
-      const read = (chunk: Uint8Array) => {
-        if (isFirst && convert === undefined) {
-          this.encoding = Encoding.detect(chunk)
-          convert = this.encoding === undefined ? undefined : Encoding.toUtf8(this.encoding)
-        }
-        isFirst = false
-        return convert === undefined ? chunk : convert(chunk)
+      const decided = (bytes: Uint8Array): Uint8Array => {
+        this.encoding = Encoding.detect(bytes)
+        head = undefined
+        convert = this.encoding === undefined ? undefined : Encoding.toUtf8(this.encoding)
+        return convert?.(bytes) ?? bytes
       }
-      const rest = Stream.suspend(() => (convert === undefined ? Stream.empty : Stream.make(convert())))
-      return Stream.concat(
-        Stream.map(this.files.read(this.path, { ...options, skipLines: this.skipped(skipLines) }), read),
-        rest
+      const read = (chunk: Uint8Array): Uint8Array => {
+        if (head === undefined) return convert?.(chunk) ?? chunk
+        head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
+        return head.length < Encoding.examined && !head.includes(0x0a) ? new Uint8Array() : decided(head)
+      }
+      const rest = Stream.suspend(() =>
+        Stream.fromIterable([head && decided(head), convert?.()].filter((each) => !!each))
       )
+      const file = this.files.read(this.path, { ...options, skipLines: this.skipped(skipLines) })
+      return Stream.filter(Stream.concat(Stream.map(file, read), rest), (bytes) => bytes.length > 0)
     })
   }
 

@@ -176,7 +176,7 @@ describe("read, against sed", () => {
             )
           }
         ),
-        { numRuns: 150 }
+        { numRuns: 150, examples: [[["\rz", "\r\n"], [2, 1], 0, 1]] }
       )
     )
   )
