@@ -2,13 +2,16 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as ExitCode from "../domain/ExitCode.js"
 import { homeDirectory } from "../extension/skill/LocalSkillStore.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type * as SandboxFile from "../sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as ToolHosts from "../sandbox/config/ToolHosts.js"
 import * as Explanation from "../sandbox/denial/Explanation.js"
+import { CurrentUpstream } from "../sandbox/network/Upstream.js"
 import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
 import * as TemporaryDirectory from "../sandbox/platform/TemporaryDirectory.js"
 import * as BytePath from "../sandbox/policy/BytePath.js"
@@ -255,7 +258,7 @@ const explainHost = (given: string, json: boolean) =>
   })
 
 /** Adds a host to a list of `sandbox.json`; refuses to allow one that is denied. */
-const addHost = (list: SandboxFile.HostList, entry: string) =>
+const addHost = (list: SandboxFile.HostList, entry: string, remark = "") =>
   Effect.gen(function* () {
     const config = yield* SandboxConfig.SandboxConfig
     const { deniedHosts = [] } = (yield* config.load).policy.network
@@ -265,9 +268,43 @@ const addHost = (list: SandboxFile.HostList, entry: string) =>
     }
     const isNew = yield* config.addHost(list, entry)
     const done = list === "allowedHosts" ? "allowed" : "denied"
-    yield* print("stdout", `${done}${isNew ? "" : " already"}, to reach: ${Name.ofEntry(entry)}`)
+    yield* print("stdout", `${done}${isNew ? "" : " already"}, to reach: ${Name.ofEntry(entry)}${remark}`)
     return ExitCode.success
   })
+
+/** Returns the entry with `private:` before it, where its name leads to an address that needs it. */
+const marked = (entry: string) =>
+  Effect.gen(function* () {
+    const { isReachable, lookup } = (yield* CurrentUpstream)()
+    const meaning = HostEntry.parse(entry, "allowed")
+    if (Either.isLeft(meaning) || meaning.right.kind !== "name") return { entry, remark: "" }
+    const addresses = yield* Effect.orElseSucceed(
+      Effect.tryPromise(() => lookup(meaning.right.host)),
+      () => []
+    )
+    if (addresses.length === 0) return { entry, remark: ", whose name leads nowhere now" }
+    const special = addresses.find((address) => !isReachable(address, false))
+    if (special === undefined) return { entry, remark: "" }
+    return addresses.every((address) => isReachable(address, true))
+      ? { entry: `private:${entry}`, remark: `, which lies at the private or reserved address ${special}` }
+      : { entry, remark: `, whose name leads to ${special}: that is never reached by a name` }
+  })
+
+/** Allows the hosts that a tool fetches from, by the user's own configuration. */
+export const allowFrom = (tool: ToolHosts.Tool) =>
+  Effect.gen(function* () {
+    const { userHome, variables } = yield* SandboxSettings.SandboxSettings
+    const found = ToolHosts.find(tool, { cwd: process.cwd(), userHome, variables })
+    if (found.length === 0) return yield* complain(`The configuration of ${tool} names no host.`)
+    const codes = yield* Effect.forEach(found, ({ entry: plain, origin }) =>
+      Effect.flatMap(marked(plain), ({ entry, remark }) =>
+        addHost("allowedHosts", entry, ` (from ${origin}${remark})`).pipe(
+          Effect.catchTag("InvalidUsage", ({ message }) => complain(message))
+        )
+      )
+    )
+    return Math.max(...codes)
+  }).pipe(Action.run)
 
 /** Prints whether a path may be read or written, or a host reached, and which rule decides it; sets exit code 1 where it may not. */
 export const explain = (given: Named & { readonly json: boolean; readonly write: boolean }) =>

@@ -183,6 +183,8 @@ const client = operand("client").pipe(
   withDescription(`The program: ${clients.join(", ")}.`)
 )
 
+const fetchers = ["npm", "pip", "uv", "cargo", "go", "git", "apt"] as const
+
 const loadCall = () => import("./CallAction.js")
 const loadShell = () => import("./ShellAction.js")
 const loadTools = () => import("./ToolsAction.js")
@@ -349,9 +351,22 @@ export const all: ReadonlyArray<Subcommand> = [
     {
       write: flag("write").pipe(withDescription("Let them write what a built-in rule hides, too.")),
       host: flag("host").pipe(withDescription("Allow a host, where the name could be a path too.")),
-      path: path("A path, and all below it; or a host: example.com, *.example.com, example.com:22, localhost:5432.")
+      from: optional(choice("from", fetchers)).pipe(
+        withPlaceholder(fetchers.join(" | ")),
+        withDescription("Allow the hosts that your configuration of a tool names, or the remotes of the repository.")
+      ),
+      path: optional(
+        path("A path, and all below it; or a host: example.com, *.example.com, example.com:22, localhost:5432.")
+      ).pipe(withPlaceholder("[<path>]"))
     },
-    (given) => later(loadSandbox, (actions) => actions.allow(given))
+    ({ from, path, ...given }) =>
+      Option.isSome(path) === Option.isSome(from)
+        ? new WrongUsage({ message: "Name a path or a host, or a tool with --from." })
+        : later(loadSandbox, (actions) =>
+            Option.isSome(from)
+              ? actions.allowFrom(from.value)
+              : actions.allow({ ...given, path: Option.getOrElse(path, () => "") })
+          )
   ),
   define(
     "sandbox deny",

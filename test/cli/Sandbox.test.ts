@@ -3,6 +3,8 @@ import * as Os from "node:os"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import { vi } from "vitest"
+import * as Upstream from "../../src/sandbox/network/Upstream.js"
 import { run } from "../support/cli/Program.js"
 import * as Directory from "../support/sandbox/Directory.js"
 
@@ -16,7 +18,7 @@ const sandbox = (home: string, ...args: ReadonlyArray<string>) =>
 const usages = [
   "policy [--json]",
   "explain [--json] [--write] [--host] <path>",
-  "allow [--write] [--host] <path>",
+  "allow [--write] [--host] [--from npm | pip | uv | cargo | go | git | apt] [<path>]",
   "deny [--host] <path>",
   "forget <path>",
   "clean"
@@ -278,6 +280,49 @@ describe("synapse sandbox", () => {
         (yield* sandbox(home, "policy"))[1],
         /There is no network \(`allowNetwork: true` in sandbox\.json has no effect: name the hosts in `allowedHosts`\)\.\n$/
       )
+    })
+  )
+
+  it.scoped("allow takes the hosts of a tool, and marks those at a private address", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const variables = {
+        GOPROXY:
+          "https://open.test,https://mirror.test:8443,https://meta.test,https://gone.test,https://no.test,https://[::2]",
+        GOSUMDB: "off"
+      }
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+      for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+      const addresses: Readonly<Record<string, ReadonlyArray<string>>> = {
+        "open.test": ["93.184.216.34"],
+        "no.test": ["93.184.216.34"],
+        "mirror.test": ["10.1.2.3"],
+        "meta.test": ["169.254.169.254"]
+      }
+      const upstream = () => ({
+        ...Upstream.make(),
+        lookup: async (name: string) => addresses[name] ?? Promise.reject(new Error("gone"))
+      })
+      const run = (...args: ReadonlyArray<string>) =>
+        sandbox(home, ...args).pipe(Effect.provideService(Upstream.CurrentUpstream, upstream))
+      yield* run("deny", "--host", "no.test")
+      const [code, stdout, stderr] = yield* run("allow", "--from", "go")
+      assert.strictEqual(code, 1)
+      assert.deepStrictEqual(stdout.split("\n"), [
+        "allowed, to reach: open.test (from the environment)",
+        "allowed, to reach: private:mirror.test:8443 (from the environment, which lies at the private or reserved address 10.1.2.3)",
+        "allowed, to reach: meta.test (from the environment, whose name leads to 169.254.169.254: that is never reached by a name)",
+        "allowed, to reach: gone.test (from the environment, whose name leads nowhere now)",
+        ""
+      ])
+      assert.match(stderr, /no.test is denied, which wins/)
+      assert.match(stderr, /"\[::2\]" can't be on the list of hosts: IPv6/)
+      const { network } = JSON.parse(Fs.readFileSync(`${home}/sandbox.json`, "utf8")).policy
+      assert.deepStrictEqual(network.allowedHosts, ["open.test", "private:mirror.test:8443", "meta.test", "gone.test"])
+      vi.stubEnv("GOPROXY", "off")
+      assert.match((yield* run("allow", "--from", "go"))[2], /The configuration of go names no host/)
+      assert.match((yield* run("allow"))[2], /Name a path or a host, or a tool with --from/)
+      assert.match((yield* run("allow", "--from", "go", "a.test"))[2], /Name a path or a host, or a tool with --from/)
     })
   )
 

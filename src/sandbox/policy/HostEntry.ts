@@ -181,10 +181,11 @@ export const decide = ({ allowed, denied }: Hosts, host: string, port?: number):
   const all = isDenied(port)
   if (all !== undefined) return deny(all)
   const named = allowed.filter((rule) => isWithin(rule, host))
-  const rule = named.find((each) => {
+  const fitting = named.filter((each) => {
     const ports = portsOf(each)
     return port === undefined ? ports.some((at) => isDenied(at) === undefined) : ports.includes(port)
   })
+  const rule = fitting.find(({ isPrivate }) => isPrivate) ?? fitting[0]
   if (rule !== undefined) return { allowed: true, rule }
   const [other] = named
   const reason =

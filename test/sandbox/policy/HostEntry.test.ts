@@ -126,6 +126,15 @@ describe("an entry for hosts", () => {
 describe("the addresses that a name may lie at", () => {
   const isReachable = HostEntry.makeAddressTest()
 
+  it("may lie at a private address where any entry for it says so", () => {
+    const allowed = rules("allowed", "a.test", "*.b.test", "private:a.test:443")
+    const isPrivate = (port: number) => {
+      const found = HostEntry.decide({ allowed, denied: [] }, "a.test", port)
+      return found.allowed && found.rule.isPrivate
+    }
+    assert.deepStrictEqual([443, 80].map(isPrivate), [true, false])
+  })
+
   it("are global ones, or those of a private network where the entry says so", () => {
     for (const address of ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111"]) {
       assert.isTrue(isReachable(address, false), address)
