@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
+import * as Instructions from "../agent/Instructions.js"
 import type { AgentEvent } from "../agent/loop/AgentEvent.js"
 import * as AgentLoop from "../agent/loop/AgentLoop.js"
 import * as AgentSettings from "../agent/loop/AgentSettings.js"
@@ -31,6 +32,7 @@ import { TodoStore } from "../extension/TodoStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
+import { SandboxManager } from "../sandbox/SandboxManager.js"
 import { RunEvent } from "../terminal/RunEvent.js"
 import { Toolset } from "../toolset/Toolset.js"
 import type { Report } from "./AgentReport.js"
@@ -183,6 +185,8 @@ export interface Given extends SessionOptions.Given {
   readonly json: boolean
   /** True to tell nothing of the steps. */
   readonly quiet: boolean
+  /** True to leave out what AGENTS.md files say. */
+  readonly noInstructions: boolean
 }
 
 /** What the model is asked where a session is gone on with and nobody says how. */
@@ -210,6 +214,18 @@ const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSe
   const gone = `The directory of the session ${id} is gone: ${ForeignText.line(cwd, 300)}. Name another one with --cwd.`
   return HostPath.isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ reason: gone }))
 }
+
+/** Reads the AGENTS.md files of the user and of the project, and says which. */
+const instructionsFor = ({ noInstructions, quiet }: Given, cwd: string) =>
+  Effect.gen(function* () {
+    const places = { ...(yield* SandboxSettings.SandboxSettings), cwd }
+    const files = noInstructions ? [] : Instructions.find(places)
+    if (files.length === 0) return ""
+    const { inForce } = yield* SandboxManager
+    const { remark, text } = Instructions.read(files, places, (yield* inForce)?.policy)
+    if (!quiet) yield* print("stderr", `synapse: instructions: ${remark}`)
+    return text
+  })
 
 /** Runs the agent in a session. Returns the exit code. */
 const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd: string, prompt: string) =>
@@ -257,6 +273,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
           toolset,
           commands,
           cwd,
+          instructions: yield* instructionsFor(given, cwd),
           history: transcript.context,
           limits: {
             ...Option.match(given.maxTurns, { onNone: () => ({}), onSome: (maxTurns) => ({ maxTurns }) }),

@@ -280,6 +280,7 @@ export const all: ReadonlyArray<Subcommand> = [
       continues: flag("continue").pipe(withDescription("Go on with the newest session of this directory.")),
       json: json("Print every step as a line of JSON, in place of the answer."),
       quiet: flag("quiet").pipe(withDescription("Print no steps on stderr.")),
+      noInstructions: flag("no-instructions").pipe(withDescription("Leave out what AGENTS.md files say.")),
       ...session,
       prompt: repeated(operand("prompt")).pipe(
         withPlaceholder("<prompt>"),

@@ -109,6 +109,16 @@ describe("the session of synapse agent", () => {
     )
   })
 
+  it("tells the model what AGENTS.md says, and the user that it does, unless told not to", () =>
+    using([ModelServer.text("a"), ModelServer.text("b"), ModelServer.text("c")], async (place) => {
+      fs.writeFileSync(path.join(place.cwd, "AGENTS.md"), "Answer in French.")
+      const systems = () => place.server.requests.map(({ body }) => JSON.stringify(body.system).includes("French"))
+      assert.include((await place.agent("go")).stderr, "synapse: instructions: AGENTS.md\n")
+      assert.strictEqual((await place.agent("--quiet", "--continue", "on")).stderr, "")
+      assert.notInclude((await place.agent("--no-instructions", "go")).stderr, "AGENTS.md")
+      assert.deepStrictEqual(systems(), [true, true, false])
+    }))
+
   it("tells of the requests of tasks that are tried again, also where exec runs them", () =>
     using(
       (_, at) =>
