@@ -17,6 +17,7 @@ export interface Given {
   readonly unixSockets: Option.Option<"own" | "all">
   readonly allowSocket: ReadonlyArray<string>
   readonly allowHost: ReadonlyArray<string>
+  readonly allowNetwork: boolean
   readonly temporary: Option.Option<SandboxSettings.TemporaryFiles>
   /** Tells who is asked where the policy denies something: `never` nobody, `terminal` a person. */
   readonly ask: Option.Option<string>
@@ -31,6 +32,7 @@ export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
 export const onlyInSandbox = ({
   allow,
   allowHost,
+  allowNetwork,
   allowRead,
   allowSocket,
   allowUnixSockets,
@@ -43,6 +45,7 @@ export const onlyInSandbox = ({
   if (allow.length > 0) return "--allow"
   if (allowRead.length > 0) return "--allow-read"
   if (allowHost.length > 0) return "--allow-host"
+  if (allowNetwork) return "--allow-network"
   if (deny.length > 0) return "--deny"
   if (env.length > 0) return "--env"
   if (allowUnixSockets) return "--allow-unix-sockets"
@@ -76,6 +79,7 @@ export const toSettings = (
     ...(given.allowUnixSockets ? { unixSockets: true } : {}),
     sockets: given.allowSocket,
     allowedHosts: given.allowHost,
+    allowNetwork: given.allowNetwork,
     ...(given.temporary._tag === "Some" ? { temporaryFiles: given.temporary.value } : {})
   }
 ]

@@ -35,6 +35,7 @@ import * as ShellCompletion from "./shell/ShellCompletion.js"
 import * as ShellLoop from "./shell/ShellLoop.js"
 import { ShownTasks } from "./shell/ShownTasks.js"
 import { TerminalHint } from "./shell/TerminalHint.js"
+import { tellOfNetwork } from "./WithoutSandbox.js"
 
 /** Tests whether a sandbox is wanted, before the app is there that decides it. */
 const isWanted = (given: SessionOptions.Given) =>
@@ -83,6 +84,7 @@ const run = (given: SessionOptions.Given) =>
       onNone: () => Effect.suspend(Setting.currentDirectory),
       onSome: (cwd) => Effect.sync(() => Path.resolve(cwd))
     })
+    yield* tellOfNetwork(given.allowNetwork)
     const interruption = Interruption.make(keyboard)
     const permission = Option.contains(given.ask, "never")
       ? layerNone

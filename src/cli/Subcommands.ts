@@ -124,6 +124,9 @@ const session = {
     "host",
     "A host on the network that commands may reach: example.com, *.example.com, example.com:8443, localhost:5432."
   ),
+  allowNetwork: flag("allow-network").pipe(
+    withDescription("Let commands reach any host with public addresses. Each can then be sent what commands read.")
+  ),
   temporary: optional(choice("temporary", ["private", "host"] as const)).pipe(
     withPlaceholder("private | host"),
     withDescription(

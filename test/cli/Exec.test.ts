@@ -4,7 +4,7 @@ import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import { run } from "../support/cli/Program.js"
 
 const usage =
-  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--allow-read path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--unix-sockets own | all] [--allow-socket path]... [--allow-host host]... [--temporary private | host] [--ask never | terminal] [--json] <command>\nHelp: synapse exec --help\n"
+  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--allow-read path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--unix-sockets own | all] [--allow-socket path]... [--allow-host host]... [--allow-network] [--temporary private | host] [--ask never | terminal] [--json] <command>\nHelp: synapse exec --help\n"
 
 describe("synapse exec", () => {
   it.effect("passes on both streams and the exit code", () =>
@@ -33,11 +33,21 @@ describe("synapse exec", () => {
     })
   )
 
+  it.effect("says that commands reach any host, where they do", () =>
+    Effect.gen(function* () {
+      for (const command of ["exec", "call"]) {
+        const { stderr } = yield* run([command, "--allow-network", ...(command === "exec" ? ["ls"] : [])])
+        assert.match(stderr, /^synapse: --allow-network: commands reach any public host/)
+      }
+    })
+  )
+
   it.effect("refuses what only a sandbox can follow where there is none", () =>
     Effect.gen(function* () {
       for (const [option, words] of [
         ["--deny", ["--no-sandbox", "--deny", "*.pem"]],
         ["--deny", ["--deny=*.pem", "--no-sandbox"]],
+        ["--allow-network", ["--no-sandbox", "--allow-network"]],
         ["--allow", ["--no-sandbox", "--allow", "/tmp"]],
         ["--allow-read", ["--no-sandbox", "--allow-read", ".env"]],
         ["--env", ["--env", "MY_TOKEN", "--no-sandbox"]],
@@ -166,11 +176,11 @@ describe("synapse exec", () => {
         ],
         [
           ["--bogus", "ls"],
-          "Unknown option --bogus: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --temporary, --ask, --json. A command that begins with a dash is given after --."
+          "Unknown option --bogus: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --allow-network, --temporary, --ask, --json. A command that begins with a dash is given after --."
         ],
         [
           ["-x"],
-          "Unknown option -x: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --temporary, --ask, --json. A command that begins with a dash is given after --."
+          "Unknown option -x: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --allow-network, --temporary, --ask, --json. A command that begins with a dash is given after --."
         ],
         [["--cwd", "/", "--cwd", "/usr", "pwd"], "--cwd is given twice."],
         [["--json", "ls", "--json=yes"], "--json is given twice."],

@@ -278,7 +278,7 @@ describe("synapse sandbox", () => {
       Fs.writeFileSync(`${home}/sandbox.json`, '{"policy":{"network":{"allowNetwork":true}}}')
       assert.match(
         (yield* sandbox(home, "policy"))[1],
-        /There is no network \(`allowNetwork: true` in sandbox\.json has no effect: name the hosts in `allowedHosts`\)\.\n$/
+        /There is no network \(`allowNetwork: true` in sandbox\.json has no effect: name the hosts in `allowedHosts`, or start with `--allow-network`\)\.\n$/
       )
     })
   )

@@ -508,7 +508,8 @@ export const merge = (
     const allowedHosts = [
       ...(yield* build.hosts("allowedHosts", config.policy.network.allowedHosts, "file", file, "policy.network.")),
       ...(yield* build.hosts("allowedHosts", settings.allowedHosts, "user", "the settings")),
-      ...(yield* build.hosts("allowedHosts", runtime.allowedHosts, "runtime", "this session"))
+      ...(yield* build.hosts("allowedHosts", runtime.allowedHosts, "runtime", "this session")),
+      ...(settings.allowNetwork ? [HostEntry.anywhere] : [])
     ]
     const deniedHosts = yield* build.hosts(
       ...(["deniedHosts", config.policy.network.deniedHosts, "file", file, "policy.network."] as const)

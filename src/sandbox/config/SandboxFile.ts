@@ -35,7 +35,7 @@ const hosts = {
 const Network = Schema.transform(
   Schema.Struct({
     allowNetwork: Schema.optional(Schema.Unknown).annotations({
-      description: "no effect: name the hosts in `allowedHosts`"
+      description: "no effect: name the hosts in `allowedHosts`, or start with `--allow-network`"
     }),
     ...hosts
   }),
@@ -150,6 +150,9 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
       return { path: at, reason: "it has no effect here: its place is the top of the file" }
     if (switches.includes(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.${name}` }
+    }
+    if (/^allowNetwork$/i.test(name)) {
+      return { path: at, reason: "it has no effect: name the hosts in policy.network.allowedHosts" }
     }
     if (/^(?:allowed|denied)Hosts$/i.test(name)) {
       return { path: at, reason: "it has no effect here: its place is policy.network" }

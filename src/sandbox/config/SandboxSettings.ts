@@ -103,6 +103,8 @@ export interface Settings {
   readonly sockets: ReadonlyArray<string>
   /** Hosts that commands may reach, added to those of `sandbox.json`. */
   readonly allowedHosts: ReadonlyArray<string>
+  /** Lets commands reach any host with public addresses, by its name. */
+  readonly allowNetwork: boolean
   /** Gives commands a directory for the caches of tools, or not; where undefined, `sandbox.json` decides. */
   readonly toolCache: boolean | undefined
   /** `host` shows commands the machine's `/tmp`, `private` gives them their own; where undefined, `sandbox.json` decides. */
@@ -155,6 +157,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
     unixSockets: undefined,
     sockets: [],
     allowedHosts: [],
+    allowNetwork: false,
     toolCache: undefined,
     temporaryFiles: undefined,
     ...settings

@@ -238,7 +238,8 @@ export class Gateway {
     }
     if (type !== NameServer.types.A) return ""
     // A name that does not exist is said to be so. Below a wildcard, nothing is sent out before a connection.
-    if (verdict.rule?.kind === "name" && (await this.resolve(name).catch(() => [])).length === 0) return undefined
+    if (verdict.allowed && verdict.rule.kind !== "below" && (await this.resolve(name).catch(() => [])).length === 0)
+      return undefined
     const address = this.addressOf(name)
     if (address === undefined) return refuse(`commands have looked up ${mostNames} names already`)
     await this.listenFor(name, address)

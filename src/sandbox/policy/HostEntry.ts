@@ -8,9 +8,9 @@ import * as Url from "node:url"
 import * as Either from "effect/Either"
 import type { RuleSource } from "./SandboxPolicy.js"
 
-/** What an entry names. `machine` is a server on the machine's own localhost. */
+/** What an entry names. `machine` is a server on the machine's own localhost; `any` is every name. */
 interface Meaning {
-  readonly kind: "name" | "below" | "addresses" | "machine"
+  readonly kind: "name" | "below" | "addresses" | "machine" | "any"
   /** The canonical name, or the first address of a block. */
   readonly host: string
   /** The bits of a block's prefix. */
@@ -47,6 +47,17 @@ const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 
 /** Tests whether programs may read a name as an address: its last label is a number in some notation. */
 const isNumber = (name: string): boolean => /(?:^|\.)(?:\d+|0x[\da-f]*)$/.test(name)
+
+/** The rule of `--allow-network`: any name that leads to public addresses. No entry of a list says as much. */
+export const anywhere: HostRule = {
+  kind: "any",
+  host: "",
+  bits: 0,
+  ports: [...defaultPorts, 22],
+  isPrivate: false,
+  pattern: "public hosts",
+  source: "user"
+}
 
 /** Returns the one form of a name: in lower case, in ASCII, without a dot at its end; undefined where it is no name of a host. */
 export const canonical = (text: string): string | undefined => {
@@ -157,6 +168,7 @@ export const isLikely = (text: string): boolean => {
 export const toArgument = (entry: string): string => (isLikely(entry) ? entry : `--host ${entry}`)
 
 const isWithin = ({ bits, host, kind }: Meaning, name: string): boolean => {
+  if (kind === "any") return name !== "localhost" && canonical(name) === name
   if (kind === "below") return name.endsWith(`.${host}`)
   if (kind !== "addresses") return name === host
   const size = 2 ** (32 - bits)

@@ -135,5 +135,5 @@ export const writable = ({
  */
 export const networkRemark = ({ asksForNetwork }: Pick<SandboxPolicy, "asksForNetwork">): string =>
   asksForNetwork === true
-    ? " (`allowNetwork: true` in sandbox.json has no effect: name the hosts in `allowedHosts`)"
+    ? " (`allowNetwork: true` in sandbox.json has no effect: name the hosts in `allowedHosts`, or start with `--allow-network`)"
     : ""

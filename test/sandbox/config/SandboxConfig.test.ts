@@ -124,6 +124,11 @@ describe("a broken sandbox.json", () => {
       '{"blacklist":["/a"]}',
       /: blacklist: it has no effect here: its place is policy\.filesystem\.blacklist/
     ],
+    [
+      "a network for all",
+      '{"policy":{"allowNetwork":true}}',
+      /: policy\.allowNetwork: it has no effect: name the hosts in policy\.network\.allowedHosts/
+    ],
     ["a list beside its place", '{"policy":{"Blacklist":["/a"]}}', /: policy\.Blacklist: it has no effect here/],
     [
       "a misspelt list",

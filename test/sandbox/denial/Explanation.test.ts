@@ -95,7 +95,7 @@ describe("what is told of a denial", () => {
     const asking = { asksForNetwork: true } as const
     assert.match(
       text(Denial.network("verified-text", "a.org"), asking),
-      /a\.org can't be reached \(`allowNetwork: true` in sandbox\.json has no effect: name the hosts in `allowedHosts`\)\. Its/
+      /a\.org can't be reached \(`allowNetwork: true` in sandbox\.json has no effect: name the hosts in `allowedHosts`, or start with `--allow-network`\)\. Its/
     )
     assert.notInclude(text(Denial.system(SystemCalls.unixSocket, "/x"), asking), "allowNetwork")
     assert.notInclude(text(write("/usr/share"), asking), "allowNetwork")

@@ -5,6 +5,7 @@ import * as Https from "node:https"
 import * as Net from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type { Settings } from "../../../src/sandbox/config/SandboxSettings.js"
 import { CurrentUpstream, make, type Upstream } from "../../../src/sandbox/network/Upstream.js"
 import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import { has } from "../../support/escape/Ground.js"
@@ -93,15 +94,19 @@ export const network = (title: string, ground: string): void => {
   const connected = <A, E>(
     use: (manager: Manager, at: Outside, place: Place) => Effect.Effect<A, E>,
     allowedHosts: ReadonlyArray<string> = usual,
-    deniedHosts: ReadonlyArray<string> = []
+    deniedHosts: ReadonlyArray<string> = [],
+    settings: Partial<Settings> = {}
   ) =>
     Effect.scoped(
       Effect.flatMap(outside, (at) =>
-        sandboxed((manager, place) => {
-          const policy = { network: { allowedHosts, deniedHosts } }
-          Fs.writeFileSync(`${place.outside}/home/sandbox.json`, JSON.stringify({ policy }))
-          return use(manager, at, place)
-        }).pipe(Effect.provideService(CurrentUpstream, () => at.upstream))
+        sandboxed(
+          (manager, place) => {
+            const policy = { network: { allowedHosts, deniedHosts } }
+            Fs.writeFileSync(`${place.outside}/home/sandbox.json`, JSON.stringify({ policy }))
+            return use(manager, at, place)
+          },
+          { settings }
+        ).pipe(Effect.provideService(CurrentUpstream, () => at.upstream))
       )
     )
 
@@ -203,6 +208,40 @@ export const network = (title: string, ground: string): void => {
           assert.match(gone.stderr, /Could not resolve host/)
           assert.deepStrictEqual(dialled, [])
         })
+      )
+    )
+
+    it.live("are all public ones where any is allowed, but for those that are denied", () =>
+      connected(
+        ({ execute }, { dialled }) =>
+          Effect.gen(function* () {
+            const reached = yield* execute("curl -sS http://good.test/; curl -sSk https://other.test/")
+            assert.strictEqual(reached.stdout, "hello from good.test\nhello from other.test\n", reached.stderr)
+            const echo = yield* execute(
+              `perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new("good.test:22") or die $!; print $s "x\n"; print scalar <$s>'`
+            )
+            assert.strictEqual(echo.stdout, "x\n", echo.stderr)
+            dialled.length = 0
+            for (const refused of [
+              "inner.test",
+              "mixed.test",
+              "loop.test",
+              "mapped.test",
+              "meta.test",
+              "sub.wide.test"
+            ]) {
+              const result = yield* execute(`curl -sS http://${refused}/`)
+              assert.deepInclude(result, { blocked: true, stdout: "" }, refused)
+            }
+            assert.match((yield* execute("curl -sS http://gone.test/")).stderr, /Could not resolve host/)
+            for (const closed of ["localhost:8123", "93.184.216.34", "10.1.2.3", "good.test:8443"]) {
+              assert.notInclude((yield* execute(`curl -sS -m 3 http://${closed}/`)).stdout, "hello", closed)
+            }
+            assert.deepStrictEqual(dialled, [])
+          }),
+        [],
+        ["*.wide.test"],
+        { allowNetwork: true }
       )
     )
 
