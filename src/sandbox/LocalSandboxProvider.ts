@@ -225,7 +225,6 @@ const makeLocalSandboxBackend = (
             }
           }
     const preflight = Preflight.make(policy, decision)
-    const attribute = Attribution.make(policy, decision)
     /** The number of commands that run or wait to run, and the time of `performance.now()` since when there are any. */
     let busy = 0
     let since = 0
@@ -408,7 +407,7 @@ const makeLocalSandboxBackend = (
         const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
         const server = asked ? MachineServer.find(command, result.stderr) : undefined
         const machine = server === undefined ? [] : [Denial.machine(server)]
-        const denials = [...attribute(outcome), ...machine, ...(isOfHosts ? events : [])]
+        const denials = [...Attribution.make(policy, decision)(outcome), ...machine, ...(isOfHosts ? events : [])]
         const denial = Attribution.causeOf(denials, result)
         if (denial !== undefined) {
           passing.note(denial)

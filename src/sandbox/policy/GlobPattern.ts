@@ -19,8 +19,8 @@ const Member = Data.taggedEnum<Member>()
 
 /** A piece of a name's pattern. It matches characters other than a slash. */
 export type Piece = Data.TaggedEnum<{
-  /** One character that matches itself. */
-  Literal: { readonly char: string }
+  /** Characters that match themselves. */
+  Literal: { readonly text: string }
   /** `?` */
   AnyCharacter: object
   /** `*`, and several in a row. */
@@ -41,10 +41,10 @@ export type Part = Data.TaggedEnum<{
 const Part = Data.taggedEnum<Part>()
 
 /**
- * Matches stars, a bracket expression, or one character. A `]` that comes first in brackets, after the negation, does
- * not close them.
+ * Matches stars, a bracket expression, characters that match themselves, or one other. A `]` that comes first in brackets,
+ * after the negation, does not close them.
  */
-const token = /(\*+)|\[([!^]|(?![!^]))((?:\]|(?!\]))(?:\\.|\[:[a-z]+:\]|[^\]\\/])*)\]|\\(.)|(.)/gsu
+const token = /(\*+)|\[([!^]|(?![!^]))((?:\]|(?!\]))(?:\\.|\[:[a-z]+:\]|[^\]\\/])*)\]|\\(.)|([^*?[\\]+|.)/gsu
 const item = /\[:([a-z]+):\]|\\(.)|(.)/gsu
 
 const membersOf = (text: string): ReadonlyArray<Member> => {
@@ -67,10 +67,10 @@ const membersOf = (text: string): ReadonlyArray<Member> => {
 
 /** Parses the pattern of one name. */
 export const parseName = (pattern: string): ReadonlyArray<Piece> =>
-  Array.from(pattern.matchAll(token), ([, stars, negation, members, escaped, char]) => {
+  Array.from(pattern.matchAll(token), ([, stars, negation, members, escaped, text]) => {
     if (stars !== undefined) return Piece.AnyText()
     if (members !== undefined) return Piece.Brackets({ negated: negation !== "", members: membersOf(members) })
-    return char === "?" ? Piece.AnyCharacter() : Piece.Literal({ char: escaped ?? char ?? "" })
+    return text === "?" ? Piece.AnyCharacter() : Piece.Literal({ text: escaped ?? text ?? "" })
   })
 
 /** Parses the absolute pattern of a path, without alternatives. */

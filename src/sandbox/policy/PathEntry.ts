@@ -88,7 +88,7 @@ const toGlob = (pattern: string, cwd: string): Either.Either<Meaning, string> =>
   Either.flatMap(toAbsolute(pattern, cwd), (path) =>
     Either.try({
       try: () => {
-        PathGlob.compile([path], false)
+        if (path.includes("[")) PathGlob.compile([path], false)
         return { kind: "glob", path }
       },
       catch: () => "the ends of a range in brackets are the wrong way round"

@@ -115,7 +115,7 @@ const printMember = (member: Member): string => {
 const printPiece = (piece: Exclude<Piece, { _tag: "AnyText" }>): string => {
   switch (piece._tag) {
     case "Literal":
-      return piece.char.replace(/[\\^$.*+?()[\]{}|/]/u, "\\$&")
+      return piece.text.replace(/[\\^$.*+?()[\]{}|/]/gu, "\\$&")
     case "AnyCharacter":
       return "[^/]"
     case "Brackets": {

@@ -35,16 +35,27 @@ const nameOf = (pattern: string): string | undefined => {
   return name === undefined || name.includes("/") || /^\*+$/.test(name) ? undefined : name
 }
 
-const never = /(?!)/
+/** Makes an expression when it is first used: most are compiled for a matcher that never comes to them. */
+class LazyExpression {
+  private expression: RegExp | undefined
+  constructor(private readonly compile: () => RegExp) {}
+  test(text: string): boolean {
+    this.expression ??= this.compile()
+    return this.expression.test(text)
+  }
+}
 
 /** Makes a test for names. Patterns without wildcards, which most are, need no regular expression. */
 const makeMatchName = (patterns: ReadonlyArray<string>, ignoreCase: boolean): ((name: string) => boolean) => {
   const fold = ignoreCase ? (name: string) => name.toLowerCase() : (name: string) => name
-  const plain = patterns.filter((pattern) => !PathGlob.hasWildcard(pattern))
-  const wild = patterns.filter((pattern) => PathGlob.hasWildcard(pattern))
-  const names = new Set(plain.map((pattern) => fold(PathGlob.unescape(pattern))))
-  const expression = wild.length === 0 ? never : PathGlob.compileNames(wild, ignoreCase)
-  return (name) => names.has(fold(name)) || expression.test(name)
+  const names = new Set<string>()
+  const wild: Array<string> = []
+  for (const pattern of patterns) {
+    if (PathGlob.hasWildcard(pattern)) wild.push(pattern)
+    else names.add(fold(PathGlob.unescape(pattern)))
+  }
+  const expression = new LazyExpression(() => PathGlob.compileNames(wild, ignoreCase))
+  return (name) => names.has(fold(name)) || (wild.length > 0 && expression.test(name))
 }
 
 /** Yields a path and all directories that it lies in, the longest first. */
@@ -76,14 +87,15 @@ export const make = (
 ): RuleMatcher => {
   const fold = ignoreCase ? (path: string) => path.toLowerCase() : (path: string) => path
   const paths = new Map<string, number>()
-  const globs: Array<{ readonly at: number; readonly expression: RegExp; readonly isForFiles: boolean }> = []
+  const globs: Array<{ readonly at: number; readonly expression: LazyExpression; readonly isForFiles: boolean }> = []
   const everywhere: Array<string> = []
   const builtIn: Array<string> = []
   const others: Array<string> = []
   rules.forEach((rule, at) => {
     if (rule.kind === "glob") {
       const files = isForFiles(rule)
-      globs.push({ at, expression: PathGlob.compile(placesOf(rule), ignoreCase || files, files), isForFiles: files })
+      const expression = new LazyExpression(() => PathGlob.compile(placesOf(rule), ignoreCase || files, files))
+      globs.push({ at, expression, isForFiles: files })
       for (const pattern of placesOf(rule)) {
         const name = nameOf(pattern)
         if (name === undefined) others.push(pattern)
@@ -97,11 +109,12 @@ export const make = (
   const matchOther = makeMatchName(everywhere, ignoreCase)
   const matchBuiltIn = makeMatchName(builtIn, true)
   const matchName = (name: string) => matchOther(name) || matchBuiltIn(name)
-  const matchPath = others.length === 0 ? never : PathGlob.compile(others, ignoreCase)
+  const everyPath = new LazyExpression(() => PathGlob.compile(others, ignoreCase))
+  const matchPath = (path: string) => others.length > 0 && everyPath.test(path)
 
   const firstGlob = (path: string, isDirectory = false): number =>
     globs.find((glob) => !(isDirectory && glob.isForFiles) && glob.expression.test(path))?.at ?? rules.length
-  const isUnderGlob = (path: string): boolean => matchPath.test(path) || path.split("/").some(matchName)
+  const isUnderGlob = (path: string): boolean => matchPath(path) || path.split("/").some(matchName)
 
   return {
     find: (path) => {
@@ -115,7 +128,7 @@ export const make = (
     findEntry: (directory, name, isDirectory) => {
       if (others.length === 0 && !matchName(name)) return undefined
       const path = `${directory === "/" ? "" : directory}/${name}`
-      return matchName(name) || matchPath.test(path) ? rules[firstGlob(path, isDirectory)] : undefined
+      return matchName(name) || matchPath(path) ? rules[firstGlob(path, isDirectory)] : undefined
     }
   }
 }

@@ -62,7 +62,7 @@ const printBrackets = (negated: boolean, members: ReadonlyArray<Member>): string
 const printPiece = (piece: Piece): string => {
   switch (piece._tag) {
     case "Literal":
-      return literal(piece.char)
+      return Array.from(piece.text, literal).join("")
     case "AnyCharacter":
       return any
     case "AnyText":

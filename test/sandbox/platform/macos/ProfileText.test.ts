@@ -129,9 +129,9 @@ describe("a wildcard's expression", () => {
     let matched = 0
     FastCheck.assert(
       FastCheck.property(brackets, (pattern) => {
-        let matches: (path: string) => boolean
+        const matches = matcher(pattern)
         try {
-          matches = matcher(pattern)
+          matches("/")
         } catch {
           // The ends of a range are the wrong way round: no policy has it.
           return
