@@ -3,12 +3,13 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as AgentTools from "./agent/AgentTools.js"
+import * as AgentTools from "./agent/AgentTools.js"
 import * as LiveSubAgentManager from "./agent/LiveSubAgentManager.js"
 import * as ModelPresence from "./agent/ModelPresence.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
 import * as Bridge from "./bridge/Bridge.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
+import type { CommandError } from "./domain/CommandError.js"
 import * as LiveMcpClient from "./extension/mcp/LiveMcpClient.js"
 import * as McpClient from "./extension/mcp/McpClient.js"
 import { McpConfig } from "./extension/mcp/McpConfig.js"
@@ -71,6 +72,22 @@ const appOf =
     )
     return Layer.scopedContext(Layer.build(app))
   }
+
+/** A layer of the tools of an agent that only reads, as those of `task:explore` do, in place of the tools of its parent. */
+export const layerReading = (
+  parts: Parts
+): Layer.Layer<
+  AgentTools.Services,
+  CommandError,
+  McpConfig | Permission | SandboxConfig.SandboxConfig | SandboxManager | SandboxSettings | SessionSettings
+> =>
+  Layer.scopedContext(
+    Effect.gen(function* () {
+      const make = yield* AgentTools.make(appOf(parts, yield* McpConfig, yield* SandboxConfig.SandboxConfig))
+      const task = { type: "plan", description: "Make a plan" }
+      return (yield* make({ cwd: undefined, isReadOnly: true, task })).services
+    })
+  )
 
 /** Loads what finds models by the settings and the environment. */
 const liveModels = async (settings: SandboxSettings["Type"]): Promise<Layer.Layer<ModelProvider, ConfigError>> => {

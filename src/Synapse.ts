@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as AppSandbox from "./AppSandbox.js"
+import type * as AgentTools from "./agent/AgentTools.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
 import * as Bridge from "./bridge/Bridge.js"
 import type { Within } from "./bridge/LateBridge.js"
@@ -27,6 +28,7 @@ import * as Skill from "./commands/skill/Skill.js"
 import * as Task from "./commands/task/Task.js"
 import * as TodoWrite from "./commands/todo/TodoWrite.js"
 import * as Write from "./commands/write/Write.js"
+import type { CommandError } from "./domain/CommandError.js"
 import type { DuplicateName } from "./domain/DuplicateName.js"
 import * as ExitCode from "./domain/ExitCode.js"
 import * as FileMcpConfig from "./extension/mcp/FileMcpConfig.js"
@@ -215,18 +217,13 @@ export type Checked<Given extends Options> = Given &
     ? { readonly [Key in Sandboxing]?: never }
     : unknown)
 
-/** Makes the manager of sub-agents, whose houses are made of the same parts as this one. */
-const layerSubAgents = (options: Options) =>
-  options.subAgents ??
-  SubAgents.layer({
-    tools: (isReadOnly) =>
-      Layer.provide(
-        layerTools(isReadOnly ? onlyReading(options.commands) : options.commands),
-        layerDescription(options)
-      ),
-    sandbox: AppSandbox.layer(options),
-    models: options.models
-  })
+/** The parts that the houses of sub-agents are made of, as this one is. */
+const partsOf = (options: Options): SubAgents.Parts => ({
+  tools: (isReadOnly) =>
+    Layer.provide(layerTools(isReadOnly ? onlyReading(options.commands) : options.commands), layerDescription(options)),
+  sandbox: AppSandbox.layer(options),
+  models: options.models
+})
 
 /** Leaves out the commands that are not Synapse's own, and those that do what a sandbox does not see. */
 const onlyReading = (changes: Commands = {}): Commands => ({
@@ -235,7 +232,7 @@ const onlyReading = (changes: Commands = {}): Commands => ({
 })
 
 const layerExtensions = (options: Options) =>
-  layerSubAgents(options).pipe(
+  (options.subAgents ?? SubAgents.layer(partsOf(options))).pipe(
     Layer.provideMerge(Layer.merge(LocalSkillStore.layer, LiveMcpClient.layerFromEnv)),
     Layer.provide(FileMcpConfig.layer)
   )
@@ -307,20 +304,57 @@ export const layer = <
   settings?: Given & NoMore<SessionSettings.Settings, Given>,
   options?: Checked<Differing>
 ): Layer.Layer<Services, ConfigError> =>
-  own(
+  settled(
     layerTools(options?.commands).pipe(
       Layer.provideMerge(layerExtensions(options ?? {})),
-      Layer.provideMerge(AppSandbox.layer(options ?? {})),
+      Layer.provideMerge(AppSandbox.layer(options ?? {}))
+    ),
+    settings ?? {},
+    options ?? {}
+  )
+
+/** Gives a layer the services below the sandbox. */
+const settled = <A, E>(
+  layer: Layer.Layer<A, E, Floor>,
+  settings: Partial<SessionSettings.Settings>,
+  options: Options
+): Layer.Layer<A, E | ConfigError> =>
+  own(
+    layer.pipe(
       // One for all: sub-agents ask in the same order.
-      Layer.provide(options?.permission ?? Permission.layerNone),
-      Layer.provide(AppSandbox.layerChecked(options ?? {}, settings)),
+      Layer.provide(options.permission ?? Permission.layerNone),
+      Layer.provide(AppSandbox.layerChecked(options, settings)),
       Layer.provide(Bridge.layer),
       // This is the registry that the tools use; the shell calls its commands.
       Layer.provide(CommandRegistry.layer),
       Layer.provide(SessionSettings.layerFromEnv(settings)),
-      Layer.provide(layerDescription(options ?? {})),
+      Layer.provide(layerDescription(options)),
       Layer.provide(NodeFileSystem.layer)
     )
+  )
+
+type Floor = Exclude<
+  Layer.Layer.Context<ReturnType<typeof AppSandbox.layer | typeof layerExtensions>>,
+  SandboxManager.SandboxManager
+>
+
+/**
+ * A layer of the tools of an agent that only reads: its rights are those of `task:explore`.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const layerReading = (
+  settings: Partial<SessionSettings.Settings>,
+  options: Options
+): Layer.Layer<AgentTools.Services, CommandError | ConfigError> =>
+  settled(
+    SubAgents.layerReading(partsOf(options)).pipe(
+      Layer.provide(FileMcpConfig.layer),
+      Layer.provide(AppSandbox.layer(options))
+    ),
+    settings,
+    options
   )
 
 /**

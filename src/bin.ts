@@ -2,16 +2,18 @@
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as AppSandbox from "./AppSandbox.js"
-import type { MakeApp, MakeShell } from "./cli/Invocation.js"
+import type { App, MakeApp } from "./cli/Invocation.js"
 import * as Program from "./cli/Program.js"
 import * as Attempt from "./domain/Attempt.js"
 import * as ExitCode from "./domain/ExitCode.js"
 import * as Timeout from "./domain/Timeout.js"
 import * as Version from "./domain/Version.js"
+import type { Options } from "./Synapse.js"
 
 /**
  * The signals that end a program: this one ends its commands first. SIGUSR1 would start node's debugger, which listens on
@@ -23,19 +25,22 @@ const signals = [
   ...(["SIGABRT", "SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT"] as const)
 ]
 
-/** Makes the whole app, which is loaded only then. */
-const layer: MakeApp = (settings, sandbox, permission) =>
-  Layer.unwrapEffect(
-    Effect.map(
-      Effect.promise(() => import("./Synapse.js")),
-      (Synapse) => Synapse.layer(settings, permission === undefined ? { sandbox } : { sandbox, permission })
-    )
-  )
+type Given = Parameters<MakeApp>
 
-const shell: MakeShell = (settings, sandbox, permission) =>
-  AppSandbox.layerShell(settings, permission === undefined ? { sandbox } : { sandbox, permission })
+const optionsOf = ([, sandbox, permission]: Given): Pick<Options, "permission" | "sandbox"> =>
+  permission === undefined ? { sandbox } : { sandbox, permission }
 
-const program = Effect.suspend(() => Program.main(process.argv.slice(2), { layer, shell }))
+/** Loads the modules of the app. */
+const synapse = Effect.promise(() => import("./Synapse.js"))
+
+const app: Context.Tag.Service<App> = {
+  layer: (...given) => Layer.unwrapEffect(Effect.map(synapse, ({ layer }) => layer(given[0], optionsOf(given)))),
+  reading: (...given) =>
+    Layer.unwrapEffect(Effect.map(synapse, ({ layerReading }) => layerReading(given[0], optionsOf(given)))),
+  shell: (...given) => AppSandbox.layerShell(given[0], optionsOf(given))
+}
+
+const program = Effect.suspend(() => Program.main(process.argv.slice(2), app))
 
 /** Prints to stderr at once; where nobody can hear it, nothing is said. */
 const say = (...lines: ReadonlyArray<string>): void => {

@@ -13,6 +13,7 @@ import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Attempt from "../domain/Attempt.js"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as ForeignText from "../domain/ForeignText.js"
+import type { TodoStore } from "../extension/TodoStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Task } from "../sandbox/permission/Permission.js"
 import * as Permission from "../sandbox/permission/Permission.js"
@@ -30,7 +31,11 @@ interface Rights {
   readonly task: Task
 }
 
+/** The services of an agent's app. */
+export type Services = CommandRegistry | SandboxManager | TodoStore | Toolset
+
 export interface Tools {
+  readonly services: Context.Context<Services>
   readonly toolset: Context.Tag.Service<Toolset>
   /** Returns our commands that its shell has. */
   readonly commands: () => ReadonlyArray<Described>
@@ -49,13 +54,13 @@ interface AppSettings {
 }
 
 /** Makes the app of a sub-agent, which shares nothing with others. */
-export type MakeApp = (settings: AppSettings) => Layer.Layer<CommandRegistry | SandboxManager | Toolset, ConfigError>
+export type MakeApp = (settings: AppSettings) => Layer.Layer<Services, ConfigError>
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
 const unheld = () =>
   failed(
-    "This sub-agent may not write, which only the sandbox can keep it from, and there is no sandbox (it is disabled): nothing was run. task:general does without one."
+    "This agent may not write, which only the sandbox can keep it from, and there is no sandbox (it is disabled): nothing was run. task:general does without one."
   )
 
 const realOf = (path: string): ReadonlyArray<string> => Attempt.orElse(() => [Fs.realpathSync(path)], [])
@@ -120,6 +125,7 @@ export const make = (
       ).pipe(Effect.mapError((error) => failed(`The sub-agent can't be started: ${error}`)))
       yield* enter(Context.get(built, SandboxManager), cwd ?? start)
       return {
+        services: built,
         toolset: Context.get(built, Toolset),
         commands: Context.get(built, CommandRegistry).listed,
         cwd: cwd ?? start

@@ -30,7 +30,8 @@ const answering =
   "asked for, in the form that was asked for: paths, line numbers and facts instead of a report of your steps. Files that hold outputs of your commands go with you: the " +
   "answer holds what matters of them. You can't start sub-agents."
 
-const reading =
+/** Instructions for agents that may not write. */
+export const reading =
   "You only search and read: the sandbox lets you write nowhere but under $TMPDIR, which is yours alone, empty, and goes with you. " +
   "Use grep, find, git log, git diff and read; don't try to change anything."
 

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
+import * as AgentType from "../agent/AgentType.js"
 import * as Instructions from "../agent/Instructions.js"
 import type { AgentEvent } from "../agent/loop/AgentEvent.js"
 import * as AgentLoop from "../agent/loop/AgentLoop.js"
@@ -185,12 +186,20 @@ export interface Given extends SessionOptions.Given {
   readonly json: boolean
   /** True to tell nothing of the steps. */
   readonly quiet: boolean
+  /** True to only read, and to end with a plan. */
+  readonly plan: boolean
   /** True to leave out what AGENTS.md files say. */
   readonly noInstructions: boolean
 }
 
-/** What the model is asked where a session is gone on with and nobody says how. */
-const goOn = "Go on where you were interrupted."
+/** The prompt for a session that is resumed without one. */
+const goOn = { interrupted: "Go on where you were interrupted.", planned: "Carry out the plan." }
+
+const planning = `${AgentType.reading}
+Your answer is a plan of the task: the steps in order, the files that each changes and how, how to check the result, and what is open. Nothing is carried out before the user has read it.`
+
+/** The note to a resumed model whose last run made a plan. */
+const unlocked = "(You can write now, where the sandbox allows it.)"
 
 /** The note to a resumed model about its tools. */
 const renewed =
@@ -235,10 +244,14 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     // Where stderr is no terminal, the steps are static lines.
     const renderer = given.json || given.quiet ? undefined : yield* Rendering.make
     const { id, transcript } = session
-    const recorder = yield* Recorder.make(session, (error) => {
-      const text = `synapse: the session can't be kept, and can't be resumed from here on: ${error.message}`
-      return renderer === undefined ? Effect.provide(print("stderr", text), stdio) : renderer.print(text)
-    })
+    const recorder = yield* Recorder.make(
+      session,
+      (error) => {
+        const text = `synapse: the session can't be kept, and can't be resumed from here on: ${error.message}`
+        return renderer === undefined ? Effect.provide(print("stderr", text), stdio) : renderer.print(text)
+      },
+      given.plan
+    )
     const report = given.json
       ? AgentReport.json(id)
       : renderer === undefined
@@ -273,7 +286,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
           toolset,
           commands,
           cwd,
-          instructions: yield* instructionsFor(given, cwd),
+          instructions: [yield* instructionsFor(given, cwd), ...(given.plan ? [planning] : [])].join("\n\n"),
           history: transcript.context,
           limits: {
             ...Option.match(given.maxTurns, { onNone: () => ({}), onSome: (maxTurns) => ({ maxTurns }) }),
@@ -295,7 +308,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     }).pipe(
       Effect.provide(
         Layer.merge(
-          app.layer(
+          app[given.plan ? "reading" : "layer"](
             // As it was named: the sandbox judges the links on the way.
             ...SessionOptions.toSettings({ ...given, cwd: Option.orElseSome(given.cwd, () => cwd) }),
             permission
@@ -352,8 +365,14 @@ const resume = (given: Given, directory: string, id: string, written: string) =>
     const added = yield* read(written, true)
     return yield* OpenSession.resume(directory, id, (session) =>
       Effect.gen(function* () {
-        const { end, messages, model: last, session: begun } = session.transcript
-        if (added === "" && end?.ending === "done") {
+        const { transcript } = session
+        const { end, messages, model: last, session: begun } = transcript
+        const isPlanned = transcript.isPlan && !given.plan
+        if (added === "" && end?.ending !== "done" && isPlanned) {
+          const reason = `The session ${id} has no plan yet: go on with --plan, or give a prompt to go on without one.`
+          return yield* new Sessions.NoSession({ reason })
+        }
+        if (added === "" && end?.ending === "done" && !isPlanned) {
           const reason = `The session ${id} has ended with an answer: give a prompt to go on with. synapse agent show ${id} shows it.`
           return yield* new Sessions.NoSession({ reason })
         }
@@ -363,8 +382,10 @@ const resume = (given: Given, directory: string, id: string, written: string) =>
         )
         const model = yield* modelOf(given, name)
         const isBegun = messages.length > 0
-        const prompt = added !== "" ? added : isBegun ? goOn : begun.prompt
-        return yield* runIn(given, session, model, cwd, isBegun ? `${prompt}\n\n${renewed}` : prompt)
+        const next = isPlanned ? goOn.planned : goOn.interrupted
+        const prompt = added !== "" ? added : isBegun ? next : begun.prompt
+        const notes = isBegun ? [renewed, ...(isPlanned ? [unlocked] : [])] : []
+        return yield* runIn(given, session, model, cwd, [prompt, ...notes].join("\n\n"))
       })
     )
   })
@@ -394,11 +415,10 @@ export const run = (
     if (!given.continues) return yield* begin(given, directory, written)
     return yield* resume(given, directory, yield* Sessions.newest(directory, yield* directoryOf(given)), written)
   }).pipe(
-    Effect.catchTags({
-      NoSession: ({ reason }) => refuse(given, reason),
-      ExecutionFailed: (error) => refuse(given, toText(error, audience)),
-      InvalidUsage: (error) => refuse(given, toText(error, audience))
-    }),
+    Effect.catchTag("NoSession", ({ reason }) => refuse(given, reason)),
+    Effect.catchTag("Blocked", "CommandNotFound", "ExecutionFailed", "InvalidUsage", (error) =>
+      refuse(given, toText(error, audience))
+    ),
     end,
     Effect.provide(
       LiveModelProvider.layer.pipe(

@@ -4,7 +4,9 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import type * as AgentTools from "../agent/AgentTools.js"
 import type { CommandRegistry } from "../command/CommandRegistry.js"
+import type { CommandError } from "../domain/CommandError.js"
 import type { McpClient } from "../extension/mcp/McpClient.js"
 import type { TodoStore } from "../extension/TodoStore.js"
 import type { SandboxConfig } from "../sandbox/config/SandboxConfig.js"
@@ -44,8 +46,14 @@ export type MakeApp = (
   permission?: Layer.Layer<Permission>
 ) => Layer.Layer<CommandRegistry | McpClient | SandboxManager | TodoStore | Toolset, ConfigError>
 
+/** Makes the tools of an agent that only reads. */
+type MakeReading = (...settings: Parameters<MakeApp>) => Layer.Layer<AgentTools.Services, CommandError | ConfigError>
+
 /** Makes the shell alone, which loads the commands of Synapse when one is called. */
-export type MakeShell = (...settings: Parameters<MakeApp>) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError>
+type MakeShell = (...settings: Parameters<MakeApp>) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError>
 
 /** Makes the app that a subcommand runs in. */
-export class App extends Context.Tag("synapse/App")<App, { readonly layer: MakeApp; readonly shell: MakeShell }>() {}
+export class App extends Context.Tag("synapse/App")<
+  App,
+  { readonly layer: MakeApp; readonly reading: MakeReading; readonly shell: MakeShell }
+>() {}

@@ -4,6 +4,7 @@ import * as Fs from "node:fs"
 import type { FileSystem } from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
+import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -12,7 +13,7 @@ import * as Logger from "effect/Logger"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
 import { print } from "./Answer.js"
-import { App, Invocation, type MakeApp, type MakeShell, WrongUsage, wrongSettings } from "./Invocation.js"
+import { App, Invocation, WrongUsage, wrongSettings } from "./Invocation.js"
 import { layerNode, type Stdio } from "./Stdio.js"
 import * as Subcommands from "./Subcommands.js"
 
@@ -26,10 +27,8 @@ const loadAgentWords = Effect.promise(() => import("./AgentWords.js"))
  *
  * @param args the words after the program's name
  */
-export const main = (
-  args: ReadonlyArray<string>,
-  app: { readonly layer: MakeApp; readonly shell: MakeShell }
-): Effect.Effect<number> => Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(App, app)))
+export const main = (args: ReadonlyArray<string>, app: Context.Tag.Service<App>): Effect.Effect<number> =>
+  Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(App, app)))
 
 /** Runs the program over any streams and any app, and answers its exit code. */
 export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, App | Stdio> =>

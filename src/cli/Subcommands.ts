@@ -283,6 +283,9 @@ export const all: ReadonlyArray<Subcommand> = [
       continues: flag("continue").pipe(withDescription("Go on with the newest session of this directory.")),
       json: json("Print every step as a line of JSON, in place of the answer."),
       quiet: flag("quiet").pipe(withDescription("Print no steps on stderr.")),
+      plan: flag("plan").pipe(
+        withDescription("Only read, and end with a plan. synapse agent --continue carries it out.")
+      ),
       noInstructions: flag("no-instructions").pipe(withDescription("Leave out what AGENTS.md files say.")),
       ...session,
       prompt: repeated(operand("prompt")).pipe(
@@ -295,7 +298,9 @@ export const all: ReadonlyArray<Subcommand> = [
         given,
         Option.isSome(given.resume) && given.continues
           ? new WrongUsage({ message: "Give either --resume or --continue: not both." })
-          : later(loadAgent, (actions) => actions.run(given, prompt))
+          : given.plan && given.noSandbox
+            ? new WrongUsage({ message: "--plan needs the sandbox, which keeps commands from writing." })
+            : later(loadAgent, (actions) => actions.run(given, prompt))
       ),
     { text: "prompt" }
   ),

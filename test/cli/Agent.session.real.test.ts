@@ -109,6 +109,39 @@ describe("the session of synapse agent", () => {
     )
   })
 
+  it.skipIf(process.platform !== "linux")("makes a plan without writing, and carries it out afterwards", () =>
+    using(
+      [
+        bash("touch planned; cd /; task:general -d x -p x"),
+        ModelServer.status(400),
+        bash("echo $HOME > $TMPDIR/mine && cat $TMPDIR/mine"),
+        ModelServer.text("the plan"),
+        bash("touch written"),
+        ModelServer.text("done")
+      ],
+      async (place) => {
+        const run = async (...args: ReadonlyArray<string>) => {
+          const { exitCode, stdout } = await place.start(args).ended
+          return [exitCode, stdout]
+        }
+        const last = (at: number) => JSON.stringify(place.server.requests[at]?.body.messages.at(-1))
+        assert.deepStrictEqual(await run("--plan", "go"), [1, ""])
+        assert.include(last(1), "touch: cannot touch 'planned': Read-only file system")
+        assert.include(last(1), "a sub-agent starts no further ones")
+        assert.include(JSON.stringify(place.server.requests[0]?.body.system), "Your answer is a plan of the task")
+        // Nobody has read a plan yet.
+        assert.deepStrictEqual(await run("--continue"), [1, ""])
+        assert.deepStrictEqual(await run("--plan", "--continue"), [0, "the plan\n"])
+        assert.include(last(3), String(place.env["HOME"]))
+        assert.deepStrictEqual(fs.readdirSync(place.cwd), [])
+        assert.deepStrictEqual(await run("--continue"), [0, "done\n"])
+        assert.include(last(4), "Carry out the plan.")
+        assert.deepStrictEqual(fs.readdirSync(place.cwd), ["written"])
+        assert.deepStrictEqual(await run("--plan", "--no-sandbox", "go"), [2, ""])
+      }
+    )
+  )
+
   it("tells the model what AGENTS.md says, and the user that it does, unless told not to", () =>
     using([ModelServer.text("a"), ModelServer.text("b"), ModelServer.text("c")], async (place) => {
       fs.writeFileSync(path.join(place.cwd, "AGENTS.md"), "Answer in French.")

@@ -41,10 +41,12 @@ const written = ({ cost, ...usage }: RunLimits.TokenUsage) => (cost === undefine
  * Makes the recorder of a run.
  *
  * @param warn is called once if the transcript can't be written
+ * @param isPlan true if the run is to end with a plan
  */
 export const make = (
   { transcript, writer }: Pick<OpenSession, "transcript" | "writer">,
-  warn: (error: NotKept) => Effect.Effect<void>
+  warn: (error: NotKept) => Effect.Effect<void>,
+  isPlan = false
 ): Effect.Effect<Recorder> =>
   Effect.gen(function* () {
     let { todos, turns, usage } = transcript
@@ -91,7 +93,7 @@ export const make = (
         switch (event._tag) {
           case "Started":
             return Effect.flatMap(now, (time) =>
-              append({ type: "run", time, provider: event.provider, model: event.model })
+              append({ type: "run", time, provider: event.provider, model: event.model, ...(isPlan ? { isPlan } : {}) })
             )
           case "Appended":
             return append(

@@ -53,7 +53,9 @@ const Run = Schema.Struct({
   type: Schema.Literal("run"),
   time: Schema.String,
   provider: Schema.String,
-  model: Schema.String
+  model: Schema.String,
+  /** True if the run could only read, and was to end with a plan. */
+  isPlan: Schema.optionalWith(Schema.Boolean, { exact: true })
 })
 
 const Message = Schema.Struct({ type: Schema.Literal("message"), message: Prompt.Message })
@@ -135,6 +137,8 @@ export interface Transcript {
   readonly usage: RunLimits.TokenUsage
   /** The provider and the model of the last run. */
   readonly model: { readonly provider: string; readonly name: string } | undefined
+  /** True if the last run was to end with a plan. */
+  readonly isPlan: boolean
   /** How the last run ended; undefined if it goes on, or was killed. */
   readonly end: End | undefined
   /** The bytes of the complete lines. A crash may have left a part of a line behind them. */
@@ -157,6 +161,7 @@ const add = (state: State, entry: Exclude<Entry, Session>): void => {
   switch (entry.type) {
     case "run":
       state.model = { provider: entry.provider, name: entry.model }
+      state.isPlan = entry.isPlan === true
       state.end = undefined
       return
     case "message":
@@ -188,6 +193,7 @@ export const begin = (session: Session): Transcript => ({
   turns: 0,
   usage: RunLimits.none,
   model: undefined,
+  isPlan: false,
   end: undefined,
   length: 0
 })

@@ -68,7 +68,7 @@ const runBy = (
       return TestSynapse.layer(script, subAgents === undefined ? {} : { subAgents })
     }
     const config = Layer.provide(SandboxConfig.layerMemory(), SandboxSettings.layerFromEnv())
-    const app = App.of({ layer: make, shell: (...given) => Layer.merge(make(...given), config) })
+    const app = App.of({ layer: make, reading: make, shell: (...given) => Layer.merge(make(...given), config) })
     const exitCode = yield* Effect.provide(
       by(args),
       Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(App, app))
