@@ -29,11 +29,14 @@ const withHome = <A>(use: (run: Run) => A): Promise<A> =>
     Fs.writeFileSync(Path.join(demo, "config.ts"), "export const port = 80\n")
     Fs.writeFileSync(Path.join(demo, ".env"), "API_KEY=secret\n")
     Fs.symlinkSync(Path.join(root, "dist/bin/synapse.cjs"), Path.join(bin, "synapse"))
+    const packages = ["effect", "ai", "@openai/agents", "@langchain/core", "@modelcontextprotocol/sdk"]
     for (const [name, at] of [
-      ["synapse-shell", root],
-      ["effect", Path.join(root, "node_modules/effect")]
-    ] as const)
+      ["synapse-shell", root] as const,
+      ...packages.map((name) => [name, Path.join(root, "node_modules", name)] as const)
+    ]) {
+      Fs.mkdirSync(Path.dirname(Path.join(modules, name)), { recursive: true })
       Fs.symlinkSync(at, Path.join(modules, name))
+    }
     const path = [bin, Path.dirname(process.execPath), Path.join(root, "node_modules/.bin"), process.env["PATH"]]
     const env = { PATH: path.join(":"), HOME: home, LANG: "C.UTF-8", TMPDIR: Os.tmpdir() }
     return use((file, ...args) => {

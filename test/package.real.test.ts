@@ -38,8 +38,12 @@ describe("package.json", () => {
       `./${name}`,
       `./dist/${file}`
     ])
-    // Not in the index, as they alone need @effect/ai.
+    // Not in the index, as they alone need @effect/ai, or the framework that they are for.
     const apart = [
+      ["./ai-sdk", "./dist/adapter/AiSdk.js"],
+      ["./claude-agent-sdk", "./dist/adapter/ClaudeAgentSdk.js"],
+      ["./langchain", "./dist/adapter/LangChain.js"],
+      ["./openai-agents", "./dist/adapter/OpenAiAgents.js"],
       ["./AgentLoop", "./dist/agent/loop/AgentLoop.js"],
       ["./BashToolkit", "./dist/toolset/BashToolkit.js"]
     ]

@@ -16,6 +16,7 @@ type Floors = ReadonlyArray<ReadonlyArray<string>>
 export const floors: Readonly<Record<string, Floors>> = {
   "": [
     ["."],
+    ["adapter"],
     ["cli", "promise"],
     ["terminal", "agent", "serve"],
     ["toolset"],
