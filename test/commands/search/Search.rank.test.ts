@@ -1,55 +1,46 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Search from "../../../src/commands/search/Search.js"
-import * as Slices from "../../../src/domain/Slices.js"
 import * as Extension from "../../support/Extension.js"
 
 const rank = (entries: ReadonlyArray<Search.Entry>, ...patterns: ReadonlyArray<string>) =>
-  Slices.now(Search.steps(entries, Search.wordsOf(patterns)))
+  Search.rank(entries, Search.wordsOf(patterns))
 
 const names = (entries: ReadonlyArray<Search.Entry>, ...patterns: ReadonlyArray<string>) =>
   rank(entries, ...patterns).entries.map(({ name }) => name)
 
-const mcp = (name: string, summary = "") => Search.makeEntry(name, "mcp", summary)
-const agent = (name: string, summary = "") => Search.makeEntry(name, "agent", summary)
-const native = (name: string) => Search.makeEntry(name, "native", "")
+const entry = (name: string, summary = "") => Search.makeEntry({ name, summary })
 
 const letters = FastCheck.string({ unit: FastCheck.constantFrom(..."abcAB_:-. é中"), maxLength: 8 })
-const kinds = FastCheck.constantFrom<Search.Kind>("agent", "mcp", "skill", "extension", "native")
-const entries = FastCheck.array(FastCheck.tuple(letters, kinds, letters), { maxLength: 12 }).map((all) =>
-  all.map(([name, kind, summary]) => Search.makeEntry(name, kind, summary))
+const entries = FastCheck.array(FastCheck.tuple(letters, letters), { maxLength: 12 }).map((all) =>
+  all.map(([name, summary]) => entry(name, summary))
 )
 
 describe("the rank of a command", () => {
-  it("is by the name first, then by the description, then by what is nearly so", () => {
+  it("is by the name first, then by the description", () => {
     const all = [
-      mcp("mcp:a:near_isue"),
-      mcp("mcp:a:x9", "Reissues a card."),
-      mcp("mcp:a:x8", "Lists the issues."),
-      mcp("mcp:a:x7", "Closes an issue."),
-      mcp("mcp:a:reissue"),
-      mcp("mcp:a:issues_all"),
-      mcp("mcp:a:close-issue"),
-      mcp("mcp:a:closeIssue"),
-      agent("issuer"),
-      agent("issue")
+      entry("mcp:a:x9", "Reissues a card."),
+      entry("mcp:a:x7", "Closes an issue."),
+      entry("mcp:a:reissue"),
+      entry("mcp:a:close-issue"),
+      entry("mcp:a:closeIssue"),
+      entry("mcp:a:other"),
+      entry("issuer"),
+      entry("issue")
     ]
     assert.deepStrictEqual(names(all, "issue"), [
       "issue",
-      "issuer",
       "mcp:a:close-issue",
       "mcp:a:closeIssue",
-      "mcp:a:issues_all",
+      "issuer",
       "mcp:a:reissue",
       "mcp:a:x7",
-      "mcp:a:x8"
+      "mcp:a:x9"
     ])
-    assert.deepStrictEqual(names(all.slice(0, 1), "issue"), ["mcp:a:near_isue"])
-    assert.deepStrictEqual(names([agent("read"), agent("write")], "raed"), ["read"])
   })
 
   it("counts all words", () => {
-    const all = [mcp("mcp:gh:create_issue"), mcp("mcp:gh:create"), mcp("mcp:gh:list", "Issues of what they create.")]
+    const all = [entry("mcp:gh:create_issue"), entry("mcp:gh:create"), entry("mcp:gh:list", "Issues that they create.")]
     assert.deepStrictEqual(rank(all, "create issue").isPartial, false)
     assert.deepStrictEqual(names(all, "ISSUE", "create"), ["mcp:gh:create_issue", "mcp:gh:list"])
     assert.deepStrictEqual(names(all, "issue create  "), names(all, "create", "issue", "issue"))
@@ -61,19 +52,14 @@ describe("the rank of a command", () => {
     assert.deepStrictEqual(rank(all, "flurb"), { entries: [], isPartial: true })
   })
 
-  it("puts the system's programs last, but for one of exactly that name", () => {
-    const all = [native("git"), native("gitk"), mcp("mcp:git:status"), agent("legit"), mcp("mcp:a:b", "Asks git.")]
-    assert.deepStrictEqual(names(all, "git"), ["git", "mcp:git:status", "legit", "mcp:a:b", "gitk"])
-  })
-
   it("is the name's order where commands fit equally, and without words", () => {
-    const all = [mcp("mcp:b:x"), agent("z"), native("a"), mcp("mcp:a:x")]
+    const all = [entry("mcp:b:x"), entry("z"), entry("mcp:a:x")]
     assert.deepStrictEqual(names(all, "x"), ["mcp:a:x", "mcp:b:x"])
-    assert.deepStrictEqual(names(all), ["z", "mcp:a:x", "mcp:b:x", "a"])
+    assert.deepStrictEqual(names(all), ["mcp:a:x", "mcp:b:x", "z"])
   })
 
   it("finds each of 1,000 tools by its name, first", () => {
-    const all = Search.maker()(Extension.tools(1000))
+    const all = Extension.tools(1000).map(Search.makeEntry)
     for (const { name } of all.filter((_, at) => at % 37 === 0)) assert.strictEqual(names(all, name)[0], name)
     assert.isAbove(names(all, "create issue").length, 10)
   })
@@ -83,8 +69,8 @@ describe("the rank of a command", () => {
       FastCheck.property(entries, FastCheck.array(letters, { maxLength: 4 }), (all, patterns) => {
         const found = rank(all, ...patterns)
         const other = rank(all.toReversed(), ...patterns.toReversed())
-        const shown = (ranked: Search.Ranked) => ranked.entries.map(({ kind, name }) => [name, kind].join(" "))
-        assert.deepStrictEqual(new Set(shown(found)), new Set(shown(other)))
+        const shown = (of: typeof found) => new Set(of.entries.map(({ name, summary }) => `${name}|${summary}`))
+        assert.deepStrictEqual(shown(found), shown(other))
         assert.strictEqual(found.isPartial, other.isPartial)
         assert.isTrue(found.entries.every((entry) => all.includes(entry)))
         assert.strictEqual(new Set(found.entries).size, found.entries.length)
@@ -98,9 +84,10 @@ describe("the rank of a command", () => {
         const [word, more] = Search.wordsOf([pattern])
         if (word === undefined || more !== undefined) return
         const found = rank(all, word).entries
-        if (all.some(({ key }) => key === word)) assert.strictEqual(found[0]?.key, word)
-        const holding = all.filter(({ key }) => key.includes(word))
-        if (holding.length > 0) assert.isTrue(holding.every((entry) => found.includes(entry)))
+        const isNamed = ({ name }: Search.Entry) => name.toLowerCase() === word
+        if (all.some(isNamed)) assert.strictEqual(found[0]?.name.toLowerCase(), word)
+        const holding = all.filter(({ name }) => name.toLowerCase().includes(word))
+        assert.isTrue(holding.every((entry) => found.includes(entry)))
       })
     )
   })

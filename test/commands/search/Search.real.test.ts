@@ -1,27 +1,10 @@
-/** The search in a real shell: what it finds of the system, and the pipes that it stands in. */
+/** The search in a real shell: the pipes that it stands in. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Extension from "../../support/Extension.js"
 import { inHouses } from "../../support/toolset/House.js"
 
 describe("command:search in a shell", () => {
-  inHouses("finds programs before any shell has started, and what is none", ({ put, run }) =>
-    Effect.gen(function* () {
-      put("no-program", "text")
-      assert.deepStrictEqual(yield* run("command:search --type=native mktemp"), {
-        exitCode: 0,
-        stdout: "mktemp [native]\n",
-        stderr: ""
-      })
-      assert.deepStrictEqual((yield* run("command:search mktmep")).stdout, "mktemp [native]\n")
-      assert.deepStrictEqual((yield* run("command:search no-program")).exitCode, 1)
-      assert.include(
-        (yield* run("command:search --type native pushd")).stdout ?? "",
-        "pushd [native] A builtin of bash.\n"
-      )
-    })
-  )
-
   inHouses(
     "finds what is called next, also by programs",
     ({ run }) =>

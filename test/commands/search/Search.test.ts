@@ -44,9 +44,9 @@ describe("command:search", () => {
         exitCode: 0,
         stderr: "",
         stdout:
-          "issuer [agent] Is issuer.\n" +
           'mcp:gh:create_issue [mcp] "Creates an issue."\n' +
           "skill:pdf:issue [skill] Is skill:pdf:issue.\n" +
+          "issuer [agent] Is issuer.\n" +
           'mcp:gh:list_issues [mcp] "Lists the issues of a repository."\n'
       })
       const names = (command: string) =>
@@ -61,8 +61,7 @@ describe("command:search", () => {
       assert.deepStrictEqual(yield* names("command:search --type=skill issue"), ["skill:pdf:issue", ""])
       assert.deepStrictEqual(yield* names("command:search --type=agent issue"), ["issuer", ""])
       assert.deepStrictEqual(yield* names("command:search --type=extension create"), ["mcp:gh:create_issue", ""])
-      assert.deepStrictEqual(yield* names("command:search read"), ["read", "mcp:fs:read", "readarray", "readonly", ""])
-      assert.deepStrictEqual(yield* names("command:search --type native pushd"), ["pushd", ""])
+      assert.deepStrictEqual(yield* names("command:search read"), ["read", "mcp:fs:read", ""])
     })
   )
 
@@ -73,9 +72,9 @@ describe("command:search", () => {
       const { stdout = "" } = yield* handle("command:search issue --type=mcp")
       const all = Extension.tools(150).filter(({ name }) => name.includes("_issue_")).length
       assert.strictEqual(stdout.split("\n").length, 22)
-      assert.match(stdout, new RegExp(`\n… ${all - 20} more: --limit 50\n$`))
+      assert.match(stdout, new RegExp(`\n… ${all - 20} more: --limit ${all}, or more words\n$`))
       const many = yield* handle("command:search --type=mcp --limit 3")
-      assert.match(many.stdout ?? "", /\n… 148 more: --limit 200, or more words\n$/)
+      assert.match(many.stdout ?? "", /\n… 148 more: --limit 151, or more words\n$/)
       assert.strictEqual(
         (yield* handle("command:search issue --type=mcp --limit 50")).stdout?.split("\n").length,
         all + 1
@@ -98,12 +97,12 @@ describe("command:search", () => {
         stdout: 'mcp:gh:create_issue [mcp] "Creates an issue."\n',
         stderr: "No command fits all of the words; these fit some of them:\n"
       })
-      const none = yield* handle("command:search --type=native 'nosuch program'")
+      const none = yield* handle("command:search --type=agent create")
       assert.deepStrictEqual(
         [none.exitCode, none.stderr],
         [
           1,
-          'No command fits "nosuch program" with --type native. Try fewer or other words, or another type; command:search alone lists the commands; --refresh asks servers and skills anew.\n'
+          'No command fits "create" with --type agent. Try fewer or other words; command:search alone lists the commands; --refresh asks servers and skills anew.\n'
         ]
       )
     })
@@ -145,31 +144,10 @@ describe("command:search", () => {
         stderr: "server off could not be asked: \\u001b[1mno way\n"
       })
       yield* handle("command:search create --type=agent")
-      yield* handle("command:search create --type=native")
       const again = yield* handle("command:search create --refresh --type=extension")
       assert.deepStrictEqual(asked, [false, true])
       assert.deepStrictEqual(again, found)
     }).pipe(Effect.provide(house({ ...extension, look })))
-  })
-
-  it.effect("says once why one could not be asked, and again where that is asked for", () => {
-    let notes = ["mcp:a can't be searched: no", "mcp:b can't be searched: no"]
-    return Effect.gen(function* () {
-      const said = (options = "") =>
-        Effect.map(handle(`command:search create --type=mcp ${options}`), ({ stderr = "" }) =>
-          stderr.trimEnd().split("\n")
-        )
-      assert.deepStrictEqual(yield* said(), notes)
-      assert.deepStrictEqual(yield* said(), ["2 not searched, as said before; --refresh asks again"])
-      notes = [...notes.slice(1), "mcp:a can't be searched: gone"]
-      assert.deepStrictEqual(yield* said(), [
-        "mcp:a can't be searched: gone",
-        "1 not searched, as said before; --refresh asks again"
-      ])
-      assert.deepStrictEqual(yield* said("--refresh"), notes)
-      notes = []
-      assert.deepStrictEqual(yield* said(), [""])
-    }).pipe(Effect.provide(house(mcp(gh, () => Effect.sync(() => notes)))))
   })
 
   it.effect("goes on without those who do not answer, or fail", () =>
