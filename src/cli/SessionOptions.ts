@@ -1,6 +1,7 @@
 /** Turns the options of a subcommand that runs commands into settings. */
 import type * as Option from "effect/Option"
 import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import type { Published } from "../sandbox/policy/SandboxPolicy.js"
 import type { Settings } from "../session/SessionSettings.js"
 import * as Asking from "./Asking.js"
 
@@ -18,6 +19,7 @@ export interface Given {
   readonly allowSocket: ReadonlyArray<string>
   readonly allowHost: ReadonlyArray<string>
   readonly allowNetwork: boolean
+  readonly publish: ReadonlyArray<Published>
   readonly temporary: Option.Option<SandboxSettings.TemporaryFiles>
   /** Tells who is asked where the policy denies something: `never` nobody, `terminal` a person. */
   readonly ask: Option.Option<string>
@@ -39,6 +41,7 @@ export const onlyInSandbox = ({
   ask,
   deny,
   env,
+  publish,
   temporary,
   unixSockets
 }: Given): string | undefined => {
@@ -46,6 +49,7 @@ export const onlyInSandbox = ({
   if (allowRead.length > 0) return "--allow-read"
   if (allowHost.length > 0) return "--allow-host"
   if (allowNetwork) return "--allow-network"
+  if (publish.length > 0) return "--publish"
   if (deny.length > 0) return "--deny"
   if (env.length > 0) return "--env"
   if (allowUnixSockets) return "--allow-unix-sockets"
@@ -80,6 +84,7 @@ export const toSettings = (
     sockets: given.allowSocket,
     allowedHosts: given.allowHost,
     allowNetwork: given.allowNetwork,
+    published: given.publish,
     ...(given.temporary._tag === "Some" ? { temporaryFiles: given.temporary.value } : {})
   }
 ]

@@ -83,6 +83,14 @@ const whole = (name: string, placeholder: string, description: string, of = "", 
 
 const json = (description = "Print one line of JSON.") => flag("json").pipe(withDescription(description))
 
+/** Reads `3000`, or `3000:8080` where the machine's port is another one. */
+const published = (name: string) =>
+  filterMap((text: string) => {
+    const [, inside, outside = inside] = /^([1-9]\d{0,4})(?::([1-9]\d{0,4}))?$/.exec(text) ?? []
+    const port = { inside: Number(inside), outside: Number(outside) }
+    return Option.liftPredicate(port, ({ inside, outside }) => inside < 65_536 && outside < 65_536)
+  }, `${name} must be a port, or two: 3000:8080 opens port 3000 of the sandbox at 8080`)
+
 /** The options of every subcommand that runs commands. */
 const session = {
   cwd: optional(
@@ -126,6 +134,12 @@ const session = {
   ),
   allowNetwork: flag("allow-network").pipe(
     withDescription("Let commands reach any host with public addresses. Each can then be sent what commands read.")
+  ),
+  publish: repeated(option("publish").pipe(published("--publish"))).pipe(
+    withPlaceholder("port[:port]"),
+    withDescription(
+      "Open the port of a server in the sandbox on the machine's 127.0.0.1, behind a colon at another port. May be repeated."
+    )
   ),
   temporary: optional(choice("temporary", ["private", "host"] as const)).pipe(
     withPlaceholder("private | host"),
@@ -188,6 +202,7 @@ const client = operand("client").pipe(
 
 const fetchers = ["npm", "pip", "uv", "cargo", "go", "git", "apt"] as const
 
+const loadPorts = () => import("./SandboxPorts.js")
 const loadCall = () => import("./CallAction.js")
 const loadShell = () => import("./ShellAction.js")
 const loadTools = () => import("./ToolsAction.js")
@@ -394,6 +409,17 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define("sandbox clean", "Remove each private /tmp that no session uses now.", {}, () =>
     later(loadSandbox, (actions) => actions.clean)
+  ),
+  define(
+    "port",
+    "Open the port of a server in a sandbox that runs on the machine's 127.0.0.1, until it is ended. Without a port, list them.",
+    {
+      port: optional(operand("port").pipe(published("The port"))).pipe(
+        withPlaceholder("[<port>[:<port>]]"),
+        withDescription("The port in the sandbox, and behind a colon the machine's, where that is another one.")
+      )
+    },
+    ({ port }) => later(loadPorts, (actions) => actions.run(Option.getOrUndefined(port)))
   ),
   define(
     "mcp serve",

@@ -156,6 +156,9 @@ const pause = 2
 /** The most sentences on what was taken back that wait for the next result. */
 const mostSentences = 5
 
+/** The most servers that one result tells of. */
+const mostServers = 5
+
 /** Returns the resource that a denial is reported under in `blockedResource`. */
 const resourceOf = (denial: Denial.Denial) =>
   denial.access === "network" || denial.access === "system" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
@@ -235,7 +238,7 @@ const makeLocalSandboxBackend = (
         for (const { apply } of guard.allChanges([])) attempt(apply)
       })
     )
-    const network = new SandboxNetwork(yield* CurrentUpstream)
+    const network = new SandboxNetwork(yield* CurrentUpstream, policy.published)
     network.hosts = policy.hosts
     /** The command that runs. */
     let current: QueuedCommand | undefined
@@ -246,7 +249,7 @@ const makeLocalSandboxBackend = (
         runFork(running.evict(busy === 0 ? undefined : ProcessTable.ticksAt(since)), { scope })
       },
       (heads) => guard.begin(heads),
-      (live) => (network.hosts === undefined ? undefined : network.attach(live))
+      (live) => network.attach(live)
     )
     const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
@@ -272,6 +275,22 @@ const makeLocalSandboxBackend = (
       for (const { path } of fresh) toldEmpty.add(path)
       const what = fresh.length === 1 ? "an empty file" : `an empty file, and ${fresh.length - 1} more`
       return `The sandbox shows ${Name.of(first.path)} as ${what} (rule ${Name.ofEntry(first.rule.pattern)}).`
+    }
+    let heard: ReadonlyArray<number> = []
+    /** Tells once of each server that commands have started. */
+    const ofServers = (): string | undefined => {
+      const now = running.listening()
+      const fresh = now.filter((port) => !heard.includes(port))
+      heard = now
+      const open = fresh.map((port) => {
+        const outside = policy.published?.find(({ inside }) => inside === port)?.outside
+        const way =
+          outside === undefined
+            ? `synapse port ${port} opens it to the user`
+            : `the user has it at http://127.0.0.1:${outside}`
+        return `Listening on ${port}: ${way}.`
+      })
+      return open.length === 0 ? undefined : open.slice(0, mostServers).join(" ")
     }
     const withheld = new WithheldVariables()
     const passing = new PassingDenial.PassingDenials()
@@ -452,7 +471,15 @@ const makeLocalSandboxBackend = (
       const told = (result: CommandResult.CommandResult) => {
         const failures = [unsearched, unread]
         unsearched = unread = undefined
-        const notices = [...failures, running.notice(), network.notice(), ofRepository(command), ofEmpty(), notice]
+        const notices = [
+          ...failures,
+          running.notice(),
+          network.notice(),
+          ofServers(),
+          ofRepository(command),
+          ofEmpty(),
+          notice
+        ]
         const all = notices.reduce(withNotice, result)
         const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
         const noted = withMissed(all, withheld.missed(command, running.withheld(), output))

@@ -541,6 +541,7 @@ export const merge = (
       allowNetwork: false,
       ...(config.policy.network.isAsked === true ? { asksForNetwork: true } : undefined),
       ...(allowedHosts.length === 0 ? undefined : { hosts: { allowed: allowedHosts, denied: deniedHosts } }),
+      ...(settings.published.length === 0 ? undefined : { published: settings.published }),
       ...(unixSockets !== false || sockets.length > 0 ? { unixSockets: unixSockets || "own" } : undefined),
       ...(processes === undefined ? undefined : { processes }),
       ...(sharedMemory === undefined ? undefined : { sharedMemory }),

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Attempt from "../../domain/Attempt.js"
 import * as Account from "../../files/Account.js"
+import type { Published } from "../policy/SandboxPolicy.js"
 import * as WrittenPlaces from "./WrittenPlaces.js"
 
 /** The most homes that are protected: each has several rules. */
@@ -105,6 +106,8 @@ export interface Settings {
   readonly allowedHosts: ReadonlyArray<string>
   /** Lets commands reach any host with public addresses, by its name. */
   readonly allowNetwork: boolean
+  /** Ports of servers in the sandbox that are opened on the machine's localhost. */
+  readonly published: ReadonlyArray<Published>
   /** Gives commands a directory for the caches of tools, or not; where undefined, `sandbox.json` decides. */
   readonly toolCache: boolean | undefined
   /** `host` shows commands the machine's `/tmp`, `private` gives them their own; where undefined, `sandbox.json` decides. */
@@ -158,6 +161,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
     sockets: [],
     allowedHosts: [],
     allowNetwork: false,
+    published: [],
     toolCache: undefined,
     temporaryFiles: undefined,
     ...settings

@@ -1,27 +1,13 @@
 /** Finds the server of the machine that a command looked for at the sandbox's own localhost. */
-import * as Fs from "node:fs"
-import * as Attempt from "../../domain/Attempt.js"
+import * as Listeners from "../platform/Listeners.js"
 
 const refused = /connection refused|ECONNREFUSED|ConnectionRefused|couldn't connect|could not connect/i
 const place = /(?:\blocalhost|\b127\.0\.0\.1|::1)\]?["',:\s]{1,4}(?:port )?(\d{2,5})\b/g
 const most = 5
 const mostExamined = 64 * 1024
 
-/** The state of a socket that listens, in the kernel's table. */
-const listening = "0A"
-
 /** Returns the ports that something on this machine listens at. */
-const ports = (): ReadonlySet<number> => {
-  const lines = ["tcp", "tcp6"].flatMap((name) =>
-    Attempt.orElse(() => Fs.readFileSync(`/proc/net/${name}`, "latin1").split("\n"), [])
-  )
-  return new Set(
-    lines.flatMap((line) => {
-      const [, local = "", , state] = line.trim().split(/\s+/)
-      return state === listening ? [Number.parseInt(local.slice(local.lastIndexOf(":") + 1), 16)] : []
-    })
-  )
-}
+const ports = (): ReadonlySet<number> => new Set(Listeners.read("self").map(({ port }) => port))
 
 /** Returns the port of such a server, which a refusal and the words around it, or of the command, name. */
 export const find = (

@@ -46,6 +46,8 @@ export interface RunningSandbox {
   readonly isEvictionDue: () => boolean
   /** Attaches to the sandbox that runs, if there is one, until it ends. */
   readonly attach: Effect.Effect<void>
+  /** Returns the ports at which its servers listen. */
+  readonly listening: () => ReadonlyArray<number>
   /** Returns, once, sentences on what was done to keep the masks in place, where that is not as usual. */
   readonly notice: () => string | undefined
   /**
@@ -261,6 +263,7 @@ export const make = (
           return attached === undefined || scope === undefined ? Effect.void : Scope.extend(attached, scope)
         })
       ),
+      listening: () => running?.live?.listening?.() ?? [],
       isEvictionDue: () => running?.watch?.isEvictionDue() === true,
       notice: () => {
         if (notices.length > 0) {

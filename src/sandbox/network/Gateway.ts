@@ -8,6 +8,7 @@ import type * as Net from "node:net"
 import type { NetworkDoor } from "../platform/SandboxPlatform.js"
 import * as HostEntry from "../policy/HostEntry.js"
 import * as ClientHello from "./ClientHello.js"
+import { join } from "./Join.js"
 import * as NameServer from "./NameServer.js"
 import type { Upstream } from "./Upstream.js"
 
@@ -70,20 +71,6 @@ class RefusedTarget extends Error {
 
 const addressAt = (index: number): string => `127.1.${Math.floor(index / 250)}.${(index % 250) + 1}`
 
-/** Passes bytes in both directions, and the end of each. */
-const join = (one: Net.Socket, other: Net.Socket): void => {
-  if (one.destroyed || other.destroyed) {
-    one.destroy()
-    return void other.destroy()
-  }
-  for (const [from, to] of [[one, other] as const, [other, one] as const]) {
-    from.pipe(to)
-    from.on("error", () => to.destroy())
-    // What is written may still be on its way.
-    from.on("close", (failed) => (failed ? to.destroy() : to.end()))
-  }
-}
-
 /** Tests whether a connection begins as HTTP does, or may yet: a line that has no end is taken for it. */
 const isHttp = (bytes: Buffer): boolean => {
   const [line = "", ...rest] = bytes
@@ -106,6 +93,7 @@ export class Gateway {
     { readonly at: number; readonly addresses: Promise<ReadonlyArray<string>> }
   >()
   private readonly http: Http.Server
+  private questioned: Dgram.Socket | undefined
   private isClosed = false
 
   constructor(private readonly deps: GatewayDeps) {
@@ -118,7 +106,8 @@ export class Gateway {
   /** Begins to answer; fails where a port is taken. */
   async open(): Promise<void> {
     // A question whose answer fails is asked again by who has asked.
-    this.deps.door.names.on("message", (packet, from) => void this.answer(packet, from).catch(() => {}))
+    this.questioned = await this.deps.door.names()
+    this.questioned.on("message", (packet, from) => void this.answer(packet, from).catch(() => {}))
     await Promise.all(everywhere.map((port) => this.listen("0.0.0.0", port)))
     await this.update()
   }
@@ -146,6 +135,7 @@ export class Gateway {
     this.isClosed = true
     for (const socket of this.connections.keys()) socket.destroy()
     for (const server of this.servers.values()) void server.then((one) => one.close()).catch(() => {})
+    this.questioned?.close()
     this.deps.door.close()
   }
 
@@ -203,7 +193,7 @@ export class Gateway {
 
   private async answer(packet: Buffer, from: Dgram.RemoteInfo): Promise<void> {
     const send = (bytes: Buffer) => {
-      if (!this.isClosed) this.deps.door.names.send(bytes, from.port, from.address, () => {})
+      if (!this.isClosed) this.questioned?.send(bytes, from.port, from.address, () => {})
     }
     const question = NameServer.read(packet)
     if (question === undefined) return

@@ -4,6 +4,7 @@ import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import type { LiveSandbox } from "../platform/SandboxPlatform.js"
 import type { Hosts } from "../policy/HostEntry.js"
+import type { Published } from "../policy/SandboxPolicy.js"
 import type { Gateway, Refused } from "./Gateway.js"
 import type { Upstream } from "./Upstream.js"
 
@@ -21,10 +22,16 @@ export interface Seen {
 /** The answer of a person, who is asked whether a host may be reached. */
 export type Ask = (host: string, port: number) => Promise<boolean>
 
+const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
+
+const enter = (live: LiveSandbox, isAsked: boolean) =>
+  live.enterNetwork?.(isAsked) ?? failed("no network: this platform has none for sandboxes")
+
 /** Gives a sandbox its network. */
 export class SandboxNetwork {
   private gateway: Gateway | undefined
-  private failure: string | undefined
+  private readonly failures: Array<string> = []
+  private isPublished = false
   private readonly refused = new Map<string, Refused>()
   private readonly reached = new Set<string>()
   private readonly late = new Set<string>()
@@ -32,7 +39,10 @@ export class SandboxNetwork {
   hosts: Hosts | undefined
   ask: Ask | undefined
 
-  constructor(private readonly upstream: () => Upstream) {}
+  constructor(
+    private readonly upstream: () => Upstream,
+    private readonly published: ReadonlyArray<Published> = []
+  ) {}
 
   /** True once commands have a network. */
   get isThere(): boolean {
@@ -40,11 +50,18 @@ export class SandboxNetwork {
   }
 
   /**
-   * Attaches the network to a sandbox that runs, until the scope ends; undefined where it has one. Where that fails, the sandbox
-   * has none.
+   * Attaches to a sandbox that runs, until the scope ends, what it has not yet: the hosts and the published ports. What fails, it
+   * does not have.
    */
   attach(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> | undefined {
-    if (this.gateway !== undefined) return undefined
+    const parts = [
+      ...(this.gateway === undefined && this.hosts !== undefined ? [this.attachHosts(live)] : []),
+      ...(this.isPublished || this.published.length === 0 ? [] : [this.publish(live)])
+    ]
+    return parts.length === 0 ? undefined : Effect.all(parts, { concurrency: 2, discard: true })
+  }
+
+  private attachHosts(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(this.open(live), (gateway) =>
       Effect.sync(() => {
         gateway.close()
@@ -56,22 +73,47 @@ export class SandboxNetwork {
           this.gateway = gateway
         })
       ),
-      Effect.catchAll(({ message }) =>
+      this.noting("The hosts that are allowed can't be reached")
+    )
+  }
+
+  /** Opens the published ports on the machine. */
+  private publish(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> {
+    return Effect.gen(this, function* () {
+      const { open } = yield* Effect.promise(() => import("./Publisher.js"))
+      this.isPublished = true
+      yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
-          this.failure = message
+          this.isPublished = false
         })
       )
-    )
+      const door = yield* Effect.acquireRelease(enter(live, false), ({ close }) => Effect.sync(close))
+      yield* Effect.forEach(this.published, (port) =>
+        Effect.acquireRelease(
+          Effect.tryPromise({ try: () => open(door, port), catch: (error) => failed((error as Error).message) }),
+          (server) => Effect.sync(() => server.close())
+        ).pipe(this.noting(`Port ${port.inside} is not open to the user`))
+      )
+    }).pipe(this.noting("No port is open to the user"))
+  }
+
+  /** Keeps the reason of a failure, for the next result. */
+  private noting(what: string) {
+    return <A, R>(effect: Effect.Effect<A, ExecutionFailed, R>): Effect.Effect<void, never, R> =>
+      Effect.catchAll(Effect.asVoid(effect), ({ message }) =>
+        Effect.sync(() => {
+          this.failures.push(`${what}: ${message}.`)
+        })
+      )
   }
 
   /** Follows a change of the hosts. */
   readonly update: Effect.Effect<void> = Effect.promise(async () => this.gateway?.update().catch(() => {}))
 
   private open(live: LiveSandbox): Effect.Effect<Gateway, ExecutionFailed> {
-    const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
     return Effect.gen(this, function* () {
       const module = yield* Effect.promise(() => import("./Gateway.js"))
-      const door = yield* live.enterNetwork ?? failed("no network: this platform has none for sandboxes")
+      const door = yield* enter(live, true)
       const gateway = new module.Gateway({
         door,
         upstream: this.upstream(),
@@ -99,11 +141,9 @@ export class SandboxNetwork {
     if (known.size < most) known.add(text)
   }
 
-  /** Tells, once, why there is no network. */
+  /** Tells, once, what could not be attached, and why. */
   notice(): string | undefined {
-    const said = this.failure
-    this.failure = undefined
-    return said === undefined ? undefined : `The hosts that are allowed can't be reached: ${said}.`
+    return this.failures.splice(0).join(" ") || undefined
   }
 
   /** Returns what was reached and refused since the last look. */

@@ -129,10 +129,12 @@ export interface Stopped {
  * @category models
  */
 export interface NetworkDoor {
-  /** The socket that questions for names arrive at. */
-  readonly names: Dgram.Socket
+  /** Opens the socket that questions for names arrive at. */
+  readonly names: () => Promise<Dgram.Socket>
   /** Listens in the sandbox. */
   readonly listen: (address: string, port: number) => Promise<Net.Server>
+  /** Connects to a server in the sandbox. */
+  readonly connect: (address: string, port: number) => Promise<Net.Socket>
   /** Makes a block of IPv4 addresses the sandbox's own, so that connections to these arrive here. */
   readonly own: (block: string) => Promise<void>
   readonly close: () => void
@@ -188,8 +190,14 @@ export interface LiveSandbox {
    * Opens the meter of the sandbox's network, which the caller has to close; undefined where the system counts nothing.
    */
   readonly network: () => NetworkMeter | undefined
-  /** Enters the sandbox's network, which has nothing but its loopback; fails, saying why, where that can't be done. */
-  readonly enterNetwork?: Effect.Effect<NetworkDoor, ExecutionFailed>
+  /**
+   * Enters the sandbox's network, which has nothing but its loopback; fails, saying why, where that can't be done.
+   *
+   * @param isAsked true where programs are to ask for names in it, at 127.0.0.1
+   */
+  readonly enterNetwork?: (isAsked: boolean) => Effect.Effect<NetworkDoor, ExecutionFailed>
+  /** Returns the ports at which servers in the sandbox listen. */
+  readonly listening?: () => ReadonlyArray<number>
 }
 
 /**

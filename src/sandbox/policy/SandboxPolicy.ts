@@ -57,6 +57,17 @@ export interface Rule {
 }
 
 /**
+ * A port of a server in the sandbox, and the port of the machine that leads to it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Published {
+  readonly inside: number
+  readonly outside: number
+}
+
+/**
  * The policy that a sandbox enforces for one directory.
  *
  * @since 0.1.0
@@ -90,6 +101,8 @@ export interface SandboxPolicy {
   readonly asksForNetwork?: true
   /** The hosts that commands may reach, and those that they may not; undefined where they may reach none. */
   readonly hosts?: Hosts
+  /** The ports that are opened on the machine's localhost. */
+  readonly published?: ReadonlyArray<Published>
   /**
    * Tells that commands may use unix sockets: all of them, by which they reach programs outside of the sandbox, or their own
    * and those that `granted` names.

@@ -5,9 +5,13 @@ import * as Https from "node:https"
 import * as Net from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type { Settings } from "../../../src/sandbox/config/SandboxSettings.js"
 import { CurrentUpstream, make, type Upstream } from "../../../src/sandbox/network/Upstream.js"
 import * as Permission from "../../../src/sandbox/permission/Permission.js"
+import * as Listeners from "../../../src/sandbox/platform/Listeners.js"
+import * as NetworkNamespace from "../../../src/sandbox/platform/linux/live/NetworkNamespace.js"
+import { run } from "../../support/cli/Program.js"
 import { has } from "../../support/escape/Ground.js"
 import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalHouse.js"
 import { certificate, key } from "./Certificate.js"
@@ -442,6 +446,105 @@ export const network = (title: string, ground: string): void => {
             assert.isTrue((yield* execute("curl -sS http://good.test/")).blocked)
           }),
         ["other.test"]
+      )
+    )
+
+    /** Starts a server in the background, which answers with its port. */
+    const serve = (port: number, address = "127.0.0.1") =>
+      `'${process.execPath}' -e 'require("http").createServer((_, r) => r.end("inside ${port}")).listen(${port}, "${address}", () => console.log("up"))' >log & until grep -q up log; do sleep 0.05; done`
+
+    /** Returns a port of the machine that nothing listens at. */
+    const freePort = Effect.scoped(listening(Net.createServer()))
+
+    const fetched = (port: number) =>
+      Effect.promise(() =>
+        fetch(`http://127.0.0.1:${port}/`)
+          .then((response) => response.text())
+          .catch(() => "refused")
+      )
+
+    it.live("and servers of the sandbox are told of once, and opened on the machine where that is asked for", () =>
+      Effect.flatMap(Effect.all([freePort, freePort]), ([outside, other]) =>
+        connected(
+          ({ execute, restart }) =>
+            Effect.gen(function* () {
+              yield* execute("true")
+              assert.strictEqual(yield* fetched(outside), "refused")
+              const up = yield* execute(`${serve(8123)}; ${serve(8124, "::1")}; ${serve(8125, "0.0.0.0")}`)
+              assert.match(up.notices?.join() ?? "", new RegExp(`Listening on 8123: .*127.0.0.1:${outside}\\. `))
+              assert.match(up.notices?.join() ?? "", /Listening on 8125: synapse port 8125 opens it to the user/)
+              assert.strictEqual(yield* fetched(outside), "inside 8123")
+              assert.strictEqual(yield* fetched(other), "inside 8124")
+              const many = yield* Effect.all(
+                Array.from({ length: 50 }, () => fetched(outside)),
+                { concurrency: "unbounded" }
+              )
+              assert.deepStrictEqual([...new Set(many)], ["inside 8123"])
+              // One that takes any port is a program's own affair.
+              const given = yield* execute(
+                `perl -MIO::Socket::INET -e 'fork and exit; $l = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:45123"); close STDOUT; close STDERR; sleep 60' >/dev/null 2>&1; sleep 0.3; true`
+              )
+              assert.notMatch(given.notices?.join() ?? "", /Listening/)
+              yield* restart
+              yield* execute(serve(8123))
+              assert.strictEqual(yield* fetched(outside), "inside 8123")
+            }),
+          [],
+          [],
+          {
+            published: [
+              { inside: 8123, outside },
+              { inside: 8124, outside: other }
+            ]
+          }
+        )
+      )
+    )
+
+    it.live("and servers are not opened at a port of the machine that is taken", () =>
+      Effect.scoped(
+        Effect.flatMap(listening(Net.createServer()), (outside) =>
+          connected(
+            ({ execute }) =>
+              Effect.gen(function* () {
+                const { notices = [] } = yield* execute("true")
+                assert.match(notices.join(), /^Port 8123 is not open to the user: .*EADDRINUSE/)
+                // Once alone.
+                assert.isUndefined((yield* execute("true")).notices)
+              }),
+            [],
+            [],
+            { published: [{ inside: 8123, outside }] }
+          )
+        )
+      )
+    )
+
+    it.live("and servers of a sandbox are found and opened from outside", () =>
+      Effect.flatMap(freePort, (outside) =>
+        connected(({ execute }, _, { project }) =>
+          Effect.gen(function* () {
+            yield* execute(serve(8123, "::"))
+            const places = NetworkNamespace.running().filter(({ cwd }) => cwd === Fs.realpathSync(project))
+            assert.strictEqual(places.length, 1)
+            const [place] = places as [NetworkNamespace.Running]
+            // The gateway's own are not among them.
+            assert.deepStrictEqual(
+              Listeners.readOwn(place.inner).map(({ address, port }) => [address, port]),
+              [["::1", 8123]]
+            )
+            assert.include((yield* run(["port"])).stdout, `8123  ${place.cwd}\n`)
+            const none = yield* run(["port", "8122"])
+            assert.match(none.stderr, /No sandbox that runs has a server on port 8122/)
+            const fiber = yield* Effect.fork(run(["port", `8123:${outside}`]))
+            const body = yield* Effect.repeat(Effect.delay(fetched(outside), 50), {
+              until: (text) => text !== "refused"
+            })
+            assert.strictEqual(body, "inside 8123")
+            yield* Fiber.interrupt(fiber)
+            assert.strictEqual(yield* fetched(outside), "refused")
+          })
+        )
       )
     )
 

@@ -12,6 +12,7 @@ import * as ProcessTable from "../../../../session/ProcessTable.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import * as Listeners from "../../Listeners.js"
 import * as NetworkMeter from "../../NetworkMeter.js"
 import type { LiveSandbox, Mask } from "../../SandboxPlatform.js"
 import type * as TemporaryDirectory from "../../TemporaryDirectory.js"
@@ -227,6 +228,7 @@ export const make = (options: {
   let tables = 0
 
   const placeholder = new RegExp(`/${Path.basename(plan.path)}/placeholders/(?:file(?:-\\w+)?|directory)$`)
+  let listeners: Listeners.Watch | undefined
   const first = () => {
     inner ??= find(pid)
     return inner
@@ -494,17 +496,24 @@ export const make = (options: {
       const inner = first()
       return inner === undefined ? undefined : NetworkMeter.open(inner)
     },
-    enterNetwork: Effect.suspend(() => {
+    enterNetwork: (isAsked) =>
+      Effect.suspend(() => {
+        const inner = first()
+        if (inner === undefined) return fail("no network: the sandbox has ended")
+        if (level === "single" || nsenter === undefined) return fail("no network: this sandbox can't be entered")
+        return Effect.zipRight(
+          isAsked ? nameServer : Effect.void,
+          Effect.tryPromise({
+            try: async () => (await import("./NetworkNamespace.js")).enter({ outer: pid, inner, level, nsenter }),
+            catch: (error) => fail(`no network: ${(error as Error).message}`)
+          })
+        )
+      }),
+    listening: () => {
       const inner = first()
-      if (inner === undefined) return fail("no network: the sandbox has ended")
-      if (level === "single" || nsenter === undefined) return fail("no network: this sandbox can't be entered")
-      return Effect.zipRight(
-        nameServer,
-        Effect.tryPromise({
-          try: async () => (await import("./NetworkNamespace.js")).enter({ outer: pid, inner, level, nsenter }),
-          catch: (error) => fail(`no network: ${(error as Error).message}`)
-        })
-      )
-    })
+      if (inner === undefined) return []
+      listeners ??= new Listeners.Watch(inner)
+      return listeners.ports()
+    }
   }
 }

@@ -3,6 +3,8 @@ import * as ChildProcess from "node:child_process"
 import type * as Dgram from "node:dgram"
 import * as Fs from "node:fs"
 import type * as Net from "node:net"
+import * as Attempt from "../../../../domain/Attempt.js"
+import * as ProcessTable from "../../../../session/ProcessTable.js"
 import type { NetworkDoor } from "../../SandboxPlatform.js"
 import type { Level } from "../start/Launch.js"
 
@@ -12,6 +14,26 @@ export interface Place {
   readonly inner: number
   readonly level: Level
   readonly nsenter: string
+}
+
+/** A sandbox that runs, and the directory that it was started in. */
+export interface Running extends Omit<Place, "nsenter"> {
+  readonly cwd: string
+}
+
+const namespaceOf = (pid: number | "self", kind: "net" | "user"): string | undefined =>
+  Attempt.orUndefined(() => Fs.readlinkSync(`/proc/${pid}/ns/${kind}`))
+
+/** Finds the sandboxes of this user that run: bubblewrap's processes with a network of their own. */
+export const running = (): ReadonlyArray<Running> => {
+  const own = namespaceOf("self", "net")
+  return ProcessTable.list().flatMap(({ parent, pid }) => {
+    const network = namespaceOf(pid, "net")
+    if (network === undefined || network === own || namespaceOf(parent, "net") !== own) return []
+    if (ProcessTable.nameOf(parent) !== "bwrap") return []
+    const level = namespaceOf(parent, "user") === namespaceOf("self", "user") ? "mount" : "user"
+    return [{ inner: pid, outer: parent, level, cwd: ProcessTable.cwdOf(pid) }]
+  })
 }
 
 /** A socket is closed here once it is handed over, or it would go on accepting. */
@@ -28,6 +50,12 @@ process.on("message", ({ id, kind, address, port, block }) => {
     const socket = dgram.createSocket("udp4").once("error", fail)
     return socket.bind(port, address, () => process.send({ id }, socket, () => socket.close()))
   }
+  if (kind === "connect") {
+    // Paused, or its first bytes would stay here.
+    const socket = new net.Socket({ allowHalfOpen: true }).once("error", fail)
+    socket.pause()
+    return socket.connect(port, address, () => process.send({ id }, socket))
+  }
   const server = net.createServer((socket) => socket.resetAndDestroy()).once("error", fail)
   server.listen({ port, host: address, backlog: 4096 }, () => process.send({ id }, server, () => server.close()))
 })
@@ -40,12 +68,12 @@ interface Message {
   readonly message?: string
 }
 
-type Handle = Dgram.Socket | Net.Server | undefined
+type Handle = Dgram.Socket | Net.Server | Net.Socket | undefined
 
-/** Starts the process, and opens the socket for questions. */
+/** Starts the process. */
 export const enter = async ({ inner, level, nsenter, outer }: Place): Promise<NetworkDoor> => {
-  const namespace = (pid: number | "self") => Fs.readlinkSync(`/proc/${pid}/ns/net`)
-  if (namespace(inner) === namespace("self")) throw new Error("the sandbox has the machine's own network")
+  if (namespaceOf(inner, "net") === namespaceOf("self", "net"))
+    throw new Error("the sandbox has the machine's own network")
   const words = [
     ...(level === "user" ? [nsenter, "-t", String(outer), "--user", "--preserve-credentials", "--"] : []),
     ...[nsenter, "-t", String(inner), "--net", "--", process.execPath, "-e", program]
@@ -86,15 +114,13 @@ export const enter = async ({ inner, level, nsenter, outer }: Place): Promise<Ne
   }
   try {
     await answered(0)
-    const names = await ask<Dgram.Socket>({ kind: "names", address: "127.0.0.1", port: 53 })
     return {
-      names,
+      names: () => ask<Dgram.Socket>({ kind: "names", address: "127.0.0.1", port: 53 }),
       listen: (address, port) => ask<Net.Server>({ kind: "listen", address, port }),
+      connect: async (address, port) =>
+        Object.assign(await ask<Net.Socket>({ kind: "connect", address, port }), { allowHalfOpen: true }),
       own: async (block) => void (await ask({ kind: "own", block })),
-      close: () => {
-        names.close()
-        close()
-      }
+      close
     }
   } catch (error) {
     close()

@@ -1,0 +1,71 @@
+/** The action of `synapse port`: opens the port of a server in a sandbox that runs, which need not know of it. */
+import * as Effect from "effect/Effect"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as Publisher from "../sandbox/network/Publisher.js"
+import * as Listeners from "../sandbox/platform/Listeners.js"
+import * as NetworkNamespace from "../sandbox/platform/linux/live/NetworkNamespace.js"
+import * as Programs from "../sandbox/platform/linux/start/Programs.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
+import * as Name from "../sandbox/policy/Name.js"
+import type { Published } from "../sandbox/policy/SandboxPolicy.js"
+import * as ProcessTable from "../session/ProcessTable.js"
+import * as Action from "./Action.js"
+import { complain, print } from "./Answer.js"
+
+/** Returns the sandboxes that run with the ports of their servers; those of this directory first. */
+const servers = () => {
+  const cwd = process.cwd()
+  const isHere = (place: NetworkNamespace.Running) =>
+    HostPath.isWithin(place.cwd, cwd) || HostPath.isWithin(cwd, place.cwd)
+  const all = NetworkNamespace.running().map((place) => ({
+    place,
+    ports: [...new Set(Listeners.readOwn(place.inner).map(({ port }) => port))].sort((a, b) => a - b)
+  }))
+  return [...all.filter(({ place }) => isHere(place)), ...all.filter(({ place }) => !isHere(place))]
+}
+
+const list = Effect.gen(function* () {
+  const lines = servers().flatMap(({ place, ports }) => ports.map((port) => `${port}  ${Name.of(place.cwd)}`))
+  yield* print("stdout", lines.length === 0 ? "No server listens in a sandbox that runs." : lines.join("\n"))
+  return ExitCode.success
+})
+
+/** Waits until a process has ended. */
+const ended = (pid: number): Effect.Effect<void> =>
+  Effect.suspend(() => (ProcessTable.isThere(pid) ? Effect.delay(ended(pid), 500) : Effect.void))
+
+const attempt = <A>(start: () => Promise<A>) => Effect.tryPromise({ try: start, catch: (error) => error as Error })
+
+const open = (port: Published) =>
+  Effect.gen(function* () {
+    const { inside, outside } = port
+    const found = servers().filter(({ ports }) => ports.includes(inside))
+    const [first, second] = found
+    if (first === undefined) {
+      return yield* complain(`No sandbox that runs has a server on port ${inside}. Those that there are: synapse port`)
+    }
+    const { nsenter } = Programs.find("")
+    if (nsenter === undefined) return yield* complain("nsenter was not found: install util-linux.")
+    const door = yield* Effect.acquireRelease(
+      attempt(() => NetworkNamespace.enter({ ...first.place, nsenter })),
+      ({ close }) => Effect.sync(close)
+    )
+    yield* Effect.acquireRelease(
+      attempt(() => Publisher.open(door, port)),
+      (server) => Effect.sync(() => server.close())
+    )
+    const others = second === undefined ? "" : `; ${found.length - 1} more sandboxes have one`
+    yield* print(
+      "stderr",
+      `synapse: http://127.0.0.1:${outside} leads to port ${inside} of the sandbox in ${Name.of(first.place.cwd)}${others}. Ctrl-C ends that.`
+    )
+    yield* ended(first.place.inner)
+    yield* print("stderr", "synapse: the sandbox has ended")
+    return ExitCode.success
+  }).pipe(
+    Effect.scoped,
+    Effect.catchAll(({ message }) => complain(`Port ${port.inside} can't be opened: ${message}.`))
+  )
+
+/** Opens a port until the sandbox or the program ends; lists the ports where none is given. */
+export const run = (port: Published | undefined) => Action.run(port === undefined ? list : open(port))
