@@ -6,6 +6,8 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -19,6 +21,7 @@ import * as RunLimits from "../agent/loop/RunLimits.js"
 import * as LiveModelProvider from "../agent/model/LiveModelProvider.js"
 import { type Model, ModelProvider } from "../agent/model/ModelProvider.js"
 import * as ModelSettings from "../agent/model/ModelSettings.js"
+import * as Snapshots from "../agent/Snapshots.js"
 import * as OpenSession from "../agent/transcript/OpenSession.js"
 import * as Recorder from "../agent/transcript/Recorder.js"
 import * as Sessions from "../agent/transcript/Sessions.js"
@@ -33,6 +36,8 @@ import { TodoStore } from "../extension/TodoStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
+import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
+import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import { RunEvent } from "../terminal/RunEvent.js"
 import { Toolset } from "../toolset/Toolset.js"
@@ -206,7 +211,7 @@ const renewed =
   "(This session is resumed. The shell is a new one: its directory, its variables, its background processes and its files of output are not those of before. Files and the list of tasks are as they were left, unless somebody has changed them.)"
 
 /** Returns the real path of the directory that the shell starts in. */
-const directoryOf = (given: Given): Effect.Effect<string, ConfigError | WrongUsage> =>
+const directoryOf = (given: Pick<Given, "cwd">): Effect.Effect<string, ConfigError | WrongUsage> =>
   Option.match(given.cwd, {
     onNone: () => Effect.suspend(Setting.currentDirectory),
     onSome: (cwd) =>
@@ -222,6 +227,13 @@ const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSe
   if (Option.isSome(given.cwd)) return directoryOf(given)
   const gone = `The directory of the session ${id} is gone: ${ForeignText.line(cwd, 300)}. Name another one with --cwd.`
   return HostPath.isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ reason: gone }))
+}
+
+/** Returns a test for files that commands can't read. */
+const hiddenBy = (policy: SandboxPolicy | undefined): ((path: string) => boolean) => {
+  if (policy === undefined) return () => false
+  const { decide } = PolicyDecision.make(policy)
+  return (path) => !decide(path, "read").allowed
 }
 
 /** Reads the AGENTS.md files of the user and of the project, and says which. */
@@ -272,6 +284,17 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         : Effect.void
     )
     const app = yield* App
+    const scope = yield* Effect.scope
+    const { home } = yield* SandboxSettings.SandboxSettings
+    let snapshot: Fiber.Fiber<Snapshots.Begun> | undefined
+    let hasRun = false
+    const keepChanges = Effect.suspend(() => {
+      if (snapshot === undefined) return Effect.void
+      // A run without a command has changed nothing: a snapshot that is not ready yet is none.
+      return Effect.flatMap(hasRun ? Fiber.await(snapshot) : Fiber.interrupt(snapshot), (exit) =>
+        Exit.isSuccess(exit) ? exit.value.end : Effect.void
+      )
+    })
     yield* WithoutSandbox.tell(given)
     const running = Effect.gen(function* () {
       const loop = yield* AgentLoop.AgentLoop
@@ -279,6 +302,12 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       const commands = (yield* CommandRegistry).listed()
       const todos = yield* TodoStore
       yield* todos.set(transcript.todos)
+      const policy = given.plan ? undefined : yield* Effect.option((yield* SandboxManager).inForce)
+      // While the model thinks about its first command.
+      if (policy !== undefined && Option.isSome(policy)) {
+        const isHidden = hiddenBy(policy.value?.policy)
+        snapshot = yield* Effect.forkIn(Snapshots.begin({ home, cwd }, id, isHidden), scope)
+      }
       yield* loop
         .run({
           prompt,
@@ -298,6 +327,10 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         .pipe(
           Stream.runForEach((event) =>
             Effect.gen(function* () {
+              if (event._tag === "ToolStarted" && snapshot !== undefined) {
+                hasRun = true
+                yield* Fiber.await(snapshot)
+              }
               if (event._tag === "ToolEnded") yield* recorder.takeTodos((yield* todos.get).todos)
               yield* recorder.take(event)
               yield* report.take(event)
@@ -324,7 +357,8 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         })
       )
     )
-    yield* running
+    // What the shell's processes did last is among it.
+    yield* Effect.ensuring(running, keepChanges)
     const told = report.end()
     if (told === undefined) return yield* complain("the agent ended without saying how")
     const code = AgentReport.exitCodeOf(told.ending)

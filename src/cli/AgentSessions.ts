@@ -1,18 +1,23 @@
 /** The actions of `synapse agent list`, `show` and `remove`. */
-import type * as Prompt from "@effect/ai/Prompt"
+import * as Fs from "node:fs"
+import * as Prompt from "@effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as History from "../agent/loop/History.js"
+import * as Snapshots from "../agent/Snapshots.js"
 import * as OpenSession from "../agent/transcript/OpenSession.js"
 import * as Sessions from "../agent/transcript/Sessions.js"
 import type { Transcript } from "../agent/transcript/Transcript.js"
 import * as Entry from "../agent/transcript/Transcript.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
+import * as Setting from "../domain/Setting.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Action from "./Action.js"
 import * as AgentText from "./AgentText.js"
-import { print, write } from "./Answer.js"
+import { complain, end, print, write } from "./Answer.js"
+import { Stdio } from "./Stdio.js"
 
 /** Runs an action over the directory of the sessions. */
 const run = <R>(action: (directory: string) => Effect.Effect<number, Sessions.NoSession, R>) =>
@@ -168,4 +173,52 @@ export const remove = (given: { readonly id: string }) =>
       yield* print("stdout", `Removed the session ${id}`)
       return ExitCode.success
     })
+  )
+
+const words: Readonly<Record<Snapshots.Outcome["state"], string>> = {
+  restored: "restored",
+  removed: "removed",
+  "changed since": "left, for it was changed since",
+  failed: "left, for it can't be written"
+}
+
+const notCovered = ({ large = 0 }: Snapshots.Turn): string =>
+  [
+    "Not among it: ignored and hidden files, repositories within, commits",
+    ...(large === 0 ? [] : [`${large} file${large === 1 ? "" : "s"} of more than 10 MiB`])
+  ].join(", ")
+
+/** Tells the model of a session that its changes were taken back. */
+const note = (directory: string, session: string, outcomes: ReadonlyArray<Snapshots.Outcome>) => {
+  const lines = outcomes.slice(0, 50).map(({ path, state }) => `${words[state]}: ${ForeignText.word(path, 300)}`)
+  const more = outcomes.length > lines.length ? [`… ${outcomes.length - lines.length} more`] : []
+  const text = ["(The user took back what your last turn changed.", ...lines, ...more, ")"].join("\n")
+  const message = Prompt.userMessage({ content: [Prompt.textPart({ text })] })
+  return OpenSession.resume(directory, session, ({ writer }) =>
+    Either.isLeft(writer) ? Effect.void : Effect.ignore(writer.right.append({ type: "message", message }))
+  ).pipe(Effect.ignore)
+}
+
+/** Takes back what the last turn in a directory changed, or shows it. */
+export const undo = (given: Option.Option<string>, isShown: boolean) =>
+  Effect.flatMap(SandboxSettings.SandboxSettings, ({ home }) =>
+    Effect.gen(function* () {
+      const cwd = Option.isSome(given) ? Fs.realpathSync(given.value) : yield* Setting.currentDirectory()
+      const { diff, turn, undo } = yield* Snapshots.last({ home, cwd })
+      if (isShown) {
+        const { isTerminal } = yield* Stdio
+        yield* write("stdout", AgentText.harmless(yield* diff, isTerminal("stdout")))
+        return ExitCode.success
+      }
+      const outcomes = yield* undo
+      yield* note(Sessions.directoryIn(home), turn.session, outcomes)
+      for (const { path, state } of outcomes) yield* print("stdout", `${words[state]}: ${ForeignText.word(path, 300)}`)
+      yield* print("stderr", `${notCovered(turn)}.`)
+      const isWhole = outcomes.every(({ state }) => state === "restored" || state === "removed")
+      return isWhole ? ExitCode.success : ExitCode.failure
+    })
+  ).pipe(
+    Effect.catchTag("NoSnapshot", ({ reason }) => complain(reason)),
+    end,
+    Effect.provide(SandboxSettings.layerFromEnv())
   )

@@ -301,6 +301,8 @@ export const all: ReadonlyArray<Subcommand> = [
       plan: flag("plan").pipe(
         withDescription("Only read, and end with a plan. synapse agent --continue carries it out.")
       ),
+      undo: flag("undo").pipe(withDescription("Take back what the last turn in this directory changed.")),
+      diff: flag("diff").pipe(withDescription("Show what --undo would take back.")),
       noInstructions: flag("no-instructions").pipe(withDescription("Leave out what AGENTS.md files say.")),
       ...session,
       prompt: repeated(operand("prompt")).pipe(
@@ -308,15 +310,22 @@ export const all: ReadonlyArray<Subcommand> = [
         withDescription("What to do, in one argument. It may come from stdin; with both, stdin follows the argument.")
       )
     },
-    ({ prompt, ...given }) =>
-      checked(
-        given,
-        Option.isSome(given.resume) && given.continues
-          ? new WrongUsage({ message: "Give either --resume or --continue: not both." })
-          : given.plan && given.noSandbox
-            ? new WrongUsage({ message: "--plan needs the sandbox, which keeps commands from writing." })
-            : later(loadAgent, (actions) => actions.run(given, prompt))
-      ),
+    ({ diff, prompt, undo, ...given }) => {
+      const isBack = diff || undo
+      const conflicts: ReadonlyArray<readonly [isSo: boolean, message: string]> = [
+        [Option.isSome(given.resume) && given.continues, "Give either --resume or --continue: not both."],
+        [given.plan && given.noSandbox, "--plan needs the sandbox, which keeps commands from writing."],
+        [isBack && (diff === undo || prompt.length > 0), "--undo and --diff stand alone, without a prompt."]
+      ]
+      const message = conflicts.find(([isSo]) => isSo)?.[1]
+      if (message !== undefined) return new WrongUsage({ message })
+      return isBack
+        ? later(loadSessions, (actions) => actions.undo(given.cwd, diff))
+        : checked(
+            given,
+            later(loadAgent, (actions) => actions.run(given, prompt))
+          )
+    },
     { text: "prompt" }
   ),
   define(

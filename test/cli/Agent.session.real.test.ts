@@ -142,6 +142,45 @@ describe("the session of synapse agent", () => {
     )
   )
 
+  it("takes back what the last turn changed, and tells the model", () =>
+    using(
+      [
+        bash("echo new > new; echo 2 > old; echo 2 > mine"),
+        ModelServer.text("done"),
+        ModelServer.text("nothing changed"),
+        ModelServer.text("I see")
+      ],
+      async (place) => {
+        const file = (name: string) => path.join(place.cwd, name)
+        for (const name of ["old", "mine"]) fs.writeFileSync(file(name), "1\n")
+        await place.agent("go")
+        await place.agent("and now?")
+        fs.writeFileSync(file("mine"), "3\n")
+        assert.match((await place.about("--diff")).stdout, /^\+\+\+ b\/new$/m)
+        assert.deepStrictEqual(await place.about("--undo"), {
+          exitCode: 1,
+          stdout: "removed: new\nleft, for it was changed since: mine\nrestored: old\n",
+          stderr: "Not among it: ignored and hidden files, repositories within, commits.\n"
+        })
+        assert.deepStrictEqual(fs.readdirSync(place.cwd), ["mine", "old"])
+        assert.deepStrictEqual(
+          [fs.readFileSync(file("mine"), "utf8"), fs.readFileSync(file("old"), "utf8")],
+          ["3\n", "1\n"]
+        )
+        const [first = ""] = place
+          .ids()
+          .filter((id) =>
+            fs.readFileSync(path.join(place.home, "sessions", `${id}.jsonl`), "utf8").includes("took back")
+          )
+        await place.agent("--resume", first, "why?")
+        assert.include(
+          JSON.stringify(place.server.requests.at(-1)?.body.messages),
+          "The user took back what your last turn changed."
+        )
+        assert.strictEqual((await place.about("--undo", "--diff")).exitCode, 2)
+      }
+    ))
+
   it("tells the model what AGENTS.md says, and the user that it does, unless told not to", () =>
     using([ModelServer.text("a"), ModelServer.text("b"), ModelServer.text("c")], async (place) => {
       fs.writeFileSync(path.join(place.cwd, "AGENTS.md"), "Answer in French.")

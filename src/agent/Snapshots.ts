@@ -1,0 +1,428 @@
+/**
+ * Keeps what a directory holds before and after a run, so that what the run changed can be shown and taken back.
+ *
+ * The files are git objects in a store of Synapse's own. git gets neither the repository's settings nor the user's, so that
+ * no command, filter or hook which they name is run.
+ */
+import * as ChildProcess from "node:child_process"
+import * as Crypto from "node:crypto"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Attempt from "../domain/Attempt.js"
+import * as Slices from "../domain/Slices.js"
+import * as Directories from "../files/Directories.js"
+
+/** The bounds of a snapshot, and of each call of git: its output, and its time in ms. Of a store: its size, its age, and its turns. */
+const most = { files: 20_000, bytes: 256 * 1024 ** 2, fileBytes: 10 * 1024 ** 2, output: 32 * 1024 ** 2, time: 15_000 }
+const mostOfStore = { kibibytes: 1024 ** 2, age: 30 * 24 * 3600_000, turns: 20 }
+
+/** Where git is looked for: a `PATH` may name directories that commands can write. */
+const programs = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git", "/run/current-system/sw/bin/git"]
+
+/** The reason for which there is no snapshot, or nothing can be taken back. */
+export class NoSnapshot extends Schema.TaggedError<NoSnapshot>("synapse/NoSnapshot")("NoSnapshot", {
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
+const Turn = Schema.parseJson(
+  Schema.Struct({
+    session: Schema.String,
+    /** When it began, in ms since 1970. */
+    time: Schema.Number,
+    /** The directory that the paths of its trees are relative to. */
+    root: Schema.String,
+    before: Schema.optional(Schema.String),
+    /** Undefined while it runs, and if it was killed. */
+    after: Schema.optional(Schema.String),
+    /** The files that are too large. */
+    large: Schema.optional(Schema.Number),
+    /** Why there is no snapshot. */
+    problem: Schema.optional(Schema.String)
+  })
+)
+
+/** A run that changed something, or could not be kept. */
+export type Turn = typeof Turn.Type
+
+export interface Place {
+  /** The directory of Synapse's own files. */
+  readonly home: string
+  /** The real path of the working directory. */
+  readonly cwd: string
+}
+
+/** A file of a snapshot: its mode in git, and the id of its content. */
+interface Entry {
+  readonly mode: string
+  readonly id: string
+}
+
+/** A file that differs. Its path is relative, and each of its characters is a byte. */
+export interface Change {
+  readonly path: string
+  readonly before: Entry | undefined
+  readonly after: Entry | undefined
+}
+
+/** What became of a change that was to be taken back. */
+export interface Outcome {
+  readonly path: string
+  readonly state: "restored" | "removed" | "changed since" | "failed"
+}
+
+const storeOf = ({ cwd, home }: Place): string =>
+  Path.join(home, "snapshots", Crypto.createHash("sha256").update(cwd).digest("hex").slice(0, 16))
+
+const reasonOf = (error: unknown): string => {
+  const { code, killed, message, stderr } = error as ChildProcess.ExecFileException & { readonly stderr?: string }
+  if (killed === true) return `git took longer than ${most.time / 1000} seconds`
+  if (String(code) === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
+    return `more than ${most.output / 1024 ** 2} MiB of names or changes`
+  return stderr === undefined || stderr === "" ? message : `git: ${stderr.trim()}`
+}
+
+/** Runs git over a store. */
+class Git {
+  private readonly program = programs.find((path) => Fs.existsSync(path))
+  readonly directory: string
+
+  constructor(
+    private readonly store: string,
+    private readonly cwd: string,
+    private readonly root: string,
+    private readonly index: string
+  ) {
+    this.directory = Path.join(store, "git")
+  }
+
+  run(args: ReadonlyArray<string>, input = "", index = this.index): Effect.Effect<string, NoSnapshot> {
+    const { program } = this
+    if (program === undefined) return new NoSnapshot({ reason: "git is not installed" })
+    return Effect.async<string, NoSnapshot>((resume) => {
+      const child = ChildProcess.execFile(
+        program,
+        ["-c", "core.looseCompression=0", "-c", "core.quotePath=false", ...args],
+        {
+          cwd: this.cwd,
+          encoding: "latin1",
+          maxBuffer: most.output,
+          timeout: most.time,
+          killSignal: "SIGKILL",
+          env: {
+            PATH: "/usr/bin:/bin",
+            HOME: this.store,
+            LC_ALL: "C",
+            GIT_DIR: this.directory,
+            GIT_WORK_TREE: this.root,
+            GIT_INDEX_FILE: Path.join(this.directory, index),
+            GIT_CONFIG_NOSYSTEM: "1",
+            GIT_CONFIG_GLOBAL: "/dev/null"
+          }
+        },
+        (error, stdout) => resume(error === null ? Effect.succeed(stdout) : new NoSnapshot({ reason: reasonOf(error) }))
+      )
+      child.stdin?.on("error", () => {}).end(input, "latin1")
+      return Effect.sync(() => void child.kill("SIGKILL"))
+    })
+  }
+
+  /** Makes the store, unless it is there. Contents are kept as they are, whatever attributes the repository has. */
+  readonly open = Effect.suspend(() => {
+    if (Fs.existsSync(this.directory)) return Effect.void
+    Directories.make(Path.join(this.store, "turns"))
+    return Effect.map(this.run(["init", "--quiet", "--template="]), () => {
+      Fs.mkdirSync(Path.join(this.directory, "info"))
+      Fs.writeFileSync(
+        Path.join(this.directory, "info/attributes"),
+        "* -text -eol -ident -filter -working-tree-encoding !diff\n"
+      )
+    })
+  })
+}
+
+const nameOf = (bytes: string): Buffer => Buffer.from(bytes, "latin1")
+const within = (directory: string, path: string): Buffer => Buffer.concat([Buffer.from(`${directory}/`), nameOf(path)])
+const lookAt = (path: Buffer): Fs.Stats | undefined => Attempt.orUndefined(() => Fs.lstatSync(path))
+const split = (text: string): ReadonlyArray<string> => text.split("\0").filter((path) => path !== "")
+
+/** Returns the top of the working tree around a directory, whose ignored files are left out; else the directory. */
+const rootOf = (cwd: string): string => {
+  for (let at = cwd; ; at = Path.dirname(at)) {
+    if (Fs.existsSync(Path.join(at, ".git"))) return at
+    if (at === Path.dirname(at)) return cwd
+  }
+}
+
+/** Writes the tree of what the directory holds now. */
+const treeOf = (git: Git, { cwd }: Place, isHidden: (path: string) => boolean) =>
+  Effect.gen(function* () {
+    // Over an index that is missing, all files are others: git then follows no link, and enters no other repository.
+    const present = split(yield* git.run(["ls-files", "-z", "--others", "--exclude-standard"], "", "none"))
+    if (present.length > most.files) {
+      return yield* new NoSnapshot({ reason: `the directory has more than ${most.files} files` })
+    }
+    const kept: Array<string> = []
+    let bytes = 0
+    let large = 0
+    yield* Slices.run(function* () {
+      for (const path of present) {
+        yield
+        const whole = within(cwd, path)
+        const stats = path.endsWith("/") ? undefined : lookAt(whole)
+        if (stats === undefined || isHidden(whole.toString())) continue
+        if (stats.size > most.fileBytes) large++
+        else {
+          bytes += stats.size
+          kept.push(path)
+        }
+      }
+    })
+    if (bytes > most.bytes) {
+      return yield* new NoSnapshot({ reason: `the directory holds more than ${most.bytes / 1024 ** 2} MiB` })
+    }
+    const gone = split(yield* git.run(["ls-files", "-z"])).filter((path) => lookAt(within(cwd, path)) === undefined)
+    yield* git.run(["update-index", "-z", "--force-remove", "--stdin"], gone.join("\0"))
+    yield* git.run(["update-index", "-z", "--add", "--replace", "--stdin"], kept.join("\0"))
+    return { large, tree: (yield* git.run(["write-tree"])).trim() }
+  })
+
+const turnsOf = (store: string): ReadonlyArray<string> =>
+  Attempt.orElse(() => Fs.readdirSync(Path.join(store, "turns")), [])
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .map((name) => Path.join(store, "turns", name))
+
+const write = (path: string, turn: Turn): void => {
+  Fs.writeFileSync(`${path}.new`, Schema.encodeSync(Turn)(turn), { mode: 0o600 })
+  Fs.renameSync(`${path}.new`, path)
+}
+
+/** Removes stores that were not used for long, and this one if it has become too large. */
+const prune = (git: Git, store: string) =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const around = Path.dirname(store)
+    for (const name of Attempt.orElse(() => Fs.readdirSync(around), [])) {
+      const path = Path.join(around, name)
+      const used = lookAt(Buffer.from(`${path}/turns`))?.mtimeMs ?? 0
+      if (path !== store && now - used > mostOfStore.age) Fs.rmSync(path, { recursive: true, force: true })
+    }
+    for (const path of turnsOf(store).slice(0, -mostOfStore.turns)) Fs.rmSync(path, { force: true })
+    const size = Fs.existsSync(git.directory) ? yield* git.run(["count-objects", "-v"]) : ""
+    if (Number(/^size: (\d+)/m.exec(size)?.[1] ?? 0) > mostOfStore.kibibytes) Fs.rmSync(store, { recursive: true })
+  })
+
+/** A run whose directory was looked at before it changes anything. */
+export interface Begun {
+  /** Keeps what the directory holds now that the run has ended. */
+  readonly end: Effect.Effect<void>
+}
+
+/**
+ * Keeps what a directory holds before a run. It never fails: the turn then says why it can't be taken back.
+ *
+ * @param isHidden tests for files that commands can't read or write, which are not kept
+ */
+export const begin = (place: Place, session: string, isHidden: (path: string) => boolean): Effect.Effect<Begun> =>
+  Effect.gen(function* () {
+    const store = storeOf(place)
+    const time = yield* Clock.currentTimeMillis
+    const root = rootOf(place.cwd)
+    const index = `index.${session}`
+    const git = new Git(store, place.cwd, root, index)
+    const path = Path.join(store, "turns", `${time}-${session}.json`)
+    const kept = Effect.gen(function* () {
+      yield* prune(git, store)
+      yield* git.open
+      Attempt.ignore(() => Fs.copyFileSync(Path.join(git.directory, "index"), Path.join(git.directory, index)))
+      return yield* treeOf(git, place, isHidden)
+    })
+    const before = yield* Effect.either(kept)
+    const turn = { session, time, root }
+    const keep = (turn: Turn) => Effect.sync(() => Attempt.ignore(() => write(path, turn)))
+    if (before._tag === "Left") {
+      Attempt.ignore(() => Directories.make(Path.dirname(path)))
+      yield* keep({ ...turn, problem: before.left.reason })
+      return { end: Effect.void }
+    }
+    const { large, tree } = before.right
+    const begun = { ...turn, before: tree, large }
+    yield* keep(begun)
+    return {
+      end: Effect.gen(function* () {
+        const after = yield* Effect.either(treeOf(git, place, isHidden))
+        Attempt.ignore(() => Fs.renameSync(Path.join(git.directory, index), Path.join(git.directory, "index")))
+        if (after._tag === "Left") return yield* keep({ ...begun, problem: after.left.reason })
+        // A run that has changed nothing leaves the one before it to be taken back.
+        if (after.right.tree === tree) return Attempt.ignore(() => Fs.rmSync(path))
+        yield* keep({ ...begun, after: after.right.tree, large: Math.max(large, after.right.large) })
+      })
+    }
+  }).pipe(Effect.catchAllDefect((defect) => Effect.as(Effect.logDebug("no snapshot", defect), { end: Effect.void })))
+
+/** The last turn of a directory that changed something, and its changes. */
+export interface Last {
+  readonly turn: Turn
+  readonly changes: ReadonlyArray<Change>
+  /** Returns the changes as a diff. */
+  readonly diff: Effect.Effect<string, NoSnapshot>
+  /** Takes the changes back. A file that is not as the turn left it stays as it is. */
+  readonly undo: Effect.Effect<ReadonlyArray<Outcome>, NoSnapshot>
+}
+
+/** Finds the last turn of a directory that changed something. */
+export const last = (place: Place): Effect.Effect<Last, NoSnapshot> =>
+  Effect.gen(function* () {
+    const store = storeOf(place)
+    const path = turnsOf(store).at(-1)
+    const turn =
+      path === undefined ? undefined : Attempt.orUndefined(() => Schema.decodeSync(Turn)(Fs.readFileSync(path, "utf8")))
+    if (path === undefined || turn === undefined) {
+      return yield* new NoSnapshot({ reason: "No turn here has changed anything that could be taken back." })
+    }
+    const { after, before, problem, root, session } = turn
+    if (problem !== undefined) {
+      return yield* new NoSnapshot({ reason: `The last turn (session ${session}) can't be taken back: ${problem}.` })
+    }
+    if (before === undefined || after === undefined) {
+      const reason = `The last turn (session ${session}) runs, or was killed: its changes can't be told from yours. git diff shows both.`
+      return yield* new NoSnapshot({ reason })
+    }
+    const git = new Git(store, place.cwd, root, "none")
+    const raw = split(yield* git.run(["diff-tree", "-r", "-z", "--no-renames", "--raw", before, after]))
+    const changes = raw.flatMap((text, at): ReadonlyArray<Change> => {
+      const [, modeBefore = "", mode = "", idBefore = "", id = ""] =
+        /^:(\d+) (\d+) (\w+) (\w+) [AMDT]$/.exec(text) ?? []
+      const path = raw[at + 1]
+      if (at % 2 !== 0 || path === undefined) return []
+      const entry = (mode: string, id: string) => (mode === "000000" ? undefined : { mode, id })
+      return [{ path, before: entry(modeBefore, idBefore), after: entry(mode, id) }]
+    })
+    return {
+      turn,
+      changes,
+      diff: Effect.map(git.run(["diff", "--no-color", "--no-ext-diff", "--no-renames", before, after]), (text) =>
+        nameOf(text).toString()
+      ),
+      undo: Effect.gen(function* () {
+        const outcomes: Array<Outcome> = []
+        const isRemoval = ({ before }: Change) => before === undefined
+        // What a directory holds goes before the file that was in its place comes back.
+        for (const change of [...changes.filter(isRemoval).reverse(), ...changes.filter((one) => !isRemoval(one))]) {
+          const { before } = change
+          const content = before === undefined ? "" : yield* git.run(["cat-file", "blob", before.id])
+          const state = Attempt.orElse(() => takeBack(root, change, nameOf(content)), "failed" as const)
+          outcomes.push({ path: nameOf(change.path).toString(), state })
+        }
+        if (outcomes.every(({ state }) => state === "restored" || state === "removed")) Fs.rmSync(path)
+        return outcomes
+      })
+    }
+  })
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
+
+/** Uses the directory of a path, in which no link leads elsewhere. */
+const inParent = <A>(
+  root: string,
+  names: ReadonlyArray<string>,
+  mayMake: boolean,
+  use: (at: (name: string) => Buffer) => A
+): A => {
+  let directory = root
+  const open = (path: string | Buffer) => Fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  const fds = [open(root)]
+  try {
+    const at = (name: string): Buffer =>
+      within(process.platform === "linux" ? `/proc/self/fd/${fds.at(-1)}` : directory, name)
+    for (const name of names) {
+      if (mayMake) Attempt.ignore(() => Fs.mkdirSync(at(name)))
+      fds.push(open(at(name)))
+      directory = `${directory}/${name}`
+    }
+    return use(at)
+  } finally {
+    for (const fd of fds) Fs.closeSync(fd)
+  }
+}
+
+const readFile = (path: Buffer): Buffer => {
+  const fd = Fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    return Fs.readFileSync(fd)
+  } finally {
+    Fs.closeSync(fd)
+  }
+}
+
+const entryOf = (path: Buffer): { readonly entry: Entry; readonly mode: number } | undefined | "other" => {
+  const stats = lookAt(path)
+  if (stats === undefined) return undefined
+  const isLink = stats.isSymbolicLink()
+  if ((!stats.isFile() && !isLink) || stats.size > most.fileBytes) return "other"
+  const bytes = isLink ? Fs.readlinkSync(path, "buffer") : readFile(path)
+  const id = Crypto.createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex")
+  const mode = isLink ? "120000" : (stats.mode & 0o100) === 0 ? "100644" : "100755"
+  return { entry: { mode, id }, mode: stats.mode & 0o777 }
+}
+
+const isSame = (a: Entry | undefined, b: Entry | undefined): boolean => a?.mode === b?.mode && a?.id === b?.id
+
+/** Gives a file the content that it had, unless somebody has changed it since. */
+const takeBack = (root: string, { after, before, path }: Change, content: Buffer): Outcome["state"] => {
+  const names = path.split("/")
+  const name = names.pop() ?? ""
+  const done = before === undefined ? "removed" : "restored"
+  const isBelow = before !== undefined
+  try {
+    return inParent(root, names, isBelow && after === undefined, (at) => {
+      const found = entryOf(at(name))
+      if (found === "other") return "changed since"
+      if (isSame(found?.entry, before)) return done
+      if (!isSame(found?.entry, after)) return "changed since"
+      if (before === undefined) {
+        Fs.unlinkSync(at(name))
+        return done
+      }
+      const made = at(`.${Crypto.randomUUID()}`)
+      if (before.mode === "120000") Fs.symlinkSync(content, made)
+      else {
+        const fd = Fs.openSync(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
+        try {
+          Fs.writeFileSync(fd, content)
+          const rights = found === undefined ? Fs.fstatSync(fd).mode & 0o666 : found.mode & 0o666
+          // Who may read it may run it.
+          Fs.fchmodSync(fd, before.mode === "100755" ? rights | ((rights & 0o444) >> 2) : rights)
+        } finally {
+          Fs.closeSync(fd)
+        }
+      }
+      Fs.renameSync(made, at(name))
+      return done
+    })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const isElsewhere = code === "ELOOP" || code === "ENOTDIR" || code === "ENOENT"
+    return isElsewhere ? (before === undefined && code === "ENOENT" ? "removed" : "changed since") : "failed"
+  } finally {
+    // A directory that the turn made is empty now.
+    if (before === undefined) removeEmpty(root, names)
+  }
+}
+
+const removeEmpty = (root: string, names: ReadonlyArray<string>): void => {
+  for (let left = names; left.length > 0; left = left.slice(0, -1)) {
+    const isRemoved = Attempt.orElse(() => {
+      inParent(root, left.slice(0, -1), false, (at) => Fs.rmdirSync(at(left.at(-1) ?? "")))
+      return true
+    }, false)
+    if (!isRemoved) return
+  }
+}

@@ -1,0 +1,190 @@
+import { execFileSync, spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Snapshots from "../../src/agent/Snapshots.js"
+import * as Temporary from "../support/Temporary.js"
+
+const run = Effect.runPromise
+
+/** The files of a directory, links as `-> target`; without what git and the tests keep. */
+const filesIn = (directory: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    fs
+      .readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && !entry.parentPath.includes("/.git"))
+      .map((entry) => {
+        const file = path.join(entry.parentPath, entry.name)
+        return [
+          path.relative(directory, file),
+          entry.isSymbolicLink() ? `-> ${fs.readlinkSync(file)}` : fs.readFileSync(file, "utf8")
+        ] as const
+      })
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+  )
+
+interface World {
+  readonly cwd: string
+  readonly write: (name: string, text: string) => void
+  /** A turn that makes these changes. */
+  readonly turn: (change: () => void, isHidden?: (path: string) => boolean) => Promise<void>
+  readonly last: () => Promise<Snapshots.Last>
+  readonly undo: () => Promise<ReadonlyArray<Snapshots.Outcome>>
+}
+
+const using = (use: (world: World) => Promise<void>) =>
+  Temporary.using(async (directory) => {
+    const cwd = path.join(directory, "project")
+    fs.mkdirSync(cwd)
+    const place = { home: path.join(directory, "home"), cwd }
+    let turns = 0
+    const last = () => run(Snapshots.last(place))
+    await use({
+      cwd,
+      write: (name, text) => {
+        fs.mkdirSync(path.dirname(path.join(cwd, name)), { recursive: true })
+        fs.writeFileSync(path.join(cwd, name), text)
+      },
+      turn: async (change, isHidden = () => false) => {
+        const { end } = await run(Snapshots.begin(place, `session${++turns}`, isHidden))
+        change()
+        await run(end)
+      },
+      last,
+      undo: async () => run((await last()).undo)
+    })
+  })
+
+const reason = (last: Promise<unknown>): Promise<string> =>
+  last.then(
+    () => "",
+    (error) => String(error.message)
+  )
+
+describe("snapshots", () => {
+  it("take back files that a turn wrote, removed and replaced, turn by turn", () =>
+    using(async ({ cwd, last, turn, undo, write }) => {
+      write("a.txt", "one\r\ntwo\n")
+      write("deep/er/b.txt", "b")
+      write("name \n\u00e9", "odd")
+      write("file", "file")
+      write("run.sh", "#!/bin/sh\n")
+      fs.chmodSync(path.join(cwd, "run.sh"), 0o755)
+      fs.symlinkSync("a.txt", path.join(cwd, "link"))
+      // Attributes of the project change no content.
+      write(".gitattributes", "* text=auto eol=lf ident filter=evil working-tree-encoding=UTF-16\n")
+      const before = filesIn(cwd)
+      await turn(() => {
+        write("a.txt", "three\n")
+        fs.chmodSync(path.join(cwd, "run.sh"), 0o644)
+        fs.rmSync(path.join(cwd, "deep"), { recursive: true })
+        for (const name of ["file", "link", "name \n\u00e9"]) fs.rmSync(path.join(cwd, name))
+        write("file/now/a/directory", "x")
+        fs.symlinkSync("/etc", path.join(cwd, "link"))
+      })
+      const between = filesIn(cwd)
+      await turn(() => write("new.txt", "n"))
+      // A turn that changes nothing is not one to take back.
+      await turn(() => {})
+      assert.include(await run((await last()).diff), "+++ b/new.txt")
+      assert.deepStrictEqual(await undo(), [{ path: "new.txt", state: "removed" }])
+      assert.deepStrictEqual(filesIn(cwd), between)
+      const outcomes = await undo()
+      assert.deepStrictEqual(
+        outcomes.find(({ state }) => state !== "restored" && state !== "removed"),
+        undefined
+      )
+      assert.deepStrictEqual(filesIn(cwd), before)
+      assert.strictEqual(fs.statSync(path.join(cwd, "run.sh")).mode & 0o111, 0o111)
+      assert.strictEqual(await reason(last()), "No turn here has changed anything that could be taken back.")
+    }))
+
+  it("leave what somebody has changed since, and what a link leads elsewhere", () =>
+    using(async ({ cwd, turn, undo, write }) => {
+      for (const name of ["mine.txt", "its.txt", "d/x.txt"]) write(name, "before")
+      const outside = path.join(path.dirname(cwd), "outside")
+      fs.mkdirSync(outside)
+      fs.writeFileSync(path.join(outside, "x.txt"), "after")
+      await turn(() => {
+        for (const name of ["mine.txt", "its.txt", "d/x.txt", "new.txt"]) write(name, "after")
+      })
+      write("mine.txt", "mine")
+      write("new.txt", "mine too")
+      fs.renameSync(path.join(cwd, "d"), path.join(cwd, "e"))
+      fs.symlinkSync(outside, path.join(cwd, "d"))
+      const expected: ReadonlyArray<Snapshots.Outcome> = [
+        { path: "new.txt", state: "changed since" },
+        { path: "d/x.txt", state: "changed since" },
+        { path: "its.txt", state: "restored" },
+        { path: "mine.txt", state: "changed since" }
+      ]
+      assert.deepStrictEqual(await undo(), expected)
+      assert.strictEqual(fs.readFileSync(path.join(outside, "x.txt"), "utf8"), "after")
+      assert.deepStrictEqual(
+        ["mine.txt", "its.txt", "new.txt"].map((name) => fs.readFileSync(path.join(cwd, name), "utf8")),
+        ["mine", "before", "mine too"]
+      )
+      // It can be tried again, and says the same.
+      assert.deepStrictEqual(await undo(), expected)
+    }))
+
+  it("run nothing that the repository names, and leave its index and its objects alone", () =>
+    using(async ({ cwd, turn, undo, write }) => {
+      const git = (...args: ReadonlyArray<string>) =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd, encoding: "utf8" })
+      git("init", "--quiet")
+      write(".gitignore", "ignored\n")
+      write("a.txt", "a")
+      git("add", "-A")
+      git("commit", "--quiet", "-m", "one")
+      const evil = `touch ${cwd}/../evil; cat`
+      for (const [key, value] of [
+        ["core.fsmonitor", `${evil} #`],
+        ["filter.evil.clean", evil],
+        ["filter.evil.smudge", evil],
+        ["diff.evil.textconv", evil],
+        ["diff.external", evil]
+      ] as const)
+        git("config", key, value)
+      fs.rmSync(path.join(cwd, "../evil"), { force: true })
+      fs.writeFileSync(path.join(cwd, ".gitattributes"), "* filter=evil diff=evil\n")
+      fs.cpSync(path.join(cwd, ".git"), path.join(cwd, "within/.git"), { recursive: true })
+      const index = fs.readFileSync(path.join(cwd, ".git/index"))
+      await turn(() => {
+        write("a.txt", "b")
+        write("ignored", "i")
+        write("within/c.txt", "c")
+      })
+      assert.deepStrictEqual(await undo(), [{ path: "a.txt", state: "restored" }])
+      assert.isFalse(fs.existsSync(path.join(cwd, "../evil")))
+      assert.deepStrictEqual(fs.readFileSync(path.join(cwd, ".git/index")), index)
+      assert.isTrue(fs.existsSync(path.join(cwd, "ignored")) && fs.existsSync(path.join(cwd, "within/c.txt")))
+    }))
+
+  it("cover the working directory alone, without hidden and large files, and say so", () =>
+    using(async ({ cwd, last, turn, write }) => {
+      fs.mkdirSync(path.join(cwd, ".git"))
+      write(".env", "SECRET=1")
+      write("large", "x".repeat(11 * 1024 ** 2))
+      await turn(
+        () => {
+          write("a.txt", "a")
+          write("large", "y".repeat(11 * 1024 ** 2))
+          write(".env", "SECRET=2")
+        },
+        (file) => file.endsWith(".env")
+      )
+      const { changes, turn: kept } = await last()
+      assert.deepStrictEqual([changes.map(({ path }) => path), kept.large], [["a.txt"], 1])
+      const found = spawnSync("grep", ["-r", "SECRET", path.join(cwd, "../home")])
+      assert.strictEqual(found.status, 1)
+    }))
+
+  it("say of a turn that was killed that its changes can't be told from others", () =>
+    using(async ({ cwd, last }) => {
+      const place = { home: path.join(cwd, "../home"), cwd }
+      await run(Snapshots.begin(place, "abcdefgh", () => false))
+      assert.match(await reason(last()), /^The last turn \(session abcdefgh\) runs, or was killed/)
+    }))
+})
