@@ -25,14 +25,13 @@ import {
 } from "../../extension/mcp/McpClient.js"
 import * as McpName from "../../extension/mcp/McpName.js"
 import * as Arguments from "./internal/Mcp.arguments.js"
-import * as Check from "./internal/Mcp.check.js"
 import * as McpHelp from "./internal/Mcp.help.js"
 import { help } from "./internal/Mcp.help.js"
 import * as Mistaken from "./internal/Mcp.mistaken.js"
 import * as Output from "./internal/Mcp.output.js"
 import { Attachments } from "./internal/Mcp.output.js"
 import * as McpSchema from "./internal/Mcp.schema.js"
-import { type CallableTool, isRecord } from "./internal/Mcp.schema.js"
+import { isRecord } from "./internal/Mcp.schema.js"
 import * as Json from "./Mcp.json.js"
 
 /** The most optional parameters that are named in a list. */
@@ -224,31 +223,22 @@ const read = (
   )
 
 /**
- * Parses the arguments of a tool, and checks them against its schema; on the left, what is wrong with them.
+ * Parses the arguments of a tool; the server checks them. On the left, what is wrong with them.
  *
  * @param source what they come from, as the message names it: `--json`
  */
 const parseMcpInput = (
-  tool: CallableTool,
   json: string,
   source: string
 ): Effect.Effect<Either.Either<Readonly<Record<string, unknown>>, string>> =>
   Effect.map(
     Slices.run(() => Json.steps(json)),
-    Either.flatMap((value) => {
-      if (!isRecord(value)) return Either.left("it must be an object: {…}")
-      const { fields } = tool
-      const reason = Check.misfitOfArguments(tool.reader, fields, value)
-      return reason === undefined ? Either.right(value) : Either.left(reason)
-    })
-  ).pipe(
-    Effect.map(
-      Either.mapLeft((reason) => (isSentence(reason) ? reason : `${source}: ${ForeignText.word(reason, 300)}.`))
-    )
+    (parsed) =>
+      Either.mapLeft(
+        Either.filterOrLeft(parsed, isRecord, () => "it must be an object: {…}"),
+        (reason) => `${source}: ${ForeignText.word(reason, 300)}.`
+      )
   )
-
-/** A problem of one parameter names that parameter itself. */
-const isSentence = (reason: string): boolean => /[.?]$/.test(reason)
 
 const described: Described = {
   name: "mcp:*",
@@ -382,13 +372,10 @@ const valuesOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Readonly<Record<string, unknown>>, CommandError> {
   const parse = (json: string, source: string) =>
     Effect.flatMap(
-      parseMcpInput(tool, json, source),
+      parseMcpInput(json, source),
       Either.match({ onLeft: (problem) => Effect.fail(McpHelp.misuse(tool, [problem])), onRight: Effect.succeed })
     )
-  if (given._tag === "Whole") {
-    const mistaken = Mistaken.unquoted([given.json])
-    return yield* mistaken === undefined ? parse(given.json, "--json") : McpHelp.misuse(tool, [mistaken])
-  }
+  if (given._tag === "Whole") return yield* parse(given.json, "--json")
   if (given._tag === "Values") {
     // An input that can only be meant for this call.
     if (byShell !== undefined && stdin !== undefined) {

@@ -7,7 +7,6 @@ import * as Arguments from "../../../command/Arguments.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
 import * as Similar from "../../../domain/Similar.js"
 import * as Json from "../Mcp.json.js"
-import * as Check from "./Mcp.check.js"
 import * as Mistaken from "./Mcp.mistaken.js"
 import type { CallableTool, SchemaReader, Shape, ToolParameter } from "./Mcp.schema.js"
 import * as McpSchema from "./Mcp.schema.js"
@@ -101,15 +100,14 @@ const fromWords = (
       : items(reader, name, array.items, words)
   }
   const value = one(shapes, only)
-  const reason = value === undefined ? undefined : Check.misfit(reader, schema, value.value, [name])
-  if (value !== undefined && reason === undefined) return Either.right(value.value)
+  if (value !== undefined) return Either.right(value.value)
   // A word that is no array is the only item of one, unless it is meant as another kind.
-  if (array !== undefined && (value === undefined || Array.isArray(value.value))) {
+  if (array !== undefined) {
     const item = items(reader, name, array.items, words)
     const isWhole = /^\s*[[{]/.test(only) ? only.trimStart().startsWith("[") : isJsonOnly(reader.shapes(array.items))
     if (Either.isRight(item) || !isWhole) return item
   }
-  return Either.left(reason ?? unfit(reader, { name, schema }, shapes, only))
+  return Either.left(unfit(reader, { name, schema }, shapes, only))
 }
 
 /** Tests for forms that a word can have in JSON only. */
@@ -251,8 +249,7 @@ export const parse = (
   const [json, ...others] = whole
   if (json !== undefined) {
     if (others.length > 0 || named.size + extra.size + positional.length > 0) {
-      const reason = Mistaken.unquoted([json, ...others, ...positional])
-      return Either.left([reason ?? "--json is all of the arguments: no others go with it."])
+      return Either.left(["--json is all of the arguments, in one word: no others go with it."])
     }
     return Either.right(json === "-" ? Given.Input({ isAsked: true }) : Given.Whole({ json }))
   }
@@ -260,12 +257,7 @@ export const parse = (
   if (words.length === 0 && tool.parameters.some(({ isRequired }) => isRequired)) {
     return Either.right(Given.Input({ isAsked: false }))
   }
-  const mistaken =
-    words.length === 1 && positional.length === 1
-      ? (Mistaken.only(tool, positional[0] as string) ?? assigned(tool, positional))
-      : literal.length === 0
-        ? assigned(tool, positional)
-        : undefined
+  const mistaken = literal.length === 0 ? assigned(tool, positional) : undefined
   if (mistaken !== undefined) return Either.left([mistaken])
   const problems = [...place(tool, named, positional)]
   const values: Array<readonly [string, unknown]> = []

@@ -26,7 +26,6 @@ export interface CallableTool {
   /** The word that it is called by. */
   readonly word: string
   readonly reader: SchemaReader
-  readonly fields: Fields
   /** The parameters: those of `required` in its order, then the others in theirs. */
   readonly parameters: ReadonlyArray<ToolParameter>
   /** The schema of options that no parameter has the name of; undefined where there are none. */
@@ -40,8 +39,7 @@ export const make = (tool: McpTool): CallableTool => {
   const reader = new SchemaReader(tool.inputSchema)
   // A schema need not say that arguments are an object: they always are.
   const schema = { type: "object", ...(isRecord(tool.inputSchema) ? tool.inputSchema : {}) }
-  const fields = reader.fields(schema)
-  const { properties, required, rest } = fields
+  const { properties, required, rest } = reader.fields(schema)
   const names = [...required, ...[...properties.keys()].filter((name) => !required.has(name))]
   const parameters = names.map((name) => {
     const schema = properties.get(name)
@@ -61,7 +59,6 @@ export const make = (tool: McpTool): CallableTool => {
     tool,
     word: McpName.toWord(tool.server, tool.name),
     reader,
-    fields,
     parameters,
     rest: isOpen ? rest : undefined,
     // Servers whose tools take nothing send an empty list of properties, and leave the rest open by default.
