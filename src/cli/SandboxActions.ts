@@ -275,7 +275,8 @@ const addHost = (list: SandboxFile.HostList, entry: string, remark = "") =>
 /** Returns the entry with `private:` before it, where its name leads to an address that needs it. */
 const marked = (entry: string) =>
   Effect.gen(function* () {
-    const { isReachable, lookup } = (yield* CurrentUpstream)()
+    const { variables } = yield* SandboxSettings.SandboxSettings
+    const { isReachable, lookup } = (yield* CurrentUpstream)(variables)
     const meaning = HostEntry.parse(entry, "allowed")
     if (Either.isLeft(meaning) || meaning.right.kind !== "name") return { entry, remark: "" }
     const addresses = yield* Effect.orElseSucceed(

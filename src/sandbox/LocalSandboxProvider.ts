@@ -22,7 +22,7 @@ import type { Observer, QueuedCommand } from "../session/QueuedCommand.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
-import { SandboxSettings } from "./config/SandboxSettings.js"
+import { SandboxSettings, type Settings } from "./config/SandboxSettings.js"
 import * as Attribution from "./denial/Attribution.js"
 import * as CommandWords from "./denial/CommandWords.js"
 import * as Denial from "./denial/Denial.js"
@@ -204,7 +204,7 @@ const saysOfHosts = (command: string, { stderr, stdout }: CommandResult.CommandR
 /** Makes a sandbox. Its shell starts with the first command, and ends with the scope. */
 const makeLocalSandboxBackend = (
   policy: SandboxPolicy,
-  userHome: string
+  { userHome, variables }: Pick<Settings, "userHome" | "variables">
 ): Effect.Effect<
   Omit<SandboxBackend, "dispose">,
   never,
@@ -238,7 +238,8 @@ const makeLocalSandboxBackend = (
         for (const { apply } of guard.allChanges([])) attempt(apply)
       })
     )
-    const network = new SandboxNetwork(yield* CurrentUpstream, policy.published)
+    const makeUpstream = yield* CurrentUpstream
+    const network = new SandboxNetwork(() => makeUpstream(variables), policy.published)
     network.hosts = policy.hosts
     /** The command that runs. */
     let current: QueuedCommand | undefined
@@ -396,7 +397,7 @@ const makeLocalSandboxBackend = (
       const events = seen.refused.map(Denial.host)
       if (
         events.length === 0 &&
-        seen.late.length === 0 &&
+        seen.late.length + seen.failed.length === 0 &&
         !asked &&
         !PassingDenial.isLikely(command, { stderr: result.stderr, merged })
       )
@@ -423,10 +424,16 @@ const makeLocalSandboxBackend = (
             blocked: false
           }
         }
+        const attributed = Attribution.make(policy, decision)(outcome)
+        const isOfMachine = asked && seen.failed.length > 0 && events.length === 0
+        if (isOfMachine && attributed.every(({ access }) => access === "network")) {
+          const failed = `Allowed, and not reached from this machine: ${seen.failed.join(", ")}.`
+          return { ...withDenied(result, failed), blocked: false }
+        }
         const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
         const server = asked ? MachineServer.find(command, result.stderr) : undefined
         const machine = server === undefined ? [] : [Denial.machine(server)]
-        const denials = [...Attribution.make(policy, decision)(outcome), ...machine, ...(isOfHosts ? events : [])]
+        const denials = [...attributed, ...machine, ...(isOfHosts ? events : [])]
         const denial = Attribution.causeOf(denials, result)
         if (denial !== undefined) {
           passing.note(denial)
@@ -604,7 +611,7 @@ export const make: Effect.Effect<
   never,
   SandboxPlatform | SandboxSettings | SessionSettings | ShellBridge
 > = Effect.gen(function* () {
-  const { userHome } = yield* SandboxSettings
+  const settings = yield* SandboxSettings
   const { enforces, obstacle, refine = Effect.succeed } = yield* SandboxPlatform
   const { environment } = yield* SessionSettings
   const createUnsandboxed = yield* CurrentSandbox.makeUnsandboxed
@@ -621,9 +628,9 @@ export const make: Effect.Effect<
         ? createUnsandboxed(policy.cwd)
         : Effect.uninterruptible(
             Effect.gen(function* () {
-              const refined = yield* refine(policy, userHome)
+              const refined = yield* refine(policy, settings.userHome)
               const scope = yield* Scope.make()
-              const backend = yield* makeLocalSandboxBackend(refined, userHome).pipe(
+              const backend = yield* makeLocalSandboxBackend(refined, settings).pipe(
                 Scope.extend(scope),
                 Effect.provide(services)
               )

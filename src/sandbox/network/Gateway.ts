@@ -33,6 +33,8 @@ export interface GatewayDeps {
   readonly ask?: ((host: string, port: number) => Promise<boolean>) | undefined
   readonly onRefused: (refused: Refused) => void
   readonly onReached: (host: string, port: number) => void
+  /** Called where a host is allowed, and the machine does not reach it. */
+  readonly onFailed: (host: string, port: number | undefined, reason: string) => void
   /** Called where a host was allowed after the connection to it had been given up. */
   readonly onLate: (host: string, port: number) => void
 }
@@ -47,6 +49,9 @@ const mostConnections = 4096
 
 /** Milliseconds that the first bytes of a connection may take, and a connection to the outside. */
 const patience = 10_000
+
+/** The most look-ups outside that wait at once. */
+const mostLookUps = 64
 
 /** Milliseconds for which a look-up outside is not repeated. */
 const fresh = 5000
@@ -68,6 +73,8 @@ class RefusedTarget extends Error {
     super(message)
   }
 }
+
+const reasonOf = (error: NodeJS.ErrnoException): string => error.code ?? error.message
 
 const addressAt = (index: number): string => `127.1.${Math.floor(index / 250)}.${(index % 250) + 1}`
 
@@ -94,6 +101,9 @@ export class Gateway {
   >()
   private readonly http: Http.Server
   private questioned: Dgram.Socket | undefined
+  private readonly lanes = [Promise.resolve(), Promise.resolve()]
+  private lookingUp = 0
+  private lookUps = 0
   private isClosed = false
 
   constructor(private readonly deps: GatewayDeps) {
@@ -228,8 +238,13 @@ export class Gateway {
     }
     if (type !== NameServer.types.A) return ""
     // A name that does not exist is said to be so. Below a wildcard, nothing is sent out before a connection.
-    if (verdict.allowed && verdict.rule.kind !== "below" && (await this.resolve(name).catch(() => [])).length === 0)
-      return undefined
+    if (verdict.allowed && verdict.rule.kind !== "below" && !this.isUnchecked(name, verdict.rule)) {
+      const isFound = await this.resolve(name).then(
+        (addresses) => addresses.length > 0,
+        (error) => this.deps.onFailed(name, undefined, reasonOf(error))
+      )
+      if (isFound !== true) return undefined
+    }
     const address = this.addressOf(name)
     if (address === undefined) return refuse(`commands have looked up ${mostNames} names already`)
     await this.listenFor(name, address)
@@ -237,11 +252,19 @@ export class Gateway {
   }
 
   /** Looks a name up outside. */
-  private resolve(name: string): Promise<ReadonlyArray<string>> {
+  private async resolve(name: string): Promise<ReadonlyArray<string>> {
     const now = performance.now()
     const known = this.found.get(name)
     if (known !== undefined && now - known.at < fresh) return known.addresses
-    const addresses = this.deps.upstream.lookup(name)
+    if (this.lookingUp >= mostLookUps) throw new RefusedTarget(`${mostLookUps} names are being looked up`, undefined)
+    this.lookingUp++
+    // Each takes one of the few threads that files are read by, too.
+    const lane = this.lookUps++ % this.lanes.length
+    const addresses = (this.lanes[lane] ?? Promise.resolve()).then(() => this.deps.upstream.lookup(name))
+    this.lanes[lane] = addresses.then(
+      () => void this.lookingUp--,
+      () => void this.lookingUp--
+    )
     if (this.found.size >= mostNames) this.found.clear()
     this.found.set(name, { at: now, addresses })
     return addresses
@@ -427,7 +450,7 @@ export class Gateway {
     } catch (error) {
       if (error instanceof RefusedTarget) {
         this.deps.onRefused({ host, port, rule, reason: error.message, grant: error.grant })
-      }
+      } else this.deps.onFailed(host, port, reasonOf(error as Error))
       throw error
     }
   }
@@ -436,7 +459,11 @@ export class Gateway {
     const { upstream } = this.deps
     if (rule.kind === "machine") return this.first(["127.0.0.1", "::1"], port)
     if (rule.kind === "addresses") return this.first([host], port)
-    const addresses = await this.resolve(host)
+    const isUnchecked = this.isUnchecked(host, rule)
+    const addresses = await this.resolve(host).catch((error) => {
+      if (isUnchecked) return []
+      throw error
+    })
     for (const address of addresses) {
       if (!upstream.isReachable(address, rule.isPrivate)) {
         const grant = upstream.isReachable(address, true) ? `private:${HostEntry.grantFor(host, port)}` : undefined
@@ -447,7 +474,14 @@ export class Gateway {
         throw new RefusedTarget(`its name leads to ${address}, which ${denied.rule.pattern} denies`, undefined)
       }
     }
-    return this.first(addresses, port)
+    return upstream.isProxied(host)
+      ? upstream.connectByProxy(isUnchecked ? host : (addresses[0] ?? host), port)
+      : this.first(addresses, port)
+  }
+
+  /** Tests whether a proxy may look a name up whose addresses this machine does not know. */
+  private isUnchecked(host: string, { kind }: HostEntry.HostRule): boolean {
+    return kind !== "any" && this.deps.upstream.isProxied(host)
   }
 
   /** Connects to the first address that answers. */

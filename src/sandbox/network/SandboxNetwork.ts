@@ -15,6 +15,8 @@ const most = 100
 export interface Seen {
   readonly refused: ReadonlyArray<Refused>
   readonly reached: ReadonlyArray<string>
+  /** Those that are allowed, and that the machine did not reach, each with the reason. */
+  readonly failed: ReadonlyArray<string>
   /** Those that a person has allowed after the command had given up. */
   readonly late: ReadonlyArray<string>
 }
@@ -34,6 +36,7 @@ export class SandboxNetwork {
   private isPublished = false
   private readonly refused = new Map<string, Refused>()
   private readonly reached = new Set<string>()
+  private readonly failed = new Set<string>()
   private readonly late = new Set<string>()
   /** The hosts that are allowed, as of now, and who is asked about others. */
   hosts: Hosts | undefined
@@ -120,6 +123,9 @@ export class SandboxNetwork {
         hosts: () => this.hosts ?? { allowed: [], denied: [] },
         ask: this.ask && ((host, port) => this.ask?.(host, port) ?? Promise.resolve(false)),
         onReached: (host, port) => this.note(this.reached, `${host}:${port}`),
+        onFailed: (host, port, reason) => {
+          this.note(this.failed, `${port === undefined ? host : `${host}:${port}`} (${reason})`)
+        },
         onLate: (host, port) => this.note(this.late, `${host}:${port}`),
         onRefused: (refused) => {
           const key = `${refused.host}:${refused.port}`
@@ -148,10 +154,13 @@ export class SandboxNetwork {
 
   /** Returns what was reached and refused since the last look. */
   take(): Seen {
-    const seen = { refused: [...this.refused.values()], reached: [...this.reached], late: [...this.late] }
-    this.refused.clear()
-    this.reached.clear()
-    this.late.clear()
+    const seen = {
+      refused: [...this.refused.values()],
+      reached: [...this.reached],
+      failed: [...this.failed],
+      late: [...this.late]
+    }
+    for (const known of [this.refused, this.reached, this.failed, this.late]) known.clear()
     this.gateway?.forget()
     return seen
   }

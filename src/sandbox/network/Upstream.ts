@@ -1,5 +1,6 @@
 /** The machine's own way to hosts: its name servers, and its connections. */
 import * as Dns from "node:dns"
+import * as Http from "node:http"
 import * as Net from "node:net"
 import * as Os from "node:os"
 import * as Context from "effect/Context"
@@ -10,6 +11,10 @@ export interface Upstream {
   /** Returns the addresses of a name; fails where there are none. */
   readonly lookup: (name: string) => Promise<ReadonlyArray<string>>
   readonly connect: (address: string, port: number) => Net.Socket
+  /** Tests whether the machine reaches a name through a proxy. */
+  readonly isProxied: (name: string) => boolean
+  /** Connects through the proxy, which looks the name up itself. */
+  readonly connectByProxy: (host: string, port: number) => Promise<Net.Socket>
   /** Tests whether a name may lie at an address; `isPrivate` where its entry says that it may be of a private network. */
   readonly isReachable: (address: string, isPrivate: boolean) => boolean
 }
@@ -18,10 +23,54 @@ export interface Upstream {
 const isOwn = (address: string): boolean =>
   Object.values(Os.networkInterfaces()).some((all) => all?.some((each) => each.address === address) === true)
 
-/** Makes the machine's own way. Names never lead to the machine itself. */
-export const make = (): Upstream => {
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** Milliseconds that a proxy may take to connect. */
+const patience = 30_000
+
+const connectBy = (proxy: string, host: string, port: number): Promise<Net.Socket> =>
+  new Promise((resolve, reject) => {
+    const { hostname, password, port: proxyPort, protocol, username } = new URL(proxy)
+    if (protocol !== "http:") throw new Error("the address of the machine's proxy does not begin with http://")
+    const user = [username, password].map(decodeURIComponent).join(":")
+    const target = `${host}:${port}`
+    const request = Http.request({
+      method: "CONNECT",
+      path: target,
+      headers: {
+        host: target,
+        ...(user === ":" ? {} : { "proxy-authorization": `Basic ${Buffer.from(user).toString("base64")}` })
+      },
+      createConnection: () => Net.connect({ host: hostname, port: Number(proxyPort || 80), allowHalfOpen: true }),
+      timeout: patience
+    })
+    request.once("timeout", () => request.destroy(new Error("the machine's proxy does not answer")))
+    request.once("error", reject)
+    request.once("connect", ({ statusCode }, socket, head) => {
+      if (statusCode !== 200) {
+        socket.destroy()
+        return reject(new Error(`the machine's proxy answers ${statusCode}`))
+      }
+      socket.unshift(head)
+      resolve(socket as Net.Socket)
+    })
+    request.end()
+  })
+
+/** Makes the test of names that `NO_PROXY` excepts: `example.com` and `.example.com` with all below, and `*`. */
+const makeIsExcept = (list: string): ((name: string) => boolean) => {
+  const names = list.split(/[\s,]+/).map((entry) => entry.replace(/^\*?\.|:\d+$/g, "").toLowerCase())
+  return (name) => names.some((each) => each === "*" || (each !== "" && (name === each || name.endsWith(`.${each}`))))
+}
+
+/** Makes the machine's own way, with the proxy that its variables name. Names never lead to the machine itself. */
+export const make = (variables: Variables = {}): Upstream => {
   const isHost = HostEntry.makeAddressTest()
+  const proxy = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].map((name) => variables[name]).find(Boolean)
+  const isExcept = makeIsExcept(variables["no_proxy"] ?? variables["NO_PROXY"] ?? "")
   return {
+    isProxied: (name) => proxy !== undefined && !isExcept(name),
+    connectByProxy: (host, port) => connectBy(proxy ?? "", host, port),
     lookup: async (name) => (await Dns.promises.lookup(name, { all: true })).map(({ address }) => address),
     connect: (address, port) => Net.connect({ host: address, port, allowHalfOpen: true }),
     isReachable: (address, isPrivate) => !isOwn(address) && isHost(address, isPrivate)
@@ -30,5 +79,5 @@ export const make = (): Upstream => {
 
 /** The way to hosts that sandboxes have; by default the machine's own. */
 export class CurrentUpstream extends Context.Reference<CurrentUpstream>()("synapse/CurrentUpstream", {
-  defaultValue: (): (() => Upstream) => make
+  defaultValue: (): ((variables: Variables) => Upstream) => make
 }) {}

@@ -99,7 +99,8 @@ export const network = (title: string, ground: string): void => {
     use: (manager: Manager, at: Outside, place: Place) => Effect.Effect<A, E>,
     allowedHosts: ReadonlyArray<string> = usual,
     deniedHosts: ReadonlyArray<string> = [],
-    settings: Partial<Settings> = {}
+    settings: Partial<Settings> = {},
+    upstream?: Upstream
   ) =>
     Effect.scoped(
       Effect.flatMap(outside, (at) =>
@@ -110,7 +111,7 @@ export const network = (title: string, ground: string): void => {
             return use(manager, at, place)
           },
           { settings }
-        ).pipe(Effect.provideService(CurrentUpstream, () => at.upstream))
+        ).pipe(Effect.provideService(CurrentUpstream, () => upstream ?? at.upstream))
       )
     )
 
@@ -210,6 +211,10 @@ export const network = (title: string, ground: string): void => {
           }
           const gone = yield* execute("curl -sS http://gone.test/")
           assert.match(gone.stderr, /Could not resolve host/)
+          assert.isFalse(gone.blocked)
+          assert.deepStrictEqual(gone.notices, [
+            "Allowed, and not reached from this machine: gone.test (ENOTFOUND gone.test)."
+          ])
           assert.deepStrictEqual(dialled, [])
         })
       )
@@ -245,6 +250,80 @@ export const network = (title: string, ground: string): void => {
           }),
         [],
         ["*.wide.test"],
+        { allowNetwork: true }
+      )
+    )
+
+    /** A proxy that connects to the servers outside, but for `gone.test`; notes what it is asked for. */
+    const proxied = <A, E>(
+      allowedHosts: ReadonlyArray<string>,
+      use: (manager: Manager, asked: Array<string>, at: Outside) => Effect.Effect<A, E>,
+      settings: Partial<Settings> = {}
+    ) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const at = yield* outside
+          const asked: Array<string> = []
+          const server = Http.createServer()
+          server.on("connect", (request, socket: Net.Socket) => {
+            asked.push(`${request.url} ${request.headers["proxy-authorization"]}`)
+            if (request.url?.startsWith("gone.test")) return socket.end("HTTP/1.1 403 No\r\n\r\n")
+            socket.write("HTTP/1.1 200 Yes\r\n\r\n")
+            const far = at.upstream.connect("proxied", request.url?.endsWith(":443") ? 443 : 80)
+            far
+              .on("error", () => socket.destroy())
+              .pipe(socket.on("error", () => far.destroy()))
+              .pipe(far)
+            return undefined
+          })
+          const port = yield* listening(server)
+          const { connectByProxy, isProxied } = make({
+            HTTPS_PROXY: `http://user:p%40ss@127.0.0.1:${port}`,
+            no_proxy: "localhost,.other.test:443"
+          })
+          return yield* connected((manager) => use(manager, asked, at), allowedHosts, [], settings, {
+            ...at.upstream,
+            connectByProxy,
+            isProxied
+          })
+        })
+      )
+
+    it.live("are reached through the machine's proxy, by their names", () =>
+      proxied(["*.far.test", "near.test", "other.test", "inner.test", "gone.test"], ({ execute }, asked, { dialled }) =>
+        Effect.gen(function* () {
+          const result = yield* execute(
+            "curl -sSk https://near.test/; curl -sS http://a.far.test/; curl -sSk https://other.test/"
+          )
+          assert.strictEqual(
+            result.stdout,
+            "hello from near.test\nhello from a.far.test\nhello from other.test\n",
+            result.stderr
+          )
+          const user = `Basic ${Buffer.from("user:p@ss").toString("base64")}`
+          assert.deepStrictEqual(asked, [`near.test:443 ${user}`, `a.far.test:80 ${user}`])
+          assert.deepStrictEqual(dialled, ["proxied 443", "proxied 80", "93.184.216.35 443"])
+          // What the machine knows to be private stays so.
+          assert.match((yield* execute("curl -sS http://inner.test/")).blockedReason ?? "", /10.1.2.3/)
+          const gone = yield* execute("curl -sSk https://gone.test/")
+          assert.isFalse(gone.blocked)
+          assert.match(
+            gone.notices?.join() ?? "",
+            /^Allowed, and not reached.*gone.test:443 \(.*proxy answers 403\)\.$/
+          )
+        })
+      )
+    )
+
+    it.live("are reached through the proxy at addresses that were checked, where any host is allowed", () =>
+      proxied(
+        [],
+        ({ execute }, asked) =>
+          Effect.gen(function* () {
+            yield* execute("curl -sSk https://good.test/; curl -sSk https://unknown.test/")
+            assert.strictEqual(asked.length, 1)
+            assert.match(asked.join(), /^93\.184\.216\.34:443 /)
+          }),
         { allowNetwork: true }
       )
     )

@@ -51,6 +51,11 @@ const levelCheck = (programs: Programs, level: Launch.Level): Check => {
     : lesser("no mount namespace of our own", "allow unshare(1) to make user namespaces")
 }
 
+const hostsCheck = (level: Launch.Level): Check =>
+  level === "single"
+    ? failed("hosts", "none can be allowed, since its network can't be entered: see live changes", "", false)
+    : passed("hosts", "can be allowed by name", false)
+
 const limitCheck = (isRoot: boolean): Check =>
   isRoot
     ? failed(
@@ -227,6 +232,7 @@ export const examine = (programs: Programs, proc = "/proc"): Effect.Effect<Repor
         passed("user namespaces", "bubblewrap can make them"),
         passed("seccomp", `the filter for ${machine} is taken`),
         levelCheck(programs, level),
+        hostsCheck(level),
         limitCheck(isRoot)
       ]
     }

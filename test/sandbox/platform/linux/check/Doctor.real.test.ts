@@ -120,9 +120,12 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined)("doctor", (
       assert.strictEqual(report.level, "single")
       assert.deepStrictEqual(
         report.checks
-          .filter(({ name }) => name === "live changes")
+          .filter(({ name }) => ["live changes", "hosts"].includes(name))
           .map(({ ok, remedy, required }) => [ok, required, remedy]),
-        [[false, false, "install util-linux"]]
+        [
+          [false, false, "install util-linux"],
+          [false, false, ""]
+        ]
       )
     })
   )
