@@ -20,44 +20,47 @@ const wires: Readonly<Record<Kind, Wire.Wire>> = {
 
 /** Makes the part of a LanguageModel that agents use. Its stream fails if an answer has no proper end. */
 export const make = (endpoint: Endpoint): Effect.Effect<Model["languageModel"]> =>
-  Effect.flatMap(Exchange.make(endpoint.proxy), (exchange) =>
-    LanguageModel.make({
-      streamText: (options) => Stream.mapError(partsOf(exchange, endpoint, options), toAiError),
+  Effect.flatMap(Exchange.make(endpoint.proxy), (exchange) => {
+    const refused = new Set<string>()
+    return LanguageModel.make({
+      streamText: (options) => Stream.mapError(partsOf(exchange, endpoint, options, refused), toAiError),
       generateText: () => Effect.dieMessage("not part of Model.languageModel")
     })
-  )
+  })
 
 const toAiError = (error: ModelError): AiError.AiError =>
   new AiError.UnknownError({ module: "ModelProvider", method: "streamText", description: error.reason, cause: error })
 
-/** Leaves out of a request the optional field that a server refuses; undefined where the error names none. */
-const without = (body: object, { kind, reason }: ModelError): object | undefined => {
-  if (kind !== "bad_request") return undefined
-  const refused = /stream_options/.test(reason)
-    ? ["stream_options"]
-    : /support tools|tools? (?:are|is) not supported/i.test(reason)
-      ? ["tools", "tool_choice"]
-      : []
-  const left = Object.fromEntries(Object.entries(body).filter(([name]) => !refused.includes(name)))
-  return Object.keys(left).length === Object.keys(body).length ? undefined : left
+/** Returns the optional fields that an error says a server refuses. */
+const refusedBy = ({ kind, reason }: ModelError): ReadonlyArray<string> => {
+  if (kind !== "bad_request") return []
+  if (/stream_options/.test(reason)) return ["stream_options"]
+  return /support tools|tools? (?:are|is) not supported/i.test(reason) ? ["tools", "tool_choice"] : []
 }
 
 const partsOf = (
   exchange: Exchange.Exchange,
   endpoint: Endpoint,
-  ask: Wire.Ask
+  ask: Wire.Ask,
+  /** The fields that the server has refused, which are not sent again. */
+  refused: Set<string>
 ): Stream.Stream<Wire.Part, ModelError> =>
   Stream.suspend(() => {
     const wire = wires[endpoint.kind]
     const reader = wire.reader(new Wire.Calls(new Set(ask.tools.map(({ name }) => name))), endpoint)
     const end = (isMarked: boolean) => Stream.suspend(() => Stream.fromIterable(reader.end(isMarked)))
     const broken = Stream.fail(Refusal.broken(endpoint, "ended before its end"))
-    const send = (body: object) => exchange(endpoint, wire.path, wire.headers(endpoint.key), body)
-    const body = wire.body(ask, endpoint)
-    return Stream.catchAll(send(body), (error) => {
-      const left = endpoint.kind === "compatible" ? without(body, error) : undefined
-      return left === undefined ? Stream.fail(error) : send(left)
-    }).pipe(
+    const send = (): Stream.Stream<unknown, ModelError> => {
+      const fields = Object.entries(wire.body(ask, endpoint)).filter(([name]) => !refused.has(name))
+      const answer = exchange(endpoint, wire.path, wire.headers(endpoint.key), Object.fromEntries(fields))
+      return Stream.catchAll(answer, (error) => {
+        const further = refusedBy(error).filter((name) => fields.some(([field]) => field === name))
+        if (endpoint.kind !== "compatible" || further.length === 0) return Stream.fail(error)
+        for (const name of further) refused.add(name)
+        return send()
+      })
+    }
+    return send().pipe(
       Stream.mapConcat((event) => (event === Exchange.done ? reader.end(true) : reader.event(event))),
       Stream.concat(end(false)),
       Stream.concat(broken),
