@@ -21,6 +21,7 @@ import type { Handler } from "./command/CommandHandler.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as Bash from "./commands/bash/Bash.js"
 import * as Edit from "./commands/edit/Edit.js"
+import * as Job from "./commands/job/Job.js"
 import * as Mcp from "./commands/mcp/Mcp.js"
 import * as Read from "./commands/read/Read.js"
 import * as Search from "./commands/search/Search.js"
@@ -45,6 +46,7 @@ import * as Permission from "./sandbox/permission/Permission.js"
 import type * as SandboxPlatform from "./sandbox/platform/SandboxPlatform.js"
 import type * as SandboxManager from "./sandbox/SandboxManager.js"
 import type * as SandboxProvider from "./sandbox/SandboxProvider.js"
+import type * as Jobs from "./session/Jobs.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
 import * as Description from "./toolset/Description.js"
@@ -77,7 +79,7 @@ export type Extensions = McpClient.McpClient | SkillStore.SkillStore | SubAgentM
  * @since 0.1.0
  * @category models
  */
-export type Services = Tools | Extensions | SandboxManager.SandboxManager
+export type Services = Tools | Extensions | Jobs.Jobs | SandboxManager.SandboxManager
 
 /**
  * The commands that Synapse brings: by name, the effect which makes the handler of each.
@@ -90,6 +92,10 @@ export const commands = {
   bash: Bash.make,
   "command:search": Search.make,
   edit: Edit.make,
+  "job:list": Job.list,
+  "job:output": Job.output,
+  "job:stop": Job.stop,
+  "job:wait": Job.wait,
   "mcp:*": Mcp.make,
   read: Read.make,
   "skill:*": Skill.make,
@@ -113,6 +119,7 @@ export type Commands = {
         Handler,
         never,
         | CommandRegistry.CommandRegistry
+        | Jobs.Jobs
         | McpClient.McpClient
         | SandboxManager.SandboxManager
         | SkillStore.SkillStore
@@ -143,7 +150,7 @@ const layerCommands = (changes: Commands) =>
  */
 export const layerTools = (
   changes: Commands = {}
-): Layer.Layer<Tools, never, SandboxManager.SandboxManager | Extensions> =>
+): Layer.Layer<Tools, never, Jobs.Jobs | SandboxManager.SandboxManager | Extensions> =>
   Toolset.layer.pipe(
     Layer.provideMerge(BashTool.layer),
     Layer.provideMerge(BashRouter.layer),

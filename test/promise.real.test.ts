@@ -119,7 +119,10 @@ describe("a program", () => {
       const { stdout } = await run(
         `const synapse = await make({ sandbox: ${sandbox} }); const { output } = ${bash("sleep 1000 & echo started")}; console.log(output)`
       )
-      assert.match(stdout, /^started\nLater output goes to \S+background-1\.txt\n$/)
+      assert.match(
+        stdout,
+        /^started\n\[job 1 "sleep 1000 & echo started" is running: job:output 1, job:wait 1, job:stop 1\]\n$/
+      )
     }
   })
 

@@ -3,13 +3,24 @@
  */
 
 /** The prefixes of reserved names. */
-export const prefixes: ReadonlyArray<string> = ["mcp:", "skill:", "task:", "command:"]
+export const prefixes: ReadonlyArray<string> = ["mcp:", "skill:", "task:", "command:", "job:"]
 
 /** Reserved names without a prefix. */
 export const names: ReadonlyArray<string> = ["TodoWrite"]
 
 /** The exact names of the commands that Synapse brings and that are words of a shell line, in the registry's order. */
-export const callable: ReadonlyArray<string> = ["TodoWrite", "apply_patch", "command:search", "edit", "read", "write"]
+export const callable: ReadonlyArray<string> = [
+  "TodoWrite",
+  "apply_patch",
+  "command:search",
+  "edit",
+  "job:list",
+  "job:output",
+  "job:stop",
+  "job:wait",
+  "read",
+  "write"
+]
 
 /** Tests whether a name is that of a command that Synapse brings. */
 export const isBuiltIn = (name: string): boolean => name === "bash" || callable.includes(name) || isReserved(name)

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Advice from "./Advice.js"
 import { Blocked, CommandNotFound, type FailureCategory, InvalidUsage } from "./CommandError.js"
 import type * as Diagnostic from "./Diagnostic.js"
+import type { JobStatus } from "./JobStatus.js"
 import type { KeptOutput, LineOrder } from "./KeptOutput.js"
 
 /**
@@ -75,6 +76,8 @@ export interface CommandResult {
   readonly movedTo?: string
   /** False where it was cancelled before it began, so that it was not run. */
   readonly began?: false
+  /** The jobs that it has left running, and those that have ended since the last result. */
+  readonly jobs?: ReadonlyArray<JobStatus>
   /** Images for a caller that can show them to the model. */
   readonly images?: ReadonlyArray<Image>
   /** Notices about the shell itself: that it was restarted, and which state was lost. */

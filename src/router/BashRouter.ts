@@ -29,6 +29,7 @@ import * as Timeout from "../domain/Timeout.js"
 import type { Files } from "../files/Files.js"
 import { FileError } from "../files/Files.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
+import { Jobs } from "../session/Jobs.js"
 import { identifyCommandType } from "./CommandType.js"
 
 /** A call that needs no shell: the command's name and its words. */
@@ -127,11 +128,16 @@ export class BashRouter extends Context.Tag("synapse/BashRouter")<
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxManager> = Layer.effect(
+export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | SandboxManager> = Layer.effect(
   BashRouter,
   Effect.gen(function* () {
     const registry = yield* CommandRegistry
     const sandbox = yield* SandboxManager
+    const jobs = yield* Jobs
+    const withNews = (result: CommandResult.CommandResult): CommandResult.CommandResult => {
+      const news = jobs.takeNews()
+      return news.length === 0 ? result : { ...result, jobs: news }
+    }
     const isRegistered = (name: string) => registry.find(name) !== undefined
 
     const dispatch = (
@@ -187,7 +193,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
           const named: RouteOptions = typeof given === "boolean" ? { restart: given } : given
           const timeout = fiber.getFiberRef(CallContext.current).timeout
           const options = timeout === undefined || named.timeout !== undefined ? named : { ...named, timeout }
-          return Span.inFiber(fiber, "BashRouter.route", dispatch(command, options))
+          return Span.inFiber(fiber, "BashRouter.route", Effect.map(dispatch(command, options), withNews))
         })
     })
   })

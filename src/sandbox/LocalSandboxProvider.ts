@@ -17,6 +17,7 @@ import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
 import * as BashSession from "../session/BashSession.js"
+import { Jobs, provided } from "../session/Jobs.js"
 import * as ProcessTable from "../session/ProcessTable.js"
 import type { Observer, QueuedCommand } from "../session/QueuedCommand.js"
 import { SessionSettings } from "../session/SessionSettings.js"
@@ -617,7 +618,8 @@ export const make: Effect.Effect<
   const createUnsandboxed = yield* CurrentSandbox.makeUnsandboxed
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
     Context.add(SessionSettings, yield* SessionSettings),
-    Context.add(ShellBridge, yield* ShellBridge)
+    Context.add(ShellBridge, yield* ShellBridge),
+    Context.add(Jobs, yield* provided)
   )
   return {
     name: "local",

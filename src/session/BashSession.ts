@@ -22,6 +22,7 @@ import type { Fed, ReadyShell } from "./internal/CommandDelivery.js"
 import { CommandFeeder } from "./internal/CommandDelivery.js"
 import { SessionState } from "./internal/SessionState.js"
 import * as ShellLifecycle from "./internal/ShellLifecycle.js"
+import * as Jobs from "./Jobs.js"
 import * as QueuedCommand from "./QueuedCommand.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
 import * as Nesting from "./ShellBridge.js"
@@ -59,6 +60,20 @@ class CommandDispatch {
       }
       this.turns.leave(queued)
       resume(this.waiting(queued))
+    })
+  }
+
+  /** Has an idle shell report the exit codes of jobs that have ended. */
+  readonly ask = (): void => {
+    const { feeder, lifecycle, state } = this.options
+    const ready = this.turns.isFree ? lifecycle.peek() : undefined
+    if (ready === undefined) return
+    const nothing: QueuedCommand.QueuedCommand = { text: "", timeout: Timeout.longest, listener: {}, input: undefined }
+    const { status } = state
+    this.turns.tryTake(nothing)
+    feeder.feed(nothing, ready, () => {
+      state.status = status
+      this.turns.leave(nothing)
     })
   }
 
@@ -243,9 +258,19 @@ export const make = (
     const shell = ShellCommand.parse(settings.shellCommand)
     if (Either.isLeft(shell)) return unusable(settings, shell.left)
     const state = new SessionState(settings.cwd ?? process.cwd())
-    const feeder = new CommandFeeder(settings, state)
-    const lifecycle = yield* ShellLifecycle.make({ settings, launcher, shell: shell.right, bridge, state, feeder })
+    const { table: jobs } = yield* Jobs.provided
+    const feeder = new CommandFeeder(settings, state, jobs)
+    const lifecycle = yield* ShellLifecycle.make({
+      settings,
+      launcher,
+      shell: shell.right,
+      bridge,
+      state,
+      feeder,
+      jobs
+    })
     const dispatch = new CommandDispatch({ feeder, lifecycle, state, bridge })
+    jobs.ask = dispatch.ask
     return BashSession.of({
       shellCommand: settings.shellCommand,
       execute: (text, options) =>

@@ -1,13 +1,13 @@
 /**
- * The files of a session's output: those with all of an output that was cut, those with what is printed in the
- * background, and those that commands of ours keep. Together they have a limit, over which the oldest are removed.
+ * The files of a session's output: those with all of an output that was cut, and those that commands
+ * of ours keep. Together they have a limit, over which the oldest are removed.
  *
  * A command without the sandbox can change their directory: it is held by a descriptor, and links are not followed.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 
-const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = Fs.constants
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = Fs.constants
 
 const name = "output"
 
@@ -75,20 +75,6 @@ export class OutputFiles {
   /** True where it may make files. */
   get isAllowed(): boolean {
     return this.limit > 0
-  }
-
-  /** Opens one of its files again, to append to it; undefined where it was removed or replaced. */
-  again(path: string, inode: number): OutputFile | undefined {
-    const entry = this.entries.find((one) => this.pathOf(one.name) === path)
-    if (entry === undefined) return undefined
-    try {
-      const fd = this.openIn(entry.name, O_RDWR | O_APPEND)
-      if (Fs.fstatSync(fd).ino === inode) return this.file(entry, fd)
-      Fs.closeSync(fd)
-    } catch (error) {
-      if (!isMissing(error)) throw error
-    }
-    return undefined
   }
 
   /** True where it has made a file. */

@@ -35,6 +35,8 @@ export interface Settings {
   readonly outputLimit: number
   /** The most bytes of the file with all of a stream's output; 0 for no file (`SYNAPSE_OUTPUT_FILE_LIMIT`). */
   readonly outputFileLimit: number
+  /** The most jobs that may run at once (`SYNAPSE_MAX_JOBS`). */
+  readonly maxJobs: number
   /** True to keep these files when the session ends. */
   readonly keepOutputFiles: boolean
   /** The places for private directories, in order; `PrivateDirectory.places` where undefined. */
@@ -54,6 +56,7 @@ export const defaults: Settings = {
   timeout: 120_000,
   outputLimit: KeptOutput.defaultLimit,
   outputFileLimit: 256 * 1024 ** 2,
+  maxJobs: 64,
   keepOutputFiles: false,
   privateDirectories: undefined
 }
@@ -105,7 +108,8 @@ export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<Ses
         shellCommand: Config.nonEmptyString("SYNAPSE_SHELL").pipe(Config.withDefault(defaults.shellCommand)),
         timeout: wholeNumber("SYNAPSE_COMMAND_TIMEOUT", defaults.timeout, 1),
         outputLimit: wholeNumber("SYNAPSE_OUTPUT_LIMIT", defaults.outputLimit, 1),
-        outputFileLimit: wholeNumber("SYNAPSE_OUTPUT_FILE_LIMIT", defaults.outputFileLimit, 0)
+        outputFileLimit: wholeNumber("SYNAPSE_OUTPUT_FILE_LIMIT", defaults.outputFileLimit, 0),
+        maxJobs: wholeNumber("SYNAPSE_MAX_JOBS", defaults.maxJobs, 1)
       }),
       (fromEnv) => ({ ...defaults, ...fromEnv, ...overrides })
     ).pipe(Effect.flatMap(checked))
@@ -121,6 +125,7 @@ const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
       Setting.checkWholeNumber("timeout", settings.timeout, 1),
       Setting.checkWholeNumber("outputLimit", settings.outputLimit, 1),
       Setting.checkWholeNumber("outputFileLimit", settings.outputFileLimit, 0),
+      Setting.checkWholeNumber("maxJobs", settings.maxJobs, 1),
       settings.cwd !== undefined && Path.isAbsolute(settings.cwd) ? Either.void : Setting.currentDirectory()
     ]),
     () => settings

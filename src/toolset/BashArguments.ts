@@ -29,11 +29,13 @@ export const prepare = (given: unknown): unknown => {
     Object.entries(object).filter(([, value]) => value !== null)
   )
   const { command, restart, timeout } = read
-  if (run_in_background !== undefined && !isSaid(run_in_background, false))
-    read["run_in_background"] = run_in_background
   if (cmd !== undefined) read[command === undefined || command === cmd ? "command" : "cmd"] = cmd
   if (typeof timeout === "string" && /^\d{1,10}$/.test(timeout)) read["timeout"] = Number(timeout)
   for (const value of [true, false]) if (isSaid(restart, value)) read["restart"] = value
+  if (isSaid(run_in_background, true) && Predicate.isString(read["command"]))
+    read["command"] = inBackground(read["command"])
+  else if (run_in_background !== undefined && !isSaid(run_in_background, false))
+    read["run_in_background"] = run_in_background
   const isBlank = read["command"] === undefined || (Predicate.isString(read["command"]) && !/\S/.test(read["command"]))
   if (isBlank && read["restart"] === true) read["command"] = nothing
   return read
@@ -95,13 +97,11 @@ export const inDirectory = (directory: string, command: string): string => {
   return oneLine.test(command) ? `(${cd} ${command})` : `(${cd} {\n${command}\n})`
 }
 
-/** Writes a command so that it runs in the background, with its output in a file. */
+/** Writes a command so that it runs in the background, as a job. */
 export const inBackground = (given: string): string => {
   const command = given.trim()
-  if (/[^&]&$/.test(command)) return command
-  const name = /^[^\s;&|<>()'"$`]*?([\w.-]+)(?=\s|$)/.exec(command)?.[1] ?? "command"
-  const isPlain = /^[\w ./:=@%+,-]*$/.test(command)
-  return `${isPlain ? command : `{\n${command}\n}`} >${name}-background.log 2>&1 &`
+  if (command === "" || /[^&]&$/.test(command)) return command
+  return `${/^[\w ./:=@%+,-]*$/.test(command) ? command : `{\n${command}\n}`} &`
 }
 
 /** Tests whether a value is a truth value, or the word for it. */

@@ -101,7 +101,7 @@ export const Parameters = Schema.Struct({
   ).annotations({ missingMessage: () => missing }),
   restart: optional(
     Schema.Boolean.annotations({
-      description: "Start a new shell first: its directory, variables and background jobs are gone then."
+      description: "Start a new shell first: its directory, variables and jobs are gone then."
     })
   ),
   timeout: optional(
@@ -155,7 +155,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
         if (Exit.isFailure(exit)) {
           const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
-          return error === undefined || audience !== undefined ? nothing : Effect.sync(() => ofError(params, error))
+          return error === undefined || audience !== undefined ? nothing : Effect.sync(() => ofError(error))
         }
         const result = exit.value
         if (result.blocked === true) return audience === undefined ? Effect.sync(() => ofDenial(result)) : nothing
@@ -179,12 +179,12 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       remark: denied === undefined ? blockedReason : told.text(denied)
     })
 
-    const ofError = (params: unknown, error: CommandError): Tool.Diagnosis => {
+    const ofError = (error: CommandError): Tool.Diagnosis => {
       if (error._tag === "Blocked")
         return { remark: error.denied === undefined ? error.message : told.text(error.denied) }
       // Whose limit is another's than the tool's own says itself what helps.
       return error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
-        ? { remark: `${error.message}. ${longer(commandOf(params))}` }
+        ? { remark: `${error.message}. ${longer}` }
         : {}
     }
 
@@ -289,17 +289,6 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
   return text._tag === "NoCommand" ? "" : text.command
 }
 
-/** Tells how to go on where the tool's own time limit ended a command. Behind a list, `&` is that of its last part. */
-const longer = (command: string): string => {
-  const text = command.trim()
-  const isList = /[;\n]|&&|\|\|/.test(text)
-  // Behind a here-document or a comment, and after `&`, no `; }` can follow.
-  const needsLines = /[;&]$|<<|#/.test(text)
-  const form =
-    !isList && !needsLines
-      ? "end the command with:"
-      : needsLines
-        ? "put it between a line { and a line }"
-        : "run it as: { …; }"
-  return `To run longer, give timeout=<ms>, or ${form} >log 2>&1 &`
-}
+/** Tells how to go on where the tool's own time limit ended a command. */
+const longer =
+  "To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give run_in_background=true."

@@ -54,7 +54,8 @@ export const make = (
 ): string => {
   const extensions = handlers.filter(isExtension)
   const others = handlers.filter(
-    (handler) => !isExtension(handler) && !(extensions.length > 0 && handler.name === search)
+    (handler) =>
+      !isExtension(handler) && !handler.name.startsWith(jobs) && !(extensions.length > 0 && handler.name === search)
   )
   const commands = [
     ...others.map(line),
@@ -64,7 +65,7 @@ export const make = (
   return `${[
     ...shell,
     conditions === undefined ? [] : confined(conditions.confinement),
-    `A command is ended after ${conditions === undefined ? "its timeout" : `${conditions.timeout} ms, or its own timeout`}. Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &`,
+    `A command is ended after ${conditions === undefined ? "its timeout" : `${conditions.timeout} ms, or its own timeout`}. What it leaves running, behind & or as a daemon, is a job, which its result names: job:output N prints what is new, job:wait N [--for REGEX | --port P] waits for it, job:stop N ends it, job:list shows all.`,
     ...results
   ]
     .flat()
@@ -77,6 +78,9 @@ export const make = (
 }
 
 const line = ({ summary, usage }: Described): string => `- ${usage}: ${summary}`
+
+/** The beginning of the commands that the text on jobs names. */
+const jobs = "job:"
 
 /** The command that finds commands. */
 const search = "command:search"

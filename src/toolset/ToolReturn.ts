@@ -21,6 +21,7 @@ import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import type * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as JobStatus from "../domain/JobStatus.js"
 import type { LineOrder, StreamName } from "../domain/KeptOutput.js"
 import * as KeptOutput from "../domain/KeptOutput.js"
 import * as TextCut from "../domain/TextCut.js"
@@ -336,6 +337,8 @@ export interface Extras {
   readonly stderrFile?: string
   /** Images that the command showed, for callers that can give them to the model. */
   readonly images?: ReadonlyArray<CommandResult.Image>
+  /** The jobs that the command has left running, and those that have ended since the last result. */
+  readonly jobs?: ReadonlyArray<JobStatus.JobStatus>
   readonly notices?: ReadonlyArray<string>
   readonly personal?: CommandResult.Personal
   readonly failureCategory?: FailureCategory
@@ -528,7 +531,7 @@ const failed = (
 }
 
 const outputOf = (output: Output): Extras => ({
-  ...Struct.pick(output, "stdout", "stderr", "hosts", "stdoutFile", "stderrFile", "images", "personal"),
+  ...Struct.pick(output, "stdout", "stderr", "hosts", "stdoutFile", "stderrFile", "images", "jobs", "personal"),
   ...(output.notices === undefined || output.notices.length === 0 ? undefined : { notices: output.notices })
 })
 
@@ -540,9 +543,11 @@ const make = (
   output: Output,
   extras: Extras
 ): ToolReturn => {
-  const { notices } = output
-  const said = of(output)
-  const note = [...(remark === "" ? [] : [remark]), ...(notices ?? [])].join("\n")
-  const text = note === "" ? said : joined(said, note)
+  const { jobs = [], notices = [] } = output
+  const isRunning = ({ state }: JobStatus.JobStatus) => state === "running"
+  const ended = jobs.filter((job) => !isRunning(job)).map(JobStatus.line)
+  const begun = jobs.filter(isRunning).map(JobStatus.line)
+  const note = [...(remark === "" ? [] : [remark]), ...notices, ...begun].join("\n")
+  const text = [ended.join("\n"), of(output), note].filter((part) => part !== "").reduce(joined, "")
   return { toolCallId: call.id, isError, output: text === "" ? "(no output)" : text, message, extras }
 }

@@ -69,19 +69,14 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
-    it.live("names the background processes that a command has killed with their sandbox", () =>
-      sandboxed(({ execute }) =>
+    it.live("tells of the jobs that a command has killed with their sandbox", () =>
+      sandboxed(({ execute }, { jobs }) =>
         Effect.gen(function* () {
           yield* execute("sleep 2202 >/dev/null 2>&1 &")
-          const notices: Array<string> = []
-          // They are looked at a moment after a command.
-          yield* Effect.sleep("500 millis")
-          notices.push(...((yield* execute("kill -9 -1; sleep 1")).notices ?? []))
-          notices.push(...((yield* execute("echo on")).notices ?? []))
-          assert.match(
-            notices.join("\n"),
-            /^The session's first process was killed, and all background processes with it\.$/m
-          )
+          jobs.takeNews()
+          yield* execute("kill -9 -1; sleep 1")
+          yield* execute("echo on")
+          assert.notStrictEqual((yield* jobs.status(1)).state, "running")
         })
       )
     )

@@ -88,7 +88,9 @@ describe("FrameReader", () => {
       options: "hBx",
       cwd: "/tmp/a b\n",
       removed: ["{", "}"],
-      pipeline: []
+      pipeline: [],
+      ended: undefined,
+      left: undefined
     })
     assert.deepStrictEqual(reader.status(`?2 h ${nonce}  ${nonce} `), {
       status: 2,
@@ -96,7 +98,9 @@ describe("FrameReader", () => {
       options: "h",
       cwd: "",
       removed: [],
-      pipeline: []
+      pipeline: [],
+      ended: undefined,
+      left: undefined
     })
     const codes = (text: string) => reader.status(`0 h ${nonce}  ${nonce}  ${nonce} ${text}`)?.pipeline
     assert.deepStrictEqual(["3 0 141", "3", "", "301", "a 0", "1000 0"].map(codes), [[3, 0, 141], [], [], [], [], []])

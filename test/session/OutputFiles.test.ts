@@ -2,7 +2,6 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
-import { LateOutput } from "../../src/session/internal/OutputPipe.js"
 import { type OutputFile, OutputFiles } from "../../src/session/OutputFiles.js"
 
 let session = ""
@@ -39,14 +38,14 @@ describe("OutputFiles", () => {
 
   it("removes the oldest over the limit, the complete ones first", () =>
     withFiles(100, (files) => {
-      const open = files.make("background-")
+      const open = files.make("image-")
       write(open, 10)
       for (let i = 0; i < 4; i++) {
         const file = files.make("")
         write(file, 30)
         complete(file)
       }
-      assert.deepStrictEqual(names(), ["3.txt", "4.txt", "5.txt", "background-1.txt"])
+      assert.deepStrictEqual(names(), ["3.txt", "4.txt", "5.txt", "image-1.txt"])
       const large = files.make("")
       write(large, 95)
       assert.deepStrictEqual(names(), ["6.txt"])
@@ -106,34 +105,5 @@ describe("OutputFiles", () => {
       Fs.rmSync(Path.join(session, "output"), { recursive: true })
       complete(files.make(""))
       assert.deepStrictEqual(names(), ["2.txt"])
-    }))
-})
-
-describe("LateOutput", () => {
-  it("keeps all within its limit, and of more the last half, from the beginning of a line", () =>
-    withFiles(1000, (files) => {
-      const late = new LateOutput(files, 100)
-      assert.strictEqual(Fs.readFileSync(late.path, "utf8"), "")
-      for (let i = 10; i < 20; i++) late.take(Buffer.from(`line ${i}\n`))
-      assert.strictEqual(Fs.readFileSync(late.path, "utf8").length, 80)
-      for (let i = 20; i < 40; i++) late.take(Buffer.from(`line ${i}\n`))
-      assert.strictEqual(
-        Fs.readFileSync(late.path, "utf8"),
-        `[… 192 bytes left out …]\n${[34, 35, 36, 37, 38, 39].map((i) => `line ${i}\n`).join("")}`
-      )
-      late.take(Buffer.from(`${"x".repeat(500)}\nend\n`))
-      assert.strictEqual(Fs.readFileSync(late.path, "utf8"), "[… 741 bytes left out …]\nend\n")
-      late.end()
-    }))
-
-  it("drops what comes after its file was removed or replaced", () =>
-    withFiles(1000, (files) => {
-      const mine = Path.join(session, "mine")
-      Fs.writeFileSync(mine, "mine")
-      const late = new LateOutput(files, 100)
-      Fs.rmSync(late.path)
-      Fs.linkSync(mine, late.path)
-      late.take(Buffer.from("late\n"))
-      assert.strictEqual(Fs.readFileSync(mine, "utf8"), "mine")
     }))
 })

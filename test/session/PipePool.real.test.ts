@@ -18,12 +18,12 @@ afterEach(() => {
   Fs.rmSync(root, { recursive: true, force: true })
 })
 
-const withPool = async (maxLate: number, body: (pool: PipePool, directory: SessionDirectory) => Promise<void>) => {
+const withPool = async (body: (pool: PipePool, directory: SessionDirectory) => Promise<void>) => {
   const directory = new SessionDirectory(crypto.randomUUID(), {
     ...SessionSettings.defaults,
     privateDirectories: [Path.join(root, "synapse-own")]
   })
-  const pool = new PipePool(directory.pairs, maxLate)
+  const pool = new PipePool(directory.pairs)
   await pool.fill()
   await body(pool, directory)
   pool.close()
@@ -45,6 +45,8 @@ const hold = ({ paths }: PipePair) => {
   return open(paths.stdout)
 }
 
+const ignore = () => {}
+
 const until = async (isSo: () => boolean) => {
   for (let tries = 0; tries < 1000; tries++) {
     if (isSo()) return
@@ -55,37 +57,43 @@ const until = async (isSo: () => boolean) => {
 
 describe("PipePool", () => {
   it("gives a held pair to nobody until its holder has gone, and keeps no descriptor of it then", () =>
-    withPool(10, async (pool) => {
+    withPool(async (pool) => {
       const pair = take(pool)
       const count = descriptors().length
       const holder = hold(pair)
-      assert.isTrue(pool.giveWhenQuiet(pair, undefined))
+      pool.lend(pair, ignore, ignore)
       assert.notStrictEqual(take(pool), pair)
       Fs.closeSync(holder)
       await until(() => descriptors().length <= count)
       await until(() => pool.take() === pair)
     }))
 
-  it("shares a pair where too many are held already: its holder is not killed, and no result is lost", () =>
-    withPool(1, async (pool) => {
-      const [first, second] = [take(pool), take(pool)]
-      const holders = [hold(first), hold(second)]
-      assert.isTrue(pool.giveWhenQuiet(first, undefined))
-      assert.isFalse(pool.giveWhenQuiet(second, undefined))
-      assert.strictEqual(take(pool), second)
-      Fs.writeSync(holders[1] ?? 0, "late\n")
-      const read: Array<string> = []
-      assert.isTrue(second.stdout.drain((chunk) => void read.push(chunk.toString())))
-      assert.deepStrictEqual(read, ["late\n"])
-      for (const holder of holders) Fs.closeSync(holder)
+  it("passes on what its holders write, and tells once that all have gone", () =>
+    withPool(async (pool) => {
+      const pair = take(pool)
+      const [stdout, stderr] = [open(pair.paths.stdout), open(pair.paths.stderr)]
+      const heard: Array<string> = []
+      pool.lend(
+        pair,
+        (stream, chunk) => void heard.push(`${stream} ${chunk}`),
+        () => void heard.push("ended")
+      )
+      Fs.writeSync(stdout, "one\n")
+      await until(() => heard.length === 1)
+      Fs.closeSync(stdout)
+      Fs.writeSync(stderr, "two\n")
+      await until(() => heard.length === 2)
+      Fs.closeSync(stderr)
+      await until(() => heard.length === 3)
+      assert.deepStrictEqual(heard, ["stdout one\n", "stderr two\n", "ended"])
     }))
 
   it("does not open what a command has put in the place of a pipe", () =>
-    withPool(10, async (pool) => {
+    withPool(async (pool) => {
       const pair = take(pool)
       const count = descriptors().length
       const holder = hold(pair)
-      pool.giveWhenQuiet(pair, undefined)
+      pool.lend(pair, ignore, ignore)
       Fs.rmSync(pair.paths.stdout)
       Fs.symlinkSync("/dev/zero", pair.paths.stdout)
       Fs.closeSync(holder)

@@ -2,16 +2,18 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import type { JobStatus } from "../../src/domain/JobStatus.js"
 import * as Leftovers from "../support/Leftovers.js"
 import { assertKept, eventually, inSession, marked, prepare, result, started } from "../support/Session.js"
 
+const isRunning = ({ state }: JobStatus) => state === "running"
+
 describe("process substitutions", () => {
-  inSession("write to the result of their command, for as long as they live", ({ session }) =>
+  inSession("write to the result of their command, for as long as they live", ({ jobs, run }) =>
     Effect.gen(function* () {
       for (const { command, isHeld = false, stderr = "", stdout = "" } of Leftovers.substitutions) {
-        const { notices, ...got } = yield* session.execute(command)
-        assert.deepStrictEqual(got, result({ stdout, stderr }), command)
-        assert.strictEqual(notices?.some(Leftovers.isLate) ?? false, isHeld, command)
+        assert.deepStrictEqual(yield* run(command), result({ stdout, stderr }), command)
+        assert.strictEqual(jobs.takeNews().some(isRunning), isHeld, command)
       }
     })
   )
@@ -30,9 +32,9 @@ describe("process substitutions", () => {
       yield* prepare(subject)
       for (const { command, isHeld = false, stderr = "", stdout = "" } of Leftovers.background) {
         // A command that waited for any of it would be ended by its timeout.
-        const { notices, ...got } = yield* subject.session.execute(command, { timeout: 15_000 })
+        const got = yield* subject.run(command, { timeout: 15_000 })
         assert.deepStrictEqual(got, result({ stdout, stderr }), command)
-        assert.strictEqual(notices?.some(Leftovers.isLate) ?? false, isHeld, command)
+        assert.strictEqual(subject.jobs.takeNews().some(isRunning), isHeld, command)
       }
       yield* assertKept(subject)
     })

@@ -24,10 +24,10 @@ describe("background", () => {
   )
 
   keeps("late output of a child is in nobody's result", [
-    ["(sleep 0.05; echo late; echo late >&2) & echo on", { stdout: "on\n" }],
+    ["(sleep 1; echo late; echo late >&2) & echo on", { stdout: "on\n" }],
     ["sleep 0.1; echo mine", { stdout: "mine\n" }],
     ["wait; echo mine", { stdout: "mine\n" }],
-    ["{ for i in {1..50}; do sleep 0.02; echo late; done; } &", {}],
+    ["{ sleep 1; for i in {1..50}; do sleep 0.02; echo late; done; } &", {}],
     ["for i in {1..20}; do echo $i; sleep 0.002; done | tail -1", { stdout: "20\n" }],
     ["wait", {}]
   ])
@@ -48,9 +48,7 @@ describe("background", () => {
         ),
         5
       )
-      const { notices = [], ...ended } = yield* subject.run("exit 2")
-      assert.deepStrictEqual(ended, result({ exitCode: 2 }))
-      assert.strictEqual(notices.join("").match(/\d+ sleep 101\d/g)?.length, 5, notices.join())
+      assert.deepStrictEqual(yield* subject.run("exit 2"), result({ exitCode: 2 }))
       assert.deepStrictEqual(yield* subject.run("echo next"), result({ stdout: "next\n" }))
       assert.strictEqual(alive(subject.mark, "sleep 101"), 5)
       yield* assertKept(subject)

@@ -3,7 +3,9 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as CallContext from "../../src/domain/CallContext.js"
+import * as Jobs from "../../src/session/Jobs.js"
 import * as Session from "../support/Session.js"
 import {
   assertKept,
@@ -87,13 +89,19 @@ describe("life", () => {
               const { execute } = yield* Session.make
               yield* execute(`x=${i}; cd /usr; sleep 1061 &`)
               yield* Effect.sleep(100)
-              const { notices = [], ...ended } = yield* execute("echo $x $PWD; exit 3")
-              assert.deepStrictEqual(ended, { ...result({ stdout: `${i} /usr\n`, exitCode: 3 }), left: true })
-              assert.match(notices.join(), /: \d+ sleep 1061\.$/)
+              const jobs = yield* Jobs.Jobs
+              assert.deepStrictEqual(yield* execute("echo $x $PWD; exit 3"), {
+                ...result({ stdout: `${i} /usr\n`, exitCode: 3 }),
+                left: true
+              })
+              assert.deepStrictEqual(
+                (yield* jobs.list).map(({ name, state }) => [name, state]),
+                [[`x=${i}; cd /usr; sleep 1061`, "running"]]
+              )
               assert.deepStrictEqual(yield* execute("echo $x"), result({ stdout: `${i}\n` }))
             }).pipe(
               Effect.scoped,
-              Effect.provide(Session.services({ cwd: directory, environment: { [markVariable]: mark } }))
+              Effect.provide(Layer.fresh(Session.services({ cwd: directory, environment: { [markVariable]: mark } })))
             )
           yield* Effect.forEach(
             Array.from({ length: 100 }, (_, i) => i),

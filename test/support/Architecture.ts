@@ -33,7 +33,7 @@ export const floors: Readonly<Record<string, Floors>> = {
   ],
   cli: [["."], ["shell"]],
   agent: [["."], ["transcript"], ["loop"], ["model"]],
-  commands: [["bash", "edit", "mcp", "read", "search", "skill", "task", "todo", "write"]],
+  commands: [["bash", "edit", "job", "mcp", "read", "search", "skill", "task", "todo", "write"]],
   extension: [["."], ["mcp", "skill"]],
   sandbox: [["."], ["permission"], ["denial"], ["network"], ["platform"], ["config"], ["policy"]],
   "sandbox/platform": [["linux", "macos"], ["."]],

@@ -1,18 +1,9 @@
 /** Commands that leave processes behind which hold their output, and what their results have to hold. */
-import type { CommandResult } from "../../src/domain/CommandResult.js"
-
-/** The notice about what is still printed after a command has ended, which every background process causes. */
-export const isLate = (notice: string): boolean => notice.startsWith("Later output ")
-
-/** The path that the notice names. */
-export const lateFile = ({ notices = [] }: CommandResult): string | undefined =>
-  notices.find(isLate)?.match(/ goes to (.*)$/)?.[1]
-
 interface Leftover {
   readonly command: string
   readonly stdout?: string
   readonly stderr?: string
-  /** True where a background process holds the output on. */
+  /** True where a job goes on. */
   readonly isHeld?: boolean
 }
 
@@ -67,6 +58,6 @@ export const background: ReadonlyArray<Leftover> = [
   { command: "echo x > log; grep -m1 x < <(exec tail -f log)", stdout: "x\n" },
   { command: ": '>(' ; sleep 61 &", isHeld: true },
   { command: "exec 7>&1; echo on", stdout: "on\n", isHeld: true },
-  { command: "sleep 61 >/dev/null 2>&1 &" },
+  { command: "sleep 61 >/dev/null 2>&1 &", isHeld: true },
   { command: "sleep 61 >/dev/null &", isHeld: true }
 ]

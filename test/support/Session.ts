@@ -15,17 +15,16 @@ import * as CallContext from "../../src/domain/CallContext.js"
 import type { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as BashSession from "../../src/session/BashSession.js"
+import * as Jobs from "../../src/session/Jobs.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
 import * as ShellLauncher from "../../src/session/ShellLauncher.js"
-import { isLate } from "./Leftovers.js"
 
 /** What a test is given. */
 export interface Subject {
   readonly session: Context.Tag.Service<BashSession.BashSession>
-  /**
-   * Runs a command and gives its whole result, but for the order of its lines and the notice about what is still printed
-   * in the background.
-   */
+  /** What its commands have left running. */
+  readonly jobs: Context.Tag.Service<Jobs.Jobs>
+  /** Runs a command and gives its whole result, but for the order of its lines. */
   readonly run: (
     command: string,
     options?: BashSession.ExecuteOptions
@@ -103,18 +102,10 @@ export const make = BashSession.make(ShellLauncher.plain)
 
 /** What it needs: settings, and the bridge to a registry's commands. */
 export const services = (settings: Partial<SessionSettings.Settings> = {}, handlers: ReadonlyArray<Handler> = []) =>
-  Layer.merge(Layer.provideMerge(Bridge.layer, withHandlers(handlers)), SessionSettings.layer(settings))
+  Layer.mergeAll(Layer.provideMerge(Bridge.layer, withHandlers(handlers)), Jobs.layer, SessionSettings.layer(settings))
 
-/** A result without what is told late, and without what tests of the advice look at. */
-const withoutLate = ({
-  left: _left,
-  notices = [],
-  order: _,
-  ...result
-}: CommandResult.CommandResult): CommandResult.CommandResult => {
-  const others = notices.filter((notice) => !isLate(notice))
-  return others.length === 0 ? result : { ...result, notices: others }
-}
+/** A result without what tests of the advice look at. */
+const plain = ({ left: _left, order: _, ...result }: CommandResult.CommandResult): CommandResult.CommandResult => result
 
 const use = <A, E, R>(
   body: (subject: Subject) => Effect.Effect<A, E, R>,
@@ -125,8 +116,8 @@ const use = <A, E, R>(
     const { directory, root } = yield* temporary
     const mark = Path.basename(root)
     const before = descriptors()
-    const answer = yield* Effect.flatMap(make, (session) =>
-      body({ session, run: (...call) => Effect.map(session.execute(...call), withoutLate), directory, mark })
+    const answer = yield* Effect.flatMap(Effect.all([make, Jobs.Jobs]), ([session, jobs]) =>
+      body({ session, jobs, run: (...call) => Effect.map(session.execute(...call), plain), directory, mark })
     ).pipe(
       Effect.scoped,
       Effect.provide(

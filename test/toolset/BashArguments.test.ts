@@ -13,6 +13,8 @@ describe("prepare", () => {
       ],
       [{ command: "ls", timeout: null, anything: null }, { command: "ls" }],
       [{ command: "ls", run_in_background: false }, { command: "ls" }],
+      [{ command: "npm run dev", run_in_background: true }, { command: "npm run dev &" }],
+      [{ command: "a; b # c", run_in_background: "true" }, { command: "{\na; b # c\n} &" }],
       [{ restart: true }, { command: ":", restart: true }],
       ['{"command":"ls"}', { command: "ls" }]
     ]
@@ -30,7 +32,7 @@ describe("prepare", () => {
       { command: "ls", timeout: "5s" },
       { command: "ls", timeout: "-1" },
       { command: "ls", restart: 1 },
-      { command: "ls", run_in_background: true },
+      { command: "ls", run_in_background: "soon" },
       { command: "ls", cwd: "/" },
       { restart: false }
     ]) {
@@ -65,9 +67,9 @@ describe("example", () => {
       [{ command: ["a", "b'c", ""] }, { command: "a 'b'\\''c' ''" }],
       [{ command: "a | b >c", workdir: "x y" }, { command: "(cd 'x y' && a | b >c)" }],
       [{ command: "a; b", cwd: "-x" }, { command: "(cd -- -x && {\na; b\n})" }],
-      [{ command: "./a.sh -x", run_in_background: true }, { command: "./a.sh -x >a.sh-background.log 2>&1 &" }],
-      [{ command: "a | b", run_in_background: "true" }, { command: "{\na | b\n} >a-background.log 2>&1 &" }],
-      [{ command: "a # b", run_in_background: true }, { command: "{\na # b\n} >a-background.log 2>&1 &" }],
+      [{ command: "./a.sh -x", run_in_background: true }, { command: "./a.sh -x &" }],
+      [{ command: "a | b", run_in_background: "true" }, { command: "{\na | b\n} &" }],
+      [{ command: "a # b", run_in_background: true }, { command: "{\na # b\n} &" }],
       [{ command: "a >b &", run_in_background: true }, { command: "a >b &" }],
       [
         { command: "x".repeat(3000), timeout: 5 },

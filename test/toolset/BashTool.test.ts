@@ -47,7 +47,7 @@ describe("BashTool", () => {
               "type": "string",
             },
             "restart": {
-              "description": "Start a new shell first: its directory, variables and background jobs are gone then.",
+              "description": "Start a new shell first: its directory, variables and jobs are gone then.",
               "type": "boolean",
             },
             "timeout": {
@@ -70,7 +70,7 @@ describe("BashTool", () => {
         - Commands run one at a time, in the order of the calls.
         - No command can ask anything: there is no terminal, and stdin is empty. Give all input with the command: options such as -y, a pipe, a here-document.
         - There is no sandbox: commands have all rights of the user who runs them.
-        - A command is ended after 120000 ms, or its own timeout. Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &
+        - A command is ended after 120000 ms, or its own timeout. What it leaves running, behind & or as a daemon, is a job, which its result names: job:output N prints what is new, job:wait N [--for REGEX | --port P] waits for it, job:stop N ends it, job:list shows all.
         - Long output is cut in the middle; a line says how much is missing and which file holds all of it.
         - A failed command is answered with its output, its exit code, and what that means where it is known.
 
@@ -210,11 +210,9 @@ describe("BashTool", () => {
       const { extras, output } = yield* handle({ command: "slow" })
       assert.strictEqual(
         output,
-        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &"
+        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give run_in_background=true."
       )
       assert.strictEqual(extras.exitCode, 124)
-      const list = yield* handle({ command: "slow; echo x" })
-      assert.include(list.output, "give timeout=<ms>, or run it as: { …; } >log 2>&1 &")
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 

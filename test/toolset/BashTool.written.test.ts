@@ -31,7 +31,6 @@ describe("BashTool", () => {
         [{ timeout: "5s" }, '- timeout: Expected number, actual "5s"', {}],
         [{ restart: "yes" }, '- restart: Expected boolean, actual "yes"', {}],
         [{ cwd: "/a b", timeout: 5 }, unexpected("cwd"), { command: "(cd '/a b' && ls)", timeout: 5 }],
-        [{ run_in_background: true }, unexpected("run_in_background"), { command: "ls >ls-background.log 2>&1 &" }],
         [{ cmd: "pwd" }, unexpected("cmd"), {}],
         [{ command: ["ls", "a b"] }, '- command: Expected string, actual ["ls","a b"]', { command: "ls 'a b'" }]
       ]
@@ -78,7 +77,7 @@ describe("BashTool", () => {
       )
       assert.strictEqual(
         (yield* handle({ command: '{"command":"slow"}' })).output,
-        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &\nIt was run without the JSON around it."
+        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give run_in_background=true.\nIt was run without the JSON around it."
       )
       assert.deepStrictEqual(
         (yield* calls).map((call) => call._tag === "Execute" && call.command),

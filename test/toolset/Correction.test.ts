@@ -147,14 +147,10 @@ describe("the command for another agent's tool", () => {
       ["exec_command", { cmd: "a" }, "a"],
       ["execute_command", { command: "ls -la", requires_approval: false }, "ls -la"],
       ["run_terminal_cmd", { command: "a b", is_background: false }, "a b"],
-      ["run_terminal_cmd", { command: "a b", is_background: true }, "a b >a-background.log 2>&1 &"],
-      [
-        "BashOutput",
-        { bash_id: "1" },
-        "jobs -l lists what runs in the background; its output is in the file that it was sent to"
-      ],
-      ["KillShell", { shell_id: "1" }, "jobs -l lists what runs in the background, and kill %1 ends the first"],
-      ["KillBash", {}, "jobs -l lists what runs in the background, and kill %1 ends the first"],
+      ["run_terminal_cmd", { command: "a b", is_background: true }, "a b &"],
+      ["BashOutput", { bash_id: "1" }, "job:list lists the jobs, and job:output N prints what is new of one"],
+      ["KillShell", { shell_id: "1" }, "job:list lists the jobs, and job:stop N ends one"],
+      ["KillBash", {}, "job:list lists the jobs, and job:stop N ends one"],
       ["run_shell_command", { command: "a; b", directory: "x" }, "(cd x && {\na; b\n})"]
     ])
     assert.isUndefined(advise("shell", {}))

@@ -136,7 +136,7 @@ const rows: ReadonlyArray<Row> = [
   { command: "sh -c 'exit 139'", remark: "[exit 139]" },
   {
     command: "timeout 0.01 sleep 5",
-    remark: "[exit 124] timeout ended it; give it longer, or put it in the background: >log 2>&1 &"
+    remark: "[exit 124] timeout ended it; give it longer, or let it go on as a job, behind &"
   },
   { command: "./app.py", remark: "[exit 126] not executable: chmod +x ./app.py, or python3 ./app.py" },
   { command: "./a", remark: "[exit 126] not executable: chmod +x ./a" },
@@ -254,7 +254,7 @@ describe("what a model reads of a command that failed", () => {
         assert.strictEqual(message, "Command timed out.")
         assert.strictEqual(
           output.split("\n")[1],
-          `${reason}. To run longer, give timeout=<ms>, or run it as: { …; } >log 2>&1 &`
+          `${reason}. To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give run_in_background=true.`
         )
         for (const command of [
           "cat <<'EOF'\na\nEOF\nsleep 60 <<'EOF'\nb\nEOF",

@@ -11,6 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import * as BashSession from "../../session/BashSession.js"
+import { Jobs, provided } from "../../session/Jobs.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
 import { ShellBridge } from "../../session/ShellBridge.js"
 import * as ShellLauncher from "../../session/ShellLauncher.js"
@@ -93,14 +94,14 @@ export const makeUnsandboxed: Effect.Effect<
   SessionSettings | ShellBridge
 > = Effect.gen(function* () {
   const settings = yield* SessionSettings
-  const bridge = Context.make(ShellBridge, yield* ShellBridge)
+  const given = Context.make(ShellBridge, yield* ShellBridge).pipe(Context.add(Jobs, yield* provided))
   return (cwd) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
         const scope = yield* Scope.make()
         const session = yield* BashSession.make(ShellLauncher.plain).pipe(
           Scope.extend(scope),
-          Effect.provide(Context.add(bridge, SessionSettings, { ...settings, cwd }))
+          Effect.provide(Context.add(given, SessionSettings, { ...settings, cwd }))
         )
         return { ...unsandboxed(session), dispose: Scope.close(scope, Exit.void) }
       })

@@ -11,6 +11,7 @@ import type { Surroundings } from "../ShellBridge.js"
 import { CommandRun, type Outcome } from "./CommandRun.js"
 import * as FrameReader from "./FrameReader.js"
 import * as Interruption from "./Interruption.js"
+import type { JobTable } from "./JobTable.js"
 import * as Protocol from "./Protocol.js"
 import { CommandStdin } from "./Protocol.js"
 import type { PipePair, SessionIo } from "./SessionIo.js"
@@ -32,6 +33,7 @@ export class CommandFeeder {
   constructor(
     private readonly settings: Settings,
     private readonly state: SessionState,
+    private readonly jobs: JobTable,
     private readonly patience = Interruption.defaultPatience
   ) {
     this.longRunTimer = setTimeout(() => this.onLongRun(), longRun).unref()
@@ -62,12 +64,12 @@ export class CommandFeeder {
       done({ _tag: "NotHandedOver", error: new ExecutionFailed({ kind: "io", reason }) })
       return undefined
     }
-    const { marked, patience, settings, state } = this
+    const { jobs, marked, patience, settings, state } = this
     const mark = marked.shell === shell ? marked.mark : directory.firstMark
     const nextMark = ProcessTable.make(directory.sessionId)
     marked.shell = shell
     marked.mark = nextMark
-    const active = new CommandDelivery(queued, ready, { mark, nextMark, patience, settings, state }, (fed) => {
+    const active = new CommandDelivery(queued, ready, { jobs, mark, nextMark, patience, settings, state }, (fed) => {
       this.active = undefined
       done(fed)
       this.onEnded()
@@ -148,6 +150,7 @@ const interrupted = 130
 
 /** The settings of a delivery, and the marks of its command and the next one. */
 interface DeliveryOptions {
+  readonly jobs: JobTable
   /** The mark of its processes. */
   readonly mark: string
   readonly nextMark: string
@@ -170,6 +173,9 @@ export class CommandDelivery implements ShellListener {
   readonly io: SessionIo
   private readonly pipes: PipePair
   private readonly state: SessionState
+  private readonly jobs: JobTable
+  /** The child of the shell that `&` in the command has started last. */
+  child: number | undefined
   private readonly before: Protocol.Before
   private readonly stdin: CommandStdin | undefined
   private readonly nonces = FrameReader.makePair()
@@ -181,7 +187,7 @@ export class CommandDelivery implements ShellListener {
   constructor(
     private readonly queued: QueuedCommand,
     { pipes, io, shell }: ReadyShell,
-    { mark, nextMark, patience, settings, state }: DeliveryOptions,
+    { jobs, mark, nextMark, patience, settings, state }: DeliveryOptions,
     private readonly done: (fed: Fed) => void
   ) {
     this.mark = mark
@@ -190,8 +196,9 @@ export class CommandDelivery implements ShellListener {
     this.io = io
     this.pipes = pipes
     this.state = state
-    this.before = state.takeBefore(queued.text)
-    this.run = new CommandRun(queued, this, shell, io, pipes, settings, patience, this.before.exits)
+    this.jobs = jobs
+    this.before = state.takeBefore(queued.text, jobs.childrenOf(shell))
+    this.run = new CommandRun(queued, this, shell, io, pipes, settings, patience, jobs, this.before)
     this.stdin = queued.stdin === undefined ? undefined : new CommandStdin(io.directory.stdin, queued.stdin)
   }
 
@@ -246,6 +253,8 @@ export class CommandDelivery implements ShellListener {
     if (!run.begun) return this.giveBack({ _tag: "Unable", shell })
     if (before.exits && frame.sure) state.learnExitTrap(this.io.takeState())
     state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
+    if (frame.ended !== undefined) this.jobs.learn(shell, frame.ended)
+    if (frame.left !== undefined && !this.jobs.childrenOf(shell).includes(frame.left)) this.child = frame.left
     if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) state.note(unsure)
     this.finish(frame.status)
   }

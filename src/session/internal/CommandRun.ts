@@ -1,14 +1,16 @@
 /** One run of a command in a shell: its pipes, the captured output, the timeout, and the end. */
 import type { CommandListener } from "../../domain/CommandListener.js"
 import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
+import * as Descriptors from "../Descriptors.js"
 import type { QueuedCommand } from "../QueuedCommand.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Settings } from "../SessionSettings.js"
 import * as Interruption from "./Interruption.js"
+import type { JobTable } from "./JobTable.js"
 import * as OutputCapture from "./OutputCapture.js"
 import { OutputOrder } from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
-import { LateOutput } from "./OutputPipe.js"
+import type { Before } from "./Protocol.js"
 import type { PipePair, PipePool, SessionIo } from "./SessionIo.js"
 import * as ShellState from "./ShellState.js"
 import type { Shell } from "./ShellSupervisor.js"
@@ -24,6 +26,9 @@ const mostWrites = 20_000
  * looks like one.
  */
 const longestQuiet = 500
+
+/** The most jobs by the descriptors that this process may have: two each, a quarter of all. */
+const descriptorsAllow = (): number => Math.max(4, Math.floor((Descriptors.limit() ?? 1024) / 8))
 
 const turnOfLoop = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
@@ -230,7 +235,7 @@ export interface Outcome {
   readonly order: LineOrder | undefined
   /** The most characters that are shown of both together. */
   readonly limit: number
-  /** The notice about what is still printed after its end; undefined where nothing can be. */
+  /** The notice that what it has left was ended; undefined where it is a job, or there is none. */
   readonly notice: string | undefined
 }
 
@@ -238,6 +243,8 @@ export interface Outcome {
 interface Conduct extends Pick<Interruption.Target, "mark" | "nextMark"> {
   /** True once a shell that ends has written all of its state. */
   readonly isExiting: boolean
+  /** The child of the shell that `&` in the command has started last. */
+  readonly child: number | undefined
   /** Called when the command begins to be ended. */
   readonly hurry: () => void
 }
@@ -279,8 +286,8 @@ export class CommandRun {
     readonly pipes: PipePair,
     private readonly settings: Settings,
     private readonly patience: Interruption.Patience,
-    /** True where it may list the traps. */
-    private readonly mayListTraps: boolean
+    private readonly jobs: JobTable,
+    private readonly before: Pick<Before, "exits" | "leaves">
   ) {
     const { directory, pool } = io
     this.directory = directory
@@ -378,7 +385,6 @@ export class CommandRun {
     }
     const heard = this.recorder?.end()
     if (heard !== undefined) await heard
-    const notice = held.any ? this.keepLateOutput() : undefined
     if (!held.any) this.pool.give(this.pipes)
     const untold = this.stopped === undefined ? this.teller.rest() : undefined
     if (untold !== undefined) await untold
@@ -386,6 +392,7 @@ export class CommandRun {
     if (this.cleared !== undefined) await this.cleared
     const { outputLimit: limit } = this.settings
     const { order, stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
+    const notice = held.any || this.before.leaves ? this.adopt(held.any, stdout.text, stderr.text) : undefined
     return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
   }
 
@@ -410,20 +417,37 @@ export class CommandRun {
     }
   }
 
-  /** Directs what background processes still write to a file, and returns the notice about it. */
-  private keepLateOutput(): string | undefined {
-    const { outputFileLimit } = this.settings
-    let late: LateOutput | undefined
-    let notice: string | undefined
-    try {
-      if (outputFileLimit > 0) late = new LateOutput(this.directory.output, outputFileLimit)
-      if (late !== undefined) notice = `Later output goes to ${late.path}`
-    } catch (error) {
-      notice = `Later output is dropped: ${(error as Error).message}`
+  /** Makes a job of what it has left, whose log takes what that prints; ends it where there are too many, and says so. */
+  private adopt(isHeld: boolean, stdout: string, stderr: string): string | undefined {
+    const { conduct, jobs, pipes, pool, shell } = this
+    const find = Interruption.leftovers(this.target)
+    const isStopped = this.stopped !== undefined
+    if (!isHeld && (isStopped || find().length === 0)) return undefined
+    const maxJobs = Math.min(this.settings.maxJobs, descriptorsAllow())
+    const isOver = isStopped || jobs.running >= maxJobs
+    if (isOver) {
+      if (isHeld)
+        pool.lend(
+          pipes,
+          () => {},
+          () => {}
+        )
+      if (isStopped) return undefined
+      void Interruption.clear(this.target)
+      return `${maxJobs} jobs run (SYNAPSE_MAX_JOBS): what this command left running was ended. job:stop N ends one.`
     }
-    if (this.pool.giveWhenQuiet(this.pipes, late)) return notice
-    late?.end()
-    return "Later output comes with later results: too many background processes hold theirs. Redirect it (`> file 2>&1`)."
+    const clean = { stdout: this.cleanStdout, stderr: this.cleanStderr }
+    jobs.adopt({
+      text: this.queued.text,
+      printed: { stdout, stderr },
+      shell,
+      child: conduct.child,
+      find,
+      hear: isHeld
+        ? (take, ended) => pool.lend(pipes, (stream, chunk) => take(stream, clean[stream](chunk)), ended)
+        : undefined
+    })
+    return undefined
   }
 
   /** Ends the timeout and the interruption. */
@@ -478,14 +502,18 @@ export class CommandRun {
     return this.teller.tell(stream, chunk)
   }
 
+  private readonly cleanStdout = (chunk: Buffer): Buffer => (this.before.exits ? ShellState.hide(chunk) : chunk)
+
+  private readonly cleanStderr = (chunk: Buffer): Buffer => remove(chunk, this.directory.command, this.shell.innerPid)
+
   private readonly intoStdout: Sink = (chunk) => {
-    const clean = this.mayListTraps ? ShellState.hide(chunk) : chunk
+    const clean = this.cleanStdout(chunk)
     this.stdout.push(clean)
     return this.tell("stdout", clean)
   }
 
   private readonly intoStderr: Sink = (chunk) => {
-    const clean = remove(chunk, this.directory.command, this.shell.innerPid)
+    const clean = this.cleanStderr(chunk)
     this.stderr.push(clean)
     return this.tell("stderr", clean)
   }

@@ -39,6 +39,10 @@ export interface StatusFrame {
   readonly removed: ReadonlyArray<string>
   /** The exit codes of the last pipeline's parts, where it had several. */
   readonly pipeline: ReadonlyArray<number>
+  /** The exit codes of children that have ended, by their pids; undefined where the shell does not know one. */
+  readonly ended: ReadonlyMap<number, number | undefined> | undefined
+  /** The child that `&` has started last; undefined where there is none. */
+  readonly left: number | undefined
 }
 
 /** The most characters without a frame that are kept. */
@@ -49,7 +53,18 @@ const begun: ReadonlyArray<string> = ["A"]
 
 const none: ReadonlyArray<never> = []
 
+/** The exit code of `wait` for a process that is no child of the shell. */
+const unknown = 127
+
 const utf8 = (latin1: string) => Buffer.from(latin1, "latin1").toString()
+
+const codesIn = (text: string): ReadonlyMap<number, number | undefined> =>
+  new Map(
+    Array.from(text.matchAll(/ (\d{1,9}):(\d{1,3})/g), ([, pid, code]): [number, number | undefined] => [
+      Number(pid),
+      Number(code) === unknown ? undefined : Number(code)
+    ])
+  )
 
 /** Returns the text; empty where it is longer. */
 const within = (text: string, most: number): string => (text.length > most ? "" : text)
@@ -108,7 +123,7 @@ export class FrameReader {
    * Parses the body of a status frame; undefined for any other body.
    */
   status(body: string): StatusFrame | undefined {
-    const [head = "", cwd, removed, pipeline = ""] = body.split(` ${this.nonce} `)
+    const [head = "", cwd, removed, pipeline = "", ended = "", left = ""] = body.split(` ${this.nonce} `)
     const match = /^(\??)(\d{1,3}) (\w*)$/.exec(head)
     if (match === null || cwd === undefined || removed === undefined) return undefined
     if (cwd !== this.cwd.latin1) this.cwd = { latin1: cwd, text: utf8(within(cwd, maxCwd * 4)) }
@@ -119,7 +134,9 @@ export class FrameReader {
       cwd: this.cwd.text,
       removed: removed === "" ? none : removed.split(" ").filter((name) => name !== ""),
       // With an IFS of the user's own, they are not apart.
-      pipeline: pipeline !== "" && /^\d{1,3}( \d{1,3})+$/.test(pipeline) ? pipeline.split(" ").map(Number) : none
+      pipeline: pipeline !== "" && /^\d{1,3}( \d{1,3})+$/.test(pipeline) ? pipeline.split(" ").map(Number) : none,
+      ended: ended === "" ? undefined : codesIn(ended),
+      left: /^\d+$/.test(left) ? Number(left) : undefined
     }
   }
 }

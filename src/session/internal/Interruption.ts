@@ -20,22 +20,29 @@ interface Signs {
 /**
  * Returns the processes that a command has started and that have not ended. Its mark tells, also of what has left the
  * shell's descendants; where a process has none, descent does. What another command of the session has started is not
- * among them, nor what that has started since.
+ * among them, nor what that has started since. Of an ended command, whose shell has others, descent from its processes that
+ * are known already counts.
  */
-export const list = ({ marks, older, sessionId, shell, since }: Signs): Array<ProcessTable.Process> => {
+export const list = (
+  { marks, older, sessionId, shell, since }: Signs,
+  known?: ReadonlyArray<ProcessTable.Process>
+): Array<ProcessTable.Process> => {
   const born = ProcessTable.listSince(since, older).filter((one) => one.pid !== shell && one.pid !== process.pid)
   const found = new Set<ProcessTable.Process>()
   const unknown: Array<ProcessTable.Process> = []
   for (const one of born) {
     const mark = ProcessTable.of(one.pid)
-    if (mark !== undefined && marks.has(mark)) found.add(one)
+    if ((mark !== undefined && marks.has(mark)) || known?.some((other) => isSame(one, other)) === true) found.add(one)
     else if (!ProcessTable.isOfSession(mark, sessionId)) unknown.push(one)
   }
-  for (const root of [shell, ...Array.from(found, (one) => one.pid)]) {
+  for (const root of [...(known === undefined ? [shell] : []), ...Array.from(found, (one) => one.pid)]) {
     for (const one of ProcessTable.descendants(unknown, root)) found.add(one)
   }
   return [...found]
 }
+
+const isSame = (one: ProcessTable.Process, other: ProcessTable.Process): boolean =>
+  one.pid === other.pid && one.started === other.started
 
 /** Milliseconds that processes have to end by themselves. */
 const farewell = 300
@@ -174,6 +181,16 @@ const signsOf = ({ directory, mark, nextMark, startedAt }: Target, shell: number
     since: ProcessTable.ticksAt(startedAt),
     marks: new Set(actual === undefined || actual === nextMark ? [mark] : [mark, actual]),
     older: new Set()
+  }
+}
+
+/** Returns the function that lists what a command has left behind that has ended itself, at any time after. */
+export const leftovers = (target: Target): (() => ReadonlyArray<ProcessTable.Process>) => {
+  const signs = signsOf(target, target.shell.pid)
+  let found: Array<ProcessTable.Process> | undefined
+  return () => {
+    found = list(signs, found)
+    return found
   }
 }
 

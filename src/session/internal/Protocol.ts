@@ -277,6 +277,10 @@ export interface Before {
   readonly closes: boolean
   /** True where the command may run a compound command in parentheses. */
   readonly hasGroup: boolean
+  /** True where the command may start something that outlives it. */
+  readonly leaves: boolean
+  /** The children of the shell whose exit codes are to be reported, once they have ended. */
+  readonly children: ReadonlyArray<number>
   /** True where the command may switch the history on, which would then take our lines. */
   readonly remembers: boolean
   /** True where bash may have met the end of a text within a `$(`. */
@@ -309,6 +313,18 @@ const returnTrap = ({ pipes, trace }: Before): string => {
   const take = pipes ? takePipeline : takeLast
   return `\\builtin trap '${trace === "none" ? take : `{ ${take}; } &>/dev/null`}' RETURN;`
 }
+
+/** Makes the text that takes the exit codes of those children that have ended: to wait for them does not block then. */
+const takeEnded = (children: ReadonlyArray<number>): string =>
+  children
+    .map(
+      (pid) =>
+        `\\builtin kill -0 ${pid} 2>/dev/null||{ \\builtin wait ${pid} 2>/dev/null&&__synapse_ended+=" ${pid}:0"||__synapse_ended+=" ${pid}:$?"; };`
+    )
+    .join("")
+
+/** Takes the child that `&` has started last, if the shell knows it: of one that it does not, it would not know the exit code. */
+const takeLeft = '\\builtin disown -h "${!-}" 2>/dev/null&&__synapse_left=$!;'
 
 /**
  * Makes the command that prints a frame, whatever the user has done to the builtins: no function or alias can take the
@@ -347,20 +363,25 @@ export const run = (
   before: Before,
   nextMark: string
 ): string => {
-  const { begun, ended } = nonces
+  const { begun } = nonces
   const again = before.options === "" ? "" : `\\builtin set -${before.options};`
   const source = `${withStatus(before.status)}${sourcing}${quote(directory.command)}`
   const stdin = standardInput(pipes)
   const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
-  const pipeline = before.pipes ? [short("__synapse_pipeline", maxPipeline)] : []
+  const reports = before.leaves || before.children.length > 0
+  const pipeline = before.pipes ? [short("__synapse_pipeline", maxPipeline)] : reports ? [""] : []
+  const ended = takeEnded(before.children)
+  const [forgetLeft, left] = reports
+    ? ["__synapse_ended= __synapse_left=;", ["$__synapse_ended", "$__synapse_left"]]
+    : ["", []]
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? remember : ""}${again}` +
+    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${forgetLeft}${ended}${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? remember : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
     `${before.exits ? ShellState.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
     // Where PWD is a reference to `a[$(…)]`, this runs a command, which must not find the nonce in BASH_COMMAND.
-    `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}` +
-    `${printedStatus(ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline])};` +
+    `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}${ended}${before.leaves ? takeLeft : ""}` +
+    `${printedStatus(nonces.ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline, ...left])};` +
     `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}; } </dev/null\n`
   )
 }

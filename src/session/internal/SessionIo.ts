@@ -1,18 +1,15 @@
 /**
- * The pipes for the output of commands: a pair for the one that runs, and pairs that background processes still hold.
+ * The pipes for the output of commands: a pair for the one that runs, and pairs that jobs still hold.
  */
 
 import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
 import * as Attempt from "../../domain/Attempt.js"
 import type { StreamName } from "../../domain/KeptOutput.js"
-import * as Descriptors from "../Descriptors.js"
 import type { FifoPairs, PipePaths } from "../Fifo.js"
-import * as Fifo from "../Fifo.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { OpenBridge, ShellBridge, Surroundings } from "../ShellBridge.js"
-import type { LateOutput } from "./OutputPipe.js"
-import { OutputPipe, type Sink } from "./OutputPipe.js"
+import { OutputPipe } from "./OutputPipe.js"
 import * as ShellState from "./ShellState.js"
 
 const rename = (from: string, to: string): void => {
@@ -173,7 +170,7 @@ export class PipePair {
     return this.stdout.lost || this.stderr.lost
   }
 
-  /** Makes it fit for a command after `PipePool.giveWhenQuiet`; returns false where a command has deleted one of them. */
+  /** Makes it fit for a command after `PipePool.lend`; returns false where a command has deleted one of them. */
   reopen(): boolean {
     return this.stdout.reopen() && this.stderr.reopen()
   }
@@ -218,44 +215,20 @@ export class PipePair {
   }
 }
 
-/**
- * Milliseconds between two reads of a pipe that a background process writes to, one chunk each, so that a flood of output
- * takes little time; and the same for a flood that has gone on for so many chunks.
- */
-const lateEvery = 5
-const floodEvery = 50
-const flood = 128
+/** Milliseconds between two reads of a pipe that a job writes to, one chunk each, so that a flood of output takes little time. */
+const jobEvery = 1
 
-const later = (milliseconds: number) =>
+const pause = () =>
   new Promise<void>((resolve) => {
-    setTimeout(resolve, milliseconds).unref()
+    setTimeout(resolve, jobEvery).unref()
   })
-
-/** Makes a sink that passes on what background processes print, and holds up the one that prints without end. */
-const slowly = (take: (chunk: Buffer) => void): Sink => {
-  let full = 0
-  return (chunk) => {
-    take(chunk)
-    full = chunk.length < Fifo.capacity ? 0 : full + 1
-    return later(full > flood ? floodEvery : lateEvery)
-  }
-}
-
-/** The most pairs that are read for background processes: two descriptors each, a quarter of what this process may have. */
-const descriptorsAllow = (): number => Math.max(4, Math.floor((Descriptors.limit() ?? 1024) / 8))
 
 /** Hands out pairs of FIFOs that no other process writes to, and takes them back. */
 export class PipePool {
   private readonly all = new Set<PipePair>()
   private free: Array<PipePair> = []
-  /** The number of pairs that background processes write to. */
-  private late = 0
 
-  /** `maxLate` is the most pairs that are read for background processes at a time. */
-  constructor(
-    private readonly pairs: FifoPairs,
-    private readonly maxLate = descriptorsAllow()
-  ) {}
+  constructor(private readonly pairs: FifoPairs) {}
 
   /** Takes a pair that no other process writes to; undefined where none is left, or none could be opened. */
   take(): PipePair | undefined {
@@ -295,29 +268,25 @@ export class PipePool {
   }
 
   /**
-   * Takes back a pair that a background process still writes to, and reads it until the process ends; `late` takes what
-   * it writes. Returns false, and gives the pair to the next command as it is, where so many are read already that no
-   * descriptors would be left: then that command gets what the process writes.
+   * Takes back a pair that other processes still write to, and reads it until they have closed it: `take` gets what they
+   * write, and `ended` is called then.
    */
-  giveWhenQuiet(pair: PipePair, late: LateOutput | undefined): boolean {
-    if (this.late >= this.maxLate) {
-      this.give(pair)
-      return false
-    }
-    this.late++
+  lend(pair: PipePair, take: (stream: StreamName, chunk: Buffer) => void, ended: () => void): void {
     pair.endWatch()
     let open = 2
-    const ended = () => {
-      open--
-      if (open > 0) return
-      this.late--
-      late?.end()
-      if (this.all.has(pair)) this.give(pair)
+    for (const stream of ["stdout", "stderr"] as const) {
+      pair[stream].untilEnd(
+        (chunk) => {
+          take(stream, chunk)
+          return pause()
+        },
+        () => {
+          if (--open > 0) return
+          if (this.all.has(pair)) this.give(pair)
+          ended()
+        }
+      )
     }
-    const sink = slowly((chunk) => late?.take(chunk))
-    pair.stdout.untilEnd(sink, ended)
-    pair.stderr.untilEnd(sink, ended)
-    return true
   }
 
   close(): void {

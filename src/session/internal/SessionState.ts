@@ -22,6 +22,9 @@ const mayExit = /\b(?:exit|exec|kill|logout)\b/
 /** Matches a command that may switch on `set -x`, or a trap on DEBUG, unless it evaluates a text that does. */
 const mayTrace = /\b(set|trap)\b/
 
+/** Matches `&` where it is no part of another operator. */
+const mayLeave = /(?<![&<>|])&(?![&>])/
+
 /** Matches a command that may define an alias, unless it evaluates a text that does. */
 const mayAlias = /alias|ALIAS/
 
@@ -113,7 +116,7 @@ export class SessionState {
   }
 
   /** Returns what the shell must know before a command, and forgets what a new shell needs once. */
-  takeBefore(text: string): Before {
+  takeBefore(text: string, children: ReadonlyArray<number>): Before {
     const { exitTrap, isMisparsed, rest } = this
     // With errexit, bash ends at a file that is not there with the exit code of the command before.
     const status = rest.options.includes("e") && firstSources.test(text) ? 0 : this.status
@@ -146,6 +149,8 @@ export class SessionState {
       remembers: evaluates || (matters && text.includes("histor")),
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
+      leaves: isLong || (text.includes("&") && mayLeave.test(text)),
+      children,
       aliases: evaluates || (matters && mayAlias.test(text)),
       once: exitTrap === "nobody" ? `${rest.once}${ShellState.again}` : rest.once,
       options

@@ -20,8 +20,8 @@ import type { ShellBridge } from "../ShellBridge.js"
 import * as ShellEnvironment from "../ShellEnvironment.js"
 import { sessionVariable } from "../ShellEnvironment.js"
 import type { ShellLauncher, Spawnable } from "../ShellLauncher.js"
-import { BackgroundNotice } from "./BackgroundNotice.js"
 import type { CommandFeeder, ReadyShell } from "./CommandDelivery.js"
+import type { JobTable } from "./JobTable.js"
 import * as Protocol from "./Protocol.js"
 import { SessionIo } from "./SessionIo.js"
 import type { SessionState } from "./SessionState.js"
@@ -224,6 +224,7 @@ interface LifecycleOptions {
   readonly bridge: Context.Tag.Service<ShellBridge>
   readonly state: SessionState
   readonly feeder: CommandFeeder
+  readonly jobs: JobTable
 }
 
 /** Milliseconds that the calls of our commands have to remove what they had begun, before all is killed. */
@@ -235,6 +236,7 @@ const ended = () => new ExecutionFailed({ kind: "crash", reason: "the session ha
 export const make = ({
   bridge,
   feeder,
+  jobs,
   launcher,
   settings,
   shell: spawnable,
@@ -256,7 +258,6 @@ export const make = ({
   let isDisposed = false
   /** Called when a restart is asked for, which does not wait for a shell to start. */
   const leaving = new Set<() => void>()
-  const background = new BackgroundNotice(processes, () => shell)
 
   /** Runs a change in a fiber of its own, which goes on where whoever waits for it is interrupted. */
   const change = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -275,6 +276,7 @@ export const make = ({
   const onExit = (gone: Supervisor.Shell) => {
     if (gone !== shell || io === undefined) return
     shell = undefined
+    jobs.forget(gone)
     state.handOver(io.takeState(), {
       environment: Object.keys(environment),
       ours: Protocol.names(io.directory, bridge),
@@ -288,7 +290,6 @@ export const make = ({
           `the next command runs in a new shell in ${state.cwd}; variables, functions and options are lost.`
       )
     }
-    if (supervisor !== undefined) state.note(background.of(supervisor))
   }
 
   const lay = (directory: SessionDirectory) => SessionIo.lay(directory, bridge, () => feeder.surroundings)
@@ -390,12 +391,13 @@ export const make = ({
     asked++
     for (const leave of leaving) leave()
     return change(
-      Effect.zipRight(endCommand, endAll).pipe(
+      endCommand.pipe(
+        Effect.zipRight(Effect.sync(() => jobs.lose())),
+        Effect.zipRight(endAll),
         Effect.ensuring(
           Effect.sync(() => {
             restarts--
             state.reset()
-            background.reset()
           })
         )
       )

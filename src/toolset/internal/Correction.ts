@@ -260,12 +260,11 @@ export const rows: ReadonlyArray<Row> = [
   {
     names: "bashoutput taskoutput",
     command: () =>
-      Advice.line`${Advice.run("jobs -l")} lists what runs in the background; its output is in the file that it was sent to`
+      Advice.line`${Advice.run("job:list")} lists the jobs, and ${Advice.typed("job:output N")} prints what is new of one`
   },
   {
     names: "killshell killbash",
-    command: () =>
-      Advice.line`${Advice.run("jobs -l")} lists what runs in the background, and ${Advice.typed("kill %1")} ends the first`
+    command: () => Advice.line`${Advice.run("job:list")} lists the jobs, and ${Advice.typed("job:stop N")} ends one`
   },
   {
     names: "shell containerexec execcommand executecommand runshellcommand runterminalcmd",

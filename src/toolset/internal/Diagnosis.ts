@@ -172,7 +172,7 @@ export const rows: ReadonlyArray<Row> = [
     exitCode: ExitCode.timeout,
     command: /(?:^|[\s;&|(])(?:\S*\/)?timeout\s/,
     says: /^/,
-    means: "timeout ended it; give it longer, or put it in the background: >log 2>&1 &"
+    means: "timeout ended it; give it longer, or let it go on as a job, behind &"
   }
 ]
 

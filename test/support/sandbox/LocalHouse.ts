@@ -11,6 +11,7 @@ import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import * as LinuxPlatform from "../../../src/sandbox/platform/linux/LinuxPlatform.js"
 import type { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
 import type { SandboxProvider } from "../../../src/sandbox/SandboxProvider.js"
+import * as Jobs from "../../../src/session/Jobs.js"
 import * as SessionSettings from "../../../src/session/SessionSettings.js"
 import { type Options, withManager } from "./Managed.js"
 
@@ -22,6 +23,8 @@ export interface Place {
   /** Its parent, and `home`'s, which is not. */
   readonly outside: string
   readonly provider: SandboxProvider
+  /** What its commands have left running. */
+  readonly jobs: Context.Tag.Service<Jobs.Jobs>
 }
 
 const place = Effect.fnUntraced(function* (ground: string) {
@@ -32,16 +35,17 @@ const place = Effect.fnUntraced(function* (ground: string) {
   for (const name of ["project", "home", "user", "user/.ssh"]) Fs.mkdirSync(`${outside}/${name}`)
   Fs.writeFileSync(`${outside}/user/.ssh/id_rsa`, "key\n")
   Fs.writeFileSync(`${outside}/project/.env`, "TOKEN=1\n")
-  const provider = yield* Effect.provide(
-    LocalSandboxProvider.make,
+  const [provider, jobs] = yield* Effect.provide(
+    Effect.all([LocalSandboxProvider.make, Jobs.Jobs]),
     Layer.mergeAll(
+      Layer.fresh(Jobs.layer),
       Layer.provide(Bridge.layer, CommandRegistry.layer),
       LinuxPlatform.layer,
       SandboxSettings.layer({ userHome: `${outside}/user` }),
       SessionSettings.layer()
     )
   )
-  return { project: `${outside}/project`, outside, provider }
+  return { project: `${outside}/project`, outside, provider, jobs }
 })
 
 /** Runs in a house on a ground of the test's own (`Ground.take`). */

@@ -1,0 +1,59 @@
+/**
+ * What is known of a job: whatever of a command still runs when its call has ended.
+ *
+ * @since 0.1.0
+ */
+import * as Os from "node:os"
+
+/**
+ * The state of a job. Its texts have one line, and no character that a terminal obeys.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface JobStatus {
+  /** The number by which `job:output`, `job:wait` and `job:stop` know it. */
+  readonly id: number
+  /** The line that started it, cut. */
+  readonly name: string
+  /** `exited`: the exit code is known. `ended`: it is not. `lost`: it was ended with its shell or its sandbox. */
+  readonly state: "running" | "exited" | "ended" | "lost"
+  readonly exitCode?: number
+  /** When its call ended, in milliseconds since 1970. */
+  readonly since: number
+  /** The number of lines that it has printed and nobody has read. */
+  readonly unread: number
+  /** The last line that it has printed, cut; empty where there is none. */
+  readonly last: string
+}
+
+/** Returns the name of the signal that an exit code of a shell may tell of. */
+const signalOf = (code: number): string | undefined =>
+  Object.entries(Os.constants.signals).find(([, number]) => number === code - 128)?.[0]
+
+/**
+ * Words the state of a job: `running`, `exited 1`, `exited 137 (SIGKILL)`.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const stateOf = ({ exitCode, state }: JobStatus): string => {
+  if (exitCode === undefined) return state === "ended" ? "ended, exit code not known" : state
+  const signal = signalOf(exitCode)
+  return `exited ${exitCode}${signal === undefined ? "" : ` (${signal})`}`
+}
+
+/**
+ * Words a job in one line for a model: how to go on with it while it runs, then how it has ended.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const line = (job: JobStatus): string => {
+  const { id, last, name, state, unread } = job
+  const named = `[job ${id} "${name}"`
+  if (state === "running") return `${named} is running: job:output ${id}, job:wait ${id}, job:stop ${id}]`
+  const lines = `${unread} unread line${unread === 1 ? "" : "s"}`
+  const how = state === "lost" ? "was ended with its shell" : stateOf(job)
+  return `${named} ${how}${unread === 0 ? "" : `, ${lines}; last: ${last}`}]`
+}

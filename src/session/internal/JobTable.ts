@@ -1,0 +1,296 @@
+/** Keeps the jobs of a session: finds out what has become of each, and keeps what it prints. */
+import * as ForeignText from "../../domain/ForeignText.js"
+import type { JobStatus } from "../../domain/JobStatus.js"
+import type { StreamName } from "../../domain/KeptOutput.js"
+import * as ProcessTable from "../ProcessTable.js"
+
+/** The most bytes of a log; the oldest go. */
+const longestLog = 1024 ** 2
+
+/** The bytes that a part of a log takes besides its own. */
+const overhead = 128
+
+/** A part that is shorter takes in the next one of its stream. */
+const shortPart = 4096
+
+const newline = 0x0a
+
+/** The most bytes of a line whose beginning was dropped that are dropped too. */
+const longestHalf = 4096
+
+interface Part {
+  readonly stream: StreamName
+  bytes: Buffer
+  /** The number of bytes that came before it. */
+  readonly start: number
+}
+
+export const streams: ReadonlyArray<StreamName> = ["stdout", "stderr"]
+
+/** The output of a job, as far as it is kept, and how far it was read. */
+export class JobLog {
+  private parts: Array<Part> = []
+  private size = 0
+  private total = 0
+  private readonly read = { stdout: 0, stderr: 0 }
+  /** The time of `performance.now()` at which something came last. */
+  heardAt = performance.now()
+
+  /** Adds a chunk; copies its bytes. */
+  push(stream: StreamName, chunk: Buffer): void {
+    this.heardAt = performance.now()
+    const part = this.parts.at(-1)
+    if (part?.stream === stream && part.bytes.length < shortPart) part.bytes = Buffer.concat([part.bytes, chunk])
+    else {
+      this.parts.push({ stream, bytes: Buffer.from(chunk), start: this.total })
+      this.size += overhead
+    }
+    this.size += chunk.length
+    this.total += chunk.length
+    while (this.size > longestLog && this.parts.length > 1) {
+      this.size -= (this.parts.shift()?.bytes.length ?? 0) + overhead
+    }
+  }
+
+  /** Returns what is kept of some streams; with `all`, also what was read. A line tells of what was dropped before it. */
+  text(from: ReadonlyArray<StreamName>, all: boolean): string {
+    const since = all ? 0 : Math.min(...from.map((stream) => this.read[stream]))
+    const dropped = (this.parts[0]?.start ?? 0) - since
+    const parts = this.parts.flatMap((part) => {
+      const unread = all ? 0 : Math.max(0, this.read[part.stream] - part.start)
+      return from.includes(part.stream) && unread < part.bytes.length ? part.bytes.subarray(unread) : []
+    })
+    const bytes = Buffer.concat(parts)
+    if (dropped <= 0) return bytes.toString()
+    // From the beginning of a line, where one is near.
+    const end = bytes.indexOf(newline)
+    const half = end < longestHalf ? end + 1 : 0
+    return `[… ${dropped + half} bytes dropped …]\n${bytes.toString("utf8", half)}`
+  }
+
+  /** Notes that all of some streams was read. */
+  markRead(of: ReadonlyArray<StreamName>): void {
+    for (const stream of of) this.read[stream] = this.total
+  }
+
+  /** The number of lines that were not read, and the last line. */
+  get rest(): { readonly unread: number; readonly last: string } {
+    let unread = 0
+    for (const { bytes, start, stream } of this.parts) {
+      for (let at = Math.max(0, this.read[stream] - start); at < bytes.length; unread++) {
+        const end = bytes.indexOf(newline, at)
+        at = end < 0 ? bytes.length : end + 1
+      }
+    }
+    const lines = (this.parts.at(-1)?.bytes.toString("utf8") ?? "").trimEnd().slice(-2000).split("\n")
+    return { unread, last: ForeignText.line(lines.at(-1) ?? "", 120) }
+  }
+}
+
+/** The processes that a command has left running. */
+export interface Leftover {
+  /** The command's text. */
+  readonly text: string
+  /** The output in the command's own result, which counts as read. */
+  readonly printed: Readonly<Record<StreamName, string>>
+  /** The shell that ran it, which knows the exit codes of its children. */
+  readonly shell: object
+  /** The child of the shell whose exit code is the job's, by the pid that the shell knows. */
+  readonly child: number | undefined
+  /** Lists its processes. */
+  readonly find: () => ReadonlyArray<ProcessTable.Process>
+  /** Reads what they print, and calls `ended` where nothing more can come. Undefined where none of them holds a pipe. */
+  readonly hear: ((take: (stream: StreamName, chunk: Buffer) => void, ended: () => void) => void) | undefined
+}
+
+/** A job that runs, or has ended. */
+export class Job {
+  readonly log = new JobLog()
+  readonly since = Date.now()
+  state: JobStatus["state"] | "ending" = "running"
+  exitCode: number | undefined
+  /** The child whose exit code is the job's; undefined where that is known, or nobody can know it. */
+  child: number | undefined
+  private known: ReadonlyArray<ProcessTable.Process> = []
+  private isHeard: boolean
+
+  constructor(
+    readonly id: number,
+    readonly name: string,
+    readonly left: Leftover,
+    private readonly tell: (job: Job) => void
+  ) {
+    this.child = left.child
+    for (const stream of streams) {
+      const printed = left.printed[stream]
+      if (printed !== "") this.log.push(stream, Buffer.from(printed))
+    }
+    this.log.markRead(streams)
+    this.isHeard = left.hear !== undefined
+    left.hear?.(
+      (stream, chunk) => this.log.push(stream, chunk),
+      () => {
+        this.isHeard = false
+        this.look()
+      }
+    )
+    this.find()
+  }
+
+  get isRunning(): boolean {
+    return this.state === "running" || this.state === "ending"
+  }
+
+  /** Lists its processes. */
+  find(): ReadonlyArray<ProcessTable.Process> {
+    this.known = this.left.find()
+    return this.known
+  }
+
+  /** Notes its end, where nothing of it runs any more. It is told once its exit code is known, or can't be. */
+  look(): void {
+    if (this.state !== "running" || this.isHeard) return
+    if (this.known.some(({ pid, started }) => ProcessTable.stat(pid)?.started === started)) return
+    if (this.find().length > 0) return
+    this.state = "ending"
+    if (this.child === undefined) this.settle()
+  }
+
+  /** Takes the exit code; undefined where the shell does not know it, or is gone. */
+  learn(code: number | undefined): void {
+    this.exitCode = code
+    this.child = undefined
+    if (this.state === "ending") this.settle()
+  }
+
+  /** Counts as ended where no process of it is left, whoever may still hold its output. */
+  release(): void {
+    this.isHeard = false
+    this.look()
+  }
+
+  /** Ends the wait for an exit code that nobody tells. */
+  giveUp(): void {
+    if (this.state === "ending") this.learn(undefined)
+  }
+
+  /** Notes that it was ended together with its shell. */
+  lose(): void {
+    if (!this.isRunning) return
+    this.state = "lost"
+    this.child = undefined
+    this.tell(this)
+  }
+
+  private settle(): void {
+    this.state = this.exitCode === undefined ? "ended" : "exited"
+    this.tell(this)
+  }
+
+  get status(): JobStatus {
+    const { exitCode, id, log, name, since, state } = this
+    const code = exitCode === undefined || this.isRunning ? {} : { exitCode }
+    return { id, name, state: state === "ending" ? "running" : state, ...code, since, ...log.rest }
+  }
+}
+
+/** Milliseconds between two looks at the jobs that run. */
+const lookEvery = 100
+
+/** The most jobs that have ended and are still known. */
+const mostEnded = 64
+
+/** The most characters of a job's name. */
+const longestName = 60
+
+/** The jobs, as the session that leaves them sees them. */
+export class JobTable {
+  private readonly jobs = new Map<number, Job>()
+  private readonly news = new Set<Job>()
+  private count = 0
+  private timer: NodeJS.Timeout | undefined
+  /** Asks a shell for exit codes, where it is idle. */
+  ask: () => void = () => {}
+
+  constructor(private readonly publish: (status: JobStatus) => void) {}
+
+  /** Makes a job of what a command has left; undefined where nothing of it runs. */
+  adopt(left: Leftover): void {
+    const line = left.text.trim().replace(/^\{\n([\s\S]*)\n\} &$|\s*&$/, "$1")
+    const name = ForeignText.line(line, longestName).replaceAll('"', "'")
+    const job = new Job(this.count + 1, name, left, this.tell)
+    this.count++
+    this.jobs.set(job.id, job)
+    this.tell(job)
+    this.timer ??= setInterval(this.look, lookEvery).unref()
+  }
+
+  /** The number of jobs that run. */
+  get running(): number {
+    return this.list.filter((job) => job.isRunning).length
+  }
+
+  get list(): ReadonlyArray<Job> {
+    return [...this.jobs.values()]
+  }
+
+  get(id: number): Job | undefined {
+    return this.jobs.get(id)
+  }
+
+  /** Returns the children of a shell whose exit codes are to be learnt. */
+  childrenOf(shell: object): ReadonlyArray<number> {
+    if (this.jobs.size === 0) return []
+    return this.list.flatMap(({ child, left }) => (left.shell === shell && child !== undefined ? child : []))
+  }
+
+  /** Takes the exit codes of children of a shell. */
+  learn(shell: object, codes: ReadonlyMap<number, number | undefined>): void {
+    for (const job of this.list) {
+      const { child, left } = job
+      if (left.shell === shell && child !== undefined && codes.has(child)) job.learn(codes.get(child))
+    }
+  }
+
+  /** Notes that a shell has ended, so that nobody knows the exit codes of its children. */
+  forget(shell: object): void {
+    for (const job of this.list) if (job.left.shell === shell && job.child !== undefined) job.learn(undefined)
+  }
+
+  /** Notes that all jobs were ended together with their shell. */
+  lose(): void {
+    for (const job of this.list) job.lose()
+  }
+
+  takeNews(): ReadonlyArray<JobStatus> {
+    if (this.jobs.size === 0) return []
+    this.look()
+    const taken = [...this.news].map(({ status }) => status)
+    this.news.clear()
+    return taken
+  }
+
+  /** Notes that whoever would be told of a job's end has seen it. */
+  seen(job: Job): void {
+    if (!job.isRunning) this.news.delete(job)
+  }
+
+  private readonly tell = (job: Job): void => {
+    this.news.add(job)
+    this.publish(job.status)
+    const ended = this.list.filter((one) => !one.isRunning)
+    for (const old of ended.slice(0, -mostEnded)) this.jobs.delete(old.id)
+  }
+
+  private readonly look = (): void => {
+    let isAny = false
+    for (const job of this.list) {
+      job.look()
+      isAny ||= job.isRunning
+    }
+    if (this.list.some((job) => job.state === "ending")) this.ask()
+    if (isAny) return
+    clearInterval(this.timer)
+    this.timer = undefined
+  }
+}

@@ -1,0 +1,153 @@
+/** Real shells, with and without a sandbox: what a model gets of jobs, and what it can do with them. */
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Synapse from "../../../src/Synapse.js"
+import type * as Jobs from "../../../src/session/Jobs.js"
+import { Toolset } from "../../../src/toolset/Toolset.js"
+
+const handle = (command: string, others: object = {}) =>
+  Effect.flatMap(Toolset, (toolset) =>
+    toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify({ command, ...others }) })
+  )
+
+const server = `const server = require("http").createServer((_, answer) => answer.end("hello"))
+server.listen(0, "127.0.0.1", () => { console.log("ready on " + server.address().port) })`
+
+/** A loop that goes on until the file is there, for a job that ends when a command says so. */
+const until = (file: string) => `until [[ -e ${file} ]]; do sleep 0.02; done`
+
+export const suite = (title: string, ground: string): void => {
+  const place = Effect.acquireRelease(
+    Effect.sync(() => Fs.mkdtempSync(`${ground}/house-`)),
+    (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
+  )
+  const inHouse = <E>(name: string, use: Effect.Effect<unknown, E, Toolset | Jobs.Jobs>) => {
+    for (const enabled of [true, false]) {
+      it.live(
+        `${name}${enabled ? "" : ", without a sandbox"}`,
+        () =>
+          Effect.scoped(
+            Effect.gen(function* () {
+              const [cwd, outside] = [yield* place, yield* place]
+              const sandbox = { home: `${outside}/home`, temporary: outside, enabled }
+              yield* Effect.provide(use, Synapse.layer({ cwd }, { sandbox }))
+            })
+          ),
+        120_000
+      )
+    }
+  }
+
+  describe.skipIf(process.platform !== "linux")(title, () => {
+    inHouse(
+      "its result names a job, and the next one tells once how it ended",
+      Effect.gen(function* () {
+        const begun = yield* handle(`{ ${until("go")}; echo one; echo two; exit 5; } & echo on`)
+        assert.match(begun.output, /^on\n\[job 1 "[^"]+" is running: job:output 1, job:wait 1, job:stop 1\]$/)
+        assert.deepStrictEqual(
+          begun.extras.jobs?.map(({ id, state }) => [id, state]),
+          [[1, "running"]]
+        )
+        yield* handle("touch go")
+        const waited = yield* handle("job:wait 1")
+        assert.match(waited.output, /^job 1 ".*" exited 5, 2 unread lines; last: two\n\[exit 5\]$/)
+        assert.strictEqual((yield* handle("job:output 1")).extras.stdout, "one\ntwo\n")
+        assert.strictEqual((yield* handle("job:output 1")).output, "(no output)")
+        assert.strictEqual((yield* handle("job:output 1 --tail 1")).extras.stdout, "two\n")
+        assert.isUndefined((yield* handle("echo on")).extras.jobs)
+        yield* handle(`{ ${until("again")}; exit 3; } &`)
+        yield* handle("touch again")
+        for (let tries = 0; tries < 1000; tries++) {
+          const { extras, output } = yield* handle("sleep 0.05; echo mine")
+          if (extras.jobs === undefined) continue
+          assert.match(output, /^\[job 2 "[^"]+" exited 3\]\nmine\n$/)
+          break
+        }
+        assert.strictEqual((yield* handle("echo mine")).output, "mine\n")
+      })
+    )
+
+    inHouse(
+      "a server is waited for by what it prints and by its port, and is ended",
+      Effect.gen(function* () {
+        const begun = yield* handle(`node -e '${server}'`, { run_in_background: true })
+        assert.deepStrictEqual(
+          begun.extras.jobs?.map(({ name, state }) => [name.slice(0, 9), state]),
+          [["node -e '", "running"]]
+        )
+        const ready = yield* handle("job:wait 1 --for 'ready on [0-9]+' --timeout 60000")
+        const port = /^job 1 ".*" printed: ready on (\d+)\n$/.exec(ready.output)?.[1]
+        assert.isDefined(port, ready.output)
+        const listens = yield* handle(`job:wait 1 --port ${port} --timeout 60000`)
+        assert.match(listens.output, new RegExp(`listens on port ${port}\\n$`))
+        assert.match(
+          (yield* handle("job:list")).output,
+          new RegExp(`: running, \\d+ s, \\d process(es)?, listens on ${port}`)
+        )
+        const late = yield* handle("job:wait 1 --timeout 50")
+        assert.deepStrictEqual([late.extras.exitCode, late.isError], [124, true])
+        assert.match(late.output, /still runs after 50 ms/)
+        assert.match((yield* handle("job:wait 1 --idle 50")).output, /^job 1 ".*" is silent/)
+        const json = JSON.parse((yield* handle("job:list --json")).extras.stdout ?? "")
+        assert.deepStrictEqual([json[0].state, json[0].ports], ["running", [Number(port)]])
+        const stopped = yield* handle("job:stop 1")
+        assert.match(stopped.output, /^job 1 ".*" exited 143 \(SIGTERM\)\n(ready on \d+\n)?$/)
+        assert.match((yield* handle("job:list")).output, /exited 143 \(SIGTERM\)/)
+      })
+    )
+
+    inHouse(
+      "several are waited for, one or all; what can't be waited for is said",
+      Effect.gen(function* () {
+        yield* handle(`{ ${until("a")}; exit 4; } &`)
+        yield* handle(`{ ${until("b")}; exit 0; } &`)
+        yield* handle("touch b")
+        const first = yield* handle("job:wait 1 2 --any")
+        assert.match(first.output, /^job 2 ".*" exited 0\n$/)
+        yield* handle("touch a")
+        const all = yield* handle("job:wait 1 2")
+        assert.strictEqual(all.extras.exitCode, 4)
+        assert.match(all.output, /^job 1 ".*" exited 4\njob 2 ".*" exited 0\n\[exit 4\]$/)
+        const none = yield* handle("job:wait 7")
+        assert.match(none.output, /^job:wait: there is no job 7; there are 1, 2\./)
+        assert.strictEqual(none.extras.failureCategory, "invalid_usage")
+        assert.match((yield* handle("job:wait 1 --for '('")).output, /--for is no regular expression: \(\./)
+      })
+    )
+
+    inHouse(
+      "the commands stand in lines as well, where an exit code that is not known yet is no success",
+      Effect.gen(function* () {
+        yield* handle(`{ ${until("go")}; printf '%s\\n' a b c; } & (exec sleep 3101) & setsid sleep 3101 &`)
+        assert.strictEqual((yield* handle("job:list | grep -c running")).extras.stdout, "1\n")
+        yield* handle("touch go; job:wait 1 --for c --timeout 60000 >/dev/null && echo found")
+        assert.strictEqual((yield* handle("job:output 1 | tail -1")).extras.stdout, "c\n")
+        const stopped = yield* handle("job:stop 1 | cat; pgrep -fc 'sleep 310[1]'")
+        assert.match(stopped.extras.stdout ?? "", /\n0\n$/)
+        assert.notMatch(stopped.extras.stdout ?? "", /exited 0/)
+      })
+    )
+
+    inHouse(
+      "what ignores SIGTERM is killed, with all that is below it",
+      Effect.gen(function* () {
+        yield* handle(
+          `(trap '' TERM; echo on; (trap '' TERM; while :; do sleep 0.05; done) & while :; do sleep 0.05; done) &`
+        )
+        yield* handle("job:wait 1 --for on --timeout 60000")
+        assert.match((yield* handle("job:stop 1")).output, /^job 1 ".*" exited 137 \(SIGKILL\)/)
+      })
+    )
+
+    inHouse(
+      "what follows a job gets all that it prints, and ends with it",
+      Effect.gen(function* () {
+        yield* handle(`{ echo one; ${until("go")}; echo two; } &`)
+        yield* handle("(sleep 0.3; touch go) >/dev/null 2>&1 &")
+        assert.match((yield* handle("job:output 1 --follow")).extras.stdout ?? "", /^(one\n)?two\n$/)
+        assert.strictEqual((yield* handle("job:output 1 --all")).extras.stdout, "one\ntwo\n")
+      })
+    )
+  })
+}

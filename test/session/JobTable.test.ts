@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as JobStatus from "../../src/domain/JobStatus.js"
+import { JobLog } from "../../src/session/internal/JobTable.js"
+
+const both = ["stdout", "stderr"] as const
+
+describe("JobLog", () => {
+  it("gives what is new, of one stream or of both, and all of it again where that is asked for", () => {
+    const log = new JobLog()
+    for (const [stream, text] of [
+      ["stdout", "one\n"],
+      ["stderr", "err\n"],
+      ["stdout", "two"]
+    ] as const)
+      log.push(stream, Buffer.from(text))
+    assert.deepStrictEqual(log.rest, { unread: 3, last: "two" })
+    assert.strictEqual(log.text(["stderr"], false), "err\n")
+    log.markRead(["stderr"])
+    assert.strictEqual(log.text(both, false), "one\ntwo")
+    log.markRead(both)
+    log.push("stdout", Buffer.from("\nthree\n"))
+    assert.strictEqual(log.text(both, false), "\nthree\n")
+    assert.strictEqual(log.text(both, true), "one\nerr\ntwo\nthree\n")
+  })
+
+  it("keeps the newest of a flood, from the beginning of a line, and counts what it has dropped", () => {
+    const log = new JobLog()
+    const line = (i: number) => `line ${String(i).padStart(7, "0")}\n`
+    for (let i = 0; i < 300_000; i++) log.push(i % 3 === 0 ? "stderr" : "stdout", Buffer.from(line(i)))
+    const [first = "", ...lines] = log.text(both, false).split("\n")
+    const dropped = Number(/^\[… (\d+) bytes dropped …\]$/.exec(first)?.[1])
+    assert.strictEqual(dropped + lines.join("\n").length, 300_000 * 13)
+    assert.isAtMost(lines.join("\n").length, 1024 ** 2)
+    assert.deepStrictEqual(lines.slice(-2), [line(299_999).trimEnd(), ""])
+    log.markRead(both)
+    log.push("stdout", Buffer.from("more\n"))
+    assert.strictEqual(log.text(both, false), "more\n")
+  })
+
+  it("shows a last line without what a terminal would obey", () => {
+    const log = new JobLog()
+    log.push("stdout", Buffer.from("a\nb\x1b[31m\u202e]\r\n\n"))
+    assert.deepStrictEqual(log.rest, { unread: 3, last: "b\\u001b[31m\\u202e]" })
+  })
+})
+
+describe("JobStatus", () => {
+  const job: JobStatus.JobStatus = { id: 3, name: "npm test", state: "running", since: 0, unread: 2, last: "ok" }
+  const ended = (change: Partial<JobStatus.JobStatus>) => JobStatus.line({ ...job, state: "exited", ...change })
+
+  it("is told in one line", () => {
+    assert.strictEqual(JobStatus.line(job), '[job 3 "npm test" is running: job:output 3, job:wait 3, job:stop 3]')
+    assert.strictEqual(ended({ exitCode: 1 }), '[job 3 "npm test" exited 1, 2 unread lines; last: ok]')
+    assert.strictEqual(ended({ exitCode: 137, unread: 0 }), '[job 3 "npm test" exited 137 (SIGKILL)]')
+    assert.strictEqual(
+      ended({ state: "ended", unread: 1 }),
+      '[job 3 "npm test" ended, exit code not known, 1 unread line; last: ok]'
+    )
+    assert.strictEqual(ended({ state: "lost", unread: 0 }), '[job 3 "npm test" was ended with its shell]')
+  })
+})
