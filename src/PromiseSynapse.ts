@@ -6,7 +6,9 @@
  */
 import * as Path from "node:path"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as ConfigError from "effect/ConfigError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -15,13 +17,13 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
 import * as CommandRegistry from "./command/CommandRegistry.js"
+import * as Timeout from "./domain/Timeout.js"
 import * as Todo from "./domain/Todo.js"
 import * as TodoStore from "./extension/TodoStore.js"
 import * as Calls from "./promise/Calls.js"
 import * as Command from "./promise/Command.js"
+import { InvalidUsage } from "./promise/Command.js"
 import * as CommandAdapter from "./promise/CommandAdapter.js"
-import { InvalidUsage } from "./promise/InvalidUsage.js"
-import * as QuietClock from "./promise/QuietClock.js"
 import type { Settings } from "./promise/Settings.js"
 import type * as Face from "./promise/Synapse.js"
 import * as Synapse from "./Synapse.js"
@@ -30,6 +32,27 @@ import * as Permission from "./sandbox/permission/Permission.js"
 import * as KeepAlive from "./session/KeepAlive.js"
 import * as ToolFormat from "./toolset/ToolFormat.js"
 import { Toolset } from "./toolset/Toolset.js"
+
+/** A clock whose timers do not keep the process alive: periodic work ends with the program. */
+const live = Clock.make()
+
+const clock: Clock.Clock = {
+  [Clock.ClockTypeId]: Clock.ClockTypeId,
+  unsafeCurrentTimeMillis: () => live.unsafeCurrentTimeMillis(),
+  currentTimeMillis: live.currentTimeMillis,
+  unsafeCurrentTimeNanos: () => live.unsafeCurrentTimeNanos(),
+  currentTimeNanos: live.currentTimeNanos,
+  sleep: (duration) =>
+    Effect.async((resume) => {
+      const milliseconds = Duration.toMillis(duration)
+      // A longer sleep never ends, as with Effect's own clock.
+      if (milliseconds > Timeout.longest) return
+      const timer = setTimeout(() => resume(Effect.void), milliseconds).unref()
+      return Effect.sync(() => clearTimeout(timer))
+    })
+}
+
+const layerQuietClock: Layer.Layer<never> = Layer.setClock(clock)
 
 /**
  * The services that the implementation needs.
@@ -77,7 +100,7 @@ export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
  * @category constructors
  */
 export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Face.Synapse> => {
-  const runtime = ManagedRuntime.make(Layer.provide(layer, QuietClock.layer))
+  const runtime = ManagedRuntime.make(Layer.provide(layer, layerQuietClock))
   const built = await KeepAlive.during(
     runtime.runPromiseExit(Effect.all([Toolset, CommandRegistry.CommandRegistry, TodoStore.TodoStore]))
   )

@@ -1,12 +1,15 @@
 /** The sub-agents of a house: their manager, and the houses of their own that they work in. */
+
+import * as Fs from "node:fs"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AgentTools from "./agent/AgentTools.js"
 import * as LiveSubAgentManager from "./agent/LiveSubAgentManager.js"
-import * as ModelPresence from "./agent/ModelPresence.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
+import * as ModelSettings from "./agent/model/ModelSettings.js"
 import * as Bridge from "./bridge/Bridge.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
 import type { CommandError } from "./domain/CommandError.js"
@@ -25,6 +28,21 @@ import type { SandboxManager } from "./sandbox/SandboxManager.js"
 import type { Jobs } from "./session/Jobs.js"
 import { SessionSettings } from "./session/SessionSettings.js"
 import type { ShellBridge } from "./session/ShellBridge.js"
+
+/** Variables that name a provider, or hold a key. */
+const variables = [
+  ModelSettings.variables.provider,
+  ModelSettings.variables.model,
+  "ANTHROPIC_API_KEY",
+  "OPENAI_API_KEY"
+]
+
+const isSet = (name: string): Effect.Effect<boolean> =>
+  Effect.match(Config.nonEmptyString(name), { onFailure: () => false, onSuccess: () => true })
+
+/** Tests whether the environment names a provider or holds a key, or `settings.json` exists. It loads no provider. */
+const isProviderSet = (home: string): Effect.Effect<boolean> =>
+  Effect.map(Effect.forEach(variables, isSet), (set) => set.includes(true) || Fs.existsSync(`${home}/settings.json`))
 
 /** The parts of a house that those of sub-agents are made of too, each time anew. */
 export interface Parts {
@@ -113,7 +131,7 @@ export const layer = (
       const settings = yield* SandboxSettings
       return LiveSubAgentManager.layer({
         app: appOf(parts, yield* McpConfig, yield* SandboxConfig.SandboxConfig),
-        isOffered: models !== undefined || (yield* ModelPresence.isProviderSet(settings.home)),
+        isOffered: models !== undefined || (yield* isProviderSet(settings.home)),
         models: async () => models ?? (await liveModels(settings))
       })
     })

@@ -5,14 +5,20 @@
  * @since 0.1.0
  */
 import * as PromiseSynapse from "./PromiseSynapse.js"
+import { InvalidUsage } from "./promise/Command.js"
 import * as Fields from "./promise/Fields.js"
-import { InvalidUsage } from "./promise/InvalidUsage.js"
 import * as Settings from "./promise/Settings.js"
 import type { Synapse } from "./promise/Synapse.js"
 import * as HostPath from "./sandbox/policy/HostPath.js"
 
-export { type Answer, type Command, type CommandCall, type CommandSignal, defineCommand } from "./promise/Command.js"
-export { InvalidUsage } from "./promise/InvalidUsage.js"
+export {
+  type Answer,
+  type Command,
+  type CommandCall,
+  type CommandSignal,
+  defineCommand,
+  InvalidUsage
+} from "./promise/Command.js"
 export type { Extras, FailureCategory, Image, Result } from "./promise/Result.js"
 export type {
   OnPermission,

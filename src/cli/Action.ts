@@ -11,8 +11,7 @@ import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import { complain, end } from "./Answer.js"
-import { type Invocation, WrongUsage } from "./Invocation.js"
+import { complain, end, type Invocation, WrongUsage } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings

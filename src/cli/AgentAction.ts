@@ -1,5 +1,4 @@
 /** Runs the agent of `synapse agent` to its end: a new session, or one that is gone on with. */
-
 import { isUtf8 } from "node:buffer"
 import * as Fs from "node:fs"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -46,15 +45,12 @@ import * as AgentReport from "./AgentReport.js"
 import { answer, interruption, Said } from "./AgentReport.js"
 import * as AgentText from "./AgentText.js"
 import * as AgentWords from "./AgentWords.js"
-import { complain, end, print } from "./Answer.js"
-import * as Asking from "./Asking.js"
-import { App, Invocation, WrongUsage } from "./Invocation.js"
+import { App, complain, end, Invocation, print, WrongUsage } from "./Invocation.js"
 import type { Renderer } from "./Rendering.js"
 import * as Rendering from "./Rendering.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import * as TaskRetries from "./TaskRetries.js"
-import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /**
  * Makes a report which renders the steps. Where stdout is the same terminal (`isShared`), the answer is rendered too, and
@@ -274,7 +270,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       renderer === undefined
         ? { onSubAgent: TaskRetries.listener(write) }
         : { onSubAgent: (event) => void Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event }))) }
-    const permission = (yield* Asking.isAsked(given.ask))
+    const permission = (yield* SessionOptions.isAsked(given.ask))
       ? PermissionPrompt.layerWithin(renderer === undefined ? {} : { hold: renderer.suspended })
       : undefined
     // Without a whole turn, the prompt is all that there is to go on with.
@@ -295,7 +291,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         Exit.isSuccess(exit) ? exit.value.end : Effect.void
       )
     })
-    yield* WithoutSandbox.tell(given)
+    yield* SessionOptions.tell(given)
     const running = Effect.gen(function* () {
       const loop = yield* AgentLoop.AgentLoop
       const toolset = yield* Toolset

@@ -6,7 +6,7 @@ import * as ForeignText from "../domain/ForeignText.js"
 import * as SubAgentEvent from "../domain/SubAgentEvent.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import * as AgentText from "./AgentText.js"
-import { print, write } from "./Answer.js"
+import { print, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
 /** The end of a run, as it is told. */

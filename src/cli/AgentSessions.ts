@@ -16,7 +16,7 @@ import * as Setting from "../domain/Setting.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Action from "./Action.js"
 import * as AgentText from "./AgentText.js"
-import { complain, end, print, write } from "./Answer.js"
+import { complain, end, print, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
 /** Runs an action over the directory of the sessions. */

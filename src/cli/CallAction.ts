@@ -1,5 +1,4 @@
 /** Answers the calls that `synapse call` is given. */
-
 import { isUtf8 } from "node:buffer"
 import type { ConfigError } from "effect/ConfigError"
 import * as Data from "effect/Data"
@@ -20,11 +19,9 @@ import * as ToolCall from "../domain/ToolCall.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import { stillRunning, Toolset } from "../toolset/Toolset.js"
-import * as Asking from "./Asking.js"
 import { App } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
-import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /** About the memory that a waiting call takes besides its text, in bytes. */
 const overhead = 300
@@ -356,10 +353,10 @@ const serve = (brief: boolean): Effect.Effect<void, never, Scope.Scope | Stdio |
 /** Answers calls in a app of its own. */
 export const call = (given: Given): Effect.Effect<void, ConfigError, App | Stdio> =>
   Effect.gen(function* () {
-    yield* WithoutSandbox.tell(given)
+    yield* SessionOptions.tell(given)
     const app = yield* App
     // The program that calls shows what is going on: a question is asked only if it is told to.
-    const permission = Asking.isTold(given.ask) ? PermissionPrompt.layer : undefined
+    const permission = SessionOptions.isTold(given.ask) ? PermissionPrompt.layer : undefined
     yield* Effect.provide(
       // What Synapse answers itself has no other limit.
       CallContext.locally(Effect.scoped(serve(given.brief)), { timeout: Option.getOrUndefined(given.timeout) }),

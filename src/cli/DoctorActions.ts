@@ -13,7 +13,7 @@ import * as ToolCache from "../sandbox/platform/ToolCache.js"
 import { networkRemark, type SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
 import * as Action from "./Action.js"
-import { print } from "./Answer.js"
+import { print } from "./Invocation.js"
 
 type Check = LinuxDoctor.Check
 

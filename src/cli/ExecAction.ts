@@ -13,13 +13,11 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as Setting from "../domain/Setting.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as PlainCommand from "../toolset/PlainCommand.js"
-import * as Asking from "./Asking.js"
 import { App, Invocation } from "./Invocation.js"
 import type * as LiveTasks from "./LiveTasks.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import * as TaskRetries from "./TaskRetries.js"
-import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /** Loaded only where they are needed, since each takes time at the start. */
 const loadScreen = Effect.promise(() => import("./Screen.js"))
@@ -57,7 +55,7 @@ const run = (
       () => "/"
     )
     const tasks = stdio.isTerminal("stderr") ? yield* Effect.flatMap(loadTasks, ({ make }) => make) : undefined
-    const permission = (yield* Asking.isAsked(given.ask))
+    const permission = (yield* SessionOptions.isAsked(given.ask))
       ? (yield* loadPrompt).layerWithin({
           endsAtOnce: true,
           ...(tasks === undefined ? undefined : { hold: tasks.hold })
@@ -68,10 +66,10 @@ const run = (
     const running =
       !json && PlainCommand.isPlain(command)
         ? Effect.provide(
-            Effect.zipRight(WithoutSandbox.tellOf(given), runPlain(command, timeout, cwd, tasks)),
+            Effect.zipRight(SessionOptions.tellOf(given), runPlain(command, timeout, cwd, tasks)),
             app.shell(...settings, permission)
           )
-        : Effect.flatMap(Effect.zipRight(WithoutSandbox.tell(given), loadToolRun), ({ handle }) =>
+        : Effect.flatMap(Effect.zipRight(SessionOptions.tell(given), loadToolRun), ({ handle }) =>
             handle(
               // In the call too, since a command of ours takes the time that it needs by default.
               { id: "exec", name: "Bash", arguments: JSON.stringify({ command, timeout }) },

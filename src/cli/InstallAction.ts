@@ -12,7 +12,7 @@ import * as Import from "../extension/mcp/Import.js"
 import * as OwnFile from "../extension/mcp/OwnFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Action from "./Action.js"
-import { complain, print } from "./Answer.js"
+import { complain, print } from "./Invocation.js"
 import * as Mcp from "./Mcp.js"
 
 /** The most bytes of a file: Claude Code's holds its history as well. */

@@ -2,11 +2,12 @@
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as AgentTools from "../agent/AgentTools.js"
 import type { CommandRegistry } from "../command/CommandRegistry.js"
 import type { CommandError } from "../domain/CommandError.js"
+import * as ExitCode from "../domain/ExitCode.js"
 import type { McpClient } from "../extension/mcp/McpClient.js"
 import type { TodoStore } from "../extension/TodoStore.js"
 import type { SandboxConfig } from "../sandbox/config/SandboxConfig.js"
@@ -15,6 +16,7 @@ import type { Permission } from "../sandbox/permission/Permission.js"
 import type { SandboxManager } from "../sandbox/SandboxManager.js"
 import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
+import { Stdio } from "./Stdio.js"
 
 /** The words that the program was called with, and the exit code that it is to end with. */
 export class Invocation extends Context.Tag("synapse/Invocation")<
@@ -57,3 +59,17 @@ export class App extends Context.Tag("synapse/App")<
   App,
   { readonly layer: MakeApp; readonly reading: MakeReading; readonly shell: MakeShell }
 >() {}
+
+export const write = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
+  Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, text)))
+
+export const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
+  write(stream, `${text}\n`)
+
+/** Prints the reason for a failure to stderr, and returns exit code 1. */
+export const complain = (reason: string): Effect.Effect<number, never, Stdio> =>
+  Effect.as(print("stderr", `synapse: ${reason}`), ExitCode.failure)
+
+/** Sets the program's exit code to the one that an action returns. */
+export const end = <E, R>(action: Effect.Effect<number, E, R>): Effect.Effect<void, E, R | Invocation> =>
+  Effect.flatMap(action, (code) => Effect.flatMap(Invocation, ({ setExitCode }) => setExitCode(code)))

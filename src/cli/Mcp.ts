@@ -30,8 +30,7 @@ import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import * as Action from "./Action.js"
-import { complain, end, print } from "./Answer.js"
-import { App } from "./Invocation.js"
+import { App, complain, end, print } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Makes a text harmless for a terminal, and leaves nothing of it out. */

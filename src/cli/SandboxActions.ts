@@ -15,6 +15,7 @@ import { CurrentUpstream } from "../sandbox/network/Upstream.js"
 import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
 import * as TemporaryDirectory from "../sandbox/platform/TemporaryDirectory.js"
 import * as BytePath from "../sandbox/policy/BytePath.js"
+import * as DefaultSecrets from "../sandbox/policy/DefaultSecrets.js"
 import * as HostEntry from "../sandbox/policy/HostEntry.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as Name from "../sandbox/policy/Name.js"
@@ -23,10 +24,9 @@ import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as PrivateTemporary from "../sandbox/policy/PrivateTemporary.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
-import * as StandIn from "../sandbox/policy/StandIn.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
 import * as Action from "./Action.js"
-import { complain, print } from "./Answer.js"
+import { complain, print } from "./Invocation.js"
 import * as SandboxEntry from "./SandboxEntry.js"
 import * as PolicyText from "./shell/PolicyText.js"
 import { isAnywhere } from "./shell/PolicyText.js"
@@ -229,7 +229,8 @@ const why = (verdict: PolicyDecision.Verdict): string => {
   if (rule === undefined) return "no rule is about it"
   const name = PolicyDecision.isNotWhitelisted(rule) ? rule.pattern : `rule ${Name.ofEntry(rule.pattern)}`
   if (verdict.allowed) return `${name}: ${PolicyDecision.describeSource(rule.source)}`
-  const shown = verdict.standIn === undefined ? "" : `; commands see it ${StandIn.describe(verdict.standIn)}`
+  const shown =
+    verdict.standIn === undefined ? "" : `; commands see it ${DefaultSecrets.describeStandIn(verdict.standIn)}`
   return `${name}: ${verdict.reason}${shown}`
 }
 

@@ -10,7 +10,7 @@ import * as Name from "../sandbox/policy/Name.js"
 import type { Published } from "../sandbox/policy/SandboxPolicy.js"
 import * as ProcessTable from "../session/ProcessTable.js"
 import * as Action from "./Action.js"
-import { complain, print } from "./Answer.js"
+import { complain, print } from "./Invocation.js"
 
 /** Returns the sandboxes that run with the ports of their servers; those of this directory first. */
 const servers = () => {

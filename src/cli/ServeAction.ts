@@ -15,12 +15,9 @@ import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as McpConnection from "../serve/McpConnection.js"
 import * as McpHttp from "../serve/McpHttp.js"
 import { Toolset } from "../toolset/Toolset.js"
-import { print } from "./Answer.js"
-import * as Asking from "./Asking.js"
-import { App, WrongUsage, wrongSettings } from "./Invocation.js"
+import { App, print, WrongUsage, wrongSettings } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
-import * as WithoutSandbox from "./WithoutSandbox.js"
 
 export interface Given extends SessionOptions.Given {
   /** The port to listen on, after a host where that is not 127.0.0.1; standard input and output without it. */
@@ -95,12 +92,12 @@ const overHttp = (text: string, options: McpConnection.Options) =>
 /** Serves the tool over MCP. Each client has a session of its own, in its own directory where it names one. */
 export const serve = (given: Given): Effect.Effect<void, ConfigError | WrongUsage, App | Stdio> =>
   Effect.gen(function* () {
-    yield* WithoutSandbox.tell(given)
+    yield* SessionOptions.tell(given)
     const app = yield* App
     const [session, sandbox] = SessionOptions.toSettings(given)
     const asked = (permission: Layer.Layer<Permission.Permission> | undefined) => {
       if (Option.contains(given.ask, "never")) return undefined
-      return Asking.isTold(given.ask) ? PermissionPrompt.layer : permission
+      return SessionOptions.isTold(given.ask) ? PermissionPrompt.layer : permission
     }
     const open: McpConnection.Options["open"] = (root, permission) =>
       app.layer(

@@ -1,9 +1,37 @@
 /** Turns the options of a subcommand that runs commands into settings. */
-import type * as Option from "effect/Option"
-import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Published } from "../sandbox/policy/SandboxPolicy.js"
 import type { Settings } from "../session/SessionSettings.js"
-import * as Asking from "./Asking.js"
+import { print } from "./Invocation.js"
+import { Stdio } from "./Stdio.js"
+
+/** The values of `--ask`. */
+export const askModes = ["never", "terminal"] as const
+
+/** Tests whether `--ask` says that a person is asked. */
+export const isTold = (ask: Option.Option<string>): boolean => Option.contains(ask, "terminal")
+
+/** Reads whether nobody sits at the terminal: a build has one at times. */
+const isBuild = Effect.orElseSucceed(
+  Config.map(Config.string("CI"), (text) => !["", "0", "false"].includes(text)),
+  () => false
+)
+
+/** Tests whether a person is asked: as `--ask` says, or where stderr is a terminal, and this is no build (`CI`). */
+export const isAsked = (ask: Option.Option<string>): Effect.Effect<boolean, never, Stdio> =>
+  Option.isSome(ask)
+    ? Effect.succeed(isTold(ask))
+    : Effect.flatMap(Stdio, ({ isTerminal }) =>
+        isTerminal("stderr") ? Effect.map(isBuild, (isBuild) => !isBuild) : Effect.succeed(false)
+      )
 
 export interface Given {
   readonly cwd: Option.Option<string>
@@ -56,7 +84,7 @@ export const onlyInSandbox = ({
   if (unixSockets._tag === "Some") return "--unix-sockets"
   if (allowSocket.length > 0) return "--allow-socket"
   if (temporary._tag === "Some") return "--temporary"
-  return Asking.isTold(ask) ? "--ask terminal" : undefined
+  return isTold(ask) ? "--ask terminal" : undefined
 }
 
 /**
@@ -88,3 +116,31 @@ export const toSettings = (
     ...(given.temporary._tag === "Some" ? { temporaryFiles: given.temporary.value } : {})
   }
 ]
+
+type Openness = Pick<Given, "allowNetwork" | "noSandbox">
+
+/** Prints one line to stderr where `sandbox.json` switches the sandbox off, and where commands reach any host. */
+export const tellOf = ({
+  allowNetwork,
+  noSandbox
+}: Openness): Effect.Effect<void, never, SandboxConfig.SandboxConfig | Stdio> =>
+  noSandbox
+    ? Effect.void
+    : Effect.flatMap(SandboxConfig.SandboxConfig, ({ file, peek }) => {
+        const config = peek()
+        return Either.isLeft(config) || config.right.enabled
+          ? tellOfNetwork(allowNetwork)
+          : print("stderr", `synapse: commands run without a sandbox: ${file} switches it off`)
+      })
+
+export const tellOfNetwork = (allowNetwork: boolean): Effect.Effect<void, never, Stdio> =>
+  allowNetwork
+    ? print("stderr", "synapse: --allow-network: commands reach any public host, and can send it what they read")
+    : Effect.void
+
+/** Does the same, and reads the file itself. */
+export const tell = (given: Openness): Effect.Effect<void, ConfigError, Stdio> =>
+  Effect.provide(
+    tellOf(given),
+    SandboxConfig.layer.pipe(Layer.provide(SandboxSettings.layerFromEnv()), Layer.provide(NodeFileSystem.layer))
+  )

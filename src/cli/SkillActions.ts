@@ -16,7 +16,7 @@ import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import * as Action from "./Action.js"
-import { complain, write } from "./Answer.js"
+import { complain, write } from "./Invocation.js"
 
 const layer = Layer.provide(LocalSkillStore.layer, SessionSettings.layer())
 

@@ -10,7 +10,6 @@ import * as ForeignText from "../domain/ForeignText.js"
 import * as Timeout from "../domain/Timeout.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
-import * as Asking from "./Asking.js"
 import * as ExecAction from "./ExecAction.js"
 import { type App, type Invocation, WrongUsage } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
@@ -147,8 +146,8 @@ const session = {
       "host: commands share the machine's /tmp. private (the default): their own, kept for the directory."
     )
   ),
-  ask: optional(choice("ask", Asking.modes)).pipe(
-    withPlaceholder(Asking.modes.join(" | ")),
+  ask: optional(choice("ask", SessionOptions.askModes)).pipe(
+    withPlaceholder(SessionOptions.askModes.join(" | ")),
     withDescription(
       "terminal: ask there where the sandbox denies something; never: do not. exec, agent and shell ask by themselves where stderr is a terminal, call only when told."
     )

@@ -7,8 +7,7 @@ import { CommandRegistry } from "../command/CommandRegistry.js"
 import type { ToolDefinition } from "../toolset/Tool.js"
 import * as ToolFormat from "../toolset/ToolFormat.js"
 import { Toolset } from "../toolset/Toolset.js"
-import { print } from "./Answer.js"
-import { App } from "./Invocation.js"
+import { App, print } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Formats the tools, and the commands that they run. */

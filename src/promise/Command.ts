@@ -2,7 +2,15 @@
 import * as Predicate from "effect/Predicate"
 import * as CommandName from "../command/CommandName.js"
 import * as Fields from "./Fields.js"
-import { InvalidUsage } from "./InvalidUsage.js"
+
+/**
+ * Thrown, or the reason of a rejected promise, where the program called Synapse wrongly. The message tells what is
+ * wrong. A command of the program's own throws it where it was called wrongly itself.
+ */
+export class InvalidUsage extends Error {
+  override readonly name = "InvalidUsage"
+  readonly category = "invalid_usage"
+}
 
 /** A command that works anywhere in a shell line: in pipes, loops, substitutions and scripts. */
 export interface Command {

@@ -1,5 +1,4 @@
 /** The provider named `local`: its sandboxes are enforced by this machine's own kernel. */
-
 import * as Path from "node:path"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -29,7 +28,6 @@ import * as CommandWords from "./denial/CommandWords.js"
 import * as Denial from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as GitAdvice from "./denial/GitAdvice.js"
-import * as MachineServer from "./denial/MachineServer.js"
 import * as NpmCi from "./denial/NpmCi.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
@@ -432,7 +430,7 @@ const makeLocalSandboxBackend = (
           return { ...withDenied(result, failed), blocked: false }
         }
         const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
-        const server = asked ? MachineServer.find(command, result.stderr) : undefined
+        const server = asked ? Denial.findMachineServer(command, result.stderr) : undefined
         const machine = server === undefined ? [] : [Denial.machine(server)]
         const denials = [...attributed, ...machine, ...(isOfHosts ? events : [])]
         const denial = Attribution.causeOf(denials, result)

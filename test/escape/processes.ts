@@ -3,14 +3,14 @@ import * as ChildProcess from "node:child_process"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as Cgroup from "../../src/sandbox/platform/linux/start/Cgroup.js"
+import * as Launch from "../../src/sandbox/platform/linux/start/Launch.js"
 import { type Attack, family, type Scene, scene, scenes } from "../support/escape/Attack.js"
 import { processesWith } from "../support/escape/World.js"
 
 /** An ordinary user's are limited without one. */
 const isLimited = (): boolean =>
   process.getuid?.() !== 0 ||
-  Effect.runSync(Effect.scoped(Effect.map(Cgroup.acquire(64), (group) => group !== undefined)))
+  Effect.runSync(Effect.scoped(Effect.map(Launch.acquireCgroup(64), (group) => group !== undefined)))
 
 const limits = (): ReadonlyArray<Attack> => [
   {

@@ -1,6 +1,6 @@
 /** A denial by the sandbox's policy, and the evidence for it. */
-
 import type { Refused } from "../network/Gateway.js"
+import * as Listeners from "../platform/Listeners.js"
 import * as HostEntry from "../policy/HostEntry.js"
 import * as Name from "../policy/Name.js"
 import { notWhitelisted } from "../policy/PolicyDecision.js"
@@ -131,4 +131,28 @@ export const whatOf = (denial: Denial): string => {
     return isNameless(denial) ? "there is no network" : `there is no network, so ${name} can't be reached`
   }
   return isUnlisted(denial) ? `${name} is read-only` : `${name} is blocked by rule ${ruleOf(denial)}: ${denial.reason}`
+}
+
+const refused = /connection refused|ECONNREFUSED|ConnectionRefused|couldn't connect|could not connect/i
+const place = /(?:\blocalhost|\b127\.0\.0\.1|::1)\]?["',:\s]{1,4}(?:port )?(\d{2,5})\b/g
+const most = 5
+const mostExamined = 64 * 1024
+
+/** Returns the ports that something on this machine listens at. */
+const ports = (): ReadonlySet<number> => new Set(Listeners.read("self").map(({ port }) => port))
+
+/** Returns the port of a server of this machine's own that a refusal and the words around it, or the command, name. */
+export const findMachineServer = (
+  command: string,
+  stderr: string,
+  listed: () => ReadonlySet<number> = ports
+): number | undefined => {
+  const said = stderr.slice(-mostExamined)
+  if (!refused.test(said)) return undefined
+  const named = [said, command.slice(0, mostExamined)].flatMap((text) =>
+    Array.from(text.matchAll(place), ([, port]) => Number(port))
+  )
+  if (named.length === 0) return undefined
+  const there = listed()
+  return named.slice(0, most).find((port) => there.has(port))
 }

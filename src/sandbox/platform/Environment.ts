@@ -4,8 +4,8 @@
  * `/proc` would show its keys to every command.
  */
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
+import * as DefaultSecrets from "../policy/DefaultSecrets.js"
 import * as PathGlob from "../policy/PathGlob.js"
-import * as SecretText from "../policy/SecretText.js"
 
 /** Synapse's own, by which a session finds its processes. */
 const ownName = "SYNAPSE_SESSION"
@@ -79,7 +79,7 @@ const isHarmless = (name: string): boolean =>
 
 /** Tests whether a variable looks like a secret, by its name or its value. */
 export const looksSecret = (name: string, value: string): boolean =>
-  (secretName.test(name) && !harmlessNames.has(name)) || SecretText.isSecretValue(value)
+  (secretName.test(name) && !harmlessNames.has(name)) || DefaultSecrets.isSecretValue(value)
 
 /**
  * Makes the environment of a sandboxed shell. `names` are names and patterns of further variables that the user passes

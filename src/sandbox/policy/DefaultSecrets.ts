@@ -3,9 +3,105 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as GlobalValue from "effect/GlobalValue"
 import * as GitDirectory from "./GitDirectory.js"
-import * as Redaction from "./Redaction.js"
-import type { Rule } from "./SandboxPolicy.js"
-import * as SecretText from "./SecretText.js"
+import { GitHeld } from "./GitHeld.js"
+import * as HostPath from "./HostPath.js"
+import * as PathRule from "./PathRule.js"
+import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
+
+/** Matches tokens by the beginnings that their issuers give them, and private keys. */
+const token =
+  /(?<![A-Za-z0-9])(gh[a-z]_\w{8}|github_pat_|gl[a-z]{2,5}-\w{8}|sk[-_][\w-]{10}|rk_live_|xox[a-z]-|A[KS]IA[A-Z0-9]{12}|AIza\w{8}|ya29\.|npm_\w{8}|pypi-\w{8}|hf_\w{8}|SG\.\w{8}|shp[a-z]{2}_\w{8}|do[a-z]_v1_|eyJ\w{8})|-----BEGIN/
+/** Matches an address with a user other than git's, a setting named like a secret, and the path in which conda puts its token. */
+const credential =
+  /:\/\/(?!git@)[^/\s@]+@|^[^/\s:@]+:[^/\s@]+@|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\s*[=:]\s*\S|\/t\/[^/]{6,}\//i
+const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+
+/** Tests for a long word with digits in which the kind of character changes too often for words: a key in base64 or hexadecimal. */
+const isRandom = (word: string): boolean =>
+  word.length >= 20 &&
+  /\d/.test(word) &&
+  (word.match(/(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=\d)\D/g)?.length ?? 0) / word.length >= 0.25
+
+/** Tests for the value of a secret. Paths and addresses have random words that are none: names of builds, of caches. */
+export const isSecretValue = (value: string): boolean =>
+  token.test(value) ||
+  credential.test(value) ||
+  uuid.test(value) ||
+  (!/^[/.~]|:\//.test(value) && value.split(/[^A-Za-z0-9+/=]+/).some(isRandom))
+
+const secretName = /auth(?!or)|token|pass|secret|credential|cookie|private|header|key/i
+/** Matches values that are no secret whatever their name: switches, and variables. */
+const plainValue = /^["']?(?:true|false|null|none|\$\{?\w+\}?)["']?,?$/i
+
+/** Takes the user and the password out of addresses. */
+const withoutUser = (text: string): string => text.replace(/(:\/\/)(?!git@)[^/\s@"']*@/g, "$1")
+
+const isSecret = (value: string): boolean =>
+  isSecretValue(value) || (value.includes("://") && value.split(/[/"'\s]+/).some(isSecretValue))
+
+const first = "# Synapse shows this file without its secrets."
+
+/** Matches what begins a setting, which is not a part of the value of the last one. */
+const beginning = /^(?:\[[^\]]*\]+$|(?!-\s)[^\s#;[\](){}][^=:]*?(?:=|:\s|:$|:\S*\s*=))/
+/** Matches names in a line, those in a nested table among them. */
+const names = /([\w.@/-]+)["']?\s*[=:](?!\/\/)/g
+/** Matches what makes a value of several lines that are not told by how they are indented. */
+const spanning = /"""|'''|\\$/m
+
+/** Returns a setting without the secret in it; undefined for one that is left out. */
+const harmless = (line: string): string | undefined => {
+  const text = withoutUser(line)
+  if (/\s[#;]/.test(text)) return undefined
+  const value = text.replace(/^.*?(?:=|:(?=\s|$)|^\s*-(?=\s))/, "").trim()
+  const isNamed = Array.from(text.matchAll(names), ([, name = ""]) => name).some((name) => secretName.test(name))
+  return (isNamed && !plainValue.test(value)) || isSecret(value) ? undefined : text
+}
+
+/** Redacts a file of one setting a line: ini, properties, TOML, YAML. */
+export const redactLines = (text: string): string | undefined => {
+  if (spanning.test(text)) return undefined
+  const kept = [first]
+  /** The indentation of the setting that was left out, and whose value may go on. */
+  let skipped: { readonly indent: number; readonly isItem: boolean } | undefined
+  for (const line of text.split(/\r?\n/)) {
+    const bare = line.trimStart()
+    if (bare === "" || /^[#;]/.test(bare)) continue
+    const indent = line.length - bare.length
+    const isItem = /^-\s/.test(bare)
+    if (skipped !== undefined && (indent > skipped.indent || !(beginning.test(bare) || (isItem && skipped.isItem))))
+      continue
+    skipped = undefined
+    const isSection = /^\[[^\]=]*\]+$/.test(bare)
+    const shown = isSection && !isSecret(bare) ? line : harmless(line)
+    if (shown === undefined) skipped = { indent, isItem }
+    else kept.push(shown)
+  }
+  return `${kept.join("\n")}\n`
+}
+
+const withoutSecrets = (value: unknown): unknown => {
+  if (typeof value === "string") return withoutUser(value)
+  if (Array.isArray(value)) return value.filter((one) => !isSecretJson("", one)).map(withoutSecrets)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) => (isSecretJson(name, inner) ? [] : [[name, withoutSecrets(inner)]]))
+  )
+}
+
+const isSecretJson = (name: string, value: unknown): boolean => {
+  if (typeof value === "string") return secretName.test(name) || isSecret(withoutUser(value))
+  // The addresses of registries are the names in `auths`.
+  return (secretName.test(name) && name !== "auths" && typeof value === "object") || isSecretValue(name)
+}
+
+/** Redacts a JSON document. */
+export const redactJson = (text: string): string | undefined => {
+  try {
+    return `${JSON.stringify(withoutSecrets(JSON.parse(text)), null, 2)}\n`
+  } catch {
+    return undefined
+  }
+}
 
 /** The entries, as people write them. */
 export const entries: ReadonlyArray<string> = [
@@ -58,7 +154,7 @@ const setting = /^\s*(?:$|[#;[\]{}"'<,!-]|[\w@./:$ {}-]+\s*[=:]|[a-z][a-z-]*\s*$
 
 const holdsSetting = (text: string): boolean =>
   secretSetting.test(text) ||
-  text.split("\n").some((line) => !setting.test(line) || SecretText.isSecretValue(line.replace(/^[^=]*=\s*/, "")))
+  text.split("\n").some((line) => !setting.test(line) || isSecretValue(line.replace(/^[^=]*=\s*/, "")))
 
 /** Matches the certificates and public keys that files for keys may hold alone. */
 const holdsKey = (text: string): boolean => /PRIVATE KEY/.test(text) || !/-----BEGIN |^PK\x03\x04/.test(text)
@@ -82,9 +178,9 @@ const redactions = Object.entries({
   ...Object.fromEntries(
     ["/.npmrc", "/.yarnrc", "/.yarnrc.yml", "/pip/pip.conf", "/.pip/pip.conf", "/.condarc", "/.cargo/config.toml"]
       .concat(["/.cargo/credentials", "/.cargo/credentials.toml", "/.gradle/gradle.properties"])
-      .map((end) => [end, Redaction.lines])
+      .map((end) => [end, redactLines])
   ),
-  "/.docker/config.json": Redaction.json
+  "/.docker/config.json": redactJson
 })
 
 /**
@@ -93,7 +189,7 @@ const redactions = Object.entries({
  *
  * @param path a real path
  */
-export const redacted = (rule: Rule, path: string): string | undefined => {
+const redacted = (rule: Rule, path: string): string | undefined => {
   if (rule.source !== "default") return undefined
   const redact = redactions.find(([end]) => rule.pattern.endsWith(end))?.[1]
   const bytes = redact === undefined ? undefined : GitDirectory.readBytes(path, largest)
@@ -141,3 +237,28 @@ export const isHarmless = (rule: Rule, path: string): boolean => {
     return false
   }
 }
+
+const isUsers = ({ source }: Rule): boolean => source !== "default" && source !== "own"
+
+/**
+ * Returns the text that commands read in the place of a file; undefined where they may not open it. A file that git tracks
+ * has none, for git would commit it; nor has one that a rule of the user's own hides, unless that rule says so.
+ *
+ * @param path a real path
+ */
+export const standInOf = (policy: Pick<SandboxPolicy, "blacklist">, rule: Rule, path: string): string | undefined => {
+  // Only there can a sandbox have another file in the place of one.
+  if (process.platform !== "linux") return undefined
+  const text = rule.hidden === "empty" ? "" : redacted(rule, path)
+  if (text === undefined || !HostPath.isFile(path) || GitHeld.of(policy).isTracked(path)) return undefined
+  // A rule for a directory hides it as a whole.
+  if (PathRule.make([rule]).find(Path.posix.dirname(path)) !== undefined) return undefined
+  return text === "" || PathRule.make(policy.blacklist.filter(isUsers)).find(path) === undefined ? text : undefined
+}
+
+/**
+ * Describes such a text in the words of a sentence about the file.
+ *
+ * @param text what `standInOf` returns
+ */
+export const describeStandIn = (text: string): string => (text === "" ? "as an empty file" : "without its secrets")

@@ -13,7 +13,6 @@ import * as PathRule from "./PathRule.js"
 import * as PrivateTemporary from "./PrivateTemporary.js"
 import * as RealPath from "./RealPath.js"
 import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
-import * as StandIn from "./StandIn.js"
 
 /**
  * The kind of access to a path.
@@ -132,7 +131,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     if (rule === undefined || (access === "read" ? granted : opened).find(path) !== undefined) return undefined
     if (PathRule.isForFiles(rule) && (isDirectory(path) || held.has(path))) return undefined
     if (DefaultSecrets.isHarmless(rule, path)) return undefined
-    const standIn = access === "read" ? StandIn.of(policy, rule, path) : undefined
+    const standIn = access === "read" ? DefaultSecrets.standInOf(policy, rule, path) : undefined
     return {
       allowed: false,
       rule,

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as MachineServer from "../../../src/sandbox/denial/MachineServer.js"
+import * as Denial from "../../../src/sandbox/denial/Denial.js"
 
 describe("a server of the machine that was looked for inside", () => {
-  const find = (command: string, stderr: string) => MachineServer.find(command, stderr, () => new Set([5432, 3000]))
+  const find = (command: string, stderr: string) =>
+    Denial.findMachineServer(command, stderr, () => new Set([5432, 3000]))
 
   it("is found by the words of programs", () => {
     assert.strictEqual(

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Redaction from "../../../src/sandbox/policy/Redaction.js"
+import * as DefaultSecrets from "../../../src/sandbox/policy/DefaultSecrets.js"
 
-const [note] = (Redaction.lines("") ?? "").split("\n")
+const [note] = (DefaultSecrets.redactLines("") ?? "").split("\n")
 
 /** Returns the lines that are left. */
 const left = (text: string) =>
-  Redaction.lines(text)
+  DefaultSecrets.redactLines(text)
     ?.split("\n")
     .filter((line) => line !== "" && line !== note)
 
@@ -66,8 +66,8 @@ describe("settings without their secrets", () => {
       "[hunter:ghp_123456789012]\nregistry=https://r.example/\n"
     ]
     for (const text of secrets) {
-      assert.notInclude(Redaction.lines(text) ?? "", "hunter", text)
-      assert.include(Redaction.lines(text) ?? "", "r.example/", text)
+      assert.notInclude(DefaultSecrets.redactLines(text) ?? "", "hunter", text)
+      assert.include(DefaultSecrets.redactLines(text) ?? "", "r.example/", text)
     }
   })
 
@@ -77,9 +77,9 @@ describe("settings without their secrets", () => {
       "token = '''\na = b\n'''\n",
       "password=\\\nfoo=hunter\n"
     ]) {
-      assert.isUndefined(Redaction.lines(text), text)
+      assert.isUndefined(DefaultSecrets.redactLines(text), text)
     }
-    assert.isUndefined(Redaction.json('{"auths": {'))
+    assert.isUndefined(DefaultSecrets.redactJson('{"auths": {'))
   })
 
   it("keep the registries of Docker", () => {
@@ -89,7 +89,7 @@ describe("settings without their secrets", () => {
       credsStore: "pass",
       proxies: { default: { httpProxy: "http://ada:hunter@p.example:3128" } }
     }
-    assert.deepStrictEqual(JSON.parse(Redaction.json(JSON.stringify(config)) ?? ""), {
+    assert.deepStrictEqual(JSON.parse(DefaultSecrets.redactJson(JSON.stringify(config)) ?? ""), {
       auths: { "r.example": { email: "ada@r.example" }, "s.example": {} },
       credsStore: "pass",
       proxies: { default: { httpProxy: "http://p.example:3128" } }

@@ -2,6 +2,7 @@
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as PrivateDirectory from "../../../session/PrivateDirectory.js"
 import * as SessionProcesses from "../../../session/SessionProcesses.js"
 import { isWithin } from "../../policy/HostPath.js"
@@ -9,16 +10,79 @@ import type { SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
 import * as SandboxPlatform from "../SandboxPlatform.js"
 import * as TemporaryDirectory from "../TemporaryDirectory.js"
-import * as Capability from "./check/Capability.js"
+import * as Doctor from "./check/Doctor.js"
 import * as Probe from "./check/Probe.js"
 import * as LiveMasks from "./live/LiveMasks.js"
 import * as LiveNamespace from "./live/LiveNamespace.js"
 import * as NoSandbox from "./plan/NoSandbox.js"
 import * as Plan from "./plan/Plan.js"
 import * as WriteRoots from "./plan/WriteRoots.js"
-import * as Cgroup from "./start/Cgroup.js"
+import type { Level } from "./start/Launch.js"
 import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
+
+/** Finds out what the machine can do, and keeps it. */
+interface Capability {
+  /**
+   * Returns the level to build a sandbox at: the highest without a test, where its programs are there; by `examine` once
+   * such a start has failed.
+   */
+  readonly level: (
+    programs: Programs.Programs
+  ) => Effect.Effect<{ readonly level: Level; readonly isExamined: boolean }, ExecutionFailed>
+  /** Tests once what the machine can do (`Doctor`); fails with the obstacle where it can't have a sandbox. */
+  readonly examine: (programs: Programs.Programs) => Effect.Effect<Level, ExecutionFailed>
+  /** Learns that a sandbox has started. */
+  readonly succeeded: () => void
+  /** Learns that a sandbox did not start; returns the error that says why, from its standard error. */
+  readonly failed: (stderr: string) => ExecutionFailed
+  /** Returns what is in the way of a sandbox, as far as that is known without an attempt (`SandboxPlatform`). */
+  readonly obstacle: (environment: Readonly<Record<string, string>>) => string | undefined
+}
+
+/** Makes it; nothing is known at first. */
+const makeCapability: Effect.Effect<Capability> = Effect.gen(function* () {
+  const reportOn = yield* Effect.cachedFunction(
+    (programs: Programs.Programs) => Doctor.examine(programs),
+    (a, b) => JSON.stringify(a) === JSON.stringify(b)
+  )
+  let isDisappointed = false
+  /** The reason why the last attempt to start a sandbox failed; undefined once one has started. */
+  let lastFailure: string | undefined
+  const fail = (reason: string) => {
+    lastFailure = reason
+    return NoSandbox.because(reason)
+  }
+  const examine = (programs: Programs.Programs) =>
+    Effect.flatMap(reportOn(programs), (report) => {
+      const refusal = Doctor.refusal(report)
+      return report.level === undefined || refusal !== undefined
+        ? fail(refusal ?? "no sandbox: this machine can't have one")
+        : Effect.succeed(report.level)
+    })
+  return {
+    level: (programs) => {
+      const isUnclear = isDisappointed || Object.values(programs).includes(undefined)
+      const highest: Level = process.getuid?.() === 0 ? "mount" : "user"
+      return isUnclear
+        ? Effect.map(examine(programs), (level) => ({ level, isExamined: true }))
+        : Effect.succeed({ level: highest, isExamined: false })
+    },
+    examine,
+    succeeded: () => {
+      lastFailure = undefined
+    },
+    failed: (stderr) => {
+      isDisappointed = true
+      return fail(Doctor.sentence(Doctor.explain(stderr, { version: undefined, facts: Doctor.readFacts("/proc") })))
+    },
+    obstacle: (environment) => {
+      const { bash, bwrap } = Programs.find(environment["PATH"] ?? "")
+      if (bwrap === undefined) return Doctor.sentence(Doctor.noBubblewrap)
+      return bash === undefined ? Doctor.sentence(Doctor.noBash) : lastFailure
+    }
+  }
+})
 
 /** The options of the platform. */
 export interface LinuxOptions {
@@ -45,12 +109,12 @@ const writableOutside = ({ temporary, toolCache, ...policy }: SandboxPolicy): Re
 /** Makes the platform. */
 export const make = (options: LinuxOptions = {}) =>
   Effect.gen(function* () {
-    const capability = yield* Capability.make
+    const capability = yield* makeCapability
     const isLimited = process.getuid?.() === 0 && options.cgroup !== false
 
     const prepare = Effect.fn("LinuxPlatform.wrap")(function* (given: SandboxPlatform.WrapOptions, early: boolean) {
       const { directory, environment, policy, shell } = given
-      if (isLimited) yield* Cgroup.warm
+      if (isLimited) yield* Launch.warmCgroup
       const writable = writableOutside(policy)
       const programs = Programs.find(environment["PATH"] ?? "", writable)
       const { places } = yield* SessionProcesses.acquire(
@@ -77,7 +141,7 @@ export const make = (options: LinuxOptions = {}) =>
         NoSandbox.attempt("its directory could not be made", () => Plan.makeDirectory(Path.dirname(directory))),
         Plan.removeDirectory
       )
-      const cgroup = isLimited ? yield* Cgroup.acquire(processes) : undefined
+      const cgroup = isLimited ? yield* Launch.acquireCgroup(processes) : undefined
       const gate = cgroup !== undefined || masksFromOutside
       const variables = Environment.make(environment, [...(options.environment ?? []), ...(policy.environment ?? [])])
       const { outside, within } = Environment.divide(variables)

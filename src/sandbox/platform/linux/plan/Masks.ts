@@ -14,7 +14,6 @@ import * as PathGlob from "../../../policy/PathGlob.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
-import * as StandIn from "../../../policy/StandIn.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as FileWalk from "./FileWalk.js"
 import * as MountTable from "./MountTable.js"
@@ -359,7 +358,7 @@ const withoutCovered = (
 
 /** Adds the text that commands read in the place of a file, as of now. */
 export const withStandIn = (policy: Pick<SandboxPolicy, "blacklist">, { standIn: _, ...mask }: Mask): Mask => {
-  const standIn = mask.kind === "file" ? StandIn.of(policy, mask.rule, mask.path) : undefined
+  const standIn = mask.kind === "file" ? DefaultSecrets.standInOf(policy, mask.rule, mask.path) : undefined
   return standIn === undefined ? mask : { ...mask, standIn }
 }
 
