@@ -271,7 +271,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         ? { onSubAgent: TaskRetries.listener(write) }
         : { onSubAgent: (event) => void Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event }))) }
     const permission = (yield* SessionOptions.isAsked(given.ask))
-      ? PermissionPrompt.layerWithin(renderer === undefined ? {} : { hold: renderer.suspended })
+      ? PermissionPrompt.layerWithin(renderer === undefined ? {} : { hold: renderer.asking })
       : undefined
     // Without a whole turn, the prompt is all that there is to go on with.
     const hint = Effect.suspend(() =>
@@ -298,11 +298,14 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       const commands = (yield* CommandRegistry).listed()
       const todos = yield* TodoStore
       yield* todos.set(transcript.todos)
-      const policy = given.plan ? undefined : yield* Effect.option((yield* SandboxManager).inForce)
-      // While the model thinks about its first command.
-      if (policy !== undefined && Option.isSome(policy)) {
-        const isHidden = hiddenBy(policy.value?.policy)
-        snapshot = yield* Effect.forkIn(Snapshots.begin({ home, cwd }, id, isHidden), scope)
+      // Where the sandbox can't be made, the first command says why.
+      const inForce = yield* Effect.option((yield* SandboxManager).inForce)
+      if (Option.isSome(inForce)) {
+        const policy = inForce.value?.policy
+        if (policy !== undefined && renderer !== undefined && isTerminal("stderr"))
+          yield* renderer.print(AgentText.place(policy))
+        // While the model thinks about its first command.
+        if (!given.plan) snapshot = yield* Effect.forkIn(Snapshots.begin({ home, cwd }, id, hiddenBy(policy)), scope)
       }
       yield* loop
         .run({

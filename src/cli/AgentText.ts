@@ -3,6 +3,7 @@
 import type { TokenUsage } from "../agent/loop/RunLimits.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as ToolCall from "../domain/ToolCall.js"
+import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 
 /**
  * Returns a text with its lines and tabs as they are, and without anything that a terminal would obey. Where no terminal
@@ -28,6 +29,13 @@ export const call = (call: ToolCall.ToolCall): string => {
 
 /** Writes a number with commas between thousands. */
 const grouped = (count: number): string => String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ",")
+
+/** Tells in a line where commands may write, and whether they have a network. */
+export const place = ({ cwd, hosts, shown }: SandboxPolicy): string => {
+  const allowed = hosts?.allowed.length ?? 0
+  const network = allowed === 0 ? "no network" : `the network's ${allowed} allowed host${allowed === 1 ? "" : "s"}`
+  return `Sandboxed in ${ForeignText.word(cwd, 300)}: ${shown === undefined ? "" : "read-only, "}${network}. synapse sandbox policy tells more.`
+}
 
 /** Tells how much a run or a session has used. */
 export const usage = (turns: number, { cost, input, output }: TokenUsage): string =>

@@ -204,8 +204,8 @@ const inspect = Effect.gen(function* () {
   return { enabled: settings.enabled ?? enabled, provider, file: config.file, home: settings.home, policy }
 })
 
-/** Prints the policy for the current directory, with the source of every rule. */
-export const policy = ({ json }: { readonly json: boolean }) =>
+/** Prints the policy for the current directory, with the source of every rule; `all` prints the built-in ones, too. */
+export const policy = ({ all, json }: { readonly all: boolean; readonly json: boolean }) =>
   Effect.gen(function* () {
     const { home: _, ...found } = yield* inspect
     const text = json
@@ -213,7 +213,7 @@ export const policy = ({ json }: { readonly json: boolean }) =>
       : [
           `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${Name.of(found.policy.cwd)}`,
           `Rules of your own are in ${found.file}`,
-          `${PolicyText.rules(found.policy).join("\n")}.`
+          `${PolicyText.rules(found.policy, !all).join("\n")}.`
         ].join("\n")
     yield* print("stdout", text)
     return ExitCode.success

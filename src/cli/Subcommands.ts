@@ -360,7 +360,7 @@ export const all: ReadonlyArray<Subcommand> = [
   define(
     "sandbox policy",
     "Show the policy for the current directory, and where each rule comes from.",
-    { json: json() },
+    { all: flag("all").pipe(withDescription("List the built-in rules, too.")), json: json() },
     (given) => later(loadSandbox, (actions) => actions.policy(given))
   ),
   define(

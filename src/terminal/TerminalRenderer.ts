@@ -18,6 +18,7 @@ import * as WordWrap from "./Columns.js"
 import { LiveArea, spinner } from "./internal/LiveArea.js"
 import type { Call, Change, Task } from "./internal/Running.js"
 import { Running } from "./internal/Running.js"
+import * as Style from "./internal/Style.js"
 import * as Wording from "./internal/Wording.js"
 import { RunEvent } from "./RunEvent.js"
 import { Terminal } from "./Terminal.js"
@@ -35,6 +36,11 @@ const harmless = (line: string): string =>
 /** Text that arrives in parts, split into lines. */
 class OpenLine {
   private text = ""
+  private readonly markdown: Style.Markdown | undefined
+
+  constructor(isStyled: boolean) {
+    this.markdown = isStyled ? new Style.Markdown() : undefined
+  }
 
   /** Adds a part and returns the lines that it completes. */
   push(part: string): ReadonlyArray<string> {
@@ -42,14 +48,21 @@ class OpenLine {
     if (!part.includes("\n")) return []
     const lines = this.text.split("\n")
     this.text = lines.pop() ?? ""
-    return lines.map(shownLine)
+    return lines.map((line) => this.show(line))
   }
 
   /** Ends the unfinished line and returns it. */
   end(): ReadonlyArray<string> {
     const { text } = this
     this.text = ""
-    return text === "" ? [] : [shownLine(text)]
+    const last = text === "" ? [] : [this.show(text)]
+    this.markdown?.end()
+    return last
+  }
+
+  private show(line: string): string {
+    const shown = harmless(line.replace(/\r$/, ""))
+    return this.markdown?.line(shown) ?? shown
   }
 
   /** The end of the unfinished line. Half a surrogate pair waits for the other half. */
@@ -58,8 +71,6 @@ class OpenLine {
     return ForeignText.escape(end.replaceAll("\t", "  "))
   }
 }
-
-const shownLine = (line: string): string => harmless(line.replace(/\r$/, ""))
 
 /** How long each sign of the spinner is shown, in ms. */
 const turn = 125
@@ -90,7 +101,7 @@ const failed = (ending: string): string =>
  */
 class View {
   private readonly running: Running
-  private readonly text = new OpenLine()
+  private readonly text: OpenLine
   /** The last output of the running call. */
   private output = ""
   /** The call of the last static line, whose output needs no name. */
@@ -101,6 +112,7 @@ class View {
     private readonly maxRecentTools: number
   ) {
     this.running = new Running(maxRecentTools)
+    this.text = new OpenLine(isLive)
   }
 
   /** Takes an event and returns the lines to write. */
@@ -109,6 +121,11 @@ class View {
     const lines = this.linesOf(event, now, this.isLive ? columns : Number.POSITIVE_INFINITY)
     if (lines.length > 0 && this.last === before) this.last = undefined
     return lines
+  }
+
+  /** Does not count a time for what runs. */
+  pause(milliseconds: number): void {
+    this.running.pause(milliseconds)
   }
 
   /** True if the live lines change with time alone. */
@@ -151,7 +168,9 @@ class View {
         return [...text.end(), WordWrap.cut(`• ${SubAgentEvent.describeRetrying(event)}`, columns)]
       case "Interrupted": {
         const lineOf = ({ name, started }: Call) =>
-          Wording.callLine("✗", name, ` ${failed("interrupted")}${Wording.tally(0, now - started, true)}`, columns)
+          this.step(
+            Wording.callLine("✗", name, ` ${failed("interrupted")}${Wording.tally(0, now - started, true)}`, columns)
+          )
         return [...text.end(), ...running.interrupt().map(lineOf)]
       }
       case "Notice":
@@ -174,7 +193,7 @@ class View {
         const end = Wording.callEnd(result, now - call.started)
         const isNamed = this.last === call && end === ""
         const line = Wording.callLine(result.isError ? "✗" : "•", call.name, end, columns)
-        return [...(isNamed ? [] : [line]), ...Wording.result(Wording.outputOf(result), columns)]
+        return [...(isNamed ? [] : [this.step(line)]), ...this.result(Wording.outputOf(result), columns)]
       }
       case "TaskStarted":
         return isLive ? [] : [`◐ Task(${change.task.name})`]
@@ -194,6 +213,15 @@ class View {
     }
   }
 
+  private step(line: string): string {
+    return this.isLive ? Style.step(line) : line
+  }
+
+  private result(text: string, columns: number): ReadonlyArray<string> {
+    const lines = Wording.result(text, columns)
+    return this.isLive ? Style.result(lines) : lines
+  }
+
   private taskEnd(
     { ending, task, text }: Extract<Change, { readonly _tag: "TaskEnded" }>,
     now: number,
@@ -202,11 +230,11 @@ class View {
     const tally = Wording.tally(task.count, now - task.started, false)
     const isDone = ending === "done"
     const after = isDone ? tally : ` ${failed(ending)}${tally}`
-    const reason = isDone ? [] : Wording.result(text, Math.max(longestReason, columns))
+    const reason = isDone ? [] : this.result(text, Math.max(longestReason, columns))
     const tools = this.isLive ? toolLines(task, this.maxRecentTools, reason.length === 0 ? "└" : "├") : []
     return [
-      Wording.taskLine(isDone ? "✓" : "✗", task.name, after, columns),
-      ...tools.map((line) => WordWrap.cut(line, columns)),
+      this.step(Wording.taskLine(isDone ? "✓" : "✗", task.name, after, columns)),
+      ...tools.map((line) => this.step(WordWrap.cut(line, columns))),
       ...reason
     ]
   }
@@ -249,6 +277,8 @@ export class TerminalRenderer extends Context.Tag("synapse/TerminalRenderer")<
      * Concurrent effects run one after another; a nested one runs at once.
      */
     readonly suspended: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Asks a person, as `suspended` does. The time does not count for what runs. */
+    readonly asking: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Draws all events taken so far and waits for the terminal. */
     readonly flush: Effect.Effect<void>
   }
@@ -392,6 +422,16 @@ const make = ({
           return room.await
         }),
       suspended,
+      asking: (effect) =>
+        suspended(
+          Effect.suspend(() => {
+            const began = clock.unsafeCurrentTimeMillis()
+            return Effect.ensuring(
+              effect,
+              Effect.sync(() => view.pause(clock.unsafeCurrentTimeMillis() - began))
+            )
+          })
+        ),
       flush
     })
   })

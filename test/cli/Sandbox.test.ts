@@ -16,7 +16,7 @@ const sandbox = (home: string, ...args: ReadonlyArray<string>) =>
   )
 
 const usages = [
-  "policy [--json]",
+  "policy [--all] [--json]",
   "explain [--json] [--write] [--host] <path>",
   "allow [--write] [--host] [--from npm | pip | uv | cargo | go | git | apt] [<path>]",
   "deny [--host] <path>",
@@ -41,8 +41,12 @@ describe("synapse sandbox", () => {
         `${home}/sandbox.json`,
         '{"policy":{"filesystem":{"whitelist":["/data"],"blacklist":["*.pem"]}}}'
       )
-      const [exitCode, stdout, stderr] = yield* sandbox(home, "policy")
+      const [exitCode, stdout, stderr] = yield* sandbox(home, "policy", "--all")
       assert.deepStrictEqual([exitCode, stderr], [0, ""])
+      const short = (yield* sandbox(home, "policy"))[1]
+      assert.match(short, /^ {2}\*\.pem +sandbox\.json$/m)
+      assert.match(short, /^\d+ built-in rules .*: synapse sandbox policy --all$/m)
+      assert.notInclude(short, "~/.ssh")
       assert.include(stdout, `The sandbox is on (provider: local), in ${process.cwd()}\n`)
       for (const row of [
         /^ {2}\/data +sandbox\.json$/m,

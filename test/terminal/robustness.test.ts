@@ -29,7 +29,7 @@ const attacks = [
 ]
 
 /** The sequences that the renderer itself writes. */
-const own = /\x1b\[(?:\?2026[hl]|\?7[hl]|\?25[hl]|\d+[AB]|J|K)|\r\n|\r|\n/g
+const own = /\x1b\[(?:\?2026[hl]|\?7[hl]|\?25[hl]|\d+[AB]|J|K|(?:1|2|31|32|36)?m)|\r\n|\r|\n/g
 
 describe("TerminalRenderer", () => {
   it.effect("carries out no sequence of an output, a name, a description, a text or a reason", () =>

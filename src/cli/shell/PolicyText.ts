@@ -2,7 +2,13 @@
 import type { HostRule } from "../../sandbox/policy/HostEntry.js"
 import * as Name from "../../sandbox/policy/Name.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
-import { networkRemark, type Rule, type SandboxPolicy, writable } from "../../sandbox/policy/SandboxPolicy.js"
+import {
+  networkRemark,
+  type Rule,
+  type RuleSource,
+  type SandboxPolicy,
+  writable
+} from "../../sandbox/policy/SandboxPolicy.js"
 import type { InForce } from "../../sandbox/SandboxManager.js"
 
 /**
@@ -39,15 +45,28 @@ const socketsRisk = {
   own: "Commands can use the unix sockets that they make, and those allowed by name."
 }
 
-/** Returns the lines for the rules of a policy. */
-export const rules = (policy: SandboxPolicy): ReadonlyArray<string> => {
-  const { blacklist, environment = [], granted = [], hosts, readonly, unixSockets } = policy
+/** The sources of rules that nobody has set here. */
+const builtIn: ReadonlySet<RuleSource> = new Set(["default", "own", "startup", "git"])
+
+/**
+ * Returns the lines for the rules of a policy.
+ *
+ * @param isShort true to count the built-in rules that deny something, in place of a line for each
+ */
+export const rules = (policy: SandboxPolicy, isShort = false): ReadonlyArray<string> => {
+  const { environment = [], granted = [], hosts, unixSockets } = policy
+  const isShown = ({ source }: Rule) => !isShort || !builtIn.has(source)
+  const [blacklist, readonly] = [policy.blacklist.filter(isShown), policy.readonly.filter(isShown)]
+  const left = policy.blacklist.length + policy.readonly.length - blacklist.length - readonly.length
   return [
     ...section("Read and write:", writable(policy)),
     ...section("Never read or written:", blacklist),
     ...(blacklist.some(isAnywhere) ? ["", named] : []),
     ...section("Allowed to be read all the same:", granted),
     ...section("Never written:", readonly),
+    ...(left === 0
+      ? []
+      : ["", `${left} built-in rules hide secrets and protect what your own tools run: synapse sandbox policy --all`]),
     ...hostsIn("Hosts that can be reached:", hosts?.allowed ?? []),
     ...hostsIn("Hosts that can never be reached:", hosts?.denied ?? []),
     ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),

@@ -14,7 +14,7 @@ export interface Tool {
 export interface Task {
   /** Type and description, unique among running tasks. */
   readonly name: string
-  readonly started: number
+  started: number
   /** The newest calls; `count` counts all. */
   readonly recent: Array<Tool>
   count: number
@@ -22,7 +22,7 @@ export interface Task {
 
 export interface Call {
   readonly name: string
-  readonly started: number
+  started: number
   /** The task's type, if the call is a task and nothing else. */
   readonly taskType: string | undefined
   isTold: boolean
@@ -63,6 +63,11 @@ export class Running {
     }
     this.calls.delete(call.id)
     return begun.isTold ? undefined : Change.CallEnded({ call: begun, result })
+  }
+
+  /** Moves the beginning of all that runs. */
+  pause(milliseconds: number): void {
+    for (const one of [...this.calls.values(), ...this.tasks.values()]) one.started += milliseconds
   }
 
   /** Ends all calls and returns those that no task reports. */

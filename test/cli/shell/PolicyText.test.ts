@@ -36,6 +36,16 @@ describe("the text of a policy", () => {
     assert.match(text, /^Unix sockets can be used: /m)
   })
 
+  it("counts the built-in rules where it is short", () => {
+    const lines = PolicyText.rules(policy, true)
+    assert.include(
+      lines,
+      "1 built-in rules hide secrets and protect what your own tools run: synapse sandbox policy --all"
+    )
+    assert.notInclude(lines.join("\n"), "**/.env")
+    assert.include(lines, "  ~/.ssh (/home/ada/.ssh)  sandbox.json")
+  })
+
   it("says the same of the rules in the shell as beside it", () => {
     const text = PolicyText.make({ policy, provider: "local" })
     assert.isTrue(text.endsWith(`${PolicyText.rules(policy).join("\n")}.`))

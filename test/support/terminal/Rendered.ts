@@ -10,6 +10,7 @@ export interface Rendered {
   readonly take: (...events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
   readonly print: (text: string) => Effect.Effect<void>
   readonly suspended: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly asking: Rendered["suspended"]
   readonly flush: Effect.Effect<void>
   /** Draws, and returns the lines that the terminal has; wrapped rows are one line. */
   readonly lines: Effect.Effect<ReadonlyArray<string>>
@@ -20,12 +21,13 @@ export const using = <A, E, R>(
   use: (rendered: Rendered) => Effect.Effect<A, E, R>,
   settings: Partial<TerminalRenderer.Settings> = {}
 ): Effect.Effect<A, E, R> =>
-  Effect.flatMap(TerminalRenderer.TerminalRenderer, ({ flush, print, suspended, take }) =>
+  Effect.flatMap(TerminalRenderer.TerminalRenderer, ({ asking, flush, print, suspended, take }) =>
     use({
       screen,
       take: (...events) => Effect.forEach(events, take, { discard: true }),
       print,
       suspended,
+      asking,
       flush,
       lines: Effect.zipRight(flush, Effect.promise(screen.lines))
     })

@@ -1,0 +1,60 @@
+/** Colours for a terminal. The lines are harmless already, and as wide as they were. */
+
+const paint =
+  (code: string) =>
+  (text: string): string =>
+    text === "" ? "" : `\x1b[${code}m${text}\x1b[m`
+
+const bold = paint("1")
+const dim = paint("2")
+const red = paint("31")
+const green = paint("32")
+const cyan = paint("36")
+
+const signs: Readonly<Record<string, (text: string) => string>> = { "✗": red, "✓": green, "•": dim }
+
+/** Paints the line of a call or a task: its sign, its name, and how it failed. */
+export const step = (line: string): string => {
+  const [, margin = "", sign, name = "", rest = ""] = /^([ ├─]*)([✗✓•]) ((?:[\w:.@-]+(?=\())?)(.*)$/s.exec(line) ?? []
+  if (sign === undefined) return line
+  const [, middle = "", end = ""] = /^(.*?)((?: FAILED.*| \[exit code [^\]]*\])?)$/s.exec(rest) ?? []
+  return `${dim(margin)}${signs[sign]?.(sign) ?? sign} ${bold(name)}${middle}${red(end)}`
+}
+
+/** Paints the lines of a result: what was denied, and a diff. */
+export const result = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isDiff = lines.some((line) => /^ {2}[ └][ ─] (?:@@ |diff --git |\+\+\+ )/.test(line))
+  return lines.map((line) => {
+    const [, margin = "", text = line] = /^( {2}[ └][ ─] )(.*)$/s.exec(line) ?? []
+    return dim(margin) + (isDiff ? change(text) : /^(?:sandbox: |\[exit \d+\])/.test(text) ? red(text) : text)
+  })
+}
+
+const change = (text: string): string => {
+  if (/^(?:\+\+\+|---|diff )/.test(text)) return bold(text)
+  if (text.startsWith("@@")) return cyan(text)
+  return text.startsWith("+") ? green(text) : text.startsWith("-") ? red(text) : text
+}
+
+/** Renders Markdown line by line: headings, code, and bold words. Other signs stay as they are written. */
+export class Markdown {
+  private isCode = false
+
+  line(text: string): string {
+    if (/^\s*(?:```|~~~)/.test(text)) {
+      this.isCode = !this.isCode
+      return dim(text)
+    }
+    if (this.isCode) return cyan(text)
+    const [, heading] = /^#{1,6} +(.*?)(?: +#+)?$/.exec(text) ?? []
+    if (heading !== undefined) return bold(heading.replaceAll("**", ""))
+    return text.replace(/`([^`]+)`|\*\*(?=\S)([^*]+?)(?<=\S)\*\*/g, (_, code?: string, strong?: string) =>
+      code === undefined ? bold(strong ?? "") : cyan(code)
+    )
+  }
+
+  /** Ends a text: the next one does not begin in code. */
+  end(): void {
+    this.isCode = false
+  }
+}
