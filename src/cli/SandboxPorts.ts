@@ -12,23 +12,26 @@ import * as ProcessTable from "../session/ProcessTable.js"
 import * as Action from "./Action.js"
 import { complain, print } from "./Invocation.js"
 
-/** Returns the sandboxes that run with the ports of their servers; those of this directory first. */
-const servers = () => {
-  const cwd = process.cwd()
-  const isHere = (place: NetworkNamespace.Running) =>
-    HostPath.isWithin(place.cwd, cwd) || HostPath.isWithin(cwd, place.cwd)
-  const all = NetworkNamespace.running().map((place) => ({
+/** Returns the sandboxes that run, with the ports of their servers. */
+const servers = () =>
+  NetworkNamespace.running().map((place) => ({
     place,
     ports: [...new Set(Listeners.readOwn(place.inner).map(({ port }) => port))].sort((a, b) => a - b)
   }))
-  return [...all.filter(({ place }) => isHere(place)), ...all.filter(({ place }) => !isHere(place))]
-}
 
 const list = Effect.gen(function* () {
   const lines = servers().flatMap(({ place, ports }) => ports.map((port) => `${port}  ${Name.of(place.cwd)}`))
   yield* print("stdout", lines.length === 0 ? "No server listens in a sandbox that runs." : lines.join("\n"))
   return ExitCode.success
 })
+
+/** Finds the sandboxes with a server at a port: those of this directory, or else all. */
+const find = (port: number): ReadonlyArray<NetworkNamespace.Running> => {
+  const cwd = process.cwd()
+  const all = servers().flatMap(({ place, ports }) => (ports.includes(port) ? [place] : []))
+  const here = all.filter((place) => HostPath.isWithin(place.cwd, cwd) || HostPath.isWithin(cwd, place.cwd))
+  return here.length === 0 ? all : here
+}
 
 /** Waits until a process has ended. */
 const ended = (pid: number): Effect.Effect<void> =>
@@ -39,27 +42,31 @@ const attempt = <A>(start: () => Promise<A>) => Effect.tryPromise({ try: start, 
 const open = (port: Published) =>
   Effect.gen(function* () {
     const { inside, outside } = port
-    const found = servers().filter(({ ports }) => ports.includes(inside))
-    const [first, second] = found
-    if (first === undefined) {
+    const [place, ...others] = find(inside)
+    if (place === undefined) {
       return yield* complain(`No sandbox that runs has a server on port ${inside}. Those that there are: synapse port`)
+    }
+    if (others.length > 0) {
+      const places = [place, ...others].map(({ cwd }) => Name.of(cwd)).join(", ")
+      return yield* complain(
+        `Several sandboxes have a server on port ${inside}: run this in the directory of one: ${places}`
+      )
     }
     const { nsenter } = Programs.find("")
     if (nsenter === undefined) return yield* complain("nsenter was not found: install util-linux.")
     const door = yield* Effect.acquireRelease(
-      attempt(() => NetworkNamespace.enter({ ...first.place, nsenter })),
+      attempt(() => NetworkNamespace.enter({ ...place, nsenter })),
       ({ close }) => Effect.sync(close)
     )
     yield* Effect.acquireRelease(
       attempt(() => Publisher.open(door, port)),
       (server) => Effect.sync(() => server.close())
     )
-    const others = second === undefined ? "" : `; ${found.length - 1} more sandboxes have one`
     yield* print(
       "stderr",
-      `synapse: http://127.0.0.1:${outside} leads to port ${inside} of the sandbox in ${Name.of(first.place.cwd)}${others}. Ctrl-C ends that.`
+      `synapse: http://127.0.0.1:${outside} leads to port ${inside} of the sandbox in ${Name.of(place.cwd)}. Ctrl-C ends that.`
     )
-    yield* ended(first.place.inner)
+    yield* ended(place.inner)
     yield* print("stderr", "synapse: the sandbox has ended")
     return ExitCode.success
   }).pipe(

@@ -494,7 +494,9 @@ const makeLocalSandboxBackend = (
           const told = guard.told()
           const sentences = told === undefined ? taken : [...taken, told]
           taken = []
-          return Effect.flatMap(takeBack(changes), (said) =>
+          // One that gave up while a person was asked is told of the answer.
+          const answered = result.exitCode === ExitCode.success ? Effect.void : network.settled
+          return Effect.flatMap(Effect.zipLeft(takeBack(changes), answered), (said) =>
             trace(command, cwd, now, withChanged(noted, [...sentences, ...said]))
           )
         })

@@ -50,13 +50,17 @@ const mostConnections = 4096
 /** Milliseconds that the first bytes of a connection may take, and a connection to the outside. */
 const patience = 10_000
 
+/** The most bytes that are kept of a connection whose host a person is asked about. */
+const mostKept = 64 * 1024
+
 /** The most look-ups outside that wait at once. */
 const mostLookUps = 64
 
 /** Milliseconds for which a look-up outside is not repeated. */
 const fresh = 5000
 
-const hopByHop = /^(?:connection|keep-alive|proxy-.*|te|trailer|upgrade)$/i
+/** A client that offers another protocol, as cargo does, is served by HTTP/1.1. */
+const hopByHop = /^(?:connection|http2-settings|keep-alive|proxy-.*|te|trailer|upgrade)$/i
 
 /** Names the target of a connection. */
 interface Target {
@@ -77,6 +81,24 @@ class RefusedTarget extends Error {
 const reasonOf = (error: NodeJS.ErrnoException): string => error.code ?? error.message
 
 const addressAt = (index: number): string => `127.1.${Math.floor(index / 250)}.${(index % 250) + 1}`
+
+/** Waits, and tests whether the program at the other end is still there. What it sends meanwhile is kept. */
+const isThereAfter = async (socket: Net.Socket, waiting: Promise<unknown>): Promise<boolean> => {
+  let kept = Buffer.alloc(0)
+  let isThere = true
+  const keep = (part: Buffer) => {
+    kept = Buffer.concat([kept, part])
+    if (kept.length > mostKept) socket.pause()
+  }
+  const leave = () => {
+    isThere = false
+  }
+  socket.on("data", keep).once("end", leave)
+  await waiting
+  socket.off("data", keep).off("end", leave).pause()
+  if (isThere && kept.length > 0) socket.unshift(kept)
+  return isThere && !socket.destroyed
+}
 
 /** Tests whether a connection begins as HTTP does, or may yet: a line that has no end is taken for it. */
 const isHttp = (bytes: Buffer): boolean => {
@@ -108,7 +130,6 @@ export class Gateway {
 
   constructor(private readonly deps: GatewayDeps) {
     this.http = Http.createServer((request, response) => this.forward(request, response))
-    this.http.on("upgrade", (_, socket) => socket.destroy())
     this.http.on("connect", (_, socket) => socket.destroy())
     this.http.on("clientError", (_, socket) => socket.destroy())
   }
@@ -134,6 +155,12 @@ export class Gateway {
       else for (const port of rule.ports) if (port < firstFree) await this.listen("0.0.0.0", port)
     }
     for (const [name, address] of this.addresses) await this.listenFor(name, address)
+  }
+
+  /** Waits for the answers to the questions that are open, and for what follows from these. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.questions.values())
+    await new Promise(setImmediate)
   }
 
   /** Forgets the answers to questions that were asked for one command. */
@@ -307,9 +334,14 @@ export class Gateway {
     }
     this.connections.set(socket, { host, port })
     socket.on("close", () => this.connections.delete(socket))
-    const rule = await this.permit(host, port)
+    const permission = this.permit(host, port)
+    const isThere = await isThereAfter(socket, permission)
+    const rule = await permission
     if (rule === undefined) return void socket.resetAndDestroy()
-    if (socket.destroyed) return this.deps.onLate(host, port)
+    if (!isThere) {
+      socket.destroy()
+      return this.deps.onLate(host, port)
+    }
     const target: Target = { host, port, rule }
     this.targets.set(socket, target)
     if (port === 80 && !isMachine) return this.toHttp(socket)
@@ -331,6 +363,7 @@ export class Gateway {
       } else if (bytes[0] === 22) this.throughHello(socket, target, false, outside)
       else join(socket, outside)
     })
+    socket.resume()
   }
 
   private toHttp(socket: Net.Socket): void {

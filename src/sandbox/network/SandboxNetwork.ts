@@ -113,6 +113,9 @@ export class SandboxNetwork {
   /** Follows a change of the hosts. */
   readonly update: Effect.Effect<void> = Effect.promise(async () => this.gateway?.update().catch(() => {}))
 
+  /** Waits for the answers to the questions that are open. */
+  readonly settled: Effect.Effect<void> = Effect.promise(async () => this.gateway?.settled())
+
   private open(live: LiveSandbox): Effect.Effect<Gateway, ExecutionFailed> {
     return Effect.gen(this, function* () {
       const module = yield* Effect.promise(() => import("./Gateway.js"))

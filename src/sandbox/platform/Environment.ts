@@ -43,13 +43,17 @@ const harmlessNames = new Set(["PWD", "OLDPWD", "GOPRIVATE"])
 const defaults: Readonly<Record<string, string>> = {
   // Root may give no file to a user whom the sandbox does not have, as GNU tar tries for root.
   ...(process.platform === "linux" && process.getuid?.() === 0 ? { TAR_OPTIONS: "--no-same-owner" } : undefined),
+  // A person may be asked about a host meanwhile.
+  CARGO_HTTP_TIMEOUT: "120",
   CARGO_NET_RETRY: "0",
   GIT_TERMINAL_PROMPT: "0",
   LANG: "C.UTF-8",
   LC_ALL: "C.UTF-8",
   PAGER: "cat",
+  PIP_DEFAULT_TIMEOUT: "120",
   // With no retry at all, pip says that there is no such package, and not why it could not look.
   PIP_RETRIES: "1",
+  UV_HTTP_TIMEOUT: "120",
   npm_config_fetch_retries: "0"
 }
 

@@ -1,4 +1,6 @@
 /** Hosts by name: what reaches them, what does not, and what is said of it. Servers and names are the test's own. */
+import * as ChildProcess from "node:child_process"
+import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
@@ -13,6 +15,7 @@ import * as Listeners from "../../../src/sandbox/platform/Listeners.js"
 import * as NetworkNamespace from "../../../src/sandbox/platform/linux/live/NetworkNamespace.js"
 import { run } from "../../support/cli/Program.js"
 import { has } from "../../support/escape/Ground.js"
+import * as Directory from "../../support/sandbox/Directory.js"
 import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalHouse.js"
 import { certificate, key } from "./Certificate.js"
 
@@ -353,6 +356,14 @@ export const network = (title: string, ground: string): void => {
             assert.notInclude(result.stdout, "hello", attack)
           }
           assert.deepStrictEqual(requests, [])
+          // An offer of another protocol is not taken.
+          const offer =
+            "Connection: Upgrade, HTTP2-Settings, close\\r\\nUpgrade: h2c\\r\\nHTTP2-Settings: AAMAAABk\\r\\n"
+          const offered = yield* execute(
+            raw("good.test", 80, `GET /h2 HTTP/1.1\\r\\nHost: good.test\\r\\n${offer}\\r\\n`)
+          )
+          assert.match(offered.stdout, /^HTTP\/1\.1 200 OK/)
+          assert.deepStrictEqual(requests.splice(0), ["good.test /h2"])
           // The second request of a connection is looked at too.
           const second = yield* execute(
             raw(
@@ -434,12 +445,12 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are open to 500 connections at once", () =>
+    it.live("are open to 1,000 connections at once", () =>
       connected(({ execute }) =>
         Effect.gen(function* () {
-          const code = `let n = 0, left = 500; for (let i = 0; i < 500; i++) { const s = require("net").connect(8443, "good.test", () => s.write("x")); s.on("data", () => { n++; s.end() }).on("error", (e) => console.error(e.code)).on("close", () => { if (--left === 0) console.log(n) }) }`
+          const code = `let n = 0, left = 1000; for (let i = 0; i < 1000; i++) { const s = require("net").connect(8443, "good.test", () => s.write("x")); s.on("data", () => { n++; s.end() }).on("error", (e) => console.error(e.code)).on("close", () => { if (--left === 0) console.log(n) }) }`
           const result = yield* execute(`'${process.execPath}' -e '${code}'`)
-          assert.strictEqual(result.stdout, "500\n", result.stderr)
+          assert.strictEqual(result.stdout, "1000\n", result.stderr)
         })
       )
     )
@@ -497,6 +508,212 @@ export const network = (title: string, ground: string): void => {
             assert.strictEqual(result.stdout, "hello from good.test\n", result.stderr)
           }),
         2500
+      )
+    )
+
+    it.live("are told of where a yes came after the program had given up", () =>
+      asked(
+        ["allow_session", "deny"],
+        ({ execute }) =>
+          Effect.gen(function* () {
+            const late = yield* execute("curl -sS -m 1 http://good.test/")
+            assert.deepStrictEqual([late.exitCode, late.blocked], [28, false])
+            assert.deepStrictEqual(late.notices, ["Allowed meanwhile: good.test:80: run the command again."])
+            assert.strictEqual((yield* execute("curl -sS http://good.test/")).stdout, "hello from good.test\n")
+            assert.isTrue((yield* execute("curl -sS -m 1 http://other.test/")).blocked)
+          }),
+        3000
+      )
+    )
+
+    it.live("are found anew when a sandbox starts, and only where their addresses are public by then", () => {
+      const answers = [["93.184.216.34"], ["93.184.216.35"], ["2606:2800:220:1::1"], ["10.1.2.3"]]
+      return Effect.scoped(
+        Effect.flatMap(outside, (at) =>
+          connected(
+            ({ execute, restart }) =>
+              Effect.gen(function* () {
+                for (const address of ["93.184.216.34", "93.184.216.35", "2606:2800:220:1::1"]) {
+                  // Of several connections, each goes to the address that was looked at.
+                  const result = yield* execute("curl -sS http://moving.test/ http://moving.test/")
+                  assert.strictEqual(result.stdout, "hello from moving.test\n".repeat(2), result.stderr)
+                  assert.deepStrictEqual([...new Set(at.dialled.splice(0))], [`${address} 80`])
+                  yield* restart
+                }
+                assert.match((yield* execute("curl -sS http://moving.test/")).blockedReason ?? "", /10.1.2.3/)
+                assert.deepStrictEqual(at.dialled, [])
+              }),
+            ["moving.test"],
+            [],
+            {},
+            { ...at.upstream, lookup: async () => answers.shift() ?? [] }
+          )
+        )
+      )
+    })
+
+    it.live.skipIf(!Fs.existsSync("/usr/sbin/ip") && !Fs.existsSync("/sbin/ip"))(
+      "are addresses of a block, and none beside it",
+      () =>
+        connected(({ execute }, { dialled }) =>
+          Effect.gen(function* () {
+            const result = yield* execute("curl -sS http://198.18.7.9/; curl -sSk https://198.18.7.200/")
+            assert.strictEqual(result.stdout, "hello from 198.18.7.9\nhello from 198.18.7.200\n", result.stderr)
+            for (const closed of ["198.18.8.1", "198.18.6.255", "198.18.7.9:8443", "[2606:2800:220:1::1]"]) {
+              assert.strictEqual((yield* execute(`curl -sS -m 3 http://${closed}/`)).stdout, "", closed)
+            }
+            assert.deepStrictEqual(dialled, ["198.18.7.9 80", "198.18.7.200 443"])
+          })
+        )
+    )
+
+    /** Runs where all connections lead to one server of the test's. */
+    const served = <A, E>(
+      respond: Http.RequestListener,
+      use: (manager: Manager, place: Place) => Effect.Effect<A, E>
+    ) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { upstream } = yield* outside
+          const port = yield* listening(Http.createServer(respond))
+          const connect = () => Net.connect({ host: "127.0.0.1", port, allowHalfOpen: true })
+          return yield* connected(
+            (manager, _, place) => use(manager, place),
+            ["good.test"],
+            [],
+            {},
+            {
+              ...upstream,
+              connect
+            }
+          )
+        })
+      )
+
+    /** Serves git repositories by git's own program. */
+    const gitServer =
+      (root: string): Http.RequestListener =>
+      (request, response) => {
+        const [path, query = ""] = request.url?.split("?") ?? []
+        const { headers, method } = request
+        const env = {
+          ...process.env,
+          GIT_PROJECT_ROOT: root,
+          GIT_HTTP_EXPORT_ALL: "1",
+          PATH_INFO: path,
+          QUERY_STRING: query,
+          REQUEST_METHOD: method,
+          CONTENT_TYPE: headers["content-type"] ?? "",
+          HTTP_CONTENT_ENCODING: headers["content-encoding"] ?? "",
+          ...(headers["content-length"] && { CONTENT_LENGTH: headers["content-length"] })
+        }
+        const child = ChildProcess.spawn("git", ["http-backend"], { env })
+        request.pipe(child.stdin.on("error", () => {}))
+        const parts: Array<Buffer> = []
+        child.stdout.on("data", (part) => parts.push(part))
+        child.stdout.on("end", () => {
+          const all = Buffer.concat(parts)
+          const end = all.indexOf("\r\n\r\n")
+          for (const line of all.toString("latin1", 0, end).split("\r\n")) {
+            const [name = "", value = ""] = line.split(": ")
+            if (name === "Status") response.statusCode = Number.parseInt(value, 10)
+            else response.setHeader(name, value)
+          }
+          response.end(all.subarray(end + 4))
+        })
+      }
+
+    it.live.skipIf(!has("git"))("are reached by git, which clones and pushes", () =>
+      Effect.scoped(
+        Effect.flatMap(Directory.make, (root) => {
+          ChildProcess.execFileSync("git", ["init", "-q", "--bare", "-b", "main", `${root}/r.git`])
+          ChildProcess.execFileSync("git", ["-C", `${root}/r.git`, "config", "http.receivepack", "true"])
+          return served(gitServer(root), ({ execute }) =>
+            Effect.gen(function* () {
+              const result = yield* execute(
+                "git clone -q http://good.test/r.git r 2>&1 && cd r && git config user.name a && git config user.email a@b && " +
+                  "head -c 300000 /dev/urandom >f && git add f && git commit -qm one && git push -q origin HEAD:main && " +
+                  "git clone -q http://good.test/r.git ../s && git -C ../s log --format=%s"
+              )
+              assert.match(result.stdout, /^one$/m, result.stdout + result.stderr)
+              const refused = yield* execute("git clone http://elsewhere.test/r.git t")
+              assert.deepInclude(refused, { blocked: true, blockedResource: "elsewhere.test" })
+            })
+          )
+        })
+      )
+    )
+
+    it.live.skipIf(!has("pip"))("are reached by pip", () => {
+      const wheel = ChildProcess.execFileSync("python3", [
+        "-c",
+        `import io, sys, zipfile; b = io.BytesIO(); z = zipfile.ZipFile(b, "w"); z.writestr("tiny.py", ""); d = "tiny-1.0.dist-info/"
+z.writestr(d + "METADATA", "Metadata-Version: 2.1\\nName: tiny\\nVersion: 1.0\\n"); z.writestr(d + "RECORD", "")
+z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"); z.close(); sys.stdout.buffer.write(b.getvalue())`
+      ])
+      const name = "tiny-1.0-py3-none-any.whl"
+      return served(
+        (request, response) => {
+          if (request.url === "/simple/tiny/") {
+            response.setHeader("content-type", "text/html")
+            return response.end(`<!DOCTYPE html><a href="/files/${name}">${name}</a>`)
+          }
+          response.statusCode = request.url === `/files/${name}` ? 200 : 404
+          return response.end(response.statusCode === 200 ? wheel : "")
+        },
+        ({ execute }) =>
+          Effect.gen(function* () {
+            const result = yield* execute(
+              "pip download -q --no-deps --index-url http://good.test/simple --trusted-host good.test tiny; ls *.whl"
+            )
+            assert.strictEqual(result.stdout, `${name}\n`, result.stderr)
+          })
+      )
+    })
+
+    it.live.skipIf(!has("cargo"))("are reached by cargo", () => {
+      const crate = ChildProcess.execFileSync("bash", [
+        "-c",
+        `d=$(mktemp -d) && mkdir -p $d/tiny-1.0.0/src && cd $d && printf '[package]\nname="tiny"\nversion="1.0.0"\n' >tiny-1.0.0/Cargo.toml && : >tiny-1.0.0/src/lib.rs && tar czf - tiny-1.0.0; rm -r $d`
+      ])
+      const cksum = Crypto.createHash("sha256").update(crate).digest("hex")
+      const pages: Readonly<Record<string, string | Buffer>> = {
+        "/index/config.json": '{"dl":"http://good.test/dl"}',
+        "/index/ti/ny/tiny": `${JSON.stringify({ name: "tiny", vers: "1.0.0", deps: [], cksum, features: {}, yanked: false })}\n`,
+        "/dl/tiny/1.0.0/download": crate
+      }
+      return served(
+        (request, response) => {
+          const page = pages[request.url ?? ""]
+          response.statusCode = page === undefined ? 404 : 200
+          response.end(page)
+        },
+        ({ execute }, { project }) =>
+          Effect.gen(function* () {
+            Fs.mkdirSync(`${project}/.cargo`)
+            Fs.mkdirSync(`${project}/src`)
+            Fs.writeFileSync(`${project}/src/lib.rs`, "")
+            Fs.writeFileSync(
+              `${project}/.cargo/config.toml`,
+              '[source.crates-io]\nreplace-with = "m"\n[source.m]\nregistry = "sparse+http://good.test/index/"\n'
+            )
+            Fs.writeFileSync(
+              `${project}/Cargo.toml`,
+              '[package]\nname = "p"\nversion = "0.1.0"\n[dependencies]\ntiny = "1"\n'
+            )
+            const result = yield* execute("CARGO_HOME=$PWD/home cargo fetch")
+            assert.deepStrictEqual([result.exitCode, result.hosts], [0, ["good.test:80"]], result.stderr)
+          })
+      )
+    })
+
+    it.live.skipIf(!has("javac"))("are reached by Java", () =>
+      connected(({ execute }) =>
+        Effect.gen(function* () {
+          const code = `public class J { public static void main(String[] a) throws Exception { System.out.write(new java.net.URL("http://good.test/").openStream().readAllBytes()); System.out.flush(); } }`
+          const result = yield* execute(`cat >J.java <<'E'\n${code}\nE\njava -Xint J.java`)
+          assert.strictEqual(result.stdout, "hello from good.test\n", result.stderr)
+        })
       )
     )
 
@@ -599,33 +816,35 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("and servers of a sandbox are found and opened from outside", () =>
-      Effect.flatMap(freePort, (outside) =>
+    it.live("and servers of a sandbox are found and opened from outside", () => {
+      // Another sandbox of this user may have a server at any port.
+      const inside = 10_000 + Math.floor(Math.random() * 20_000)
+      return Effect.flatMap(freePort, (outside) =>
         connected(({ execute }, _, { project }) =>
           Effect.gen(function* () {
-            yield* execute(serve(8123, "::"))
+            yield* execute(serve(inside, "::"))
             const places = NetworkNamespace.running().filter(({ cwd }) => cwd === Fs.realpathSync(project))
             assert.strictEqual(places.length, 1)
             const [place] = places as [NetworkNamespace.Running]
             // The gateway's own are not among them.
             assert.deepStrictEqual(
               Listeners.readOwn(place.inner).map(({ address, port }) => [address, port]),
-              [["::1", 8123]]
+              [["::1", inside]]
             )
-            assert.include((yield* run(["port"])).stdout, `8123  ${place.cwd}\n`)
-            const none = yield* run(["port", "8122"])
-            assert.match(none.stderr, /No sandbox that runs has a server on port 8122/)
-            const fiber = yield* Effect.fork(run(["port", `8123:${outside}`]))
+            assert.include((yield* run(["port"])).stdout, `${inside}  ${place.cwd}\n`)
+            const none = yield* run(["port", "9"])
+            assert.match(none.stderr, /No sandbox that runs has a server on port 9/)
+            const fiber = yield* Effect.fork(run(["port", `${inside}:${outside}`]))
             const body = yield* Effect.repeat(Effect.delay(fetched(outside), 50), {
               until: (text) => text !== "refused"
             })
-            assert.strictEqual(body, "inside 8123")
+            assert.strictEqual(body, `inside ${inside}`)
             yield* Fiber.interrupt(fiber)
             assert.strictEqual(yield* fetched(outside), "refused")
           })
         )
       )
-    )
+    })
 
     it.live("come back with a new shell", () =>
       connected(({ execute, restart }) =>

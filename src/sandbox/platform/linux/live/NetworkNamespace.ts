@@ -27,7 +27,9 @@ const namespaceOf = (pid: number | "self", kind: "net" | "user"): string | undef
 /** Finds the sandboxes of this user that run: bubblewrap's processes with a network of their own. */
 export const running = (): ReadonlyArray<Running> => {
   const own = namespaceOf("self", "net")
+  const user = process.getuid?.()
   return ProcessTable.list().flatMap(({ parent, pid }) => {
+    if (Fs.statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid !== user) return []
     const network = namespaceOf(pid, "net")
     if (network === undefined || network === own || namespaceOf(parent, "net") !== own) return []
     if (ProcessTable.nameOf(parent) !== "bwrap") return []
