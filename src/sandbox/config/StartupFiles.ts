@@ -26,41 +26,46 @@ const inProjects: ReadonlyArray<string> = [
   ".zed"
 ]
 
-/** Files of shells, of the desktop and of the user's services, in a home directory. */
-const inHome: ReadonlyArray<string> = [
+/** Files that some shell reads in a home directory when a user logs in. */
+export const ofShells: ReadonlyArray<string> = [
   ".bash_aliases",
   ".bash_login",
   ".bash_logout",
   ".bash_profile",
   ".bashrc",
-  ".config/autostart",
   ".config/environment.d",
   ".config/fish",
-  ".config/git",
-  ".config/nvim",
-  ".config/systemd",
   ".config/zsh",
   ".cshrc",
-  ".emacs",
-  ".emacs.d",
   ".inputrc",
   ".kshrc",
-  ".local/share/systemd",
   ".login",
   ".pam_environment",
   ".profile",
   ".tcshrc",
-  ".tmux.conf",
-  ".vim",
-  ".xinitrc",
-  ".xprofile",
-  ".xsession",
-  ".xsessionrc",
   ".zlogin",
   ".zlogout",
   ".zprofile",
   ".zshenv",
   ".zshrc"
+]
+
+/** Files of shells, of the desktop and of the user's services, in a home directory. */
+const inHome: ReadonlyArray<string> = [
+  ...ofShells,
+  ".config/autostart",
+  ".config/git",
+  ".config/nvim",
+  ".config/systemd",
+  ".emacs",
+  ".emacs.d",
+  ".local/share/systemd",
+  ".tmux.conf",
+  ".vim",
+  ".xinitrc",
+  ".xprofile",
+  ".xsession",
+  ".xsessionrc"
 ]
 
 const { isWithin } = HostPath

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Attempt from "../../domain/Attempt.js"
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
+import * as StartupFiles from "../config/StartupFiles.js"
 import * as WrittenPlaces from "../config/WrittenPlaces.js"
 import type { PolicyDecision } from "../policy/PolicyDecision.js"
 
@@ -81,8 +82,12 @@ const account = (): Readonly<Record<string, string>> =>
 /** The shells of users' homes that were read: one does for all sessions of a process. */
 const known = GlobalValue.globalValue("synapse/LoginShell", () => new Map<string, Profile>())
 
-/** Files that some login shell reads in a home. */
-const startup = [".bash_profile", ".bashrc", ".config/fish/config.fish", ".profile", ".zprofile", ".zshenv", ".zshrc"]
+/** What lies in the directories among these files may be allowed by itself. */
+const startup = [
+  ...StartupFiles.ofShells,
+  ...["conf.d", "config.fish", "functions"].map((name) => `.config/fish/${name}`),
+  ...[".zlogin", ".zprofile", ".zshenv", ".zshrc"].map((name) => `.config/zsh/${name}`)
+]
 
 /** Reads the environment of the user's login shell, unless commands can or could write what that shell reads. */
 export const read = (home: string, { decide }: Pick<PolicyDecision, "decide">): Effect.Effect<Profile> =>

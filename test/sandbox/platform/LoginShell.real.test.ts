@@ -76,16 +76,25 @@ describe("the environment of a login shell", () => {
   it.effect("is not read where commands can write its files", () =>
     Effect.gen(function* () {
       const path = home("exit 3\n")
-      const { failure } = yield* LoginShell.read(path, {
-        decide: (file) =>
-          file.endsWith("/.profile")
-            ? { allowed: true }
-            : { allowed: false, rule: { pattern: "", path: "/", kind: "path", source: "default" }, reason: "" }
-      })
-      assert.strictEqual(
-        failure,
-        `The environment of the login shell is not used: commands can or could write ${path}/.profile.`
-      )
+      for (const name of [
+        ".profile",
+        ".bash_login",
+        ".bash_logout",
+        ".zlogin",
+        ".config/fish",
+        ".config/fish/conf.d"
+      ]) {
+        const { failure } = yield* LoginShell.read(path, {
+          decide: (file) =>
+            file === `${path}/${name}`
+              ? { allowed: true }
+              : { allowed: false, rule: { pattern: "", path: "/", kind: "path", source: "default" }, reason: "" }
+        })
+        assert.strictEqual(
+          failure,
+          `The environment of the login shell is not used: commands can or could write ${path}/${name}.`
+        )
+      }
     })
   )
 
