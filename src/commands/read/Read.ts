@@ -20,6 +20,8 @@ import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError, Files, ReadOptions } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
 import * as Newlines from "../../files/Newlines.js"
+import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import * as Surroundings from "../../sandbox/Surroundings.js"
 import * as Notebook from "./internal/Read.notebook.js"
 import * as Range from "./internal/Read.range.js"
 import { LineWindow } from "./internal/Read.window.js"
@@ -98,7 +100,9 @@ class Shown {
   constructor(
     readonly call: Pick<CommandCall, "files" | "room" | "write">,
     /** The encoding that was given. */
-    readonly encoding: Encoding.Encoding | undefined
+    readonly encoding: Encoding.Encoding | undefined,
+    /** Returns those of the programs that the shell has. */
+    readonly programs: (names: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   ) {}
 
   /** Begins with a file, one of several; its header is put out with it. */
@@ -161,20 +165,26 @@ interface Described {
 
 /** Describes an image; fails for any other file that is no text, and says what it is. */
 const describe = Effect.fnUntraced(function* (
-  files: Files,
+  { call: { files }, programs }: Shown,
   path: string
 ): Effect.fn.Return<Described, ExecutionFailed> {
   const { bytes, size } = yield* beginning(files, path)
-  const type = FileType.of(bytes)
-  const { mediaType, name, program = "od -A d -c -N 256" } = type ?? { name: "binary file" }
+  const type = FileType.of(bytes, path)
+  const { mediaType, name, programs: known = [] } = type ?? { name: "binary file" }
+  const nameOf = (program: string) => program.split(" ", 1)[0] ?? ""
+  const there = known.length < 2 ? new Set(known.map(nameOf)) : yield* programs(known.map(nameOf))
+  const program = known.find((program) => there.has(nameOf(program)))
   const sized = size > mostCounted * megabyte ? `more than ${mostCounted} MiB` : `${size} bytes`
   const dimensions = mediaType === undefined ? undefined : FileType.imageSizeOf(mediaType, bytes)
   if (mediaType === undefined || dimensions === undefined) {
     const what = mediaType === undefined ? name : `${name} with a broken header`
     return yield* FileFailure.make("read", path, size === 0 ? what : `${what}, ${sized}`, {
-      advice: [
-        Advice.line`${FileFailure.run(program, path)} shows ${type?.program === undefined ? "its beginning" : "it"}.`
-      ]
+      advice:
+        program !== undefined
+          ? [Advice.line`${FileFailure.run(program, path)} shows it.`]
+          : known.length > 0
+            ? [Advice.line`No program is there that shows it: the user can install ${nameOf(known[0] ?? "")}.`]
+            : [Advice.line`${FileFailure.run("od -A d -c -N 256", path)} shows its beginning.`]
     })
   }
   const text = `${FileFailure.printable(path)}: ${name}, ${dimensions.width}x${dimensions.height}, ${sized}`
@@ -227,6 +237,7 @@ OUTPUT
   The CR of CRLF is left out, and invisible characters are shown as <U+200B>; standard error says so. Where lines follow
   the window, it says how many there are, and the call that shows them.
   Of a notebook (.ipynb), its cells with their outputs in short, and its images.
+  Of a PDF, a .docx or a .xlsx, the error names a program here that shows its text.
   Of an image (PNG, JPEG, GIF, WebP), its type, width, height and size; up to 5 MiB and 8000x8000, the image itself.
 
 EXAMPLES
@@ -365,14 +376,25 @@ const longestNote = 100
  * Makes the handler of `read`. It reads no further than the window goes, but to count the lines that follow, and holds
  * only the output that it writes next.
  */
-export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
-  CommandGrammar.toHandler(
+export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOption(SandboxManager), (sandbox) => {
+  const around = Option.match(sandbox, {
+    onNone: () => Effect.succeed(Surroundings.none),
+    onSome: (it) => it.surroundings
+  })
+  const programs = (names: ReadonlyArray<string>) =>
+    Effect.map(
+      around,
+      (known) =>
+        // Nothing is known of a shell without a sandbox.
+        new Set(known === Surroundings.none ? names : known.programs((name) => names.includes(name)))
+    )
+  return CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ encoding, file, limit, more, offset }, call) {
       const files = [file, ...more]
       if (offset < 0) return yield* ofNegative(grammar, offset, files)
       const given = { offset, limit: Option.getOrUndefined(limit), isWritten: false }
-      const shown = new Shown(call, Option.getOrUndefined(encoding))
+      const shown = new Shown(call, Option.getOrUndefined(encoding), programs)
       const notes = Math.min(...(call.room === undefined ? [0] : [call.room / 2, noteRoom(files)]))
       const room = call.room === undefined ? undefined : call.room - notes
       if (more.length === 0) yield* showFile(shown, { ...given, path: file }, room, true)
@@ -391,7 +413,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
     }),
     { usesFiles: true }
   )
-)
+})
 
 const noteRoom = (files: ReadonlyArray<string>): number =>
   files.reduce((sum, file) => sum + longestNote + 2 * file.length, 0)
@@ -453,7 +475,7 @@ const showRange = Effect.fnUntraced(function* (
   ).pipe(Stream.runDrain)
   window.end()
   if (window.isBinary) {
-    const { image, text } = yield* describe(files, path)
+    const { image, text } = yield* describe(shown, path)
     yield* shown.show(text, image)
     return true
   }

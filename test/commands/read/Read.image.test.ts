@@ -5,6 +5,8 @@ import * as FastCheck from "effect/FastCheck"
 import * as Read from "../../../src/commands/read/Read.js"
 import * as FileType from "../../../src/files/FileType.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
+import { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
+import * as Surroundings from "../../../src/sandbox/Surroundings.js"
 import { failed, run } from "../../support/commands/FileCall.js"
 
 const png = Buffer.from(
@@ -156,6 +158,38 @@ describe("read of another file that is no text", () => {
         const { exitCode, message } = yield* failed(Read.make, ["f"], { files })
         assert.deepStrictEqual([exitCode, message], [1, `read: f: ${what}\n${advice}`])
       }
+    })
+  )
+
+  it.effect("names a program that the shell has", () =>
+    Effect.gen(function* () {
+      const say = (path: string, content: string, ...there: ReadonlyArray<string>) =>
+        failed(
+          Effect.provideService(Read.make, SandboxManager, {
+            surroundings: Effect.succeed({
+              ...Surroundings.none,
+              programs: (isWanted: (name: string) => boolean) => there.filter(isWanted)
+            })
+          } as never),
+          [path],
+          { files: MemoryFiles.make({ [path]: content }) }
+        ).pipe(Effect.map(({ message }) => message.split("\n")[1]))
+      const pdf = "%PDF-1.7\n\0"
+      assert.strictEqual(yield* say("f", pdf, "mutool", "sh"), 'Bash(command="mutool draw -F txt f") shows it.')
+      assert.strictEqual(
+        yield* say("f", pdf, "sh"),
+        "No program is there that shows it: the user can install pdftotext."
+      )
+      const zip = "PK\x03\x04\0"
+      assert.strictEqual(
+        yield* say("a.DOCX", zip, "pandoc", "unzip"),
+        'Bash(command="pandoc -t plain a.DOCX") shows it.'
+      )
+      assert.match(
+        (yield* say("a.xlsx", zip, "python3")) ?? "",
+        /^Bash\(command="python3 -c .*zipfile.* a\.xlsx"\) shows it\.$/
+      )
+      assert.strictEqual(yield* say("a.zip", zip, "unzip"), 'Bash(command="unzip -l a.zip") shows it.')
     })
   )
 
