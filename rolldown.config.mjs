@@ -118,7 +118,7 @@ const options = /** @satisfies {import("rolldown").InputOptions} */ ({
 
 /** What a start seldom uses, with what only these need: what reads and writes the texts of others by their schemas. */
 const seldom =
-  /\/(?:effect\/dist\/esm\/(?:Schema|Stream|Sink|Channel|internal\/(?:stream|groupBy|mailbox|channel|sink|take|pubsub\w*)|internal\/(?:channel|stream)\/\w+)|jsonc-parser\/lib\/esm\/main|@effect\/platform\/dist\/esm\/Error)\.js$|\/src\/(?:domain\/(?:CommandError|DuplicateName|ErrorFields|JsonText)|sandbox\/config\/(?:SandboxFile|AtomicFile|SandboxConfigError)|sandbox\/denial\/(?:Attribution|Explanation|NpmCi|internal\/\w+)|bridge\/internal\/(?:BridgeCall|StubDialog)|sandbox\/policy\/(?:GitConfig|SubPolicy)|sandbox\/platform\/(?:LoginShell|linux\/check\/Doctor))\.ts$/
+  /\/(?:effect\/dist\/esm\/(?:Schema|Stream|Sink|Channel|PubSub|internal\/(?:stream|groupBy|mailbox|channel|sink|take|pubsub\w*)|internal\/(?:channel|stream)\/\w+)|jsonc-parser\/lib\/esm\/main|@effect\/platform\/dist\/esm\/Error)\.js$|\/src\/(?:domain\/(?:CommandError|DuplicateName|ErrorFields|JsonText)|sandbox\/config\/(?:SandboxFile|AtomicFile|SandboxConfigError)|sandbox\/denial\/(?:Attribution|Explanation|NpmCi|internal\/\w+)|bridge\/internal\/(?:BridgeCall|StubDialog)|sandbox\/policy\/(?:GitConfig|SubPolicy)|sandbox\/platform\/(?:LoginShell|linux\/check\/Doctor))\.ts$/
 
 /**
  * Finds the modules that every start of the program loads, but for the entry, in two parts: one chunk takes half the time of many,
