@@ -169,6 +169,15 @@ const reached = "The command tried to reach a network, and the sandbox has none:
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
   exitCode !== ExitCode.success || pipeline !== undefined
 
+/** Tests whether nothing is to be told of a command but its output, as is so for most: it succeeded in silence. */
+const isUneventful = (command: string, { exitCode, pipeline, stderr }: CommandResult.CommandResult): boolean =>
+  exitCode === ExitCode.success &&
+  pipeline === undefined &&
+  stderr === "" &&
+  !merges.test(command) &&
+  !/\bgit\b/.test(command) &&
+  !CommandWords.mayFetch.test(command)
+
 /** Tests whether the traffic of a command is asked for: it failed, was to fetch something, or says that a host was not reached. */
 const isOfNetwork = (command: string, result: CommandResult.CommandResult): boolean =>
   isAsked(result) ||
@@ -259,7 +268,7 @@ const makeLocalSandboxBackend = (
     let isRepositoryTold = repository === undefined
     /** Tells once, where git is used, what it may write. */
     const ofRepository = (command: string): string | undefined => {
-      if (isRepositoryTold || !/\bgit\b/.test(command.slice(0, longestLook))) return undefined
+      if (!/\bgit\b/.test(command.slice(0, longestLook))) return undefined
       isRepositoryTold = true
       return `The sandbox lets git write ${Name.of(repository?.path ?? "")}, but not its hooks and its config.`
     }
@@ -267,9 +276,7 @@ const makeLocalSandboxBackend = (
     const toldEmpty = new Set<string>()
     /** Tells once of the files that read as empty ones. */
     const ofEmpty = (): string | undefined => {
-      const fresh = hasEmpty
-        ? running.masks().filter(({ path, standIn }) => standIn === "" && !toldEmpty.has(path))
-        : []
+      const fresh = running.masks().filter(({ path, standIn }) => standIn === "" && !toldEmpty.has(path))
       const [first] = fresh
       if (first === undefined) return undefined
       for (const { path } of fresh) toldEmpty.add(path)
@@ -370,7 +377,7 @@ const makeLocalSandboxBackend = (
 
     /** Refuses `npm ci` where it would empty `node_modules` and could not fill it again. */
     const ofNpm = (command: string, cwd: string): SandboxResult | undefined => {
-      if (!/\bnpm\b/.test(command) || command.length > longestLook) return undefined
+      if (command.length > longestLook) return undefined
       const { HOME = userHome, npm_config_cache } = ShellEnvironment.make("", settings.environment)
       const users = Path.join(HOME, ".npm")
       if ((npm_config_cache ?? users) !== users || decision.decide(users, "write").allowed) return undefined
@@ -391,6 +398,8 @@ const makeLocalSandboxBackend = (
     ): Effect.Effect<SandboxResult> => {
       const seen = network.take()
       const result = seen.reached.length === 0 ? given : { ...given, hosts: seen.reached }
+      if (seen.refused.length + seen.late.length === 0 && isUneventful(command, result))
+        return Effect.succeed({ ...result, blocked: false })
       const asked = isAsked(result)
       const merged = mergedOf(command, result)
       const events = seen.refused.map(Denial.host)
@@ -463,7 +472,8 @@ const makeLocalSandboxBackend = (
       },
       onEnd: (command, result) => {
         busy--
-        if (result === undefined || !isOfNetwork(command, result)) running.network()?.pass()
+        if (result === undefined || isUneventful(command, result) || !isOfNetwork(command, result))
+          running.network()?.pass()
         inPassing.refresh()
       }
     }
@@ -482,8 +492,8 @@ const makeLocalSandboxBackend = (
           running.notice(),
           network.notice(),
           ofServers(),
-          ofRepository(command),
-          ofEmpty(),
+          isRepositoryTold ? undefined : ofRepository(command),
+          hasEmpty ? ofEmpty() : undefined,
           notice
         ]
         const all = notices.reduce(withNotice, result)
@@ -541,14 +551,16 @@ const makeLocalSandboxBackend = (
         if (denial !== undefined) {
           return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
         }
-        const stopped = GitAdvice.stopped(command, cwd, policy, (path, access) =>
-          running.isGranted(path) ? { allowed: true } : decision.decide(path, access)
-        )
+        const stopped = /\bgit\b/.test(command)
+          ? GitAdvice.stopped(command, cwd, policy, (path, access) =>
+              running.isGranted(path) ? { allowed: true } : decision.decide(path, access)
+            )
+          : undefined
         if (stopped !== undefined) {
           const none = CommandResult.make({ exitCode: ExitCode.blocked })
           return Effect.succeed(blocked(none, stopped.denial, stopped.others, stopped.rest))
         }
-        const unfetched = ofNpm(command, cwd)
+        const unfetched = /\bnpm\b/.test(command) ? ofNpm(command, cwd) : undefined
         if (unfetched !== undefined) return Effect.succeed(unfetched)
         return running.isDue()
           ? Effect.flatMap(mend, (notice) => run(command, cwd, options, notice))

@@ -24,7 +24,7 @@ const fetches = new Set(
 )
 
 /** Matches the texts that may name such a program. */
-const mayName = new RegExp(`(?:^|[^\\w.-])(?:${[...programs, ...reaching].join("|")})[ \\t]`)
+export const mayFetch = new RegExp(`(?:^|[^\\w.-])(?:${[...programs, ...reaching].join("|")})[ \\t]`)
 
 /** The most characters of a command that are read. */
 const mostExamined = 10_000
@@ -45,7 +45,7 @@ export const hostIn = (command: string): string | undefined => {
 
 /** Returns the program that is to fetch something: `pip` of `pip install x | tail -n 3; echo done`. */
 export const programIn = (command: string): string | undefined => {
-  if (command.length > mostExamined || !mayName.test(command)) return undefined
+  if (command.length > mostExamined || !mayFetch.test(command)) return undefined
   const words = wordsOf(command)
   const at = words.findIndex((word, at) => programs.has(nameOf(word)) && fetches.has(words[at + 1] ?? ""))
   if (at >= 0) return nameOf(words[at] ?? "")
