@@ -161,7 +161,7 @@ describe("PromiseSynapse", () => {
         )
       )
       assert.deepStrictEqual(messages, [
-        'unknown option "singal": did you mean "signal"?',
+        'there is no option "singal"',
         'the option "onOutput" must be a function, not "x"',
         'the option "signal" must be an AbortSignal, not an object',
         "the options must be an object, not 5"
@@ -381,11 +381,11 @@ describe("a command of the program's own", () => {
           said(undefined)
         ],
         [
-          'the field "name" of the command must be one word of letters, digits, - and _, such as weather, not "a b"\nthe field "run" of the command must be a function, not 1',
-          'unknown field "sumary" of the command "a": did you mean "summary"?\nthe command "a" has no summary\nthe command "a" has no usage\nthe command "a" has no run',
-          'unknown field "foo" of the command "a": there are name, summary, usage, run',
-          'the field "name" of the command "builtin" can\'t be "builtin": it is a builtin of bash, which every line may need',
-          "the command must be an object, not undefined"
+          'the command "a b": the field "name" must be one word of letters, digits, - and _, such as weather, not "a b"\nthe field "run" must be a function, not 1',
+          'the command "a": there is no field "sumary"\nthe field "summary" is missing\nthe field "usage" is missing\nthe field "run" is missing',
+          'the command "a": there is no field "foo"',
+          'the command "builtin": the field "name" can\'t be used: it is a builtin of bash, which every line may need',
+          "the fields must be an object, not undefined"
         ]
       )
       const remove = synapse.addCommand(command(() => "1"))

@@ -28,7 +28,7 @@ describe("make", () => {
       true,
       "InvalidUsage",
       "invalid_usage",
-      'unknown setting "tiemout": did you mean "timeout"?'
+      'there is no setting "tiemout"'
     ])
     assert.strictEqual(
       (await rejected({ cwd: "/nosuch" }))?.[3],

@@ -196,18 +196,17 @@ const noJson = (error: unknown) =>
 const unreadable = (error: unknown) =>
   new CommandError.InvalidUsage({ reason: `Invalid tool call: it can't be read: ${String(error)}` })
 
-const optionFields: Fields.Fields = {
+const isSignal = (value: unknown): value is NonNullable<Synapse.HandleOptions["signal"]> =>
+  Predicate.hasProperty(value, "aborted") &&
+  Predicate.hasProperty(value, "addEventListener") &&
+  Predicate.hasProperty(value, "removeEventListener") &&
+  Predicate.isFunction(value.addEventListener) &&
+  Predicate.isFunction(value.removeEventListener)
+
+const optionFields = Fields.optional({
   onOutput: Fields.callback,
-  signal: Fields.field(
-    "an AbortSignal",
-    (value) =>
-      Predicate.hasProperty(value, "aborted") &&
-      Predicate.hasProperty(value, "addEventListener") &&
-      Predicate.hasProperty(value, "removeEventListener") &&
-      Predicate.isFunction(value.addEventListener) &&
-      Predicate.isFunction(value.removeEventListener)
-  )
-}
+  signal: Schema.declare(isSignal).annotations(Fields.must("an AbortSignal"))
+})
 
 const decode = ParseResult.decodeUnknownEither(
   Schema.Struct({ ...ToolCall.ToolCall.fields, arguments: ToolCall.Arguments }),

@@ -1,5 +1,6 @@
 /** Commands that a program defines with promises. */
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as CommandName from "../command/CommandName.js"
 import * as Fields from "./Fields.js"
 
@@ -63,31 +64,21 @@ export type CommandSignal = typeof globalThis extends { readonly AbortSignal: { 
   ? A
   : never
 
-const fields = {
-  name: {
-    ...Fields.field(
-      "one word of letters, digits, - and _, such as weather",
-      (value) => typeof value === "string" && /^[A-Za-z_][\w-]*$/.test(value)
-    ),
-    inside: (value, field) => {
-      const problem = CommandName.problemOf(String(value))
-      return problem === undefined ? undefined : `${field} can't be ${JSON.stringify(value)}: ${problem}`
-    }
-  },
+export const schema = Schema.Struct({
+  name: Schema.String.pipe(Schema.filter((name) => /^[A-Za-z_][\w-]*$/.test(name)))
+    .annotations(Fields.must("one word of letters, digits, - and _, such as weather"))
+    .pipe(Schema.filter((name) => Fields.refusal(CommandName.problemOf(name)))),
   summary: Fields.text,
   usage: Fields.text,
   run: Fields.callback
-} satisfies Fields.Fields
+}).annotations(Fields.must("an object", false))
 
-/**
- * Returns what is wrong with a command; undefined where it is valid.
- *
- * @param place the command in words, where it has no name that could tell it
- */
-export const problemOf = (command: unknown, place = "the command"): string | undefined => {
-  const isNamed = Predicate.hasProperty(command, "name") && fields.name.test(command.name)
-  const owner = isNamed ? `the command ${JSON.stringify(command.name)}` : place
-  return Fields.problemOf("field", command, fields, ["name", "summary", "usage", "run"], "", owner)
+/** Returns what is wrong with a command; undefined where it is valid. */
+export const problemOf = (command: unknown): string | undefined => {
+  const problem = Fields.problemOf("field", command, schema)
+  return problem === undefined || !Predicate.hasProperty(command, "name")
+    ? problem
+    : `the command ${JSON.stringify(command.name)}: ${problem}`
 }
 
 /**

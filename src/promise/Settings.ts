@@ -1,4 +1,5 @@
 /** The settings of `make`, in types that need no Effect, and their validation. */
+import * as Schema from "effect/Schema"
 import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Command from "./Command.js"
@@ -92,49 +93,58 @@ export interface PermissionRequest {
  */
 export type PermissionAnswer = "allow_once" | "allow_session" | "allow_permanent" | "deny"
 
-const sandbox: Fields.Fields = {
+const sandbox = Fields.optional({
   enabled: Fields.boolean,
   allow: Fields.texts,
   deny: Fields.texts,
   whitelist: Fields.texts,
   blacklist: Fields.texts,
-  env: {
-    ...Fields.texts,
-    inside: (value, field) =>
-      Fields.texts.inside?.(value, field) ??
-      (value as ReadonlyArray<string>).map(ShellEnvironment.refusal).find((reason) => reason !== undefined)
-  },
-  unixSockets: Fields.field('true, false or "own"', (value) => typeof value === "boolean" || value === "own"),
+  env: Schema.Array(
+    Fields.text.pipe(Schema.filter((name) => Fields.refusal(ShellEnvironment.refusal(name))))
+  ).annotations(Fields.must("a list of texts", false)),
+  unixSockets: Schema.Literal(true, false, "own").annotations(Fields.must('true, false or "own"')),
   sockets: Fields.texts,
   allowedHosts: Fields.texts,
   toolCache: Fields.boolean,
-  temporary: Fields.field('"private" or "host"', (value) => value === "private" || value === "host"),
+  temporary: Schema.Literal("private", "host").annotations(Fields.must('"private" or "host"')),
   home: Fields.text
-}
+})
 
-const fields: Fields.Fields = {
+const fields = {
   cwd: Fields.text,
-  timeout: Fields.wholeNumber(1, Timeout.longest, " of milliseconds"),
-  environment: Fields.variables,
+  timeout: Fields.wholeNumber(1, Timeout.longest),
+  environment: Schema.Record({
+    key: Schema.String,
+    value: Schema.String.pipe(Schema.filter((value) => !value.includes("\0"))).annotations(
+      Fields.must("a text without a NUL character")
+    )
+  })
+    .annotations(Fields.must("an object of texts by name", false))
+    .pipe(
+      Schema.filter(
+        (variables) =>
+          Object.keys(variables).every((name) => /^[^=\0]+$/.test(name)) ||
+          "must have names that have neither = nor NUL"
+      )
+    ),
   shellCommand: Fields.text,
   outputLimit: Fields.wholeNumber(1),
   outputFileLimit: Fields.wholeNumber(0),
   keepOutputFiles: Fields.boolean,
-  sandbox: {
-    ...Fields.field("true, false, or an object", (value) => typeof value === "boolean" || Fields.isObject(value)),
-    inside: (value) =>
-      typeof value === "boolean" ? undefined : Fields.problemOf("setting", value, sandbox, [], "sandbox.")
-  },
   onPermission: Fields.callback,
   describeExtensions: Fields.boolean,
-  commands: {
-    ...Fields.field("a list of commands", Array.isArray),
-    inside: (value) =>
-      Array.from(value as ArrayLike<unknown>, (command, at) =>
-        Command.problemOf(command, `command ${at + 1} of the setting "commands"`)
-      ).find((problem) => problem !== undefined)
-  }
+  commands: Schema.Array(Command.schema).annotations(Fields.must("a list of commands", false))
 }
 
+const isOn = Schema.Boolean.annotations(Fields.must("true, false, or an object"))
+
 /** Returns all that is wrong with settings, a line each; undefined where nothing is. */
-export const problemOf = (settings: unknown): string | undefined => Fields.problemOf("setting", settings, fields)
+export const problemOf = (settings: unknown): string | undefined => {
+  const own = Fields.isObject(settings) ? Fields.withoutUndefined(settings["sandbox"]) : undefined
+  const given = own === undefined ? settings : { ...(settings as object), sandbox: own }
+  return Fields.problemOf(
+    "setting",
+    given,
+    Fields.optional({ ...fields, sandbox: Fields.isObject(own) ? sandbox : isOn })
+  )
+}

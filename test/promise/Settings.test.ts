@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Settings from "../../src/promise/Settings.js"
 
 describe("the settings of the Promise face", () => {
-  it("are named, with what is near to a name that is not there", () => {
+  it("are named where they are wrong", () => {
     const problems: ReadonlyArray<readonly [unknown, string | undefined]> = [
       [{}, undefined],
       [
@@ -10,44 +10,33 @@ describe("the settings of the Promise face", () => {
         undefined
       ],
       [{ timeout: undefined, sandbox: false }, undefined],
-      [{ tiemout: 5 }, 'unknown setting "tiemout": did you mean "timeout"?'],
-      [{ CWD: "/" }, 'unknown setting "CWD": did you mean "cwd"?'],
+      [{ tiemout: 5 }, 'there is no setting "tiemout"'],
+      [{ constructor: 1 }, 'there is no setting "constructor"'],
+      [{ sandbox: { alow: [] } }, 'there is no setting "sandbox.alow"'],
       [
-        { constructor: 1 },
-        'unknown setting "constructor": there are cwd, timeout, environment, shellCommand, outputLimit, outputFileLimit, keepOutputFiles, sandbox, onPermission, describeExtensions, commands'
+        { sandbox: { env: ["A", "A B"] } },
+        'the setting "sandbox.env[1]" can\'t be used: "A B" is no name of a variable'
       ],
-      [{ sandbox: { alow: [] } }, 'unknown setting "sandbox.alow": did you mean "sandbox.allow"?'],
-      [{ sandbox: { env: ["A", "A B"] } }, '"A B" is no name of a variable'],
       [{ sandbox: { env: "A" } }, 'the setting "sandbox.env" must be a list of texts, not "A"'],
-      [{ sandbox: { deny: "x" } }, 'the setting "sandbox.deny" must be a list of texts, not "x"'],
+      [{ sandbox: { deny: "x", home: undefined } }, 'the setting "sandbox.deny" must be a list of texts, not "x"'],
       [{ sandbox: null }, 'the setting "sandbox" must be true, false, or an object, not null'],
+      [{ sandbox: { temporary: 1 } }, 'the setting "sandbox.temporary" must be "private" or "host", not 1'],
       [
         { timeout: "5", outputLimit: 0 },
-        'the setting "timeout" must be a whole number of milliseconds from 1 to 2147483647, not "5"\nthe setting "outputLimit" must be a whole number of at least 1, not 0'
+        'the setting "timeout" must be a whole number from 1 to 2147483647, not "5"\nthe setting "outputLimit" must be a whole number from 1 on, not 0'
       ],
       [
         { sandbox: { deny: ["x", "", 5] } },
-        'entry 2 of the setting "sandbox.deny" must be a text that is not blank, not ""\nentry 3 of the setting "sandbox.deny" must be a text that is not blank, not 5'
+        'the setting "sandbox.deny[1]" must be a text that is not blank and has no NUL character, not ""\nthe setting "sandbox.deny[2]" must be a text that is not blank and has no NUL character, not 5'
       ],
-      [
-        { sandbox: { allow: ["a\0"] } },
-        'entry 1 of the setting "sandbox.allow" must have no NUL character, as "a\\u0000" has'
-      ],
-      [{ cwd: "a\0" }, 'the setting "cwd" must have no NUL character, as "a\\u0000" has'],
-      [{ environment: { A: 1, B: "" } }, 'the variable "A" of the setting "environment" must be a text, not 1'],
-      [
-        { environment: { A: "\0" } },
-        'the variable "A" of the setting "environment" must have no NUL character, as "\\u0000" has'
-      ],
-      [
-        { environment: { "A=B": "x" } },
-        'the setting "environment" has a variable "A=B": a name is not empty, and has neither = nor NUL'
-      ],
+      [{ cwd: "a\0" }, 'the setting "cwd" must be a text that is not blank and has no NUL character, not "a\\u0000"'],
+      [{ environment: { A: 1, B: "" } }, 'the setting "environment.A" must be a text without a NUL character, not 1'],
+      [{ environment: { "A=B": "x" } }, 'the setting "environment" must have names that have neither = nor NUL'],
       [{ environment: ["A"] }, 'the setting "environment" must be an object of texts by name, not a list'],
       [{ onPermission: [] }, 'the setting "onPermission" must be a function, not a list'],
       [
         { commands: [{ name: "a" }] },
-        'the command "a" has no summary\nthe command "a" has no usage\nthe command "a" has no run'
+        'the setting "commands[0].summary" is missing\nthe setting "commands[0].usage" is missing\nthe setting "commands[0].run" is missing'
       ],
       [
         {
@@ -56,9 +45,9 @@ describe("the settings of the Promise face", () => {
             { summary: "s", usage: "u", run: 5 }
           ]
         },
-        'the field "run" of command 2 of the setting "commands" must be a function, not 5\ncommand 2 of the setting "commands" has no name'
+        'the setting "commands[1].name" is missing\nthe setting "commands[1].run" must be a function, not 5'
       ],
-      [{ commands: [5] }, 'command 1 of the setting "commands" must be an object, not 5'],
+      [{ commands: [5] }, 'the setting "commands[0]" must be an object, not 5'],
       ["/tmp", 'the settings must be an object, not "/tmp"']
     ]
     assert.deepStrictEqual(
