@@ -114,6 +114,32 @@ describe("a queue of commands and of calls that need no shell", () => {
     })
   )
 
+  it.effect("lets the parts of a call run in its turn", () =>
+    Effect.gen(function* () {
+      const queue = new CommandQueue()
+      const part = queue.enter(Effect.succeed("command"))
+      assert.strictEqual(yield* queue.enterPassable(part), "command")
+      assert.strictEqual(yield* queue.enterPassable(queue.enterPassable(Effect.succeed("call"))), "call")
+      assert.isTrue(queue.isFree)
+    })
+  )
+
+  it.effect("waits for no call whose turn comes after a restart", () =>
+    Effect.gen(function* () {
+      const queue = new CommandQueue()
+      const first = {}
+      yield* queue.take(first)
+      const hanging = yield* Effect.fork(queue.enterPassable(Effect.never))
+      yield* yieldOften
+      queue.pass()
+      const next = yield* Effect.fork(queue.enter(Effect.succeed("next")))
+      yield* yieldOften
+      queue.leave(first)
+      assert.strictEqual(yield* Fiber.join(next), "next")
+      yield* Fiber.interrupt(hanging)
+    })
+  )
+
   it.effect("waits for no call that hangs after a restart", () =>
     Effect.gen(function* () {
       const queue = new CommandQueue()

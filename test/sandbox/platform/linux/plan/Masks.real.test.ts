@@ -28,6 +28,43 @@ describe("a link with a name that the blacklist forbids", () => {
   )
 })
 
+describe("what a link leads to", () => {
+  it("is not hidden where that would take the system or the place of work from commands", () => {
+    const needed = ["/work/project"]
+    const harmful = ["/", "/usr/lib/x", "/etc", "/etc/passwd", "/home", "/work", "/work/project", process.execPath]
+    const others = ["/etc/app/token", "/home/ann/key", "/work/project/key", "/work/other"]
+    assert.deepStrictEqual(
+      [...harmful, ...others].filter((path) => Masks.isHarmful(path, needed)),
+      harmful
+    )
+  })
+})
+
+describe("a search", () => {
+  it.scoped("finds all names of a file that is masked by one of them", () =>
+    Effect.gen(function* () {
+      const base = yield* Directory.make
+      for (const name of ["b", "c"]) Fs.mkdirSync(`${base}/${name}`)
+      Fs.writeFileSync(`${base}/.env`, "")
+      // The walk comes to the masked name first, and counts it as no other one.
+      for (const name of ["b/x", "c/z"]) Fs.linkSync(`${base}/.env`, `${base}/${name}`)
+      const masks = yield* Effect.promise(() => Masks.find({ blacklist }, { roots: [base], needed: [], hidden: [] }))
+      assert.deepStrictEqual(masks.map(({ path }) => path.slice(base.length)).sort(), ["/.env", "/b/x", "/c/z"])
+    })
+  )
+
+  it.scoped("names the directories that may be git directories", () =>
+    Effect.gen(function* () {
+      const base = yield* Directory.make
+      Fs.mkdirSync(`${base}/bare.git`)
+      Fs.writeFileSync(`${base}/bare.git/HEAD`, "")
+      const area = { roots: [base], needed: [], hidden: [] }
+      const { heads } = yield* Effect.promise(() => Masks.search({ blacklist }, area))
+      assert.deepStrictEqual(heads, [`${base}/bare.git`])
+    })
+  )
+})
+
 describe("a root that a link has come to the place of", () => {
   it.scoped("is not calm, though nothing is named where the link leads", () =>
     Effect.gen(function* () {

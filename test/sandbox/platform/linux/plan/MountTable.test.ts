@@ -46,4 +46,11 @@ describe("the table of mounts", () => {
     assert.deepStrictEqual(MountTable.aliases(mounts, "/home/ann/other"), [])
     assert.deepStrictEqual(MountTable.aliases(mounts, "/home/ann/tmp\\x/.env"), [])
   })
+
+  it("takes the last of several mounts at one place, and a path for no other name of itself", () => {
+    const stacked = MountTable.parse(`${text}29 22 8:3 / /home rw - ext4 /dev/sda3 rw\n`)
+    assert.deepStrictEqual(MountTable.sourceOf(stacked, "/home/ann"), { device: "8:3", root: "/ann" })
+    const twice = MountTable.parse("22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 8:1 / / rw - ext4 /dev/sda1 rw\n")
+    assert.deepStrictEqual(MountTable.aliases(twice, "/etc/shadow"), [])
+  })
 })
