@@ -64,6 +64,18 @@ describe("jobs", () => {
     })
   )
 
+  inSession("are found a moment later where a program has put itself in the background", (subject) =>
+    Effect.gen(function* () {
+      const daemon = "require('child_process').spawn('sleep', ['3011'], { detached: true, stdio: 'ignore' }).unref()"
+      yield* subject.run(`node -e "${daemon}"`)
+      for (let tries = 0; (yield* subject.jobs.list).length === 0 && tries < 1000; tries++) yield* Effect.sleep(10)
+      assert.match((yield* subject.jobs.status(1)).name, /^node -e /)
+      assert.strictEqual((yield* subject.jobs.look(1)).processes, 1)
+      yield* subject.jobs.stop(1)
+      assert.deepStrictEqual(has(yield* subject.jobs.status(1)), ["ended", undefined])
+    })
+  )
+
   inSession("end with the exit code of what `&` started last, and never with one that is not known", (subject) =>
     Effect.gen(function* () {
       for (const [start, state, code] of [

@@ -21,12 +21,21 @@ import type { Shell, ShellListener } from "./ShellSupervisor.js"
 /** Milliseconds after which the output of a command is read as it comes; until then it is read at the end. */
 const longRun = 3
 
+/** Milliseconds that a session is idle before it looks for what commands have left without a sign: a daemon holds no pipe. */
+const idleFor = 50
+
+/** The most commands that are remembered until then. */
+const mostEnded = 32
+
 /** Feeds commands, and keeps track of the one that runs. */
 export class CommandFeeder {
   private active: CommandDelivery | undefined
   /** Called when the running command has ended. */
   private onEnded: () => void = () => {}
   private readonly longRunTimer: NodeJS.Timeout
+  /** The last commands that ran long and left no sign of a job, by their marks. */
+  private readonly ended = new Map<string, CommandRun>()
+  private readonly idleTimer: NodeJS.Timeout
   /** The mark that the last shell has set for its next command. */
   private readonly marked: { shell: Shell | undefined; mark: string } = { shell: undefined, mark: "" }
 
@@ -37,6 +46,7 @@ export class CommandFeeder {
     private readonly patience = Interruption.defaultPatience
   ) {
     this.longRunTimer = setTimeout(() => this.onLongRun(), longRun).unref()
+    this.idleTimer = setTimeout(() => this.onIdle(), idleFor).unref()
   }
 
   /** The command that runs; undefined where none does. */
@@ -71,6 +81,7 @@ export class CommandFeeder {
     marked.mark = nextMark
     const active = new CommandDelivery(queued, ready, { jobs, mark, nextMark, patience, settings, state }, (fed) => {
       this.active = undefined
+      if (fed._tag === "Ran" && active.run.mayLeave) this.remember(mark, active.run)
       done(fed)
       this.onEnded()
     })
@@ -101,6 +112,29 @@ export class CommandFeeder {
   /** Releases the timer; no command may be fed after this. */
   close(): void {
     clearTimeout(this.longRunTimer)
+    clearTimeout(this.idleTimer)
+    this.ended.clear()
+  }
+
+  private remember(mark: string, run: CommandRun): void {
+    this.ended.set(mark, run)
+    const [oldest] = this.ended.keys()
+    if (this.ended.size > mostEnded && oldest !== undefined) this.ended.delete(oldest)
+    this.idleTimer.refresh()
+  }
+
+  /** Makes jobs of what commands have left that hold no pipe. */
+  private onIdle(): void {
+    if (this.active !== undefined) return void this.idleTimer.refresh()
+    const runs = [...this.ended.values()]
+    const since = Math.min(...runs.map((run) => run.startedAt))
+    const marks = new Set(
+      runs.length === 0
+        ? []
+        : ProcessTable.listSince(ProcessTable.ticksAt(since), new Set()).map(({ pid }) => ProcessTable.of(pid))
+    )
+    for (const [mark, run] of this.ended) if (marks.has(mark)) run.adopt(false, "", "")
+    this.ended.clear()
   }
 
   private onLongRun(): void {

@@ -261,7 +261,9 @@ export class CommandRun {
   private readonly teller: OutputTeller
   private readonly stdout: OutputCapture.OutputCapture
   private readonly stderr: OutputCapture.OutputCapture
-  private readonly startedAt = performance.now()
+  readonly startedAt = performance.now()
+  /** True where it ran long, ended by itself, and nothing is known of what it has left. */
+  mayLeave = false
   private deadline: NodeJS.Timeout | undefined
   private endInterruption: ((onlyStop?: boolean) => Promise<void>) | undefined
   private killFrozen: (() => Promise<void>) | undefined
@@ -274,6 +276,7 @@ export class CommandRun {
   /** Undefined while the order is not recorded. */
   private recorder: OrderRecorder | undefined
 
+  private isLong = false
   private holds = 0
   /** Milliseconds that the time stood still. */
   private waited = 0
@@ -311,6 +314,7 @@ export class CommandRun {
   /** Reads the output as it comes, and starts the timeout, for a command that runs long. */
   attach(): void {
     if (this.over) return
+    this.isLong = true
     this.recording?.attach()
     this.pipes.stdout.attach(this.intoStdout)
     this.pipes.stderr.attach(this.intoStderr)
@@ -392,7 +396,9 @@ export class CommandRun {
     if (this.cleared !== undefined) await this.cleared
     const { outputLimit: limit } = this.settings
     const { order, stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
-    const notice = held.any || this.before.leaves ? this.adopt(held.any, stdout.text, stderr.text) : undefined
+    const looks = held.any || this.before.leaves
+    this.mayLeave = this.isLong && !looks && this.stopped === undefined
+    const notice = looks ? this.adopt(held.any, stdout.text, stderr.text) : undefined
     return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
   }
 
@@ -418,7 +424,7 @@ export class CommandRun {
   }
 
   /** Makes a job of what it has left, whose log takes what that prints; ends it where there are too many, and says so. */
-  private adopt(isHeld: boolean, stdout: string, stderr: string): string | undefined {
+  adopt(isHeld: boolean, stdout: string, stderr: string): string | undefined {
     const { conduct, jobs, pipes, pool, shell } = this
     const find = Interruption.leftovers(this.target)
     const isStopped = this.stopped !== undefined
