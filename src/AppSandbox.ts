@@ -20,7 +20,7 @@ import * as LinuxPlatform from "./sandbox/platform/linux/LinuxPlatform.js"
 import * as HostPath from "./sandbox/policy/HostPath.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
 import * as SandboxProvider from "./sandbox/SandboxProvider.js"
-import * as Jobs from "./session/Jobs.js"
+import * as JobTable from "./session/JobTable.js"
 import * as PrivateDirectory from "./session/PrivateDirectory.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as ShellLauncher from "./session/ShellLauncher.js"
@@ -80,7 +80,7 @@ export const layer = ({ platform = layerPlatform, providers }: Pick<Options, "pl
     Layer.provide(providers === undefined ? Layer.empty : Layer.orDie(providers)),
     Layer.provide(SandboxProvider.layer),
     Layer.provide(platform),
-    Layer.provideMerge(Jobs.layer)
+    Layer.provideMerge(JobTable.layer)
   )
 
 /**
@@ -107,7 +107,7 @@ const tasks = ["explore", "general", "list", "skill"].map((type) => ({ ...descri
 /** The services that commands are made of. */
 type Floor =
   | Layer.Layer.Success<ReturnType<typeof layerConfiguration>>
-  | Jobs.Jobs
+  | JobTable.SessionJobs
   | Permission.Permission
   | SandboxManager.SandboxManager
   | SessionSettings.SessionSettings

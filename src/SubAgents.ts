@@ -25,7 +25,7 @@ import * as SandboxConfig from "./sandbox/config/SandboxConfig.js"
 import { SandboxSettings } from "./sandbox/config/SandboxSettings.js"
 import { Permission } from "./sandbox/permission/Permission.js"
 import type { SandboxManager } from "./sandbox/SandboxManager.js"
-import type { Jobs } from "./session/Jobs.js"
+import type { SessionJobs } from "./session/JobTable.js"
 import { SessionSettings } from "./session/SessionSettings.js"
 import type { ShellBridge } from "./session/ShellBridge.js"
 
@@ -47,10 +47,10 @@ const isProviderSet = (home: string): Effect.Effect<boolean> =>
 /** The parts of a house that those of sub-agents are made of too, each time anew. */
 export interface Parts {
   /** The tools; where nothing may be written, without commands that do what a sandbox does not see. */
-  readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, Jobs | SandboxManager | Extensions>
+  readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, SandboxManager | SessionJobs | Extensions>
   /** The sandbox. */
   readonly sandbox: Layer.Layer<
-    Jobs | SandboxManager,
+    SandboxManager | SessionJobs,
     never,
     | Permission
     | PolicyBuilder.PolicyBuilder

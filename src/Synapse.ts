@@ -46,7 +46,8 @@ import * as Permission from "./sandbox/permission/Permission.js"
 import type * as SandboxPlatform from "./sandbox/platform/SandboxPlatform.js"
 import type * as SandboxManager from "./sandbox/SandboxManager.js"
 import type * as SandboxProvider from "./sandbox/SandboxProvider.js"
-import type * as Jobs from "./session/Jobs.js"
+import * as Jobs from "./session/Jobs.js"
+import type * as JobTable from "./session/JobTable.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
 import * as Description from "./toolset/Description.js"
@@ -63,6 +64,7 @@ export type Tools =
   | BashTool.BashTool
   | BashRouter.BashRouter
   | CommandRegistry.CommandRegistry
+  | Jobs.Jobs
   | TodoStore.TodoStore
 
 /**
@@ -79,7 +81,7 @@ export type Extensions = McpClient.McpClient | SkillStore.SkillStore | SubAgentM
  * @since 0.1.0
  * @category models
  */
-export type Services = Tools | Extensions | Jobs.Jobs | SandboxManager.SandboxManager
+export type Services = Tools | Extensions | SandboxManager.SandboxManager
 
 /**
  * The commands that Synapse brings: by name, the effect which makes the handler of each.
@@ -150,12 +152,12 @@ const layerCommands = (changes: Commands) =>
  */
 export const layerTools = (
   changes: Commands = {}
-): Layer.Layer<Tools, never, Jobs.Jobs | SandboxManager.SandboxManager | Extensions> =>
+): Layer.Layer<Tools, never, JobTable.SessionJobs | SandboxManager.SandboxManager | Extensions> =>
   Toolset.layer.pipe(
     Layer.provideMerge(BashTool.layer),
     Layer.provideMerge(BashRouter.layer),
     Layer.provideMerge(layerCommands(changes)),
-    Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, TodoStore.layer))
+    Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, Jobs.layer, TodoStore.layer))
   )
 
 /**
@@ -257,7 +259,7 @@ export const bridgeCommands = (within: Within) =>
   Effect.flatMap(
     Layer.build(
       layerCommands({}).pipe(
-        Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, TodoStore.layer)),
+        Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, Jobs.layer, TodoStore.layer)),
         Layer.provideMerge(layerExtensions({})),
         Layer.provide(NodeFileSystem.layer)
       )

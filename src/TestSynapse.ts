@@ -17,7 +17,7 @@ import * as SkillStore from "./extension/skill/SkillStore.js"
 import * as Synapse from "./Synapse.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
 import { BashSession, type ExecuteOptions } from "./session/BashSession.js"
-import * as Jobs from "./session/Jobs.js"
+import * as JobTable from "./session/JobTable.js"
 
 /**
  * Answers a command: with a result, whose missing fields mean success without output, or with an effect of one.
@@ -149,7 +149,7 @@ export const layer = (
     Synapse.layerTools(options.commands).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
-          Jobs.layer,
+          JobTable.layer,
           McpClient.layerNone,
           SkillStore.layerNone,
           options.subAgents === undefined ? SubAgentManager.layerNone : layerSubAgents(options.subAgents)

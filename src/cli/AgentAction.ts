@@ -38,6 +38,7 @@ import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
+import * as SessionSettings from "../session/SessionSettings.js"
 import { RunEvent } from "../terminal/RunEvent.js"
 import { Toolset } from "../toolset/Toolset.js"
 import type { Report } from "./AgentReport.js"
@@ -342,7 +343,10 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         Layer.merge(
           app[given.plan ? "reading" : "layer"](
             // As it was named: the sandbox judges the links on the way.
-            ...SessionOptions.toSettings({ ...given, cwd: Option.orElseSome(given.cwd, () => cwd) }),
+            ...SessionOptions.toSettings(
+              { ...given, cwd: Option.orElseSome(given.cwd, () => cwd) },
+              SessionSettings.ofAgent()
+            ),
             permission
           ),
           Layer.provide(AgentLoop.layer, AgentSettings.layerFromEnv)

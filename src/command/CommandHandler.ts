@@ -164,6 +164,8 @@ export interface RunOptions {
 export interface LineOptions extends RunOptions {
   /** True to restart the shell first. */
   readonly restart?: boolean | undefined
+  /** Milliseconds after which a program at the line's end goes on as a job, and the result is given. */
+  readonly yield?: number | undefined
 }
 
 /**

@@ -38,6 +38,8 @@ export const isOffline: (confinement: Confinement) => boolean = Confinement.$mat
 export interface Conditions {
   /** The time that a command may take, in milliseconds, where its call names none. */
   readonly timeout: number
+  /** The time after which a program goes on as a job, in milliseconds; 0 where it never does by itself. */
+  readonly yield: number
   readonly confinement: Confinement
 }
 

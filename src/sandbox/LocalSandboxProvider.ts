@@ -16,7 +16,7 @@ import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
 import * as BashSession from "../session/BashSession.js"
-import { Jobs, provided } from "../session/Jobs.js"
+import { provided, SessionJobs } from "../session/JobTable.js"
 import * as ProcessTable from "../session/ProcessTable.js"
 import type { Observer, QueuedCommand } from "../session/QueuedCommand.js"
 import { SessionSettings } from "../session/SessionSettings.js"
@@ -511,7 +511,7 @@ const makeLocalSandboxBackend = (
           )
         })
       }
-      const execution = session.execute(command, { timeout: options?.timeout, observer })
+      const execution = session.execute(command, { timeout: options?.timeout, yield: options?.yield, observer })
       return Effect.flatMap(Slices.pass(command, execution), (result) => {
         rescan()
         return running.isEvictionDue() ? Effect.flatMap(running.evict(), () => told(result)) : told(result)
@@ -631,7 +631,7 @@ export const make: Effect.Effect<
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
     Context.add(SessionSettings, yield* SessionSettings),
     Context.add(ShellBridge, yield* ShellBridge),
-    Context.add(Jobs, yield* provided)
+    Context.add(SessionJobs, yield* provided)
   )
   return {
     name: "local",

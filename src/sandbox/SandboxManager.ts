@@ -272,7 +272,7 @@ const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Servi
     setStatus: session.setStatus,
     isFile: (path) => Effect.sync(() => isFile(path)),
     surroundings: Effect.succeed(Surroundings.none),
-    conditions: () => ({ timeout: defaults.timeout, confinement: Conditions.Confinement.Open() }),
+    conditions: () => ({ timeout: defaults.timeout, yield: 0, confinement: Conditions.Confinement.Open() }),
     getSandbox: () => Effect.succeed(backend),
     // @effect-diagnostics-next-line effectSucceedWithVoid:off
     buildPolicy: () => Effect.succeed(undefined),
@@ -313,7 +313,7 @@ export const layer: Layer.Layer<
     const settings = yield* SandboxSettings
     const builder = yield* PolicyBuilder
     const permission = yield* Permission
-    const { cwd: directory = process.cwd(), environment, timeout } = yield* SessionSettings
+    const { cwd: directory = process.cwd(), environment, timeout, yield: yields } = yield* SessionSettings
     const searched = ShellEnvironment.make("", environment)["PATH"] ?? ""
     // Anything but `false` itself is no wish to run without a sandbox.
     const enabled = settings.enabled === undefined || settings.enabled === null ? undefined : settings.enabled !== false
@@ -376,7 +376,7 @@ export const layer: Layer.Layer<
         const { backend } = current.now() ?? {}
         return backend === undefined ? Surroundings.none : Surroundings.make(backend.policy, searched)
       }),
-      conditions: () => ({ timeout, confinement: Conditions.confinement(known) }),
+      conditions: () => ({ timeout, yield: yields, confinement: Conditions.confinement(known) }),
       setStatus: current.setStatus,
       cwd: Effect.suspend(() => current.now()?.backend.cwd ?? Effect.succeed(directory)),
       getSandbox: current.get,

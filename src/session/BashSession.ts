@@ -22,7 +22,7 @@ import type { Fed, ReadyShell } from "./internal/CommandDelivery.js"
 import { CommandFeeder } from "./internal/CommandDelivery.js"
 import { SessionState } from "./internal/SessionState.js"
 import * as ShellLifecycle from "./internal/ShellLifecycle.js"
-import * as Jobs from "./Jobs.js"
+import * as JobTable from "./JobTable.js"
 import * as QueuedCommand from "./QueuedCommand.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
 import * as Nesting from "./ShellBridge.js"
@@ -192,6 +192,11 @@ export interface ExecuteOptions {
   readonly timeout?: number | undefined
   /** Hears of the command's begin and end, for whoever keeps count. */
   readonly observer?: QueuedCommand.Observer | undefined
+  /**
+   * Milliseconds after which the result is given while the program that ends the line still runs; it goes on as a job then.
+   * What comes before it in the line is done. Without it, and where the line ends otherwise, the result comes at the end.
+   */
+  readonly yield?: number | undefined
   /** The command as it was parsed, so that it is not parsed again. */
   readonly line?: CommandLine | undefined
 }
@@ -258,7 +263,7 @@ export const make = (
     const shell = ShellCommand.parse(settings.shellCommand)
     if (Either.isLeft(shell)) return unusable(settings, shell.left)
     const state = new SessionState(settings.cwd ?? process.cwd())
-    const { table: jobs } = yield* Jobs.provided
+    const jobs = yield* JobTable.provided
     const feeder = new CommandFeeder(settings, state, jobs)
     const lifecycle = yield* ShellLifecycle.make({
       settings,
@@ -280,7 +285,7 @@ export const make = (
           const listener = fiber.getFiberRef(CommandListener.current)
           if (within === bridge) return Nesting.busy()
           const timeout = Math.min(options?.timeout ?? settings.timeout, Timeout.longest)
-          const queued = { text, timeout, listener, input, stdin, observer: options?.observer }
+          const queued = { text, timeout, listener, input, stdin, observer: options?.observer, yield: options?.yield }
           return Span.inFiber(fiber, "BashSession.execute", dispatch.run(queued))
         }),
       restart: lifecycle.restart,

@@ -7,12 +7,11 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
 import type { JobStatus } from "../domain/JobStatus.js"
 import type { StreamName } from "../domain/KeptOutput.js"
-import { type Job, JobTable, streams } from "./internal/JobTable.js"
+import { type Job, type JobTable, SessionJobs, streams } from "./JobTable.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /**
@@ -121,19 +120,13 @@ export class Jobs extends Context.Tag("synapse/Jobs")<
     readonly changes: Stream.Stream<JobStatus>
     /** Returns what has begun and ended since the last call: each end once. */
     readonly takeNews: () => ReadonlyArray<JobStatus>
-    /**
-     * The same, for sessions.
-     *
-     * @internal
-     */
-    readonly table: JobTable
   }
 >() {}
 
 /** Makes the jobs of a session. */
-const make: Effect.Effect<Context.Tag.Service<Jobs>> = Effect.gen(function* () {
+const make = Effect.fnUntraced(function* (table: JobTable) {
   const changes = yield* PubSub.sliding<JobStatus>(1024)
-  const table = new JobTable((status) => void changes.unsafeOffer(status))
+  table.onChange = (status) => void changes.unsafeOffer(status)
   const find = (id: number) =>
     Effect.suspend(() => {
       const job = table.get(id)
@@ -222,26 +215,14 @@ const make: Effect.Effect<Context.Tag.Service<Jobs>> = Effect.gen(function* () {
         return text
       }),
     changes: Stream.fromPubSub(changes),
-    takeNews: () => table.takeNews(),
-    table
+    takeNews: () => table.takeNews()
   })
 })
 
 /**
- * A layer of the jobs of one session.
+ * A layer of the jobs of a session.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<Jobs> = Layer.effect(Jobs, make)
-
-/**
- * The jobs that are provided; where none are, jobs of their own.
- *
- * @since 0.1.0
- * @internal
- */
-export const provided: Effect.Effect<Context.Tag.Service<Jobs>> = Effect.flatMap(
-  Effect.serviceOption(Jobs),
-  Option.match({ onNone: () => make, onSome: Effect.succeed })
-)
+export const layer: Layer.Layer<Jobs, never, SessionJobs> = Layer.effect(Jobs, Effect.flatMap(SessionJobs, make))

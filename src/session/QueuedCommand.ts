@@ -32,6 +32,8 @@ export interface QueuedCommand {
   /** The standard input of the command itself; where undefined, it is empty. */
   readonly stdin?: Read | undefined
   readonly observer?: Observer | undefined
+  /** Milliseconds after which its last program goes on as a job; undefined where the caller waits for it. */
+  readonly yield?: number | undefined
   /** Lets its time stand still, until the returned function is called; undefined where it has not begun. */
   hold?: () => () => void
   /** True from its place in the queue to its end. */

@@ -149,6 +149,8 @@ export class SessionDirectory {
   readonly notFound: string
   /** A file that exists while a command is ended by force. */
   readonly force: string
+  /** A file that exists while a shell is to wait no longer for the program that runs. */
+  readonly yields: string
   /** The file that every shell sources at its start. */
   readonly definitions: string
   /** The file that the supervisor runs, and reads at its start. */
@@ -181,6 +183,7 @@ export class SessionDirectory {
     this.restore = Path.join(this.path, "restore")
     this.notFound = Path.join(this.path, "not-found")
     this.force = Path.join(this.path, "force")
+    this.yields = Path.join(this.path, "yields")
     this.definitions = Path.join(this.path, "definitions")
     this.supervisor = Path.join(this.path, "supervisor")
     this.commandFile = new CommandFile(this.command)
@@ -223,12 +226,12 @@ export class SessionDirectory {
     return this.commandFile.isDeleted
   }
 
-  /** Tells the shell whether its command is ended by force. */
-  useForce(force: boolean): void {
-    // The command has deleted the directory: the interruption goes on without the file.
+  /** Tells the shell whether its command is ended by force, or is to go on without it, by a file that is there or not. */
+  signal(file: string, isOn: boolean): void {
+    // The command has deleted the directory: what was asked for goes on without the file.
     Attempt.ignore(() => {
-      if (force) this.replace(this.force, "")
-      else Fs.rmSync(this.force, { force: true })
+      if (isOn) this.replace(file, "")
+      else Fs.rmSync(file, { force: true })
     })
   }
 

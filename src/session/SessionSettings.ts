@@ -35,6 +35,11 @@ export interface Settings {
   readonly outputLimit: number
   /** The most bytes of the file with all of a stream's output; 0 for no file (`SYNAPSE_OUTPUT_FILE_LIMIT`). */
   readonly outputFileLimit: number
+  /**
+   * Milliseconds after which a call is answered whose program still runs, and goes on as a job; 0 for never. The tool uses it
+   * for calls that name no other (`SYNAPSE_YIELD`).
+   */
+  readonly yield: number
   /** The most jobs that may run at once (`SYNAPSE_MAX_JOBS`). */
   readonly maxJobs: number
   /** True to keep these files when the session ends. */
@@ -56,6 +61,7 @@ export const defaults: Settings = {
   timeout: 120_000,
   outputLimit: KeptOutput.defaultLimit,
   outputFileLimit: 256 * 1024 ** 2,
+  yield: 0,
   maxJobs: 64,
   keepOutputFiles: false,
   privateDirectories: undefined
@@ -90,6 +96,14 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SessionSett
  */
 export const runtimeDirectory = (): string | undefined => process.env["XDG_RUNTIME_DIR"]
 
+/**
+ * Returns the settings of an agent's session, whose turns a program in the foreground is not to use up: 30 seconds, unless
+ * the environment names another time.
+ *
+ * @since 0.1.0
+ */
+export const ofAgent = (): Partial<Settings> => (process.env["SYNAPSE_YIELD"] === undefined ? { yield: 30_000 } : {})
+
 const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
   Setting.wholeNumber(name, least).pipe(Config.withDefault(fallback))
 
@@ -109,6 +123,7 @@ export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<Ses
         timeout: wholeNumber("SYNAPSE_COMMAND_TIMEOUT", defaults.timeout, 1),
         outputLimit: wholeNumber("SYNAPSE_OUTPUT_LIMIT", defaults.outputLimit, 1),
         outputFileLimit: wholeNumber("SYNAPSE_OUTPUT_FILE_LIMIT", defaults.outputFileLimit, 0),
+        yield: wholeNumber("SYNAPSE_YIELD", defaults.yield, 0),
         maxJobs: wholeNumber("SYNAPSE_MAX_JOBS", defaults.maxJobs, 1)
       }),
       (fromEnv) => ({ ...defaults, ...fromEnv, ...overrides })
@@ -125,6 +140,7 @@ const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
       Setting.checkWholeNumber("timeout", settings.timeout, 1),
       Setting.checkWholeNumber("outputLimit", settings.outputLimit, 1),
       Setting.checkWholeNumber("outputFileLimit", settings.outputFileLimit, 0),
+      Setting.checkWholeNumber("yield", settings.yield, 0),
       Setting.checkWholeNumber("maxJobs", settings.maxJobs, 1),
       settings.cwd !== undefined && Path.isAbsolute(settings.cwd) ? Either.void : Setting.currentDirectory()
     ]),

@@ -28,13 +28,17 @@ export const prepare = (given: unknown): unknown => {
   const { cmd, run_in_background, ...read }: Record<string, unknown> = Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== null)
   )
-  const { command, restart, timeout } = read
+  const { command, restart } = read
   if (cmd !== undefined) read[command === undefined || command === cmd ? "command" : "cmd"] = cmd
-  if (typeof timeout === "string" && /^\d{1,10}$/.test(timeout)) read["timeout"] = Number(timeout)
+  for (const name of ["timeout", "yield"]) {
+    const value = read[name]
+    if (typeof value === "string" && /^\d{1,10}$/.test(value)) read[name] = Number(value)
+  }
   for (const value of [true, false]) if (isSaid(restart, value)) read["restart"] = value
-  if (isSaid(run_in_background, true) && Predicate.isString(read["command"]))
+  if ((isSaid(run_in_background, true) || read["yield"] === 0) && Predicate.isString(read["command"])) {
     read["command"] = inBackground(read["command"])
-  else if (run_in_background !== undefined && !isSaid(run_in_background, false))
+    delete read["yield"]
+  } else if (run_in_background !== undefined && !isSaid(run_in_background, false))
     read["run_in_background"] = run_in_background
   const isBlank = read["command"] === undefined || (Predicate.isString(read["command"]) && !/\S/.test(read["command"]))
   if (isBlank && read["restart"] === true) read["command"] = nothing

@@ -85,6 +85,16 @@ const missing = "command parameter is required"
  */
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
+const milliseconds = (minimum: number, description: string) =>
+  Schema.Number.pipe(
+    Schema.filter(
+      (value) =>
+        (Number.isInteger(value) && value >= minimum && value <= Timeout.longest) ||
+        `must be a whole number of milliseconds from ${minimum} to ${Timeout.longest}`,
+      { jsonSchema: { type: "integer", description, minimum, maximum: Timeout.longest } }
+    )
+  )
+
 /**
  * The schema of the tool's parameters.
  *
@@ -104,21 +114,11 @@ export const Parameters = Schema.Struct({
       description: "Start a new shell first: its directory, variables and jobs are gone then."
     })
   ),
-  timeout: optional(
-    Schema.Number.pipe(
-      Schema.filter(
-        (timeout) =>
-          (Number.isInteger(timeout) && timeout >= 1 && timeout <= Timeout.longest) ||
-          `must be a whole number of milliseconds from 1 to ${Timeout.longest}`,
-        {
-          jsonSchema: {
-            type: "integer",
-            description: "Milliseconds after which the command is ended.",
-            minimum: 1,
-            maximum: Timeout.longest
-          }
-        }
-      )
+  timeout: optional(milliseconds(1, "Milliseconds after which the command is ended.")),
+  yield: optional(
+    milliseconds(
+      0,
+      "Milliseconds after which the result is given though the program at the end still runs; it goes on as a job."
     )
   ),
   description: optional(
@@ -199,7 +199,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         ran(
           Effect.suspend(() => {
             if (params.restart === true) told.forget()
-            return run(router, params, isOurs)
+            return run(router, params, isOurs, sandbox.conditions().yield)
           })
         ),
       diagnose,
@@ -233,12 +233,17 @@ const nothing = Effect.sync((): Tool.Diagnosis => ({}))
 const run = (
   router: Context.Tag.Service<BashRouter>,
   params: typeof Parameters.Type,
-  isOurs: (name: string) => boolean
+  isOurs: (name: string) => boolean,
+  usual: number
 ) => {
   const { restart, timeout } = params
+  const limit = params.yield ?? (usual === 0 ? undefined : usual)
   const notices = BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []
   const route = (command: string, notices: ReadonlyArray<string>) => {
-    const running = noticed(router.route(command, { restart, timeout }), notices)
+    const running = noticed(
+      router.route(command, { restart, timeout, ...(limit === undefined ? {} : { yield: limit }) }),
+      notices
+    )
     const endless = timeout === undefined ? Endless.find(command) : undefined
     if (endless?.followsFile !== true || isOurs(endless.program)) return running
     const { instead, reason } = endless

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JobStatus from "../../src/domain/JobStatus.js"
-import { JobLog } from "../../src/session/internal/JobTable.js"
+import { JobLog } from "../../src/session/JobTable.js"
 
 const both = ["stdout", "stderr"] as const
 

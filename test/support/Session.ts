@@ -16,6 +16,7 @@ import type { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandErro
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as BashSession from "../../src/session/BashSession.js"
 import * as Jobs from "../../src/session/Jobs.js"
+import * as JobTable from "../../src/session/JobTable.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
 import * as ShellLauncher from "../../src/session/ShellLauncher.js"
 
@@ -102,7 +103,11 @@ export const make = BashSession.make(ShellLauncher.plain)
 
 /** What it needs: settings, and the bridge to a registry's commands. */
 export const services = (settings: Partial<SessionSettings.Settings> = {}, handlers: ReadonlyArray<Handler> = []) =>
-  Layer.mergeAll(Layer.provideMerge(Bridge.layer, withHandlers(handlers)), Jobs.layer, SessionSettings.layer(settings))
+  Layer.mergeAll(
+    Layer.provideMerge(Bridge.layer, withHandlers(handlers)),
+    Layer.provideMerge(Jobs.layer, JobTable.layer),
+    SessionSettings.layer(settings)
+  )
 
 /** A result without what tests of the advice look at. */
 const plain = ({ left: _left, order: _, ...result }: CommandResult.CommandResult): CommandResult.CommandResult => result

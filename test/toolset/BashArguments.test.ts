@@ -15,6 +15,11 @@ describe("prepare", () => {
       [{ command: "ls", run_in_background: false }, { command: "ls" }],
       [{ command: "npm run dev", run_in_background: true }, { command: "npm run dev &" }],
       [{ command: "a; b # c", run_in_background: "true" }, { command: "{\na; b # c\n} &" }],
+      [{ command: "npm run dev", yield: 0 }, { command: "npm run dev &" }],
+      [
+        { command: "npm run dev", yield: "5000" },
+        { command: "npm run dev", yield: 5000 }
+      ],
       [{ restart: true }, { command: ":", restart: true }],
       ['{"command":"ls"}', { command: "ls" }]
     ]

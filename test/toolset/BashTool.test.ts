@@ -56,6 +56,12 @@ describe("BashTool", () => {
               "minimum": 1,
               "type": "integer",
             },
+            "yield": {
+              "description": "Milliseconds after which the result is given though the program at the end still runs; it goes on as a job.",
+              "maximum": 2147483647,
+              "minimum": 0,
+              "type": "integer",
+            },
           },
           "required": [
             "command",

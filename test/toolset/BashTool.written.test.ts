@@ -23,7 +23,7 @@ describe("BashTool", () => {
     Effect.gen(function* () {
       const whole = "- timeout: must be a whole number of milliseconds from 1 to 2147483647"
       const unexpected = (name: string) =>
-        `- ${name}: is unexpected, expected: "command" | "restart" | "timeout" | "description"`
+        `- ${name}: is unexpected, expected: "command" | "restart" | "timeout" | "yield" | "description"`
       const problems: ReadonlyArray<readonly [object, string, object]> = [
         [{ timeout: 0 }, whole, {}],
         [{ timeout: 2147483648 }, whole, {}],

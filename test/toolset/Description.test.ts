@@ -3,7 +3,7 @@ import { Confinement } from "../../src/sandbox/Conditions.js"
 import * as Description from "../../src/toolset/Description.js"
 import * as Extension from "../support/Extension.js"
 
-const said = (confinement: Confinement, timeout = 5000) => Description.make([], { timeout, confinement })
+const said = (confinement: Confinement, timeout = 5000) => Description.make([], { timeout, yield: 0, confinement })
 
 describe("the tool's description", () => {
   it("names the time that a command has", () => {

@@ -11,7 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import * as BashSession from "../../session/BashSession.js"
-import { Jobs, provided } from "../../session/Jobs.js"
+import { provided, SessionJobs } from "../../session/JobTable.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
 import { ShellBridge } from "../../session/ShellBridge.js"
 import * as ShellLauncher from "../../session/ShellLauncher.js"
@@ -94,7 +94,7 @@ export const makeUnsandboxed: Effect.Effect<
   SessionSettings | ShellBridge
 > = Effect.gen(function* () {
   const settings = yield* SessionSettings
-  const given = Context.make(ShellBridge, yield* ShellBridge).pipe(Context.add(Jobs, yield* provided))
+  const given = Context.make(ShellBridge, yield* ShellBridge).pipe(Context.add(SessionJobs, yield* provided))
   return (cwd) =>
     Effect.uninterruptible(
       Effect.gen(function* () {

@@ -4,6 +4,7 @@
  */
 
 import { ExecutionFailed } from "../../domain/CommandError.js"
+import type { JobTable } from "../JobTable.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { QueuedCommand } from "../QueuedCommand.js"
 import type { Settings } from "../SessionSettings.js"
@@ -11,12 +12,12 @@ import type { Surroundings } from "../ShellBridge.js"
 import { CommandRun, type Outcome } from "./CommandRun.js"
 import * as FrameReader from "./FrameReader.js"
 import * as Interruption from "./Interruption.js"
-import type { JobTable } from "./JobTable.js"
 import * as Protocol from "./Protocol.js"
 import { CommandStdin } from "./Protocol.js"
 import type { PipePair, SessionIo } from "./SessionIo.js"
 import type { SessionState } from "./SessionState.js"
 import type { Shell, ShellListener } from "./ShellSupervisor.js"
+import * as Yielding from "./Yielding.js"
 
 /** Milliseconds after which the output of a command is read as it comes; until then it is read at the end. */
 const longRun = 3
@@ -64,9 +65,13 @@ export class CommandFeeder {
   feed(queued: QueuedCommand, ready: ReadyShell, done: (fed: Fed) => void): CommandRun | undefined {
     const { pipes, io, shell } = ready
     const { directory, pool } = io
+    const yielding =
+      queued.yield === undefined || queued.stdin !== undefined
+        ? undefined
+        : Yielding.rewrite(queued.text, directory.yields)
     try {
       io.calls.offer(queued.text)
-      directory.writeCommand(queued.text)
+      directory.writeCommand(yielding ?? queued.text)
     } catch (error) {
       pool.give(pipes)
       const what = error instanceof Error ? error.message : String(error)
@@ -79,12 +84,17 @@ export class CommandFeeder {
     const nextMark = ProcessTable.make(directory.sessionId)
     marked.shell = shell
     marked.mark = nextMark
-    const active = new CommandDelivery(queued, ready, { jobs, mark, nextMark, patience, settings, state }, (fed) => {
-      this.active = undefined
-      if (fed._tag === "Ran" && active.run.mayLeave) this.remember(mark, active.run)
-      done(fed)
-      this.onEnded()
-    })
+    const active = new CommandDelivery(
+      queued,
+      ready,
+      { jobs, mark, nextMark, patience, settings, state, yields: yielding !== undefined },
+      (fed) => {
+        this.active = undefined
+        if (fed._tag === "Ran" && active.run.mayLeave) this.remember(mark, active.run)
+        done(fed)
+        this.onEnded()
+      }
+    )
     this.active = active
     active.begin()
     this.longRunTimer.refresh()
@@ -191,6 +201,8 @@ interface DeliveryOptions {
   readonly patience: Interruption.Patience
   readonly settings: Settings
   readonly state: SessionState
+  /** True where its last program may go on as a job. */
+  readonly yields: boolean
 }
 
 /**
@@ -221,7 +233,7 @@ export class CommandDelivery implements ShellListener {
   constructor(
     private readonly queued: QueuedCommand,
     { pipes, io, shell }: ReadyShell,
-    { jobs, mark, nextMark, patience, settings, state }: DeliveryOptions,
+    { jobs, mark, nextMark, patience, settings, state, yields }: DeliveryOptions,
     private readonly done: (fed: Fed) => void
   ) {
     this.mark = mark
@@ -231,7 +243,7 @@ export class CommandDelivery implements ShellListener {
     this.pipes = pipes
     this.state = state
     this.jobs = jobs
-    this.before = state.takeBefore(queued.text, jobs.childrenOf(shell))
+    this.before = state.takeBefore(queued.text, jobs.childrenOf(shell), yields)
     this.run = new CommandRun(queued, this, shell, io, pipes, settings, patience, jobs, this.before)
     this.stdin = queued.stdin === undefined ? undefined : new CommandStdin(io.directory.stdin, queued.stdin)
   }

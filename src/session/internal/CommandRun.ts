@@ -2,11 +2,12 @@
 import type { CommandListener } from "../../domain/CommandListener.js"
 import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
 import * as Descriptors from "../Descriptors.js"
+import type { JobTable } from "../JobTable.js"
+import * as ProcessTable from "../ProcessTable.js"
 import type { QueuedCommand } from "../QueuedCommand.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Settings } from "../SessionSettings.js"
 import * as Interruption from "./Interruption.js"
-import type { JobTable } from "./JobTable.js"
 import * as OutputCapture from "./OutputCapture.js"
 import { OutputOrder } from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
@@ -29,6 +30,9 @@ const longestQuiet = 500
 
 /** The most jobs by the descriptors that this process may have: two each, a quarter of all. */
 const descriptorsAllow = (): number => Math.max(4, Math.floor((Descriptors.limit() ?? 1024) / 8))
+
+/** Milliseconds between two signals to a shell that is to wait no longer. */
+const askEvery = 20
 
 const turnOfLoop = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
@@ -277,6 +281,9 @@ export class CommandRun {
   private recorder: OrderRecorder | undefined
 
   private isLong = false
+  private yielding: NodeJS.Timeout | undefined
+  /** True once the shell was asked to go on without its last program. */
+  private isYielded = false
   private holds = 0
   /** Milliseconds that the time stood still. */
   private waited = 0
@@ -290,7 +297,7 @@ export class CommandRun {
     private readonly settings: Settings,
     private readonly patience: Interruption.Patience,
     private readonly jobs: JobTable,
-    private readonly before: Pick<Before, "exits" | "leaves">
+    private readonly before: Pick<Before, "exits" | "leaves" | "yields">
   ) {
     const { directory, pool } = io
     this.directory = directory
@@ -319,6 +326,25 @@ export class CommandRun {
     this.pipes.stdout.attach(this.intoStdout)
     this.pipes.stderr.attach(this.intoStderr)
     if (this.holds === 0) this.deadline = this.untilTimeout()
+    const { yield: limit } = this.queued
+    if (limit !== undefined && this.before.yields) {
+      const elapsed = performance.now() - this.startedAt
+      this.yielding = setTimeout(() => this.giveWay(), Math.max(1, limit - elapsed))
+    }
+  }
+
+  /** Has the shell go on without the program that it waits for; asks again until it does. */
+  private giveWay(): void {
+    if (this.over || this.stopped !== undefined) return
+    if (!this.isYielded) this.directory.signal(this.directory.yields, true)
+    this.isYielded = true
+    if (this.begun) ProcessTable.send(this.shell.pid, "SIGURG")
+    this.yielding = setTimeout(() => this.giveWay(), askEvery)
+  }
+
+  private endYield(): void {
+    clearTimeout(this.yielding)
+    if (this.isYielded) this.directory.signal(this.directory.yields, false)
   }
 
   /** Lets the time of the command stand still, until the returned function is called. */
@@ -338,6 +364,7 @@ export class CommandRun {
   stop(reason: Exclude<StopReason, "restart">): void {
     if (this.stopped !== undefined) return
     this.stopped = reason
+    this.endYield()
     this.teller.leave()
     this.wake()
     if (this.over) {
@@ -381,7 +408,7 @@ export class CommandRun {
     this.recorder?.endReading()
     if (this.cleared !== undefined) await this.cleared
     let held = this.drain()
-    if (held.any) {
+    if (held.any && !this.isYielded) {
       deadline ??= this.untilTimeout()
       await this.endSubstitutions()
       if (this.cleared !== undefined) await this.cleared
@@ -396,7 +423,7 @@ export class CommandRun {
     if (this.cleared !== undefined) await this.cleared
     const { outputLimit: limit } = this.settings
     const { order, stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
-    const looks = held.any || this.before.leaves
+    const looks = held.any || this.before.leaves || this.isYielded
     this.mayLeave = this.isLong && !looks && this.stopped === undefined
     const notice = looks ? this.adopt(held.any, stdout.text, stderr.text) : undefined
     return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
@@ -460,6 +487,7 @@ export class CommandRun {
   private settle(): void {
     this.over = true
     clearTimeout(this.deadline)
+    this.endYield()
     this.cleared ??= this.endInterruption?.()
   }
 

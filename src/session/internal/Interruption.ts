@@ -274,7 +274,7 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     }
     if (elapsed >= patience.ask && !forced) {
       forced = true
-      directory.useForce(true)
+      directory.signal(directory.force, true)
     }
     signs ??= signsOf(target, shell.pid)
     const processes = list(signs)
@@ -303,7 +303,7 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
   return (onlyStop = false) => {
     clearTimeout(timer)
     clearTimeout(asking)
-    if (forced) directory.useForce(false)
+    if (forced) directory.signal(directory.force, false)
     forced = false
     return signs === undefined || onlyStop ? Promise.resolve() : end(signs)
   }

@@ -209,10 +209,10 @@ const maxLast = 16_384
 const interruptTrap = (directory: SessionDirectory, mayExit: boolean) =>
   quote(
     // The groups keep `set -x` from showing all that. Without it, the user's trap keeps its standard error.
-    `{ \\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
+    `{ \\builtin [ ! -e ${quote(directory.yields)} ] && { \\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
       "\\builtin unset -v PROMPT_COMMAND; \\builtin trap '{ \\builtin trap - INT; \\builtin kill -INT $$; } 2>/dev/null' URG; " +
       (mayExit ? `\\builtin [ "\${BASH_COMMAND:0:${protocols.length}}" != ${quote(protocols)} ] && ` : "") +
-      '{ \\builtin [ ! "${-//[^x]}" ] || { \\builtin kill -INT $$; \\builtin [ ]; }; }; } 2>/dev/null && \\builtin kill -INT $$'
+      '{ \\builtin [ ! "${-//[^x]}" ] || { \\builtin kill -INT $$; \\builtin [ ]; }; }; }; } 2>/dev/null && \\builtin kill -INT $$'
   )
 
 /** Makes a command which sets `$?` to the status; only a subshell can do that for an arbitrary one. */
@@ -279,6 +279,8 @@ export interface Before {
   readonly hasGroup: boolean
   /** True where the command may start something that outlives it. */
   readonly leaves: boolean
+  /** True where its last program may go on while the shell no longer waits for it. */
+  readonly yields: boolean
   /** The children of the shell whose exit codes are to be reported, once they have ended. */
   readonly children: ReadonlyArray<number>
   /** True where the command may switch the history on, which would then take our lines. */
@@ -368,7 +370,7 @@ export const run = (
   const source = `${withStatus(before.status)}${sourcing}${quote(directory.command)}`
   const stdin = standardInput(pipes)
   const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
-  const reports = before.leaves || before.children.length > 0
+  const reports = before.leaves || before.yields || before.children.length > 0
   const pipeline = before.pipes ? [short("__synapse_pipeline", maxPipeline)] : reports ? [""] : []
   const ended = takeEnded(before.children)
   const [forgetLeft, left] = reports
@@ -380,7 +382,7 @@ export const run = (
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
     `${before.exits ? ShellState.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
     // Where PWD is a reference to `a[$(…)]`, this runs a command, which must not find the nonce in BASH_COMMAND.
-    `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}${ended}${before.leaves ? takeLeft : ""}` +
+    `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}${ended}${before.leaves || before.yields ? takeLeft : ""}` +
     `${printedStatus(nonces.ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline, ...left])};` +
     `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}; } </dev/null\n`
   )

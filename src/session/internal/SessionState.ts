@@ -116,7 +116,7 @@ export class SessionState {
   }
 
   /** Returns what the shell must know before a command, and forgets what a new shell needs once. */
-  takeBefore(text: string, children: ReadonlyArray<number>): Before {
+  takeBefore(text: string, children: ReadonlyArray<number>, yields: boolean): Before {
     const { exitTrap, isMisparsed, rest } = this
     // With errexit, bash ends at a file that is not there with the exit code of the command before.
     const status = rest.options.includes("e") && firstSources.test(text) ? 0 : this.status
@@ -149,6 +149,7 @@ export class SessionState {
       remembers: evaluates || (matters && text.includes("histor")),
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
+      yields,
       leaves: isLong || (text.includes("&") && mayLeave.test(text)),
       children,
       aliases: evaluates || (matters && mayAlias.test(text)),

@@ -109,7 +109,7 @@ export const whose = (told: string): "session" | "user" | "nobody" =>
 export const again = `\\builtin trap ${quote(trap)} EXIT;`
 
 /** Matches the session's own traps in a list: those on EXIT and RETURN, and that which interrupts a command. */
-const listed = /^trap -- '\{ (?:[^\n]*__synapse_[^\n]*' (?:EXIT|RETURN)|\\builtin \[ -e [^\n]*' (?:SIG)?URG)\n/gm
+const listed = /^trap -- '\{ (?:[^\n]*__synapse_[^\n]*' (?:EXIT|RETURN)|\\builtin \[ ! -e [^\n]*' (?:SIG)?URG)\n/gm
 
 /** Removes the session's own traps from a list of traps. */
 export const hide = (chunk: Buffer): Buffer =>

@@ -18,7 +18,7 @@ const received = (
     const commands: Array<string> = []
     const given: Array<unknown> = []
     const layerSandbox = Layer.mock(SandboxManager, {
-      conditions: () => ({ timeout: 1, confinement: { _tag: "Open" } }),
+      conditions: () => ({ timeout: 1, yield: 0, confinement: { _tag: "Open" } }),
       cwd: Effect.succeed("/work/here"),
       isFile: (path) => Effect.sync(() => scripts.includes(path)),
       execute: (command, options) => {

@@ -98,6 +98,17 @@ export const suite = (title: string, ground: string): void => {
     )
 
     inHouse(
+      "a server in the foreground goes on as a job where the call gives a yield",
+      Effect.gen(function* () {
+        const begun = yield* handle(`V=1; node -e '${server}'`, { yield: 500 })
+        assert.match(begun.output, /\[job 1 "V=1; node -e .*" is running: job:output 1, job:wait 1, job:stop 1\]$/)
+        assert.isFalse(begun.isError)
+        assert.match((yield* handle("job:wait 1 --for 'ready on' --timeout 60000")).output, /printed: ready on \d+\n$/)
+        assert.match((yield* handle("job:stop 1; echo $V")).extras.stdout ?? "", /\n1\n$/)
+      })
+    )
+
+    inHouse(
       "several are waited for, one or all; what can't be waited for is said",
       Effect.gen(function* () {
         yield* handle(`{ ${until("a")}; exit 4; } &`)

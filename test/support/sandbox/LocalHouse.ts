@@ -12,6 +12,7 @@ import * as LinuxPlatform from "../../../src/sandbox/platform/linux/LinuxPlatfor
 import type { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
 import type { SandboxProvider } from "../../../src/sandbox/SandboxProvider.js"
 import * as Jobs from "../../../src/session/Jobs.js"
+import * as JobTable from "../../../src/session/JobTable.js"
 import * as SessionSettings from "../../../src/session/SessionSettings.js"
 import { type Options, withManager } from "./Managed.js"
 
@@ -38,7 +39,7 @@ const place = Effect.fnUntraced(function* (ground: string) {
   const [provider, jobs] = yield* Effect.provide(
     Effect.all([LocalSandboxProvider.make, Jobs.Jobs]),
     Layer.mergeAll(
-      Layer.fresh(Jobs.layer),
+      Layer.fresh(Layer.provideMerge(Jobs.layer, JobTable.layer)),
       Layer.provide(Bridge.layer, CommandRegistry.layer),
       LinuxPlatform.layer,
       SandboxSettings.layer({ userHome: `${outside}/user` }),

@@ -1,8 +1,12 @@
 /** Keeps the jobs of a session: finds out what has become of each, and keeps what it prints. */
-import * as ForeignText from "../../domain/ForeignText.js"
-import type { JobStatus } from "../../domain/JobStatus.js"
-import type { StreamName } from "../../domain/KeptOutput.js"
-import * as ProcessTable from "../ProcessTable.js"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as ForeignText from "../domain/ForeignText.js"
+import type { JobStatus } from "../domain/JobStatus.js"
+import type { StreamName } from "../domain/KeptOutput.js"
+import * as ProcessTable from "./ProcessTable.js"
 
 /** The most bytes of a log; the oldest go. */
 const longestLog = 1024 ** 2
@@ -212,7 +216,8 @@ export class JobTable {
   /** Asks a shell for exit codes, where it is idle. */
   ask: () => void = () => {}
 
-  constructor(private readonly publish: (status: JobStatus) => void) {}
+  /** Hears of each job that begins or ends. */
+  onChange: (status: JobStatus) => void = () => {}
 
   /** Makes a job of what a command has left; undefined where nothing of it runs. */
   adopt(left: Leftover): void {
@@ -277,7 +282,7 @@ export class JobTable {
 
   private readonly tell = (job: Job): void => {
     this.news.add(job)
-    this.publish(job.status)
+    this.onChange(job.status)
     const ended = this.list.filter((one) => !one.isRunning)
     for (const old of ended.slice(0, -mostEnded)) this.jobs.delete(old.id)
   }
@@ -294,3 +299,14 @@ export class JobTable {
     this.timer = undefined
   }
 }
+
+/** The jobs of a session's commands, for the session; `Jobs` is the service for all others. */
+export class SessionJobs extends Context.Tag("synapse/SessionJobs")<SessionJobs, JobTable>() {}
+
+export const layer: Layer.Layer<SessionJobs> = Layer.sync(SessionJobs, () => new JobTable())
+
+/** The jobs that are provided; where none are, jobs of their own. */
+export const provided: Effect.Effect<JobTable> = Effect.map(
+  Effect.serviceOption(SessionJobs),
+  Option.getOrElse(() => new JobTable())
+)

@@ -1,0 +1,42 @@
+/** Writes a command so that the shell can go on while its last program still runs. */
+import * as CommandLine from "../../bash/CommandLine.js"
+import { quote } from "../../bash/Quote.js"
+import * as CommandName from "../../command/CommandName.js"
+
+/** The most characters of a text that is rewritten; nobody types a longer one. */
+const longest = 16_384
+
+/** Reserved words before a command, which the tree has among its words. */
+const prefixes: ReadonlySet<string> = new Set(["time", "coproc"])
+
+/** Waits for the last program; once the file is there, as long as it runs, the shell waits no longer, and the status is 0. */
+const waiting = (file: string): string =>
+  "\\builtin wait $!||{ __synapse_code=$?\n" +
+  "while \\builtin [ $__synapse_code -gt 128 ];do if \\builtin kill -0 $! 2>/dev/null;then " +
+  `if \\builtin [ -e ${quote(file)} ];then __synapse_code=0;\\builtin break;fi;\\builtin wait $!&&__synapse_code=0||__synapse_code=$?;` +
+  "else \\builtin wait $!&&__synapse_code=0||__synapse_code=$?;\\builtin break;fi;done;\\builtin return $__synapse_code; }"
+
+/**
+ * Returns the text of a command whose last part runs in the background, while the shell waits for it. Only a program does:
+ * what changes the shell itself must run in the shell. Undefined where the text ends otherwise.
+ *
+ * @param file exists once the shell is to wait no longer
+ */
+export const rewrite = (text: string, file: string): string | undefined => {
+  if (text.length > longest || text.includes("<<")) return undefined
+  const { tree } = CommandLine.parse(text)
+  const list = tree.lists.at(-1)
+  const pipeline = list?.pipelines.at(-1)
+  const [command, ...others] = pipeline?.commands ?? []
+  if (!tree.isAtRest || tree.open.length > 0 || list?.isBackground !== false || pipeline?.isNegated !== false)
+    return undefined
+  const [name] = command?.words.filter(({ end, start }) => !/^\w+\+?=/.test(text.slice(start, end))) ?? []
+  const start = Math.min(...(command?.words.map((word) => word.start) ?? []))
+  if (command === undefined || others.length > 0 || command.keyword !== undefined || name === undefined)
+    return undefined
+  if (name.expands || CommandName.builtins.has(name.value) || prefixes.has(name.value)) return undefined
+  const [before, last, after] = [text.slice(0, start), text.slice(start, command.end), text.slice(command.end)]
+  // A redirection in front, or a word that changes what follows, belongs to it.
+  if (!/(?:^|[;&|\n])\s*$/.test(before)) return undefined
+  return `${before}{ if \\builtin declare -F -- ${quote(name.value)} >/dev/null;then ${last}\nelse ${last} &\n${waiting(file)};fi;}${after}`
+}

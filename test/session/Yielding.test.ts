@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { rewrite } from "../../src/session/internal/Yielding.js"
+
+const yields = (text: string) => rewrite(text, "/f") !== undefined
+
+describe("rewrite", () => {
+  it("has the last program of a line run beside the shell", () => {
+    for (const text of [
+      "npm run dev",
+      "cd app && npm run dev",
+      "A=1 make -j8 >log 2>&1",
+      "a; b\nnode x.js\n",
+      "a || b c # d"
+    ])
+      assert.isTrue(yields(text), text)
+    assert.match(
+      rewrite("cd app && npm run dev # x", "/f") ?? "",
+      /^cd app && \{ if \\builtin declare -F -- 'npm' >\/dev\/null;then npm run dev\nelse npm run dev &\n[\s\S]*;fi;\} # x$/
+    )
+  })
+
+  it("leaves all else as it is: what may change the shell, and what the tree is not sure of", () => {
+    for (const text of [
+      "",
+      "cd x",
+      "x=1",
+      "a | b",
+      "a &",
+      "! a",
+      "time a",
+      "f() { a; }",
+      "if a; then b; fi",
+      "{ a; }",
+      "(a)",
+      "a <<E\nE",
+      "a 'b",
+      "a &&",
+      "$a b",
+      ">f a",
+      "exec a",
+      "a b; }",
+      "x".repeat(20_000)
+    ])
+      assert.isFalse(yields(text), text)
+  })
+})
