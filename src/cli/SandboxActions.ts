@@ -292,6 +292,13 @@ const marked = (entry: string) =>
       : { entry, remark: `, whose name leads to ${special}: that is never reached by a name` }
   })
 
+/** Tests whether an entry is allowed only by name: commands can write a repository's remotes, and no registry is a wildcard. */
+const isDoubtful = (tool: ToolHosts.Tool, entry: string): boolean => {
+  const meaning = Either.getOrUndefined(HostEntry.parse(entry, "allowed"))
+  if (meaning === undefined) return false
+  return meaning.kind === "below" || (tool === "git" && (meaning.isPrivate || meaning.kind !== "name"))
+}
+
 /** Allows the hosts that a tool fetches from, by the user's own configuration. */
 export const allowFrom = (tool: ToolHosts.Tool) =>
   Effect.gen(function* () {
@@ -300,9 +307,13 @@ export const allowFrom = (tool: ToolHosts.Tool) =>
     if (found.length === 0) return yield* complain(`The configuration of ${tool} names no host.`)
     const codes = yield* Effect.forEach(found, ({ entry: plain, origin }) =>
       Effect.flatMap(marked(plain), ({ entry, remark }) =>
-        addHost("allowedHosts", entry, ` (from ${origin}${remark})`).pipe(
-          Effect.catchTag("InvalidUsage", ({ message }) => complain(message))
-        )
+        isDoubtful(tool, entry)
+          ? complain(
+              `${entry} is not allowed (from ${origin}${remark}): a command may have written it. If it is yours: synapse sandbox allow ${HostEntry.toArgument(entry)}`
+            )
+          : addHost("allowedHosts", entry, ` (from ${origin}${remark})`).pipe(
+              Effect.catchTag("InvalidUsage", ({ message }) => complain(message))
+            )
       )
     )
     return Math.max(...codes)

@@ -323,6 +323,35 @@ describe("synapse sandbox", () => {
       assert.match(stderr, /"\[::2\]" can't be on the list of hosts: IPv6/)
       const { network } = JSON.parse(Fs.readFileSync(`${home}/sandbox.json`, "utf8")).policy
       assert.deepStrictEqual(network.allowedHosts, ["open.test", "private:mirror.test:8443", "meta.test", "gone.test"])
+      vi.stubEnv("GOPROXY", "https://*.wild.test/")
+      assert.match(
+        (yield* run("allow", "--from", "go"))[2],
+        /^synapse: \*\.wild\.test is not allowed \(from the environ/
+      )
+      // What a command may have planted among the remotes gives it no way to what is private.
+      const repository = yield* Directory.make
+      for (const name of ["objects", "refs"]) Fs.mkdirSync(`${repository}/.git/${name}`, { recursive: true })
+      Fs.writeFileSync(`${repository}/.git/HEAD`, "ref: refs/heads/main\n")
+      const urls = [
+        "https://open.test/a",
+        "git@mirror.test:a",
+        "http://localhost:2375/",
+        "https://*.open.test/",
+        "ssh://10.1.2.3/a"
+      ]
+      Fs.writeFileSync(
+        `${repository}/.git/config`,
+        urls.map((url, at) => `[remote "r${at}"]\n\turl = ${url}\n`).join("")
+      )
+      const cwd = vi.spyOn(process, "cwd").mockReturnValue(repository)
+      const [, allowed, refused] = yield* Effect.ensuring(
+        run("allow", "--from", "git"),
+        Effect.sync(() => cwd.mockRestore())
+      )
+      assert.match(allowed, /^allowed already, to reach: open\.test \(from \S+\/\.git\/config\)\n$/)
+      for (const entry of ["private:mirror.test:22", "localhost:2375", "*.open.test", "10.1.2.3:22"]) {
+        assert.include(refused, `synapse: ${entry} is not allowed (from `)
+      }
       vi.stubEnv("GOPROXY", "off")
       assert.match((yield* run("allow", "--from", "go"))[2], /The configuration of go names no host/)
       assert.match((yield* run("allow"))[2], /Name a path or a host, or a tool with --from/)

@@ -50,8 +50,9 @@ const mostConnections = 4096
 /** Milliseconds that the first bytes of a connection may take, and a connection to the outside. */
 const patience = 10_000
 
-/** The most bytes that are kept of a connection whose host a person is asked about. */
+/** The most bytes that are kept of a connection whose host a person is asked about, and the most of these connections. */
 const mostKept = 64 * 1024
+const mostWatched = 256
 
 /** The most look-ups outside that wait at once. */
 const mostLookUps = 64
@@ -335,6 +336,7 @@ export class Gateway {
     this.connections.set(socket, { host, port })
     socket.on("close", () => this.connections.delete(socket))
     const permission = this.permit(host, port)
+    if (this.connections.size > mostWatched) await permission
     const isThere = await isThereAfter(socket, permission)
     const rule = await permission
     if (rule === undefined) return void socket.resetAndDestroy()
