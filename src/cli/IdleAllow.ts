@@ -8,6 +8,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import { UserEnvironment } from "../domain/UserEnvironment.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
@@ -36,7 +37,8 @@ export const check = (
       return yield* new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.` })
     }
     if (allow.length + allowRead.length === 0) return
-    const cwd = Path.resolve(Option.getOrElse(given, () => process.cwd()))
+    const { directory } = yield* UserEnvironment
+    const cwd = Path.resolve(Option.getOrElse(given, directory))
     const { merge } = PolicyBuilder
     const settings = yield* SandboxSettings.SandboxSettings
     if (Either.isLeft(config)) return

@@ -4,9 +4,9 @@ import * as ConfigError from "effect/ConfigError"
 import * as Either from "effect/Either"
 
 /** Returns the current directory; fails where it was deleted, or can't be found out. */
-export const currentDirectory = (): Either.Either<string, ConfigError.ConfigError> =>
+export const currentDirectory = (read = () => process.cwd()): Either.Either<string, ConfigError.ConfigError> =>
   Either.try({
-    try: () => process.cwd(),
+    try: read,
     catch: (error) => {
       const { code, message } = error as NodeJS.ErrnoException
       const what = code === "ENOENT" ? "was deleted" : `can't be read (${message})`

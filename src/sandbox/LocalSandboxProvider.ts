@@ -15,6 +15,7 @@ import * as CommandResult from "../domain/CommandResult.js"
 import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
+import { UserEnvironment } from "../domain/UserEnvironment.js"
 import * as BashSession from "../session/BashSession.js"
 import { provided, SessionJobs } from "../session/JobTable.js"
 import * as ProcessTable from "../session/ProcessTable.js"
@@ -220,6 +221,7 @@ const makeLocalSandboxBackend = (
 > =>
   Effect.gen(function* () {
     const given = yield* SessionSettings
+    const { variables } = yield* UserEnvironment
     const scope = yield* Effect.scope
     const runFork = Runtime.runFork(yield* Effect.runtime())
     const runPromise = Runtime.runPromise(yield* Effect.runtime())
@@ -231,7 +233,7 @@ const makeLocalSandboxBackend = (
         : {
             ...given,
             environment: {
-              ...LoginShell.added(profile, ShellEnvironment.make("", given.environment)),
+              ...LoginShell.added(profile, ShellEnvironment.make("", given.environment, variables)),
               ...given.environment
             }
           }
@@ -378,7 +380,7 @@ const makeLocalSandboxBackend = (
     /** Refuses `npm ci` where it would empty `node_modules` and could not fill it again. */
     const ofNpm = (command: string, cwd: string): SandboxResult | undefined => {
       if (command.length > longestLook) return undefined
-      const { HOME = userHome, npm_config_cache } = ShellEnvironment.make("", settings.environment)
+      const { HOME = userHome, npm_config_cache } = ShellEnvironment.make("", settings.environment, variables)
       const users = Path.join(HOME, ".npm")
       if ((npm_config_cache ?? users) !== users || decision.decide(users, "write").allowed) return undefined
       const directory = ToolCache.find(policy)
@@ -627,6 +629,7 @@ export const make: Effect.Effect<
   const settings = yield* SandboxSettings
   const { enforces, obstacle, refine = Effect.succeed } = yield* SandboxPlatform
   const { environment } = yield* SessionSettings
+  const { variables } = yield* UserEnvironment
   const createUnsandboxed = yield* CurrentSandbox.makeUnsandboxed
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
     Context.add(SessionSettings, yield* SessionSettings),
@@ -636,7 +639,7 @@ export const make: Effect.Effect<
   return {
     name: "local",
     enforces,
-    obstacle: () => obstacle?.(ShellEnvironment.make("", environment)),
+    obstacle: () => obstacle?.(ShellEnvironment.make("", environment, variables)),
     create: (policy) =>
       enforces === false
         ? createUnsandboxed(policy.cwd)

@@ -14,6 +14,7 @@ import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
+import { UserEnvironment } from "../domain/UserEnvironment.js"
 import { BashSession } from "../session/BashSession.js"
 import { CommandQueue } from "../session/CommandQueue.js"
 import * as QueuedCommand from "../session/QueuedCommand.js"
@@ -314,7 +315,8 @@ export const layer: Layer.Layer<
     const builder = yield* PolicyBuilder
     const permission = yield* Permission
     const { cwd: directory = process.cwd(), environment, timeout, yield: yields } = yield* SessionSettings
-    const searched = ShellEnvironment.make("", environment)["PATH"] ?? ""
+    const { variables } = yield* UserEnvironment
+    const searched = ShellEnvironment.make("", environment, variables)["PATH"] ?? ""
     // Anything but `false` itself is no wish to run without a sandbox.
     const enabled = settings.enabled === undefined || settings.enabled === null ? undefined : settings.enabled !== false
 

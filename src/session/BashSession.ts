@@ -17,6 +17,7 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import * as JsonValue from "../domain/JsonValue.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
+import { UserEnvironment } from "../domain/UserEnvironment.js"
 import { CommandQueue } from "./CommandQueue.js"
 import type { Fed, ReadyShell } from "./internal/CommandDelivery.js"
 import { CommandFeeder } from "./internal/CommandDelivery.js"
@@ -265,6 +266,7 @@ export const make = (
     const state = new SessionState(settings.cwd ?? process.cwd())
     const jobs = yield* JobTable.provided
     const feeder = new CommandFeeder(settings, state, jobs)
+    const { variables } = yield* UserEnvironment
     const lifecycle = yield* ShellLifecycle.make({
       settings,
       launcher,
@@ -272,7 +274,8 @@ export const make = (
       bridge,
       state,
       feeder,
-      jobs
+      jobs,
+      variables
     })
     const dispatch = new CommandDispatch({ feeder, lifecycle, state, bridge })
     jobs.ask = dispatch.ask

@@ -55,9 +55,13 @@ export const refusal = (name: string): string | undefined => {
  * Makes the environment of a shell. `sessionId` marks all that the shell starts, so that the end of the session also
  * finds daemons; `extra` takes precedence over the user's variables.
  */
-export const make = (sessionId: string, extra: Readonly<Record<string, string>> = {}): Record<string, string> => {
+export const make = (
+  sessionId: string,
+  extra: Readonly<Record<string, string>> = {},
+  variables: Readonly<Record<string, string | undefined>> = process.env
+): Record<string, string> => {
   const environment: Record<string, string> = {}
-  for (const [name, value] of Object.entries(process.env)) {
+  for (const [name, value] of Object.entries(variables)) {
     if (value !== undefined && !dropped.includes(name)) environment[name] = value
   }
   return { ...environment, ...unattended, ...extra, [sessionVariable]: sessionId }

@@ -11,6 +11,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Setting from "../../domain/Setting.js"
+import { UserEnvironment } from "../../domain/UserEnvironment.js"
 
 /**
  * The settings of models.
@@ -119,7 +120,10 @@ export const layerFromEnv: Layer.Layer<ModelSettings, ConfigError.ConfigError> =
     timeout: Setting.wholeNumber(variables.timeout, 1).pipe(Config.withDefault(defaults.timeout)),
     retries: Setting.wholeNumber(variables.retries, 0).pipe(Config.withDefault(defaults.retries))
   }).pipe(
-    Effect.flatMap((fromEnv) => bounded({ ...fromEnv, variable: variablesOf({ ...process.env }) }, variables.timeout))
+    Effect.zip(UserEnvironment),
+    Effect.flatMap(([fromEnv, origin]) =>
+      bounded({ ...fromEnv, variable: variablesOf({ ...origin.variables }) }, variables.timeout)
+    )
   )
 )
 

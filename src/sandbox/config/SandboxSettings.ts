@@ -13,6 +13,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Attempt from "../../domain/Attempt.js"
+import { UserEnvironment } from "../../domain/UserEnvironment.js"
 import * as Account from "../../files/Account.js"
 import type { Published } from "../policy/SandboxPolicy.js"
 import * as WrittenPlaces from "./WrittenPlaces.js"
@@ -213,14 +214,14 @@ export const layerFromEnv = (
 ): Layer.Layer<SandboxSettings, ConfigError.ConfigError> =>
   Layer.effect(
     SandboxSettings,
-    Effect.flatMap(variables, ({ home, temporaryFiles, trusted }) => {
+    Effect.flatMap(Effect.all([variables, UserEnvironment]), ([{ home, temporaryFiles, trusted }, origin]) => {
       const { userHome } = make(overrides)
       const expand = (path: string) => Path.resolve(path.replace(/^~(?=\/|$)/, () => userHome))
       const settings = make({
         ...(home === "" ? {} : { home: expand(home) }),
         otherHomes: WrittenPlaces.homes(),
         homes: find(userHome),
-        variables: { HOME: userHome, ...process.env },
+        variables: { HOME: userHome, ...origin.variables },
         temporaryFiles,
         ...overrides
       })

@@ -225,6 +225,8 @@ interface LifecycleOptions {
   readonly state: SessionState
   readonly feeder: CommandFeeder
   readonly jobs: JobTable
+  /** The user's variables. */
+  readonly variables: Readonly<Record<string, string | undefined>>
 }
 
 /** Milliseconds that the calls of our commands have to remove what they had begun, before all is killed. */
@@ -240,10 +242,11 @@ export const make = ({
   launcher,
   settings,
   shell: spawnable,
-  state
+  state,
+  variables
 }: LifecycleOptions): Effect.Effect<ShellLifecycle, never, Scope.Scope> => {
   const processes = new SessionProcesses.SessionProcesses()
-  const environment = ShellEnvironment.make(processes.sessionId, settings.environment)
+  const environment = ShellEnvironment.make(processes.sessionId, settings.environment, variables)
   /** Held by whoever starts or ends a shell: a command that waits for a restart comes after it. */
   const changing = new CommandQueue()
   let shell: Supervisor.Shell | undefined

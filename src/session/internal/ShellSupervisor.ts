@@ -12,6 +12,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { ExecutionFailed } from "../../domain/CommandError.js"
+import { UserEnvironment } from "../../domain/UserEnvironment.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Launch, ShellLauncher, Spawnable } from "../ShellLauncher.js"
@@ -393,22 +394,35 @@ export class ShellSupervisor {
   }
 }
 
+const withUmask = <A>(umask: number | undefined, run: () => A): A => {
+  if (umask === undefined) return run()
+  const own = process.umask(umask)
+  try {
+    return run()
+  } finally {
+    process.umask(own)
+  }
+}
+
 /** Spawns a supervisor, whose first shell starts at once. Fails where the program can't be spawned. */
 const spawn = ({ cwd, directory, launch, onExit }: SpawnOptions): Effect.Effect<ShellSupervisor, ExecutionFailed> =>
   Effect.gen(function* () {
     const { args, program } = launch.spawnable
+    const { umask } = yield* UserEnvironment
     const { child, failed } = yield* Effect.try({
       try: () => {
         if (!Fs.statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
           throw new Error(`the working directory ${cwd} does not exist`)
         }
-        const child = ChildProcess.spawn(program, args, {
-          cwd,
-          detached: true,
-          env: launch.environment,
-          stdio: ["pipe", "pipe", "pipe", "pipe", ...launch.descriptors]
-          // The types know this only for a list of three.
-        }) as ChildProcess.ChildProcessWithoutNullStreams
+        const child = withUmask(umask, () =>
+          ChildProcess.spawn(program, args, {
+            cwd,
+            detached: true,
+            env: launch.environment,
+            stdio: ["pipe", "pipe", "pipe", "pipe", ...launch.descriptors]
+            // The types know this only for a list of three.
+          })
+        ) as ChildProcess.ChildProcessWithoutNullStreams
         // At once, for an error that nobody hears ends the program.
         return { child, failed: new Promise<Error>((resolve) => child.on("error", resolve)) }
       },

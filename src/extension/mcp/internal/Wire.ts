@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Attempt from "../../../domain/Attempt.js"
 import type { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as Slices from "../../../domain/Slices.js"
+import { UserEnvironment } from "../../../domain/UserEnvironment.js"
 import type { McpEntry } from "../McpConfig.js"
 import * as McpConfig from "../McpConfig.js"
 import * as McpEnvironment from "../McpEnvironment.js"
@@ -378,10 +379,10 @@ export const stdio = (
   entry: McpEntry & { readonly _tag: "Stdio" },
   places: McpConfig.Places
 ): Effect.Effect<Wire, ExecutionFailed> =>
-  Effect.suspend(() => {
+  Effect.flatMap(UserEnvironment, ({ variables }) => {
     const temporary = places.temporary?.()
     const own = temporary === undefined ? undefined : { TMPDIR: temporary }
-    const environment = McpEnvironment.make({ ...own, ...entry.env }, places.root)
+    const environment = McpEnvironment.make({ ...own, ...entry.env }, places.root, variables)
     if (!fs.existsSync(entry.cwd)) {
       return FailureCause.notStarted(entry, places, `there is no directory ${entry.cwd}`)
     }
