@@ -27,6 +27,7 @@ const starters = () => ({
     write("synapse.cjs", "bin/synapse.cjs", 0o755)
     write("loader.cjs", "bin/loader.cjs")
     write("cache.cjs", "bin/cache.cjs")
+    write("client.cjs", "bin/client.cjs")
     write("promise.cjs", "bin/promise.cjs")
     // In the place of what tsc made, which needs effect.
     write("promise.mjs", "promise.js")

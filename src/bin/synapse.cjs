@@ -1,14 +1,32 @@
 #!/usr/bin/env node
 "use strict"
-// What `synapse` starts: answers `--version` itself, and hands all else to the bundle.
-if (process.argv.length === 3 && process.argv[2] === "--version") {
+// What `synapse` starts: answers `--version` itself, hands what is for the daemon to that, and all else to the bundle.
+const [, , word = "", ...words] = process.argv
+/** Runs that use the same functions share a code cache. @type {Readonly<Record<string, string>>} */
+const kinds = { "--daemon": "exec", call: "call", exec: "exec", shell: "shell" }
+const load = () => require("./loader.cjs").load("%MAIN%", kinds[word] ?? "main")
+
+/** Tests whether the words name a session, and ask for no help. What is wrong with them otherwise, the daemon says. */
+const isForSession = () => {
+  const own = words.includes("--") ? words.slice(0, words.indexOf("--")) : words
+  const name = own.find((one, at) => own[at - 1] === "--session" || one.startsWith("--session="))
+  return name !== undefined && /^(?:--session=)?\w[\w.-]*$/.test(name) && !own.includes("--help") && !own.includes("-h")
+}
+
+const [action = ""] = words
+if (word === "--version" && words.length === 0) {
   try {
     require("node:fs").writeSync(1, "%VERSION%\n")
   } catch (error) {
     process.exitCode = 1
     if (error instanceof Error) process.stderr.on("error", () => {}).write(`synapse: ${error.message}\n`)
   }
+} else if (word === "exec" && isForSession()) {
+  void require("./client.cjs").run([word, ...words], "%MAIN%", true)
+} else if (word === "daemon" && (action === "list" || action === "stop")) {
+  void require("./client.cjs")
+    .run([word, ...words], "%MAIN%", false)
+    .then((/** @type {boolean} */ isRunning) => isRunning || load())
 } else {
-  const [, , word] = process.argv
-  require("./loader.cjs").load("%MAIN%", word === "exec" || word === "call" || word === "shell" ? word : "main")
+  load()
 }

@@ -1,8 +1,10 @@
 /** Runs the command that `synapse exec` is given. */
+import { randomUUID } from "node:crypto"
 import * as Path from "node:path"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Advice from "../domain/Advice.js"
@@ -11,9 +13,10 @@ import type * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Setting from "../domain/Setting.js"
+import { UserEnvironment } from "../domain/UserEnvironment.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as PlainCommand from "../toolset/PlainCommand.js"
-import { App, Invocation } from "./Invocation.js"
+import { App, end, Invocation, WrongUsage } from "./Invocation.js"
 import type * as LiveTasks from "./LiveTasks.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
@@ -25,8 +28,58 @@ const loadTasks = Effect.promise(() => import("./LiveTasks.js"))
 const loadToolRun = Effect.promise(() => import("./ToolRun.js"))
 const loadPrompt = Effect.promise(() => import("../sandbox/permission/PermissionPrompt.js"))
 
-/** Runs one command in a shell of its own, and sets the program's exit code to the command's. */
-export const exec = (...given: Parameters<typeof run>): Effect.Effect<void, ConfigError, App | Invocation | Stdio> =>
+/** Runs a command in a session of the daemon, which is opened first where there is none of that name. */
+const inSession = (name: string, command: string, json: boolean, given: SessionOptions.Named) =>
+  Effect.gen(function* () {
+    const { layer, sessions } = yield* App
+    const stdio = yield* Stdio
+    if (sessions === undefined) {
+      return yield* new WrongUsage({ message: "--session works in the program synapse, as it is installed." })
+    }
+    if (SessionOptions.isTold(given.ask)) {
+      return yield* new WrongUsage({ message: "--ask terminal has no effect with --session: nobody is asked there." })
+    }
+    const here = yield* currentDirectory
+    const directory = Option.getOrElse(given.cwd, () => here)
+    const [, sandbox] = SessionOptions.toSettings(given)
+    const isPlain = SessionOptions.onlyInSandbox(given) === undefined && !given.noSandbox && Option.isNone(given.cwd)
+    const request = {
+      directory,
+      options: isPlain ? undefined : JSON.stringify([given.cwd, sandbox]),
+      layer: Layer.merge(
+        Layer.effectDiscard(Effect.provideService(SessionOptions.tell(given), Stdio, stdio)),
+        layer({ ...SessionOptions.endsAtOnce, cwd: directory }, sandbox)
+      )
+    }
+    const { handle } = yield* loadToolRun
+    const call = {
+      id: randomUUID(),
+      name: "Bash",
+      arguments: JSON.stringify({ command, timeout: Option.getOrUndefined(given.timeout) })
+    }
+    const running = sessions.use(name, request, (cwd) =>
+      Effect.provideService(handle(call, json, { cwd }), Stdio, stdio)
+    )
+    yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined }).pipe(
+      Effect.catchTag("Refused", ({ message }) => new WrongUsage({ message })),
+      end
+    )
+  })
+
+const currentDirectory = Effect.flatMap(UserEnvironment, ({ directory }) => Setting.currentDirectory(directory))
+
+/** Runs one command, in a shell of its own or in a session, and sets the program's exit code to the command's. */
+export const exec = (
+  command: string,
+  json: boolean,
+  given: SessionOptions.Named
+): Effect.Effect<void, ConfigError | WrongUsage, App | Invocation | Stdio> =>
+  Option.match(given.session, {
+    onNone: () => alone(command, json, given),
+    onSome: (name) => inSession(name, command, json, given)
+  })
+
+const alone = (...given: Parameters<typeof run>): Effect.Effect<void, ConfigError, App | Invocation | Stdio> =>
   Effect.flatMap(Stdio, (stdio) =>
     stdio.isTerminal("stdout") || stdio.isTerminal("stderr")
       ? Effect.flatMap(

@@ -14,6 +14,7 @@ import type { SandboxConfig } from "../sandbox/config/SandboxConfig.js"
 import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Permission } from "../sandbox/permission/Permission.js"
 import type { SandboxManager } from "../sandbox/SandboxManager.js"
+import type * as NamedSessions from "../serve/NamedSessions.js"
 import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 import { Stdio } from "./Stdio.js"
@@ -40,13 +41,16 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
     ? new Set([...reasons(error.left), ...reasons(error.right)])
     : new Set([error.message])
 
+/** The services of an app. */
+export type AppServices = CommandRegistry | McpClient | SandboxManager | TodoStore | Toolset
+
 /** Loads the modules of the app that a subcommand runs in, and makes its layer. */
 export type MakeApp = (
   settings: Partial<Settings>,
   sandbox: Partial<SandboxSettings.Settings>,
   /** Asks a person where the policy denies something; by default, nobody is asked. */
   permission?: Layer.Layer<Permission>
-) => Layer.Layer<CommandRegistry | McpClient | SandboxManager | TodoStore | Toolset, ConfigError>
+) => Layer.Layer<AppServices, ConfigError>
 
 /** Makes the tools of an agent that only reads. */
 type MakeReading = (...settings: Parameters<MakeApp>) => Layer.Layer<AgentTools.Services, CommandError | ConfigError>
@@ -54,10 +58,28 @@ type MakeReading = (...settings: Parameters<MakeApp>) => Layer.Layer<AgentTools.
 /** Makes the shell alone, which loads the commands of Synapse when one is called. */
 type MakeShell = (...settings: Parameters<MakeApp>) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError>
 
+/** The sessions of the daemon, for one of its clients. */
+export interface Sessions extends Omit<Named, "use"> {
+  /** Runs an effect in the session of that name, which is opened first where there is none. */
+  readonly use: <A>(
+    name: string,
+    request: Omit<NamedSessions.Request<AppServices, ConfigError>, "within">,
+    effect: (directory: string) => Effect.Effect<A, ConfigError, AppServices>
+  ) => Effect.Effect<A, ConfigError | NamedSessions.Refused>
+}
+
+type Named = NamedSessions.NamedSessions<AppServices, ConfigError>
+
 /** Makes the app that a subcommand runs in. */
 export class App extends Context.Tag("synapse/App")<
   App,
-  { readonly layer: MakeApp; readonly reading: MakeReading; readonly shell: MakeShell }
+  {
+    readonly layer: MakeApp
+    readonly reading: MakeReading
+    readonly shell: MakeShell
+    /** Undefined in a program that is not the daemon. */
+    readonly sessions?: Sessions
+  }
 >() {}
 
 export const write = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>

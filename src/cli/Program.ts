@@ -19,6 +19,7 @@ import * as Subcommands from "./Subcommands.js"
 /** Loaded only where they are needed, since each takes time at the start. */
 const loadHelp = Effect.promise(() => import("./Help.js"))
 const loadCompletions = Effect.promise(() => import("./Completions.js"))
+const loadDaemon = Effect.promise(() => import("./DaemonActions.js"))
 const loadAgentWords = Effect.promise(() => import("./AgentWords.js"))
 
 /**
@@ -81,6 +82,7 @@ const run = (
   if (asksForHelp) return Effect.flatMap(loadHelp, ({ help }) => print("stdout", help(args)))
   if (name === "--version") return print("stdout", Version.current)
   if (/^--completions(=|$)/.test(name)) return Effect.flatMap(loadCompletions, ({ run }) => run(args))
+  if (name === "--daemon") return Effect.flatMap(loadDaemon, ({ run }) => run(args[1] ?? ""))
   const subcommand = Subcommands.find(args)
   if (subcommand === undefined) {
     return Effect.flatMap(

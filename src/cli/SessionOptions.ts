@@ -53,6 +53,12 @@ export interface Given {
   readonly ask: Option.Option<string>
 }
 
+/** The options of `exec`. */
+export interface Named extends Given {
+  /** The session of the daemon that the command runs in. */
+  readonly session: Option.Option<string>
+}
+
 /**
  * Settings for a subcommand whose session ends with its only command: files of output would go before anybody reads them.
  */

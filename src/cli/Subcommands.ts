@@ -205,6 +205,7 @@ const loadPorts = () => import("./SandboxPorts.js")
 const loadCall = () => import("./CallAction.js")
 const loadShell = () => import("./ShellAction.js")
 const loadTools = () => import("./ToolsAction.js")
+const loadDaemon = () => import("./DaemonActions.js")
 const loadDoctor = () => import("./DoctorActions.js")
 const loadAgent = () => import("./AgentAction.js")
 const loadSessions = () => import("./AgentSessions.js")
@@ -222,6 +223,19 @@ export const all: ReadonlyArray<Subcommand> = [
     "Run a command and pass on its output and its exit code.",
     {
       ...session,
+      session: optional(
+        option("session").pipe(
+          filterMap(
+            Option.liftPredicate((name) => /^\w[\w.-]*$/.test(name)),
+            "--session must be a name of letters, digits, dots, dashes and underscores"
+          )
+        )
+      ).pipe(
+        withPlaceholder("name"),
+        withDescription(
+          "Run it in the session of that name, which keeps its state from one call to the next. The first call opens it."
+        )
+      ),
       json: json("Print the result as the model gets it, as one line of JSON, in place of the output."),
       command: repeated(operand("command")).pipe(
         withPlaceholder("<command>"),
@@ -518,6 +532,15 @@ export const all: ReadonlyArray<Subcommand> = [
     },
     (given) => later(loadMcp, (actions) => actions.take(given))
   ),
+  define("daemon list", "List the sessions of exec --session.", { json: json() }, (given) =>
+    later(loadDaemon, (actions) => actions.list(given))
+  ),
+  define(
+    "daemon stop",
+    "End a session of exec --session, with what runs in it; without a name all of them, and the daemon.",
+    { name: optional(operand("name")).pipe(withDescription("The session's name.")) },
+    (given) => later(loadDaemon, (actions) => actions.stop(given))
+  ),
   define("skill list", "List the skills: your own, and those of the current directory.", { json: json() }, (given) =>
     later(loadSkill, (actions) => actions.list(given))
   ),
@@ -552,6 +575,7 @@ export const all: ReadonlyArray<Subcommand> = [
 /** The groups, with what their subcommands are about. */
 export const groups: Readonly<Record<string, string>> = {
   sandbox: "Show, explain and change what sandboxed commands may read and write.",
+  daemon: "List and end the sessions of exec --session, which a daemon keeps.",
   mcp: "Show and change which MCP servers there are, and which of them are trusted.",
   skill: "List, show, add and remove skills: instructions and programs for special tasks."
 }

@@ -213,7 +213,7 @@ const saysOfHosts = (command: string, { stderr, stdout }: CommandResult.CommandR
 /** Makes a sandbox. Its shell starts with the first command, and ends with the scope. */
 const makeLocalSandboxBackend = (
   policy: SandboxPolicy,
-  { userHome, variables }: Pick<Settings, "userHome" | "variables">
+  { userHome, variables: known }: Pick<Settings, "userHome" | "variables">
 ): Effect.Effect<
   Omit<SandboxBackend, "dispose">,
   never,
@@ -249,7 +249,7 @@ const makeLocalSandboxBackend = (
       })
     )
     const makeUpstream = yield* CurrentUpstream
-    const network = new SandboxNetwork(() => makeUpstream(variables), policy.published)
+    const network = new SandboxNetwork(() => makeUpstream(known), policy.published)
     network.hosts = policy.hosts
     /** The command that runs. */
     let current: QueuedCommand | undefined

@@ -223,11 +223,11 @@ const pathOf = (place: string): string | undefined => Attempt.orUndefined(() => 
 /** The number of times that a place is made again where another session removes it in between. */
 const mostTries = 100
 
-const makeIn = (place: string): string => {
+const makeIn = (place: string, make: (parent: string) => string): string => {
   for (let tries = 0; ; tries++) {
     try {
       const parent = open(place)
-      const made = makeOwned(parent, "session")
+      const made = make(parent)
       // Once the shell's start is under way.
       setImmediate(() => void sweep(parent))
       return made
@@ -238,21 +238,32 @@ const makeIn = (place: string): string => {
   }
 }
 
-/**
- * Makes a directory for a session in the first of the places that can be used; throws an error that names the obstacle
- * of each.
- */
-export const make = (candidates: ReadonlyArray<string> = places()): string => {
+const makeInFirst = (candidates: ReadonlyArray<string>, make: (parent: string) => string): string => {
   const obstacles: Array<string> = []
   for (const place of candidates) {
     try {
-      return makeIn(place)
+      return makeIn(place, make)
     } catch (error) {
       obstacles.push(error instanceof Error ? error.message : String(error))
     }
   }
   throw new Error(`there is no place for private files: ${obstacles.join("; ")}`)
 }
+
+/**
+ * Makes a directory for a session in the first of the places that can be used; throws an error that names the obstacle
+ * of each.
+ */
+export const make = (candidates: ReadonlyArray<string> = places()): string =>
+  makeInFirst(candidates, (parent) => makeOwned(parent, "session"))
+
+/** Makes a directory that the user's programs share, or finds it, in the first of the places that can be used. */
+export const shared = (name: string): string =>
+  makeInFirst(places(), (parent) => {
+    const path = Path.join(parent, name)
+    own(path, false)
+    return path
+  })
 
 /** Finds the first place that can be used, and the obstacles of those before it, without leaving anything there. */
 export const examine = (
@@ -290,8 +301,8 @@ const hold = (place: string): string | undefined =>
 const statOf = (path: string): Fs.Stats | undefined =>
   Attempt.orUndefined(() => Fs.lstatSync(path, { throwIfNoEntry: false }))
 
-/** Removes an entry, and with the last one its place. */
-const letGo = (held: string): void => {
+/** Removes an empty directory in a place, and with the last one the place. */
+export const letGo = (held: string): void => {
   // Others hold the place.
   Attempt.ignore(() => {
     Fs.rmdirSync(held)

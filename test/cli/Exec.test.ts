@@ -4,7 +4,7 @@ import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import { run } from "../support/cli/Program.js"
 
 const usage =
-  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--allow-read path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--unix-sockets own | all] [--allow-socket path]... [--allow-host host]... [--allow-network] [--publish port[:port]]... [--temporary private | host] [--ask never | terminal] [--json] <command>\nHelp: synapse exec --help\n"
+  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--allow-read path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--unix-sockets own | all] [--allow-socket path]... [--allow-host host]... [--allow-network] [--publish port[:port]]... [--temporary private | host] [--ask never | terminal] [--session name] [--json] <command>\nHelp: synapse exec --help\n"
 
 describe("synapse exec", () => {
   it.effect("passes on both streams and the exit code", () =>
@@ -176,11 +176,11 @@ describe("synapse exec", () => {
         ],
         [
           ["--bogus", "ls"],
-          "Unknown option --bogus: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --allow-network, --publish, --temporary, --ask, --json. A command that begins with a dash is given after --."
+          "Unknown option --bogus: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --allow-network, --publish, --temporary, --ask, --session, --json. A command that begins with a dash is given after --."
         ],
         [
           ["-x"],
-          "Unknown option -x: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --allow-network, --publish, --temporary, --ask, --json. A command that begins with a dash is given after --."
+          "Unknown option -x: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --allow-network, --publish, --temporary, --ask, --session, --json. A command that begins with a dash is given after --."
         ],
         [["--cwd", "/", "--cwd", "/usr", "pwd"], "--cwd is given twice."],
         [["--json", "ls", "--json=yes"], "--json is given twice."],

@@ -1,0 +1,144 @@
+/** The daemon, and the actions of `synapse daemon`. */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Attempt from "../domain/Attempt.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as Setting from "../domain/Setting.js"
+import * as UserEnvironment from "../domain/UserEnvironment.js"
+import * as DaemonSocket from "../serve/DaemonSocket.js"
+import * as NamedSessions from "../serve/NamedSessions.js"
+import { App, type AppServices, complain, end, print, wrongSettings } from "./Invocation.js"
+import * as Program from "./Program.js"
+import { Stdio } from "./Stdio.js"
+
+/** The variable of the time that a session is kept for without a command, in milliseconds. */
+const idleSetting = "SYNAPSE_DAEMON_IDLE"
+
+const halfAnHour = 1_800_000
+
+/** How long a daemon waits for its first client. */
+const patience = Duration.seconds(30)
+
+/** Reads paths as of the client's directory, before options are read. */
+const resolved = (words: ReadonlyArray<string>, directory: string): ReadonlyArray<string> => {
+  const end = words.indexOf("--")
+  return words.map((word, at) => {
+    if (end >= 0 && at > end) return word
+    if (words[at - 1] === "--cwd") return Path.resolve(directory, word)
+    return word.replace(/^--cwd=(.*)$/s, (_, path: string) => `--cwd=${Path.resolve(directory, path)}`)
+  })
+}
+
+/** What a session takes from the client that opens it. */
+const environmentOf = ({ directory, umask, variables }: DaemonSocket.Offer): UserEnvironment.Inherited => ({
+  variables,
+  umask,
+  directory: () => {
+    const at = directory === undefined ? undefined : Attempt.orUndefined(() => Fs.statSync(directory.path))
+    if (directory !== undefined && at?.dev === directory.dev && at.ino === directory.ino) return directory.path
+    throw Object.assign(new Error("it is another one"), { code: "ENOENT" })
+  }
+})
+
+type Named = NamedSessions.NamedSessions<AppServices, ConfigError>
+
+/** Runs the program for a client, in the sessions that all clients share. */
+const serve = (sessions: Named, app: App["Type"], client: DaemonSocket.Client): Effect.Effect<number> => {
+  const environment = environmentOf(client.offer)
+  const within: NamedSessions.Request<unknown, unknown>["within"] = (effect) =>
+    effect.pipe(
+      Effect.provideService(UserEnvironment.UserEnvironment, environment),
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(client.offer.variables))))
+    )
+  const directory = Attempt.orElse(environment.directory, "/")
+  return within(Program.program(resolved(client.offer.words, directory))).pipe(
+    Effect.provideService(App, {
+      ...app,
+      sessions: { ...sessions, use: (name, request, effect) => sessions.use(name, { ...request, within }, effect) }
+    }),
+    Effect.provideService(Stdio, {
+      write: client.write,
+      read: Effect.promise(client.pull),
+      pull: client.pull,
+      hasInput: () => client.offer.hasInput,
+      isTerminal: () => false
+    })
+  )
+}
+
+/**
+ * Is the daemon of that name until it has neither a session nor a client. Prints the directory of its socket, after "=" where
+ * another daemon listens there, or why it can't listen.
+ */
+export const run = (name: string): Effect.Effect<void, never, App | Stdio> =>
+  Effect.gen(function* () {
+    const app = yield* App
+    const idle = yield* Setting.wholeNumber(idleSetting, 1).pipe(Config.withDefault(halfAnHour))
+    const over = yield* Deferred.make<void>()
+    let close = () => false
+    // Until the first client has come: another daemon that starts only looks whether this one is there.
+    let isAwaited = true
+    const settle = () => {
+      if (!isAwaited && sessions.isEmpty() && close()) Deferred.unsafeDone(over, Effect.void)
+    }
+    const sessions: Named = yield* NamedSessions.make<AppServices, ConfigError>(idle, settle)
+    const listening = yield* DaemonSocket.listen(
+      name,
+      (client) =>
+        Effect.suspend(() => {
+          isAwaited = false
+          return serve(sessions, app, client)
+        }),
+      settle
+    )
+    yield* print("stdout", `${listening.isFirst ? "" : "="}${listening.directory}`)
+    if (!listening.isFirst) return
+    close = listening.close
+    const giveUp = Effect.sync(() => {
+      isAwaited = false
+      settle()
+    })
+    yield* Effect.forkScoped(Effect.delay(giveUp, patience))
+    yield* Deferred.await(over)
+  }).pipe(
+    Effect.catchAll((error) =>
+      print("stdout", error._tag === "NotListening" ? `synapse: ${error.message}` : wrongSettings(error))
+    ),
+    Effect.scoped
+  )
+
+const nameLength = 20
+
+/** Lists the sessions. */
+export const list = ({ json }: { readonly json: boolean }) =>
+  Effect.gen(function* () {
+    const { sessions } = yield* App
+    const listed = sessions === undefined ? [] : yield* sessions.list
+    if (json) return yield* print("stdout", JSON.stringify(listed))
+    if (listed.length === 0) return yield* print("stdout", "No session is open: synapse exec --session NAME opens one.")
+    const lines = listed.map(({ directory, idle, name, running }) => {
+      const state = running > 0 ? "running" : `idle ${Math.floor(idle / 60_000)} min`
+      return `${name.padEnd(nameLength)}  ${state.padEnd(11)}  ${ForeignText.line(directory, 60)}`
+    })
+    yield* print("stdout", lines.join("\n"))
+  })
+
+/** Ends one session, or all. */
+export const stop = ({ name }: { readonly name: Option.Option<string> }) =>
+  Effect.gen(function* () {
+    const { sessions } = yield* App
+    const open = sessions === undefined ? [] : yield* sessions.list
+    if (sessions !== undefined && Option.isNone(name)) {
+      yield* Effect.forEach(open, (one) => sessions.stop(one.name), { concurrency: 8 })
+    }
+    if (Option.isNone(name) || (yield* sessions?.stop(name.value) ?? Effect.succeed(false))) return ExitCode.success
+    return yield* complain(`There is no session ${ForeignText.word(name.value)}: synapse daemon list shows them.`)
+  }).pipe(end)

@@ -1,0 +1,3 @@
+import { daemon } from "./daemon.suite.js"
+
+daemon("synapse exec --session")

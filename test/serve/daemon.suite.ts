@@ -1,0 +1,299 @@
+/** `synapse exec --session` as it is installed: each call is a program of its own. */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Temporary from "../support/Temporary.js"
+
+const synapse = Path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+interface Options {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly input?: string | Buffer
+}
+
+class Place {
+  constructor(
+    readonly home: string,
+    readonly project: string
+  ) {}
+
+  start(args: ReadonlyArray<string>, { cwd = this.project, env = {}, input }: Options = {}) {
+    const child = ChildProcess.spawn(process.execPath, [synapse, ...args], {
+      cwd,
+      env: { PATH: process.env["PATH"] ?? "", HOME: this.home, SYNAPSE_TEMPORARY: "host", ...env },
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
+    })
+    const said = { stdout: "", stderr: "" }
+    for (const name of ["stdout", "stderr"] as const)
+      child[name]?.setEncoding("utf8").on("data", (text: string) => {
+        said[name] += text
+      })
+    child.stdin?.on("error", () => {}).end(input)
+    const ended = new Promise<Ended>((resolve, reject) => {
+      child.on("error", reject).on("close", (code) => resolve({ code, ...said }))
+    })
+    return { child, ended }
+  }
+
+  run(args: ReadonlyArray<string>, options?: Options) {
+    return this.start(args, options).ended
+  }
+
+  /** Runs a command in the session `s`, with options before it. */
+  exec(command: string, ...options: ReadonlyArray<string>) {
+    return this.run(["exec", "--session", "s", ...options, command])
+  }
+
+  /** The daemons of this home. */
+  daemons(): ReadonlyArray<number> {
+    return processes((pid) => read(pid, "cmdline").includes("\0--daemon\0") && read(pid, "environ").includes(this.home))
+  }
+
+  /** What sessions and daemons have left in their directory, or in one below it. */
+  files(below = ""): ReadonlyArray<string> {
+    const directory = Path.join(this.home, ".synapse/run", below)
+    return Fs.existsSync(directory) ? Fs.readdirSync(directory) : []
+  }
+}
+
+const read = (pid: string, file: string): string => {
+  try {
+    return Fs.readFileSync(`/proc/${pid}/${file}`, "latin1")
+  } catch {
+    return ""
+  }
+}
+
+const processes = (test: (pid: string) => boolean): ReadonlyArray<number> =>
+  Fs.readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && test(name))
+    .map(Number)
+
+/** A number of seconds that tells a command from those of other runs. */
+const seconds = () => `${1000 + Math.floor(Math.random() * 1e9)}`
+const sleeping = (time: string) => processes((pid) => read(pid, "cmdline") === `sleep\0${time}\0`)
+
+const until = async (isSo: () => boolean) => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** A home whose path is longer than that of a socket can be. */
+const using = (use: (place: Place) => Promise<void>) =>
+  Temporary.using(async (made) => {
+    const place = new Place(Path.join(made, "h".repeat(120)), Path.join(made, "project"))
+    for (const directory of [place.home, place.project]) Fs.mkdirSync(directory)
+    try {
+      await use(place)
+    } finally {
+      await place.run(["daemon", "stop"])
+      await until(() => place.daemons().length === 0)
+    }
+  })
+
+export const daemon = (title: string): void => {
+  describe(title, { timeout: 180_000 }, () => {
+    it("keeps the state of the shell from one program to the next, and leaves nothing behind", () =>
+      using(async (place) => {
+        const first = await place.exec("x=5; mkdir sub; cd sub; f() { echo f $x; }; echo out; echo err >&2")
+        assert.strictEqual(first.stdout, "out\n")
+        assert.match(first.stderr, /^synapse: started the daemon.*\nerr\n$/)
+        assert.deepStrictEqual(await place.exec("f; pwd; exit 7"), {
+          code: 7,
+          stdout: `f 5\n${Fs.realpathSync(place.project)}/sub\n`,
+          stderr: ""
+        })
+        const other = await place.run(["exec", "--session=other", "echo [$x]"])
+        assert.strictEqual(other.stdout, "[]\n")
+        assert.include((await place.run(["exec", "--session", "s", "--json", "false"])).stdout, '"exitCode":1')
+        const listed = JSON.parse((await place.run(["daemon", "list", "--json"])).stdout)
+        assert.deepStrictEqual(
+          listed.map(({ name, running }: Record<string, unknown>) => [name, running]),
+          [
+            ["s", 0],
+            ["other", 0]
+          ]
+        )
+        assert.strictEqual((await place.run(["daemon", "stop", "other"])).code, 0)
+        const missing = await place.run(["daemon", "stop", "other"])
+        assert.deepStrictEqual(
+          [missing.code, missing.stderr],
+          [1, "synapse: There is no session other: synapse daemon list shows them.\n"]
+        )
+        assert.strictEqual((await place.run(["daemon", "stop"])).code, 0)
+        await until(() => place.daemons().length === 0 && place.files().length === 0)
+        assert.strictEqual((await place.run(["daemon", "list", "--json"])).stdout, "[]\n")
+      }))
+
+    it("passes on bytes of any number, both ways", () =>
+      using(async (place) => {
+        const input = Buffer.alloc(3_000_001, "0123456789\n")
+        const { stdout } = await place.run(["exec", "--session", "s", "cat"], { input })
+        assert.isTrue(Buffer.from(stdout).equals(input))
+        Fs.writeFileSync(Path.join(place.project, "file"), input)
+        const script = '"$0" "$1" exec --session s "wc -c" <file; yes | "$0" "$1" exec --session s "head -n 1"'
+        const options = { cwd: place.project, env: { PATH: process.env["PATH"] ?? "", HOME: place.home } }
+        const said = ChildProcess.execFileSync("bash", ["-c", script, process.execPath, synapse], options)
+        assert.strictEqual(said.toString(), "3000001\ny\n")
+        const endless = '"$0" "$1" exec --session s "yes" | head -n 1; echo "${PIPESTATUS[0]}"'
+        const ended = ChildProcess.execFileSync("bash", ["-c", endless, process.execPath, synapse], options)
+        assert.strictEqual(ended.toString(), "y\n141\n")
+      }))
+
+    it("runs each command once and in one daemon, for 50 programs at a time", () =>
+      using(async (place) => {
+        const all = await Promise.all(
+          Array.from({ length: 50 }, (_, at) => place.exec(`echo ${at} >> all; n=$((n + 1)); echo ${at}; exit 0`))
+        )
+        assert.deepStrictEqual(
+          all.map(({ code, stdout }) => [code, stdout]),
+          all.map((_, at) => [0, `${at}\n`])
+        )
+        assert.strictEqual(all.filter(({ stderr }) => stderr.includes("started")).length, 1)
+        const lines = Fs.readFileSync(Path.join(place.project, "all"), "utf8").trim().split("\n")
+        assert.deepStrictEqual(
+          lines.map(Number).toSorted((a, b) => a - b),
+          Array.from(all.keys())
+        )
+        assert.lengthOf(place.daemons(), 1)
+      }))
+
+    it("ends the command of a client that is killed or stopped, and keeps the session", () =>
+      using(async (place) => {
+        await place.exec("x=kept")
+        for (const [signal, code] of [
+          ["SIGKILL", null],
+          ["SIGTERM", 143],
+          ["SIGINT", 130]
+        ] as const) {
+          const time = seconds()
+          const { child, ended } = place.start(["exec", "--session", "s", `sleep ${time} & sleep ${time}`])
+          await until(() => sleeping(time).length === 2)
+          child.kill(signal)
+          assert.strictEqual((await ended).code, code)
+          await until(() => sleeping(time).length === 0)
+        }
+        assert.strictEqual((await place.exec("echo $x")).stdout, "kept\n")
+      }))
+
+    it("tells a client whose daemon is killed, runs nothing twice, and starts another for the next", () =>
+      using(async (place) => {
+        const time = seconds()
+        const { ended } = place.start(["exec", "--session", "s", `echo ran >> ran; sleep ${time}`])
+        await until(() => sleeping(time).length === 1)
+        for (const pid of place.daemons()) process.kill(pid, "SIGKILL")
+        const { code, stderr } = await ended
+        assert.deepStrictEqual(
+          [code, stderr.split("\n").at(-2)],
+          [1, "synapse: the daemon ended while the command ran, and ended it: its session is gone"]
+        )
+        await until(() => sleeping(time).length === 0)
+        const next = await place.exec("cat ran")
+        assert.strictEqual(next.stdout, "ran\n")
+        assert.include(next.stderr, "started")
+      }))
+
+    it("ends what runs in a session that is stopped", () =>
+      using(async (place) => {
+        const time = seconds()
+        const { ended } = place.start(["exec", "--session", "s", `sleep ${time}`])
+        await until(() => sleeping(time).length === 1)
+        assert.strictEqual((await place.run(["daemon", "stop", "s"])).code, 0)
+        assert.strictEqual((await ended).code, 130)
+        assert.lengthOf(sleeping(time), 0)
+      }))
+
+    it("gives a session the variables, the umask and the directory of the program that opens it, and its filter", () =>
+      using(async (place) => {
+        Fs.writeFileSync(Path.join(place.project, ".env"), "TOKEN=1\n")
+        await place.run(["exec", "--session", "first", "true"], { env: { OF_FIRST: "yes", LANG: "C" } })
+        const script =
+          'umask 077; exec "$0" "$1" exec --session s "umask; echo [\\$LANG] [\\$OF_FIRST] [\\$API_TOKEN]; pwd"'
+        const said = ChildProcess.execFileSync("bash", ["-c", script, process.execPath, synapse], {
+          cwd: Path.dirname(place.project),
+          env: { PATH: process.env["PATH"] ?? "", HOME: place.home, LANG: "C.UTF-8", API_TOKEN: "secret" },
+          stdio: ["ignore", "pipe", "ignore"]
+        })
+        assert.strictEqual(said.toString(), `0077\n[C.UTF-8] [] []\n${Fs.realpathSync(Path.dirname(place.project))}\n`)
+        const denied = await place.run(["exec", "--session", "first", "cat .env"])
+        assert.deepStrictEqual([denied.code, denied.stdout], [126, ""])
+        assert.include(denied.stderr, "sandbox: ")
+      }))
+
+    it("takes the options of a session from the call that opens it, and refuses others", () =>
+      using(async (place) => {
+        Fs.mkdirSync(Path.join(place.project, "sub"))
+        Fs.writeFileSync(Path.join(place.project, "hidden"), "")
+        const options = ["--cwd", "sub", "--deny", Path.join(place.project, "hidden")]
+        assert.match((await place.exec("pwd", ...options)).stdout, /\/sub\n$/)
+        assert.strictEqual((await place.exec("cat ../hidden", ...options)).code, 126)
+        assert.strictEqual((await place.exec("cat ../hidden")).code, 126)
+        const other = await place.exec("echo ran", "--deny", "/etc/hosts")
+        assert.deepStrictEqual([other.code, other.stdout], [2, ""])
+        assert.match(other.stderr, /^synapse: The session s was opened with other options: .* synapse daemon stop s\./)
+        assert.strictEqual((await place.exec("sleep 100", "--timeout", "100")).code, 124)
+      }))
+
+    it("cannot be reached by a command in a sandbox, whatever sockets it may use", () =>
+      using(async (place) => {
+        await place.run(["exec", "--session", "other", "true"])
+        const [name = ""] = place.files("daemon")
+        assert.match(name, /^[0-9a-f]{16}$/)
+        const path = Path.join(place.home, ".synapse/run/daemon", name)
+        const connect = `process.chdir(${JSON.stringify(Path.dirname(path))}); require('net').connect(${JSON.stringify(`./${Path.basename(path)}`)}).on('connect', () => console.log('in'))`
+        const tried = await place.exec(`node -e "${connect.replaceAll('"', '\\"')}"`, "--unix-sockets", "all")
+        assert.strictEqual(tried.stdout, "", tried.stderr)
+        assert.include(tried.stderr, "ENOENT")
+        const words = `env -u SYNAPSE_SESSION ${process.execPath} ${synapse} daemon list --json`
+        const inside = await place.exec(words)
+        assert.strictEqual(inside.stdout, "[]\n", inside.stderr)
+        const nested = await place.exec(`${process.execPath} ${synapse} exec --session other true`)
+        assert.deepStrictEqual(
+          [nested.code, nested.stderr],
+          [2, "synapse: a command of Synapse can't use the daemon: run it from outside\n"]
+        )
+      }))
+
+    it("ends by itself when its sessions have been idle", () =>
+      using(async (place) => {
+        const { code } = await place.run(["exec", "--session", "s", "true"], { env: { SYNAPSE_DAEMON_IDLE: "200" } })
+        assert.strictEqual(code, 0)
+        await until(() => place.daemons().length === 0 && place.files().length === 0)
+      }))
+
+    it.runIf(process.getuid?.() === 0)("lets no other user connect, list or read", () =>
+      using(async (place) => {
+        await place.exec("true")
+        for (let at = place.home; at !== "/tmp" && at !== "/"; at = Path.dirname(at)) {
+          if (Fs.statSync(at).uid === 0) Fs.chmodSync(at, 0o755)
+        }
+        const socket = place.files("daemon")[0] ?? ""
+        const directory = Path.join(place.home, ".synapse/run/daemon")
+        const script = `
+          const fs = require("node:fs")
+          const codes = [() => fs.readdirSync("."), () => fs.readFileSync(${JSON.stringify(socket)})].map((run) => {
+            try { run(); return "done" } catch ({ code }) { return code }
+          })
+          require("node:net").connect("./${socket}")
+            .on("connect", () => console.log("in"))
+            .on("error", ({ code }) => console.log([...codes, code].join()))`
+        const { stderr, stdout } = ChildProcess.spawnSync(
+          process.execPath,
+          [
+            "-e",
+            `process.chdir(${JSON.stringify(directory)}); process.setgroups([]); process.setgid(65534); process.setuid(65534); ${script}`
+          ],
+          { encoding: "utf8" }
+        )
+        assert.strictEqual(stdout, "EACCES,EACCES,EACCES\n", stderr)
+      })
+    )
+  })
+}
