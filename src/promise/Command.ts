@@ -1,7 +1,5 @@
 /** Commands that a program defines with promises. */
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import * as CommandName from "../command/CommandName.js"
 import * as Fields from "./Fields.js"
 
 /**
@@ -64,18 +62,9 @@ export type CommandSignal = typeof globalThis extends { readonly AbortSignal: { 
   ? A
   : never
 
-export const schema = Schema.Struct({
-  name: Schema.String.pipe(Schema.filter((name) => /^[A-Za-z_][\w-]*$/.test(name)))
-    .annotations(Fields.must("one word of letters, digits, - and _, such as weather"))
-    .pipe(Schema.filter((name) => Fields.refusal(CommandName.problemOf(name)))),
-  summary: Fields.text,
-  usage: Fields.text,
-  run: Fields.callback
-}).annotations(Fields.must("an object", false))
-
 /** Returns what is wrong with a command; undefined where it is valid. */
 export const problemOf = (command: unknown): string | undefined => {
-  const problem = Fields.problemOf("field", command, schema)
+  const problem = Fields.problemOf("field", command, Fields.command)
   return problem === undefined || !Predicate.hasProperty(command, "name")
     ? problem
     : `the command ${JSON.stringify(command.name)}: ${problem}`

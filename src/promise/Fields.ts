@@ -3,6 +3,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as CommandName from "../command/CommandName.js"
 import * as JsonText from "../domain/JsonText.js"
 
 /** Tests whether a value is an object and not an array. */
@@ -52,6 +53,16 @@ export const optional = (fields: Readonly<Record<string, Schema.Schema.AnyNoCont
       Object.entries(fields).map(([name, field]) => [name, Schema.optionalWith(field, { exact: true })])
     )
   ).annotations(must("an object", false))
+
+/** Accepts a command that a program defines. */
+export const command = Schema.Struct({
+  name: Schema.String.pipe(Schema.filter((name) => /^[A-Za-z_][\w-]*$/.test(name)))
+    .annotations(must("one word of letters, digits, - and _, such as weather"))
+    .pipe(Schema.filter((name) => refusal(CommandName.problemOf(name)))),
+  summary: text,
+  usage: text,
+  run: callback
+}).annotations(must("an object", false))
 
 /** Leaves out the fields of an object that are undefined, which count as missing. */
 export const withoutUndefined = (given: unknown): unknown =>

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
-import * as Command from "./Command.js"
+import type * as Command from "./Command.js"
 import * as Fields from "./Fields.js"
 
 /**
@@ -133,7 +133,7 @@ const fields = {
   keepOutputFiles: Fields.boolean,
   onPermission: Fields.callback,
   describeExtensions: Fields.boolean,
-  commands: Schema.Array(Command.schema).annotations(Fields.must("a list of commands", false))
+  commands: Schema.Array(Fields.command).annotations(Fields.must("a list of commands", false))
 }
 
 const isOn = Schema.Boolean.annotations(Fields.must("true, false, or an object"))
