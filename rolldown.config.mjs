@@ -52,7 +52,8 @@ const starters = () => ({
 /**
  * Takes out what the bundler does for modules that nobody uses so: a copy of each of node's modules with a getter for every name,
  * which loads what node keeps for later (`fs.promises`) and is one call more for each use; and a getter for each export of a chunk,
- * where a value that is never assigned again does. The chunk `later` is loaded by its first use.
+ * where a value that is never assigned again does. The chunk `later` is loaded by its first use, as those of node's modules
+ * are that a plain start does without.
  *
  * @returns {import("rolldown").Plugin}
  */
@@ -65,6 +66,8 @@ const plainLinks = () => ({
     return code
       .replaceAll(/(?<=\brequire_later = )(?=require\()/g, "() => ")
       .replaceAll(/\brequire_later\./g, "(require_later()).")
+      .replaceAll(/^(?:let|const) (node_(?:dns|http|timers_promises)) = (?=require\()/gm, "const $1 = () => ")
+      .replaceAll(/\b(node_(?:dns|http|timers_promises))\./g, "$1().")
       .replaceAll(/^(node_\w+) = require_rolldown_runtime\.\w+\(\1, 1\);\n/gm, (all, name) =>
         code.includes(`${name}.default`) ? all : ""
       )
@@ -119,7 +122,7 @@ const options = /** @satisfies {import("rolldown").InputOptions} */ ({
 
 /** What a start seldom uses, with what only these need: what reads and writes the texts of others by their schemas. */
 const seldom =
-  /\/(?:effect\/dist\/esm\/(?:Schema|Stream|Sink|Channel|PubSub|internal\/(?:stream|groupBy|mailbox|channel|sink|take|pubsub\w*)|internal\/(?:channel|stream)\/\w+)|jsonc-parser\/lib\/esm\/main|@effect\/platform\/dist\/esm\/Error)\.js$|\/src\/(?:domain\/(?:CommandError|DuplicateName|ErrorFields|JsonText)|sandbox\/config\/(?:SandboxFile|AtomicFile|SandboxConfigError)|sandbox\/denial\/(?:Attribution|Explanation|NpmCi|internal\/\w+)|bridge\/internal\/(?:BridgeCall|StubDialog)|sandbox\/policy\/(?:GitConfig|SubPolicy)|sandbox\/platform\/(?:LoginShell|linux\/check\/Doctor))\.ts$/
+  /\/(?:effect\/dist\/esm\/(?:Schema|Stream|Sink|Channel|Take|Mailbox|GroupBy|internal\/(?:stream|groupBy|mailbox|channel|sink|take)|internal\/(?:channel|stream)\/\w+)|jsonc-parser\/lib\/esm\/main|@effect\/platform\/dist\/esm\/Error)\.js$|\/src\/(?:domain\/(?:CommandError|DuplicateName|ErrorFields|JsonText)|sandbox\/config\/(?:SandboxFile|AtomicFile|SandboxConfigError)|sandbox\/denial\/(?:Attribution|Explanation|NpmCi|internal\/\w+)|bridge\/internal\/(?:BridgeCall|StubDialog)|sandbox\/policy\/(?:GitConfig|SubPolicy)|sandbox\/platform\/(?:LoginShell|linux\/check\/Doctor))\.ts$/
 
 /**
  * Finds the modules that every start of the program loads, but for the entry, in two parts: one chunk takes half the time of many,

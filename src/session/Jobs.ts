@@ -214,7 +214,10 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
         log.markRead(from)
         return text
       }),
-    changes: Stream.fromPubSub(changes),
+    // Streams are loaded by their first use.
+    get changes() {
+      return Stream.fromPubSub(changes)
+    },
     takeNews: () => table.takeNews()
   })
 })
