@@ -18,6 +18,17 @@ const all = (cases: ReadonlyArray<readonly [string, unknown, string]>) => {
   for (const [name, params, right] of cases) assert.strictEqual(advise(name, params), right)
 }
 
+describe("a tool of another name that runs a command line", () => {
+  it("is answered with that command line; another tool is not", () => {
+    all([
+      ["run_in_shell", { command: "ls -l" }, "ls -l"],
+      ["exec", { cmd: ["echo", "a b"] }, "echo 'a b'"]
+    ])
+    assert.strictEqual(advise("database", { command: "start" }), undefined)
+    assert.strictEqual(advise("run_tests", { suite: "unit" }), undefined)
+  })
+})
+
 describe("the command for another agent's tool", () => {
   it("reads files, whose lines others count from 1", () => {
     all([

@@ -93,9 +93,9 @@ export const help = `TodoWrite - replace the list of tasks
 ${usageText}
 ARGUMENTS
   <json>        {"todos":[<task>, ...]}: the whole list, in its order. What is not in it is gone.
-  <task>        {"content":"...","activeForm":"...","status":"..."}: these three keys, all of them, and no others.
+  <task>        {"content":"...","activeForm":"...","status":"..."}: these three keys, and no others.
     content     What is to be done: "Run the tests".
-    activeForm  The same while it is being done: "Running the tests".
+    activeForm  The same while it is being done: "Running the tests"; the content where it is left out.
     status      pending, in_progress or completed.
 
 OPTIONS
@@ -178,13 +178,22 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
   )
 })
 
-/** Takes a list that stands alone, and one in a string of JSON, for what they are meant as. */
+/**
+ * Takes a list that stands alone, and one in a string of JSON, for what they are meant as. The content of a task is also
+ * its `activeForm` if it has none.
+ */
 const meant = (value: unknown): unknown => {
-  if (Array.isArray(value)) return { todos: value }
-  if (!Predicate.hasProperty(value, "todos") || !Predicate.isString(value.todos)) return value
-  const list = Option.getOrUndefined(Either.getRight(JsonText.parse(value.todos)))
-  return Array.isArray(list) ? { ...value, todos: list } : value
+  if (Array.isArray(value)) return { todos: value.map(named) }
+  if (!Predicate.hasProperty(value, "todos")) return value
+  const { todos } = value
+  const list = Predicate.isString(todos) ? Option.getOrUndefined(Either.getRight(JsonText.parse(todos))) : todos
+  return Array.isArray(list) ? { ...value, todos: list.map(named) } : value
 }
+
+const named = (todo: unknown): unknown =>
+  Predicate.isReadonlyRecord(todo) && /\S/.test(String(todo["content"] ?? "")) && !("activeForm" in todo)
+    ? { ...todo, activeForm: todo["content"] }
+    : todo
 
 /** Tests whether a word came whole: without quotes around it, bash takes the double quotes away. */
 const isQuoted = (text: string): boolean => /^\s*[{[][\s\S]*"[\s\S]*[}\]]\s*$/.test(text)

@@ -307,6 +307,9 @@ const mcp = (command: string, { params }: Given): string => {
   return json === "{}" ? command : `${command} --json ${isShown(json) ? Quote.word(json) : "'{…}'"}`
 }
 
+/** Matches names that tools which run a command line have. */
+const shellLike = /shell|bash|terminal|command|(?:^|_)(?:run|exec|execute)(?:_|$)/i
+
 /**
  * Returns the advice that takes the place of a call of another agent's tool; undefined for an unknown tool.
  *
@@ -315,7 +318,8 @@ const mcp = (command: string, { params }: Given): string => {
 export const advise = (name: string, params: unknown, here: Here): Advice.Advice | undefined => {
   const given = new Given(params)
   const tool = here.offers("mcp:") ? mcpNameOf(name) : undefined
-  const found = tool === undefined ? rowOf(name)?.command(given, here) : mcp(tool, given)
+  const template = rowOf(name)?.command ?? (shellLike.test(name) ? shell : undefined)
+  const found = tool === undefined ? template?.(given, here) : mcp(tool, given)
   return typeof found === "string" ? [Advice.run(found)] : found
 }
 
