@@ -173,11 +173,6 @@ export class Job {
     this.look()
   }
 
-  /** Ends the wait for an exit code that nobody tells. */
-  giveUp(): void {
-    if (this.state === "ending") this.learn(undefined)
-  }
-
   /** Notes that it was ended together with its shell. */
   lose(): void {
     if (!this.isRunning) return
@@ -194,7 +189,7 @@ export class Job {
   get status(): JobStatus {
     const { exitCode, id, log, name, since, state } = this
     const code = exitCode === undefined || this.isRunning ? {} : { exitCode }
-    return { id, name, state: state === "ending" ? "running" : state, ...code, since, ...log.rest }
+    return { id, name, state: state === "ending" ? "ended" : state, ...code, since, ...log.rest }
   }
 }
 

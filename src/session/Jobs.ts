@@ -134,20 +134,14 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     })
   const pause = Effect.sleep(waitEvery)
 
-  /** Looks at a job until it has ended; its exit code is not known where its shell is busy for long. */
+  /** Tests whether a job has ended; waits a moment for its exit code, which a shell that is busy tells later. */
   const settle = (job: Job): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       job.look()
       if (job.state !== "ending") return Effect.succeed(!job.isRunning)
       table.ask()
       const told = Effect.repeat(pause, { until: () => job.state !== "ending" })
-      return Effect.as(
-        Effect.zipRight(
-          Effect.timeoutOption(told, patience),
-          Effect.sync(() => job.giveUp())
-        ),
-        true
-      )
+      return Effect.as(Effect.timeoutOption(told, patience), true)
     })
 
   const conditionOf = (job: Job, { find: search, idle, port }: WaitOptions): Omit<Waited, "job"> | undefined => {

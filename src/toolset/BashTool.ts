@@ -295,5 +295,4 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
 }
 
 /** Tells how to go on where the tool's own time limit ended a command. */
-const longer =
-  "To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give run_in_background=true."
+const longer = "To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give yield=<ms>."

@@ -216,7 +216,7 @@ describe("BashTool", () => {
       const { extras, output } = yield* handle({ command: "slow" })
       assert.strictEqual(
         output,
-        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give run_in_background=true."
+        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give yield=<ms>."
       )
       assert.strictEqual(extras.exitCode, 124)
     }).pipe(Effect.provide(Layer.fresh(layer)))
