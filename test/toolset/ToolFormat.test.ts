@@ -42,18 +42,23 @@ describe("ToolFormat", () => {
             },
             restart: {
               type: ["boolean", "null"],
-              description: "Start a new shell first: its directory, variables and background jobs are gone then."
+              description: "Start a new shell first: its directory, variables and jobs are gone then."
             },
             timeout: {
               type: ["integer", "null"],
               description: "Milliseconds after which the command is ended. (at least 1, at most 2147483647)"
+            },
+            yield: {
+              type: ["integer", "null"],
+              description:
+                "Milliseconds after which the result is given though the program at the end still runs; it goes on as a job. (at least 0, at most 2147483647)"
             },
             description: {
               type: ["string", "null"],
               description: "What the command is for, in a few words, for those who watch."
             }
           },
-          required: ["command", "restart", "timeout", "description"],
+          required: ["command", "restart", "timeout", "yield", "description"],
           additionalProperties: false
         },
         strict: true
