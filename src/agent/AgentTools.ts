@@ -115,7 +115,7 @@ export const make = (
       const environment = { ...session.environment, ...(temporary === undefined ? {} : { TMPDIR: temporary.path }) }
       const built = yield* Layer.build(
         app({
-          session: { ...session, cwd: start, environment },
+          session: { ...session, cwd: start, environment, terminal: undefined },
           // What enables a sandbox is decided already; it must not be asked again.
           sandbox: { ...sandbox, enabled: policy !== undefined },
           policy: inForce === undefined || policy === undefined ? undefined : { ...inForce, policy },

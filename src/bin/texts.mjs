@@ -3,7 +3,11 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 const root = path.resolve(import.meta.dirname, "..")
-const modules = { "bridge/internal": "BashText.ts", "session/internal": "SupervisorText.ts" }
+const modules = {
+  "bridge/internal": "BashText.ts",
+  "cli/shell": "EntryText.ts",
+  "session/internal": "SupervisorText.ts"
+}
 
 for (const [room, module] of Object.entries(modules)) {
   const directory = path.join(root, room)

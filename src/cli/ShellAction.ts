@@ -1,77 +1,31 @@
-/** Runs `synapse shell`: the prompt comes at once, and the app is made behind it. */
+/** Runs `synapse shell`. */
+import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Scope from "effect/Scope"
-import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Setting from "../domain/Setting.js"
-import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import { layerNone, type Permission } from "../sandbox/permission/Permission.js"
+import { layerNone } from "../sandbox/permission/Permission.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
-import { SandboxManager } from "../sandbox/SandboxManager.js"
+import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
 import * as WordWrap from "../terminal/Columns.js"
 import * as History from "../terminal/History.js"
 import * as Keyboard from "../terminal/Keyboard.js"
-import * as LineEditor from "../terminal/LineEditor.js"
-import * as OpenText from "../terminal/OpenText.js"
 import * as Terminal from "../terminal/Terminal.js"
 import * as TerminalRenderer from "../terminal/TerminalRenderer.js"
 import { App, end, type Invocation, print } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { tellOfNetwork } from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
+import { EntryReader } from "./shell/EntryReader.js"
 import * as Interruption from "./shell/Interruption.js"
-import * as Resizing from "./shell/Resizing.js"
-import type * as ShellApp from "./shell/ShellApp.js"
-import * as ShellCompletion from "./shell/ShellCompletion.js"
+import { PersonTerminal } from "./shell/PersonTerminal.js"
 import * as ShellLoop from "./shell/ShellLoop.js"
 import { ShownTasks } from "./shell/ShownTasks.js"
-import { TerminalHint } from "./shell/TerminalHint.js"
-
-/** Tests whether a sandbox is wanted, before the app is there that decides it. */
-const isWanted = (given: SessionOptions.Given) =>
-  given.noSandbox
-    ? Effect.succeed(false)
-    : Effect.map(SandboxConfig.SandboxConfig, ({ peek }) =>
-        Either.match(peek(), { onLeft: () => true, onRight: ({ enabled }) => enabled })
-      )
-
-/** Makes the app, and starts its shell, in the background. A wrong setting ends the whole program. */
-const behind = (given: SessionOptions.Given, directory: string, permission: Layer.Layer<Permission>) =>
-  Effect.gen(function* () {
-    const terminal = yield* Terminal.Terminal
-    const app = yield* App
-    const scope = yield* Effect.scope
-    const settings = SessionOptions.toSettings({ ...given, cwd: Option.some(directory) })
-    // What it does keeps the prompt from being drawn.
-    const made = Effect.gen(function* () {
-      yield* Effect.sleep(afterPrompt)
-      const services = yield* Layer.buildWithScope(app.layer(...settings, permission), scope)
-      // No other command has this name.
-      yield* Effect.orDie(Context.get(services, CommandRegistry).add(Resizing.make(terminal)))
-      return services
-    })
-    const fiber = yield* Effect.forkIn(Scope.extend(made, scope), scope)
-    const warmed = Effect.flatMap(Fiber.join(fiber), (services) =>
-      // Where no sandbox can be made, the first command says so.
-      Effect.ignore(
-        Effect.flatMap(Context.get(services, SandboxManager).getSandbox(directory), ({ execute }) => execute(":"))
-      )
-    )
-    yield* Effect.forkIn(Effect.ignore(warmed), scope)
-    return { services: Effect.orDie(Fiber.join(fiber)), failing: Effect.zipRight(Fiber.join(fiber), Effect.never) }
-  })
-
-/** Milliseconds that the prompt has the program for itself. */
-const afterPrompt = 10
 
 const run = (given: SessionOptions.Given) =>
   Effect.gen(function* () {
@@ -85,50 +39,86 @@ const run = (given: SessionOptions.Given) =>
     })
     yield* tellOfNetwork(given.allowNetwork)
     const interruption = Interruption.make(keyboard)
+    const reader = new EntryReader(yield* History.History)
+    const runtime = yield* Effect.runtime<never>()
+    const definitions = () => reader.definitions()
+    const screen = new PersonTerminal({ terminal, keyboard, renderer, interruption, runtime, definitions })
+    let isWhole = false
+    const whole = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      renderer.suspended(
+        Effect.acquireUseRelease(
+          Effect.sync(() => {
+            isWhole = true
+          }),
+          () => effect,
+          () =>
+            Effect.sync(() => {
+              isWhole = false
+            })
+        )
+      )
+    /** Gives the terminal to a question of the program, and has what is on the screen drawn anew. */
+    const asked = <A>(question: Effect.Effect<A>, otherwise: A) => {
+      const free = keyboard.released(interruption.bySignal(question))
+      return Effect.ensuring(
+        interruption.whileRunning(isWhole ? free : renderer.suspended(free), otherwise),
+        Effect.sync(() => screen.session.redraw())
+      )
+    }
+    const wrap = (question: string) => WordWrap.wrap(question, terminal.size().columns)
     const permission = Option.contains(given.ask, "never")
       ? layerNone
-      : PermissionPrompt.layerWithin({
-          wrap: (question) => WordWrap.wrap(question, terminal.size().columns),
-          hold: (question) =>
-            interruption.whileRunning(renderer.suspended(keyboard.released(interruption.bySignal(question))), "deny")
-        })
-    const { failing, services } = yield* behind(given, directory, permission)
-    const app: ShellApp.ShellApp = {
-      terminal,
-      keyboard,
-      renderer,
-      services,
-      directory,
-      home: userHome,
-      tasks: new ShownTasks(renderer),
-      terminalHint: new TerminalHint(),
-      timeout: Option.getOrUndefined(given.timeout)
-    }
-    const editor = yield* LineEditor.make({ complete: ShellCompletion.make(app), isOpen: OpenText.isOpen })
-    const isConfined = yield* isWanted(given)
-    return yield* Effect.raceFirst(ShellLoop.run({ app, editor, interruption, isConfined }), failing)
+      : PermissionPrompt.layerWithin({ wrap, hold: (question) => asked(question, "deny") })
+    const [session, sandbox] = SessionOptions.toSettings({ ...given, cwd: Option.some(directory) })
+    const app = yield* App
+    const services = yield* Layer.build(app.layer({ ...session, terminal: screen.session }, sandbox, permission))
+    const loop = ShellLoop.run(
+      {
+        terminal,
+        renderer,
+        interruption,
+        screen,
+        services,
+        directory,
+        home: userHome,
+        tasks: new ShownTasks(renderer),
+        timeout: Option.getOrUndefined(given.timeout),
+        whole,
+        confirm: (question) =>
+          Effect.map(asked(TerminalQuestion.ask(wrap(`${question} [y/N] `)), Option.none()), (line) =>
+            Option.exists(line, (text) => /^y(?:es)?$/i.test(text.trim()))
+          )
+      },
+      reader
+    )
+    return yield* Effect.raceFirst(loop, Effect.as(keyboard.ended, ExitCode.failure))
   })
 
-const layerTerminal = Layer.mergeAll(Keyboard.layerNode, TerminalRenderer.layerFromEnv).pipe(
-  Layer.provideMerge(Terminal.layerNode("stdout"))
+const layerTerminal = TerminalRenderer.layerFromEnv.pipe(
+  Layer.provideMerge(Terminal.layerNode("stdout")),
+  Layer.merge(Keyboard.layerNode)
 )
 
 const layerHistory = Layer.unwrapEffect(
   Effect.map(SandboxSettings.SandboxSettings, ({ home }) => History.layer(Path.join(home, "history")))
 )
 
-const layer = Layer.mergeAll(layerTerminal, layerHistory, SandboxConfig.layer).pipe(
-  Layer.provide(NodeFileSystem.layer),
-  Layer.provideMerge(SandboxSettings.layerFromEnv())
-)
+const layer = Layer.mergeAll(layerTerminal, layerHistory).pipe(Layer.provideMerge(SandboxSettings.layerFromEnv()))
 
 /** Runs the shell, and sets the program's exit code to that of its last command. */
 export const shell = (given: SessionOptions.Given): Effect.Effect<void, ConfigError, App | Invocation | Stdio> =>
-  end<ConfigError, App | Stdio>(isTerminal() ? Effect.scoped(Effect.provide(run(given), layer)) : refused)
+  end<ConfigError, App | Stdio>(
+    Effect.flatMap(hasScript, (hasScript): Effect.Effect<number, ConfigError, App | Stdio> => {
+      if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
+        return refused("a terminal. For commands without one: synapse exec '<command>'", ExitCode.wrongUsage)
+      return hasScript
+        ? Effect.scoped(Effect.provide(run(given), layer))
+        : refused("the program script, of util-linux, which makes its terminal", ExitCode.failure)
+    })
+  )
 
-const isTerminal = () => process.stdin.isTTY === true && process.stdout.isTTY === true
-
-const refused = Effect.as(
-  print("stderr", "synapse: shell needs a terminal. For commands without one: synapse exec '<command>'"),
-  ExitCode.wrongUsage
+const hasScript = Effect.map(Config.withDefault(Config.string("PATH"), ""), (path) =>
+  path.split(Path.delimiter).some((place) => Fs.existsSync(Path.join(place, "script")))
 )
+
+const refused = (what: string, code: number) => Effect.as(print("stderr", `synapse: shell needs ${what}`), code)

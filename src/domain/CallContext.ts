@@ -30,6 +30,12 @@ export interface CallContext {
    */
   readonly stdin: Read | undefined
   /**
+   * The use that a command makes of the session's terminal, where it has one: it runs on it, or reads an entry from it.
+   *
+   * @internal
+   */
+  readonly terminal: "command" | "entry" | undefined
+  /**
    * The timeout of calls that name none, in milliseconds, also of those that Synapse answers itself, which otherwise
    * have none.
    */
@@ -55,6 +61,7 @@ export const current: FiberRef.FiberRef<CallContext> = GlobalValue.globalValue("
   FiberRef.unsafeMake<CallContext>({
     input: undefined,
     stdin: undefined,
+    terminal: undefined,
     timeout: undefined,
     audience: Advice.model,
     within: undefined

@@ -284,11 +284,21 @@ export const make = (
       execute: (text, options) =>
         refusalOf(text) ??
         Effect.withFiberRuntime<CommandResult, ExecutionFailed>((fiber) => {
-          const { input, stdin, within } = fiber.getFiberRef(CallContext.current)
+          const { input, stdin, terminal, within } = fiber.getFiberRef(CallContext.current)
           const listener = fiber.getFiberRef(CommandListener.current)
           if (within === bridge) return Nesting.busy()
           const timeout = Math.min(options?.timeout ?? settings.timeout, Timeout.longest)
-          const queued = { text, timeout, listener, input, stdin, observer: options?.observer, yield: options?.yield }
+          const queued = {
+            text,
+            timeout,
+            listener,
+            input,
+            stdin,
+            terminal: settings.terminal === undefined ? undefined : terminal,
+            observer: options?.observer,
+            // Two shells can't share the terminal.
+            yield: settings.terminal === undefined ? options?.yield : undefined
+          }
           return Span.inFiber(fiber, "BashSession.execute", dispatch.run(queued))
         }),
       restart: lifecycle.restart,

@@ -9,6 +9,7 @@ import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { Outcome } from "./internal/CommandRun.js"
 import type { CallEnding } from "./ShellBridge.js"
+import type { Use } from "./ShellTerminal.js"
 
 /** Hears of every command of a session. */
 export interface Observer {
@@ -31,6 +32,8 @@ export interface QueuedCommand {
   readonly input: CommandInput | undefined
   /** The standard input of the command itself; where undefined, it is empty. */
   readonly stdin?: Read | undefined
+  /** The use that it makes of the session's terminal; undefined for none. */
+  readonly terminal?: Use | undefined
   readonly observer?: Observer | undefined
   /** Milliseconds after which its last program goes on as a job; undefined where the caller waits for it. */
   readonly yield?: number | undefined

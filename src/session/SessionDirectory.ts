@@ -11,6 +11,7 @@ import * as SupervisorText from "./internal/SupervisorText.js"
 import { OutputFiles } from "./OutputFiles.js"
 import * as PrivateDirectory from "./PrivateDirectory.js"
 import * as SessionSettings from "./SessionSettings.js"
+import type { ShellTerminal } from "./ShellTerminal.js"
 
 const newline = 10
 
@@ -155,6 +156,10 @@ export class SessionDirectory {
   readonly definitions: string
   /** The file that the supervisor runs, and reads at its start. */
   readonly supervisor: string
+  /** The terminal that its shells have; undefined where they have none. */
+  readonly terminal: ShellTerminal | undefined
+  /** The descriptors of a shell's parent that are the shell's own standard streams. */
+  readonly streams: Readonly<Record<"input" | "output", string>>
   /** The mark of the first command of the shell that starts next, or was started last. */
   firstMark = ""
   private readonly commandFile: CommandFile
@@ -172,10 +177,15 @@ export class SessionDirectory {
     readonly sessionId: string,
     {
       outputFileLimit,
-      privateDirectories
-    }: Pick<SessionSettings.Settings, "outputFileLimit" | "privateDirectories"> = SessionSettings.defaults
+      privateDirectories,
+      terminal
+    }: Pick<SessionSettings.Settings, "outputFileLimit" | "privateDirectories" | "terminal"> = SessionSettings.defaults
   ) {
     this.path = PrivateDirectory.make(privateDirectories)
+    this.terminal = terminal
+    // With a terminal, the parent is `script`.
+    const [input, output] = terminal === undefined ? [0, 1] : [5, 6]
+    this.streams = { input: `/proc/$PPID/fd/${input}`, output: `/proc/$PPID/fd/${output}` }
     this.output = new OutputFiles(this.path, Fs.statSync(this.path).ino, 2 * outputFileLimit)
     this.command = Path.join(this.path, "command")
     this.state = Path.join(this.path, "state")

@@ -12,6 +12,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as KeptOutput from "../domain/KeptOutput.js"
 import * as Setting from "../domain/Setting.js"
+import type { ShellTerminal } from "./ShellTerminal.js"
 
 /**
  * The settings of a session: how it starts its shells, and the limits on a command's time and output.
@@ -46,6 +47,12 @@ export interface Settings {
   readonly keepOutputFiles: boolean
   /** The places for private directories, in order; `PrivateDirectory.places` where undefined. */
   readonly privateDirectories: ReadonlyArray<string> | undefined
+  /**
+   * The terminal that its shells have; none where undefined.
+   *
+   * @internal
+   */
+  readonly terminal?: ShellTerminal | undefined
 }
 
 /**

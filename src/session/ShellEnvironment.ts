@@ -3,6 +3,8 @@
  * protocol, and with those that keep tools from asking a person who is not there.
  */
 
+import * as Quote from "../bash/Quote.js"
+
 /** Variables that bash reads at its start, or that make it write or end by itself. */
 const dropped = [
   "BASH_ENV",
@@ -17,7 +19,7 @@ const dropped = [
 ]
 
 /** Values that keep tools from prompting, paging and opening editors. */
-export const unattended: Readonly<Record<string, string>> = {
+const unattended: Readonly<Record<string, string>> = {
   DEBIAN_FRONTEND: "noninteractive",
   GCM_INTERACTIVE: "never",
   GIT_EDITOR: "true",
@@ -66,3 +68,17 @@ export const make = (
   }
   return { ...environment, ...unattended, ...extra, [sessionVariable]: sessionId }
 }
+
+/**
+ * Makes the text which gives each of these variables the person's own value, for a command on the person's terminal, or
+ * takes it back. What a command has set since stays.
+ */
+export const switching = (isPersons: boolean): string =>
+  Object.entries({ ...unattended, COLORTERM: undefined })
+    .flatMap(([name, ours]) => {
+      if (name === "HISTFILE") return []
+      const [before, after] = isPersons ? [ours, process.env[name]] : [process.env[name], ours]
+      const set = after === undefined ? `\\builtin unset -v ${name}` : `\\builtin export ${name}=${Quote.word(after)}`
+      return [`if \\builtin [ "\${${name}-unset}" = ${Quote.word(before ?? "unset")} ]; then ${set}; fi`]
+    })
+    .join(";")

@@ -45,7 +45,7 @@ export const wrapColumns = (text: string, columns: number): ReadonlyArray<string
 }
 
 /** Counts the rows of characters with these widths. A wide character is never split across two rows. */
-export const rowsOfWidths = (widths: Iterable<number>, columns: number): number => {
+const rowsOfWidths = (widths: Iterable<number>, columns: number): number => {
   let rows = 1
   let column = 0
   for (const width of widths) {

@@ -34,7 +34,8 @@ export const fromText = (text: string): ReadonlyArray<string> => {
   return commands
 }
 
-export const mostEntries = 10_000
+/** The most commands that a shell is given. */
+export const mostEntries = 500
 /** A larger file is shortened when a shell starts. */
 const mostBytes = 1024 * 1024
 
@@ -65,31 +66,35 @@ const withFile = <A>(path: string, flags: number, use: (fd: number, stats: Fs.St
   }
 }
 
-/** Reads the last commands of an open file. */
-const readEnd = (fd: number, { size }: Fs.Stats) => {
-  const from = Math.max(size - mostBytes, 0)
-  const text = RegularFile.readAt(fd, from, size - from).toString()
-  // The first line may be incomplete.
-  return fromText(from === 0 ? text : text.slice(text.indexOf("\n") + 1))
-}
-
 /** Opens or makes the file, reads its commands, and shortens it if it has grown too long. */
 const open = (path: string): { readonly entries: ReadonlyArray<string>; readonly flaw?: string } => {
   try {
     Directories.make(Path.dirname(path))
     // For writing too, so that a problem is reported at once.
     withFile(path, O_WRONLY | O_APPEND | O_CREAT, () => {})
-    return withFile(path, O_RDONLY, (fd, stats) => {
-      const all = readEnd(fd, stats)
-      const entries = all.slice(-mostEntries)
-      const hasTorn = stats.size > 0 && RegularFile.readAt(fd, stats.size - 1, 1)[0] !== 10
-      // End a line that a crash cut off.
-      if (hasTorn) withFile(path, O_WRONLY | O_APPEND, (out) => Fs.writeSync(out, "\n"))
-      if (stats.size > mostBytes || all.length > mostEntries) shorten(path, fd, stats)
-      return { entries }
+    const { isWhole, text } = withFile(path, O_RDONLY, (fd, { size }) => {
+      const from = Math.max(size - mostBytes, 0)
+      return { isWhole: from === 0, text: RegularFile.readAt(fd, from, size - from).toString() }
     })
+    // The first line may be incomplete.
+    const known = isWhole ? text : text.slice(text.indexOf("\n") + 1)
+    if (!isWhole) replace(path, known.slice(known.indexOf("\n", known.length / 2) + 1))
+    // End a line that a crash cut off.
+    if (text !== "" && !text.endsWith("\n")) withFile(path, O_WRONLY | O_APPEND, (out) => Fs.writeSync(out, "\n"))
+    return { entries: fromText(known).slice(-mostEntries) }
   } catch (error) {
     return { entries: [], flaw: problem(path, error) }
+  }
+}
+
+/** Puts another text in the place of the file. */
+const replace = (path: string, text: string): void => {
+  const fresh = `${path}.${Crypto.randomUUID()}`
+  try {
+    withFile(fresh, O_WRONLY | O_CREAT | O_EXCL, (out) => Fs.writeFileSync(out, text))
+    Fs.renameSync(fresh, path)
+  } finally {
+    Fs.rmSync(fresh, { force: true })
   }
 }
 
@@ -109,36 +114,6 @@ const appendHistoryFile = (path: string, command: string): string | undefined =>
   } catch (error) {
     return problem(path, error)
   }
-}
-
-/** Replaces the file by its last half. Lines that others append meanwhile are carried over. */
-const shorten = (path: string, fd: number, stats: Fs.Stats): void => {
-  try {
-    // Another shell may have done it already.
-    if (Fs.lstatSync(path).ino !== stats.ino) return
-    const { size } = Fs.fstatSync(fd)
-    const from = Math.max(size - mostBytes, 0)
-    const commands = fromText(RegularFile.readAt(fd, from, size - from).toString()).slice(-mostEntries / 2)
-    const lines = commands.map((command) => toLine(command) ?? "")
-    const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
-    for (let left = bytes; left > mostBytes / 2; ) left -= Buffer.byteLength(lines.shift() ?? "")
-    const fresh = `${path}.${Crypto.randomUUID()}`
-    try {
-      withFile(fresh, O_WRONLY | O_CREAT | O_EXCL, (out) => Fs.writeFileSync(out, lines.join("")))
-      Fs.renameSync(fresh, path)
-    } finally {
-      Fs.rmSync(fresh, { force: true })
-    }
-    carryOver(path, fd, size)
-  } catch {
-    // It is shortened another time.
-  }
-}
-
-/** Appends what others have written to the old file since it was read. */
-const carryOver = (path: string, fd: number, size: number): void => {
-  const late = RegularFile.readAt(fd, size, mostBytes)
-  if (late.length > 0) withFile(path, O_WRONLY | O_APPEND, (out) => Fs.writeSync(out, late))
 }
 
 /** The commands that a person entered. Without a usable file they last until the program ends. */
@@ -178,9 +153,6 @@ const make = (kept: ReadonlyArray<string>, append: (text: string) => string | un
     })
   }
 }
-
-/** A history that ends with the program. */
-export const layerMemory: Layer.Layer<History> = Layer.sync(History, () => make([], () => undefined))
 
 /** A history in a file that several shells may share. A problem with the file is reported and does not fail. */
 export const layer = (path: string): Layer.Layer<History> =>

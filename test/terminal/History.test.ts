@@ -82,7 +82,7 @@ describe("History", () => {
       assert.strictEqual(entries.at(-1), "command number 59999")
       assert.isBelow(Fs.statSync(path).size, 600_000)
       const again = await shell(path, "ls")
-      assert.strictEqual(again.entries.length, History.mostEntries / 2 + 1)
+      assert.deepStrictEqual(again.entries.slice(-2), ["command number 59999", "ls"])
       assert.deepStrictEqual(Fs.readdirSync(directory), ["history"])
       assert.strictEqual(Fs.statSync(path).mode & 0o777, 0o600)
     }))

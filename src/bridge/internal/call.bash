@@ -27,7 +27,7 @@ if [[ ! $__synapse ]]; then
   \builtin exit 126
 fi
 {
-  if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then __synapse_input=none; else __synapse_input=some; fi
+  if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null || -t 0 ]]; then __synapse_input=none; else __synapse_input=some; fi
   # Output that goes into a pipe of the session's own is what the result shows; any other goes on.
   __synapse_output=away __synapse_pair=0
   while [[ -p @directory@/${__synapse_pair}o ]]; do

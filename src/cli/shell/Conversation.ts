@@ -92,9 +92,12 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
         onSubAgent: (event) => void Runtime.runFork(runtime)(tasks.take(event))
       }
       const history = session.transcript.context
+      let running = 0
       const shown = Stream.runForEach(loop.run({ prompt, model, toolset, commands, cwd, history }), (event) => {
         const told = toRunEvent(event)
         // Kept before it is told: what was told, a resumed run knows.
+        if (event._tag === "ToolStarted") app.screen.agentRuns(++running)
+        if (event._tag === "ToolEnded") app.screen.agentRuns(--running)
         return Effect.zipRight(recorder.take(event), told === undefined ? Effect.void : renderer.take(told))
       })
       yield* Effect.onInterrupt(CallContext.locally(shown, { listener }), () =>

@@ -9,23 +9,17 @@ import type { Keyboard } from "../../terminal/Keyboard.js"
 /** The way in which Ctrl-C came: the terminal itself shows `^C` for the signal, and nothing for the key. */
 export type Interrupted = "key" | "signal"
 
-/** The answer to Ctrl-Z, which stops nothing: commands run in a session of their own, which has no terminal. */
-export const unstopped = "synapse: Ctrl-Z stops nothing here: end it with Ctrl-C, or start it with &."
-
-/** Returns what ends the line on which Ctrl-C came by the key: a terminal that is not live has shown it already. */
-export const mark = (isLive: boolean): string => (isLive ? "^C" : "")
-
 /** Hears Ctrl-C, by the key or, while the terminal is in nobody's hands, by the signal. */
 export interface Interruption {
   /**
-   * Runs an effect; at the first Ctrl-C meanwhile, it runs `end`, and calls `stopped` at the first Ctrl-Z. Returns how
-   * Ctrl-C came; undefined where it did not.
+   * Runs an effect; at the first Ctrl-C meanwhile, it runs `end`. Returns how Ctrl-C came; undefined where it did not.
    */
   readonly during: <A>(
     effect: Effect.Effect<A>,
-    end: Effect.Effect<unknown>,
-    stopped: () => void
+    end: Effect.Effect<unknown>
   ) => Effect.Effect<readonly [A, Interrupted | undefined]>
+  /** Does what the key does, for whoever takes the keys. */
+  readonly press: () => void
   /**
    * Runs an effect, of whatever goes on in the background too, while something runs in the foreground: it is interrupted
    * when `during` ends, which waits for its end. Returns `otherwise` then, and where nothing runs.
@@ -52,18 +46,14 @@ export const make = (keyboard: Context.Tag.Service<Keyboard>): Interruption => {
       })
   )
   return {
-    during: (effect, end, stopped) =>
+    press: () => heard("key"),
+    during: (effect, end) =>
       Effect.scoped(
         Effect.gen(function* () {
           const pressed = yield* Deferred.make<Interrupted>()
           yield* running
           heard = (by) => Deferred.unsafeDone(pressed, Exit.succeed(by))
           yield* keyboard.onInterrupt(() => heard("key"))
-          let tell = stopped
-          yield* keyboard.onStop(() => {
-            tell()
-            tell = () => {}
-          })
           yield* Effect.forkScoped(Effect.zipRight(Deferred.await(pressed), end))
           const value = yield* effect
           heard = () => {}

@@ -62,10 +62,8 @@ const whereMissing = (path: string, cwd: string): string => {
 
 const isWide = (real: string, cwd: string): boolean => Fs.statSync(real).isDirectory() && Explanation.isWide(real, cwd)
 
-const allow = (app: ShellApp.ShellApp, rest: string) =>
+const allow = (app: ShellApp.ShellApp, written: string) =>
   Effect.gen(function* () {
-    const written = rest.replace(/^--yes(?:\s+|$)/, "")
-    const isSure = written !== rest
     const sandbox = yield* ShellApp.service(app, SandboxManager)
     if (written === "") return `Usage: ${OwnCommand.usage("allow")}`
     const cwd = yield* sandbox.cwd
@@ -87,16 +85,18 @@ const allow = (app: ShellApp.ShellApp, rest: string) =>
       return `${shown} can't be allowed: ${ForeignText.line(verdict.reason, 300)} (rule ${ForeignText.word(verdict.rule.pattern, 200)}).`
     const never = PathEntry.unwritable(real)
     if (never !== undefined) return `${shown} can't be allowed: ${never}.`
-    if (!isSure && isWide(real, inForce.policy.cwd))
-      return `${shown} holds much else, and commands could change all of it. To allow that: /allow --yes ${Quote.word(path)}`
-    yield* sandbox.allow(path)
     const what = Fs.statSync(real).isDirectory() ? `${shown} and everything in it` : shown
+    const wide = isWide(real, inForce.policy.cwd) ? " It holds much else." : ""
+    // What was entered came by the session's shell, where a command may have put it.
+    const isSure = yield* app.confirm(`Let commands write to ${what} until you leave?${wide}`)
+    if (!isSure) return "Nothing was allowed."
+    yield* sandbox.allow(path)
     return `Commands may write to ${what} until you leave. To allow it for good: synapse sandbox allow ${Quote.word(path)}`
   })
 
 /** Carries out a command. What fails is told in the text as well. */
 export const run = (
-  name: Exclude<OwnCommand.Name, "ask" | "exit" | "resume" | "tty">,
+  name: Exclude<OwnCommand.Name, "ask" | "exit" | "resume">,
   rest: string,
   app: ShellApp.ShellApp
 ): Effect.Effect<string> => {

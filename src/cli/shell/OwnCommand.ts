@@ -4,7 +4,6 @@
 const described = {
   ask: ["/ask <question>", "Ask the agent, which works in this session; short: ?<question>"],
   resume: ["/resume [id]", "Go on with an earlier session of the agent, or the newest here."],
-  tty: ["/tty <command>", "Run a program that needs the whole terminal (a REPL, a menu)."],
   allow: ["/allow <path>", "Let commands write to a path, until you leave."],
   policy: ["/policy", "Show what commands may read and write."],
   todo: ["/todo", "Show the list of tasks."],

@@ -4,31 +4,34 @@ import * as Effect from "effect/Effect"
 import type { CommandRegistry } from "../../command/CommandRegistry.js"
 import type { TodoStore } from "../../extension/TodoStore.js"
 import type { SandboxManager } from "../../sandbox/SandboxManager.js"
-import type { Keyboard } from "../../terminal/Keyboard.js"
 import type { Terminal } from "../../terminal/Terminal.js"
 import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
 import type { Toolset } from "../../toolset/Toolset.js"
+import type * as Interruption from "./Interruption.js"
+import type { PersonTerminal } from "./PersonTerminal.js"
 import type { ShownTasks } from "./ShownTasks.js"
-import type { TerminalHint } from "./TerminalHint.js"
 
 export type Services = CommandRegistry | SandboxManager | TodoStore | Toolset
 
 export interface ShellApp {
   readonly terminal: Context.Tag.Service<Terminal>
-  readonly keyboard: Context.Tag.Service<Keyboard>
   readonly renderer: Context.Tag.Service<TerminalRenderer>
+  readonly interruption: Interruption.Interruption
+  readonly screen: PersonTerminal
   readonly tasks: ShownTasks
-  /** Waits until the app is there. */
-  readonly services: Effect.Effect<Context.Context<Services>>
+  readonly services: Context.Context<Services>
   /** The directory that the session started in, whose sandbox it has. */
   readonly directory: string
   /** The person's home directory. */
   readonly home: string
-  readonly terminalHint: TerminalHint
   /** The most milliseconds of a command; undefined for no limit. */
   readonly timeout: number | undefined
+  /** Runs an effect that uses the whole terminal; questions are shown within it. */
+  readonly whole: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Asks the person by a question of the program's own; true for yes. */
+  readonly confirm: (question: string) => Effect.Effect<boolean>
 }
 
-/** Waits for the app, and returns one of its services. */
+/** Returns one of the app's services. */
 export const service = <Id extends Services, A>({ services }: ShellApp, tag: Context.Tag<Id, A>): Effect.Effect<A> =>
-  Effect.map(services, (context) => Context.get(context, tag))
+  Effect.sync(() => Context.get(services, tag))

@@ -9,6 +9,7 @@ import * as ProcessTable from "../ProcessTable.js"
 import type { QueuedCommand } from "../QueuedCommand.js"
 import type { Settings } from "../SessionSettings.js"
 import type { Surroundings } from "../ShellBridge.js"
+import * as ShellTerminal from "../ShellTerminal.js"
 import { CommandRun, type Outcome } from "./CommandRun.js"
 import * as FrameReader from "./FrameReader.js"
 import * as Interruption from "./Interruption.js"
@@ -192,6 +193,18 @@ const unsure =
 /** Code that bash gives a command which an interrupt has ended. */
 const interrupted = 130
 
+/** Returns what the shell must know before a command. What a person starts with `&` is bash's own job, on the terminal. */
+const beforeOf = (
+  { terminal, text }: QueuedCommand,
+  state: SessionState,
+  children: ReadonlyArray<number>,
+  yields: boolean
+): Protocol.Before => {
+  if (terminal === "entry") return Protocol.own
+  const before = state.takeBefore(text, children, yields)
+  return terminal === undefined ? before : { ...before, leaves: false }
+}
+
 /** The settings of a delivery, and the marks of its command and the next one. */
 interface DeliveryOptions {
   readonly jobs: JobTable
@@ -243,8 +256,11 @@ export class CommandDelivery implements ShellListener {
     this.pipes = pipes
     this.state = state
     this.jobs = jobs
-    this.before = state.takeBefore(queued.text, jobs.childrenOf(shell), yields)
+    const { terminal } = io.directory
+    this.before = beforeOf(queued, state, jobs.childrenOf(shell), yields)
     this.run = new CommandRun(queued, this, shell, io, pipes, settings, patience, jobs, this.before)
+    if (queued.terminal === "command" && terminal !== undefined)
+      terminal.capture = (chunk) => this.run.takeScreen(chunk)
     this.stdin = queued.stdin === undefined ? undefined : new CommandStdin(io.directory.stdin, queued.stdin)
   }
 
@@ -297,6 +313,7 @@ export class CommandDelivery implements ShellListener {
     if (frame === undefined) return
     // What is reported here comes after the command's own line, which has not run then, and never will.
     if (!run.begun) return this.giveBack({ _tag: "Unable", shell })
+    if (this.queued.terminal === "entry") return this.finish(frame.status)
     if (before.exits && frame.sure) state.learnExitTrap(this.io.takeState())
     state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
     if (frame.ended !== undefined) this.jobs.learn(shell, frame.ended)
@@ -314,15 +331,21 @@ export class CommandDelivery implements ShellListener {
   private deliver(): void {
     const { nonces, pipes, shell } = this
     const { directory } = this.io
-    const paths = this.stdin === undefined ? pipes.paths : { ...pipes.paths, stdin: directory.stdin }
+    const { device } = ShellTerminal
+    const paths =
+      this.queued.terminal === "command"
+        ? { stdout: device, stderr: device }
+        : this.stdin === undefined
+          ? pipes.paths
+          : { ...pipes.paths, stdin: directory.stdin }
     shell.hear(nonces.ended, this)
     shell.frames.expect(nonces.ended, nonces.begun)
-    shell.write(Protocol.run(directory, paths, nonces, this.before, this.nextMark))
+    shell.write(Protocol.run(directory, paths, nonces, this.before, this.nextMark, this.queued.terminal))
   }
 
   private get probe(): string {
     const left = this.before.closes ? Protocol.checkLeft(this.pipes.paths) : ""
-    return `${left}${Protocol.probe(this.nonces, this.nextMark)}`
+    return `${left}${Protocol.probe(this.nonces, this.nextMark, this.queued.terminal)}`
   }
 
   private leave(): void {
@@ -333,6 +356,7 @@ export class CommandDelivery implements ShellListener {
 
   private giveBack(fed: Fed): void {
     this.leave()
+    void this.shown()
     this.run.giveBack()
     this.done(fed)
   }
@@ -340,9 +364,18 @@ export class CommandDelivery implements ShellListener {
   private finish(status: number): void {
     this.leave()
     const missing = this.io.takeMissing()
-    void this.run.finish(status).then((outcome) => {
-      this.state.end(status, outcome.stderr.text)
+    void this.run.finish(status, this.shown()).then((outcome) => {
+      if (this.queued.terminal !== "entry") this.state.end(status, outcome.stderr.text)
       this.tell(outcome, missing)
+    })
+  }
+
+  /** Waits until the terminal has shown all of the command; undefined where it had none. */
+  private shown(): Promise<void> | undefined {
+    const { terminal } = this.io.directory
+    if (this.queued.terminal === undefined || terminal === undefined) return undefined
+    return terminal.settled(this.nonces.begun, !this.shell.alive).then(() => {
+      terminal.capture = undefined
     })
   }
 

@@ -401,11 +401,12 @@ export class CommandRun {
   }
 
   /** Collects the output of a command whose status is known. No signal is sent to it after this. */
-  async finish(status: number): Promise<Outcome> {
+  async finish(status: number, shown?: Promise<void>): Promise<Outcome> {
     let { deadline } = this
     this.deadline = undefined
     this.settle()
     this.recorder?.endReading()
+    if (shown !== undefined) await shown
     if (this.cleared !== undefined) await this.cleared
     let held = this.drain()
     if (held.any && !this.isYielded) {
@@ -539,6 +540,14 @@ export class CommandRun {
   private readonly cleanStdout = (chunk: Buffer): Buffer => (this.before.exits ? ShellState.hide(chunk) : chunk)
 
   private readonly cleanStderr = (chunk: Buffer): Buffer => remove(chunk, this.directory.command, this.shell.innerPid)
+
+  /** Keeps what the terminal shows of it, and returns that without the session's own names. */
+  takeScreen(chunk: Buffer): Buffer {
+    const clean = this.cleanStderr(this.cleanStdout(chunk))
+    this.heard += clean.length
+    this.stderr.push(Buffer.from(clean.toString("latin1").replaceAll("\r\n", "\n"), "latin1"))
+    return clean
+  }
 
   private readonly intoStdout: Sink = (chunk) => {
     const clean = this.cleanStdout(chunk)

@@ -17,6 +17,7 @@ import type { PipePaths } from "../Fifo.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { ShellBridge } from "../ShellBridge.js"
+import * as Terminal from "../ShellTerminal.js"
 import type { Nonces } from "./FrameReader.js"
 import { maxCwd } from "./FrameReader.js"
 import * as ShellState from "./ShellState.js"
@@ -48,6 +49,7 @@ export const definitions = (directory: SessionDirectory, bridge: Bridge): string
   [
     bridge.definitions(directory.path),
     notFoundFunction(directory, bridge),
+    directory.terminal?.definitions() ?? "",
     ProcessTable.set(directory.firstMark),
     ""
   ].join("\n")
@@ -75,12 +77,13 @@ export const startUp = (
   [
     `\\builtin cd -- ${quote(cwd)} 2>/dev/null||{ \\builtin cd -- ${quote(start)}; __synapse_elsewhere=$PWD; } 2>/dev/null`,
     bridge.enterPath(directory.path),
+    "\\builtin history -c; \\builtin set +o history",
     `\\builtin . ${quote(directory.definitions)}`,
     restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
     // The state holds the old PWD.
     `\\builtin [ "\${__synapse_elsewhere-}" ]&&PWD=$__synapse_elsewhere`,
     // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
-    "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
+    "\\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
       `\\builtin unset -v HISTFILE MAILCHECK; ${noPrompts}`,
     `${ShellState.set(directory)};${setTexts(directory)};${keepsLast}`,
     // A shell without `builtin` is not bash, and answers in its own way.
@@ -90,15 +93,12 @@ export const startUp = (
     ""
   ].join("\n")
 
-/** The supervisor has the same streams as its shells. */
-const supervisors = "/proc/$PPID/fd"
-
-const isInput = `\\builtin [ /dev/fd/10 -ef ${supervisors}/0 ]`
-
-const isOutput = `\\builtin [ /dev/fd/1 -ef ${supervisors}/1 ]`
+/** Makes the text that tests whether the shell has the streams that it started with. */
+const hasOwn = ({ streams }: SessionDirectory): string =>
+  `\\builtin [ /dev/fd/10 -ef ${streams.input} ]&&\\builtin [ /dev/fd/1 -ef ${streams.output} ]`
 
 /** The text that looks before a command whether the streams can be told by the supervisor's. */
-const remember = `__synapse_own=;${isInput}&&${isOutput}&&__synapse_own=1;`
+const remember = (directory: SessionDirectory): string => `__synapse_own=;${hasOwn(directory)}&&__synapse_own=1;`
 
 /** Makes the text that tests whether the shell still has the command's output as its own. */
 const isCommands = ({ stderr, stdout }: PipePaths): string =>
@@ -114,9 +114,9 @@ const end = (status: string): string => {
  * Makes the text that ends a shell whose streams are not its own after a command with these pipes; `status` is the text
  * of the exit code.
  */
-const check = (pipes: PipePaths, status: string): string =>
+const check = (directory: SessionDirectory, pipes: PipePaths, status: string): string =>
   `${isCommands(pipes)}||` +
-  `{ \\builtin [ "\${__synapse_own-}" ]&&{ ${isInput}&&${isOutput}||__synapse_own=lost; };\\builtin [ "$__synapse_own" = lost ]; }&&${end(status)};`
+  `{ \\builtin [ "\${__synapse_own-}" ]&&{ ${hasOwn(directory)}||__synapse_own=lost; };\\builtin [ "$__synapse_own" = lost ]; }&&${end(status)};`
 
 /** Makes the text that does the same where the command's line was left. */
 export const checkLeft = (pipes: PipePaths): string => `{ ${isCommands(pipes)}; }&&${end("130")}\n`
@@ -293,6 +293,25 @@ export interface Before {
   readonly trace: "none" | "commands" | "input"
 }
 
+/** The facts for a text of the program's own, which leaves the shell as it was. */
+export const own: Before = {
+  status: 0,
+  options: "",
+  once: "",
+  aliases: false,
+  pipes: false,
+  exits: false,
+  closes: false,
+  hasGroup: false,
+  leaves: false,
+  yields: false,
+  children: [],
+  remembers: false,
+  isMisparsed: false,
+  isVerbose: false,
+  trace: "none"
+}
+
 /**
  * A line that bash refuses, and begins to read anew after. Where a text that it sourced or evaluated ended within a `$(`,
  * bash 5.2 counts open quotes from below zero: each one is written before the memory that is theirs, and the shell aborts
@@ -345,8 +364,12 @@ const printedStatus = (nonce: string, values: ReadonlyArray<string>): string =>
  * once its writer has gone, a FIFO that is opened again (`/dev/stdin`) would wait for another. It is no child of the
  * shell, whose `wait` would wait for it. bash makes that pipe as descriptor 63, which the command must not see.
  */
-const standardInput = ({ stdin }: PipePaths): string =>
-  stdin === undefined ? "" : ` < <(${cat()} <${quote(stdin)} 2>/dev/null &) 63<&-`
+const standardInput = ({ stdin, stdout }: PipePaths): string =>
+  stdout === Terminal.device
+    ? ` <${stdout}`
+    : stdin === undefined
+      ? ""
+      : ` < <(${cat()} <${quote(stdin)} 2>/dev/null &) 63<&-`
 
 /**
  * Makes the lines that run the command in the directory and report how it ended.
@@ -363,9 +386,12 @@ export const run = (
   pipes: PipePaths,
   nonces: Nonces,
   before: Before,
-  nextMark: string
+  nextMark: string,
+  use: Terminal.Use | undefined
 ): string => {
   const { begun } = nonces
+  const audience = directory.terminal === undefined ? "" : `__synapse_${use === undefined ? "agent" : "person"};`
+  const shown = use === undefined ? "" : `${Terminal.told(begun)};`
   const again = before.options === "" ? "" : `\\builtin set -${before.options};`
   const source = `${withStatus(before.status)}${sourcing}${quote(directory.command)}`
   const stdin = standardInput(pipes)
@@ -378,11 +404,11 @@ export const run = (
     : ["", []]
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${forgetLeft}${ended}${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? remember : ""}${again}` +
+    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${forgetLeft}${ended}${busyTrap(before.hasGroup)};${returnTrap(before)}${audience}${before.once}${before.closes ? remember(directory) : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
     `${before.exits ? ShellState.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
-    // Where PWD is a reference to `a[$(…)]`, this runs a command, which must not find the nonce in BASH_COMMAND.
-    `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}${ended}${before.leaves || before.yields ? takeLeft : ""}` +
+    // Where PWD is a reference to `a[$(…)]`, the end runs a command, which must not find the nonce in BASH_COMMAND.
+    `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${shown}${before.closes ? check(directory, pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}${ended}${before.leaves || before.yields ? takeLeft : ""}` +
     `${printedStatus(nonces.ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline, ...left])};` +
     `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}; } </dev/null\n`
   )
@@ -392,11 +418,12 @@ export const run = (
  * Makes the line that makes the shell report how a command ended whose own line could not, or that it has not begun, and
  * brings the shell in order.
  */
-export const probe = ({ ended }: Nonces, nextMark: string): string => {
+export const probe = ({ begun, ended }: Nonces, nextMark: string, use: Terminal.Use | undefined): string => {
   // It is unset where an error has ended the line: the status is the error's then.
   const status = `\${__synapse_status:+?}\${__synapse_status:-$? $-}`
   return (
     `${printedStatus(ended, [status, cwd, ""])}\n` +
+    `${use === undefined ? "" : `${Terminal.told(begun)};`}` +
     `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}\n`
   )
 }

@@ -109,6 +109,7 @@ export class SessionIo {
     this.pool.close()
     this.statePipe.close()
     this.notFoundPipe.close()
+    this.directory.terminal?.close()
     this.directory.remove(keepOutputFiles)
   }
 

@@ -113,6 +113,8 @@ const makeShellStart = ({
     const directory =
       known?.directory ??
       (yield* Supervisor.attempt(() => new SessionDirectory(environment[sessionVariable] ?? "", settings)))
+    const { terminal } = directory
+    if (known === undefined && terminal !== undefined) yield* Supervisor.attempt(() => terminal.open(directory.path))
     const laying = known === undefined ? Supervisor.attempt(() => lay(directory)) : Effect.succeed(known)
     // The program starts while the pipes are made.
     const spawned = yield* Deferred.make<void>()
@@ -309,6 +311,7 @@ export const make = ({
       supervisor = started.supervisor
       io = started.io
       over = started.over
+      if (settings.terminal !== undefined) settings.terminal.tellSize = () => started.supervisor.tellSize()
     },
     settings,
     shell: spawnable,

@@ -31,20 +31,20 @@ const evaluating = '\\builtin "$__synapse_by" '
  * Notes that errexit is the cause of an exit: bash has undone a redirection of the user's command then, or the last
  * command has the shell's exit code, which may be by chance where there is an `exit`.
  */
-const noteErrexit =
-  `\\builtin [ "\${-//[^e]}" ]&&{ \\builtin [ /dev/fd/1 -ef /proc/$PPID/fd/1 ]&&` +
+const noteErrexit = ({ streams }: SessionDirectory): string =>
+  `\\builtin [ "\${-//[^e]}" ]&&{ \\builtin [ /dev/fd/1 -ef ${streams.output} ]&&` +
   '__synapse_lost+=errexit||{ __synapse_last=${__synapse_codes%% *} __synapse_rest=" ${__synapse_codes#* } ";' +
   `\\builtin [ "$__synapse_last" != 0 ]&&\\builtin [ "\${__synapse_rest/" $__synapse_last "}" != "$__synapse_rest" ]&&` +
   "__synapse_lost+=failure; }; }"
 
 /** Makes the text of the session's own trap, which writes the state into the FIFO; where that is missing, no state is wanted. */
-const own = ({ state }: SessionDirectory): string =>
+const own = (directory: SessionDirectory): string =>
   // A shell that exits must not be interrupted: the first line is short, since bash reads a line before it runs it. A
   // subshell that is interrupted as it begins still has the trap. Opened for reading too: where the host is gone, opening
   // a FIFO for writing would block forever. The outer groups keep `set -x` from showing the rest.
   `${first} } 2>/dev/null\n` +
-  `{ \\builtin [ "\${BASHPID-$$}\${__synapse_told-}" = $$ ] && \\builtin [ -p ${quote(state)} ] && { ${noteErrexit};__synapse_told=1; ` +
-  `\\builtin eval ${quote(`\\builtin trap - DEBUG RETURN; ${writing}`)} 1<>${quote(state)}; }; } 2>/dev/null`
+  `{ \\builtin [ "\${BASHPID-$$}\${__synapse_told-}" = $$ ] && \\builtin [ -p ${quote(directory.state)} ] && { ${noteErrexit(directory)};__synapse_told=1; ` +
+  `\\builtin eval ${quote(`\\builtin trap - DEBUG RETURN; ${writing}`)} 1<>${quote(directory.state)}; }; } 2>/dev/null`
 
 /** The beginning of the command that sources the user's. */
 const sourcing = "\\builtin . "

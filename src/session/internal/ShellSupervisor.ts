@@ -276,7 +276,9 @@ export class ShellSupervisor {
 
   /** Lets the supervisor start its first shell, after the words for what wraps it. */
   begin(words: string): void {
-    this.lifeline.write(`${words}${greeting}\0${this.token}\0${this.directory.path}\0`)
+    // The signal by which the supervisor lets a terminal go on.
+    const terminal = this.directory.terminal === undefined ? "" : "CONT"
+    this.lifeline.write(`${words}${greeting}\0${this.token}\0${this.directory.path}\0${terminal}\0`)
   }
 
   /** True where the next shell can start, once the last one has ended. */
@@ -310,6 +312,11 @@ export class ShellSupervisor {
   tend(): void {
     this.goOn()
     if (this.wrapped !== undefined && !ProcessTable.isThere(this.wrapped)) this.kill()
+  }
+
+  /** Has it give the pseudo-terminal the size that is in the session's directory. */
+  tellSize(): void {
+    if (this.keeps) ProcessTable.send(this.pid, "SIGWINCH")
   }
 
   private goOn(): void {
@@ -346,8 +353,11 @@ export class ShellSupervisor {
   private killOrphan(shell: Shell): void {
     shell.alive = false
     if (!this.keeps || shell.innerPid === 0) return
+    const known = shell.hostPid
     for (const { pid, session } of ProcessTable.list()) {
-      if (session === this.spawned && ProcessTable.innerPid(pid) === shell.innerPid) ProcessTable.send(pid, "SIGKILL")
+      // On a terminal, it leads a session of its own.
+      const isOurs = session === this.spawned || pid === known
+      if (isOurs && ProcessTable.innerPid(pid) === shell.innerPid) ProcessTable.send(pid, "SIGKILL")
     }
   }
 

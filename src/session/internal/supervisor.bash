@@ -8,7 +8,7 @@ __synapse_next() { TMOUT='' IFS='' read -r -d '' "$@"; }
 
 __synapse_greeted() {
   __synapse_next -t 10 -u 3 __synapse_word && [[ $__synapse_word == synapse-supervisor ]] &&
-    __synapse_next -u 3 __synapse_token && __synapse_next -u 3 __synapse_directory
+    __synapse_next -u 3 __synapse_token && __synapse_next -u 3 __synapse_directory && __synapse_next -u 3 __synapse_terminal
 } 2>/dev/null
 
 # Reads the state, the parent, the group and the session of a process.
@@ -78,19 +78,41 @@ __synapse_guard() {
   command -p rm -rf -- "$__synapse_directory"
 }
 
-# The shell has a process group of its own, so that `kill 0` does not reach this process.
+# The shell has a process group of its own, so that `kill 0` does not reach this process. For a person it has a terminal too,
+# whose keys and screen are FIFOs of the program; its own streams are then 5, 6 and 7 of `script`.
 __synapse_start() {
+  local shell
   set -m
   # The supervisor is no level of its own.
-  (SHLVL=$((SHLVL - 1)); exec "$BASH" --norc --noprofile --noediting -i 2>&4 3>&- 4>&-) &
+  (
+    SHLVL=$((SHLVL - 1))
+    if [[ $__synapse_terminal ]]; then
+      printf -v shell 'SHELL=%q && stty sane $(<%q) && exec %q --norc --noprofile --noediting -i <&5 >&6 2>&7 5<&- 6>&- 7>&-' \
+        "${SHELL-}" "$__synapse_directory/size" "$BASH"
+      if [[ $OSTYPE == darwin* ]]; then set -- -qF /dev/null "$BASH" -c "$shell"; else set -- -qfec "$shell" /dev/null; fi
+      SHELL=$BASH exec script "$@" 5<&0 6>&1 7>&4 2>&4 3>&- 4>&- \
+        <"$__synapse_directory/keys" >"$__synapse_directory/screen"
+    fi
+    exec "$BASH" --norc --noprofile --noediting -i 2>&4 3>&- 4>&-
+  ) &
   __synapse_shell=$!
   set +m
+}
+
+# Gives the shell's terminal the size of the person's. The shell is the child of `script`.
+__synapse_resize() {
+  local child fields
+  read -r child _ <"/proc/$__synapse_shell/task/$__synapse_shell/children"
+  __synapse_fields "$child"
+  # shellcheck disable=SC2046
+  stty $(<"$__synapse_directory/size") <"/dev/pts/$(((fields[4] & 255) | (fields[4] >> 12 & -256)))"
 }
 
 __synapse_keep() {
   exec 4>&2 2>/dev/null
   # Handlers, for a signal that is ignored would be ignored by the shells too.
   trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE VTALRM PROF XCPU XFSZ TSTP TTIN TTOU
+  trap __synapse_resize WINCH
   printf 'K%s\0' $$ >&3
   __synapse_start
   cd /
@@ -100,7 +122,10 @@ __synapse_keep() {
     __synapse_guard=$!
   fi
   while :; do
-    while wait "$__synapse_shell"; __synapse_code=$?; kill -0 "$__synapse_shell"; do :; done
+    # `script` stops itself when the shell was stopped. With job control, `wait` returns then.
+    if [[ $__synapse_terminal ]]; then set -m; fi
+    while wait "$__synapse_shell"; __synapse_code=$?; kill "-${__synapse_terminal:-0}" "$__synapse_shell"; do :; done
+    set +m
     printf 'E%s\0' "$__synapse_code" >&3
     # What the last shell has not read is not for the next one.
     while [[ ${__synapse_line-} != "$__synapse_token" ]]; do

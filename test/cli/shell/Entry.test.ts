@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ShellLoop from "../../../src/cli/shell/ShellLoop.js"
-import { Entry, read } from "../../../src/cli/shell/ShellLoop.js"
+import { Entry, makeShellPrompt, read } from "../../../src/cli/shell/ShellLoop.js"
 
 describe("an entry at the prompt", () => {
   it("is the shell's own only where its name is exactly one of ours", () => {
@@ -22,47 +21,11 @@ describe("an entry at the prompt", () => {
       assert.deepStrictEqual(read(text), Entry.Command({ text }))
   })
 
-  it("clears the screen where it is clear alone", () => {
-    assert.deepStrictEqual(read(" clear\n"), Entry.Clear())
-    for (const text of ["clear -x", "clear; ls", "clear | cat"])
-      assert.deepStrictEqual(read(text), Entry.Command({ text }))
-  })
-
-  it("gets the terminal where its program needs it, and nothing is redirected", () => {
-    for (const text of [
-      "vim a.txt",
-      "LESS=-R less x",
-      "/usr/bin/top",
-      "python3",
-      "node",
-      "git commit",
-      "git rebase -i HEAD~2",
-      "git add -p",
-      "psql db",
-      "docker run -it x sh"
-    ])
-      assert.isTrue(ShellLoop.test(text), text)
-    for (const text of [
-      "python3 a.py",
-      "node -e 0",
-      "git commit -m x",
-      "git status",
-      "less x | cat",
-      "vim <x",
-      "psql -c 'select 1'",
-      "top -bn1",
-      "echo vim",
-      "vim --version",
-      "sleep 1; vim"
-    ])
-      assert.isFalse(ShellLoop.test(text), text)
-  })
-
   it("stands behind a prompt that tells the directory, a failure, and that there is no sandbox", () => {
     const facts = { cwd: "/home/ada/x", home: "/home/ada", code: 0, isConfined: true, isRoot: false, hasColours: false }
-    assert.strictEqual(ShellLoop.makeShellPrompt(facts), "~/x $ ")
+    assert.strictEqual(makeShellPrompt(facts), "~/x $ ")
     assert.strictEqual(
-      ShellLoop.makeShellPrompt({ ...facts, cwd: "/home/adam/\x1b[2J", code: 2, isConfined: false, isRoot: true }),
+      makeShellPrompt({ ...facts, cwd: "/home/adam/\x1b[2J", code: 2, isConfined: false, isRoot: true }),
       "/home/adam/\\u001b[2J NO SANDBOX [2] # "
     )
   })

@@ -8,8 +8,11 @@ import type { ShellApp } from "../../../src/cli/shell/ShellApp.js"
 import { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
 import * as Temporary from "../../support/Temporary.js"
 
-/** Runs `/allow` in the project `home/project`; returns what it says, and what it has allowed. */
-const allow = (written: string) =>
+/**
+ * Runs `/allow` in the project `home/project`, for a person who says yes or no; returns what it says, what it has asked,
+ * and what it has allowed.
+ */
+const allow = (written: string, isSure = true) =>
   Temporary.using(async (directory) => {
     const home = Path.join(Fs.realpathSync(directory), "home")
     const cwd = Path.join(home, "project")
@@ -21,33 +24,42 @@ const allow = (written: string) =>
       inForce: Effect.succeed({ policy, provider: "none" }),
       allow: (path: string) => Effect.sync(() => void allowed.push(path))
     } as unknown as Context.Tag.Service<SandboxManager>
-    const app = { home, services: Effect.succeed(Context.make(SandboxManager, sandbox)) } as unknown as ShellApp
+    const asked: Array<string> = []
+    const confirm = (question: string) =>
+      Effect.sync(() => {
+        asked.push(question)
+        return isSure
+      })
+    const app = { home, services: Context.make(SandboxManager, sandbox), confirm } as unknown as ShellApp
     const said = await Effect.runPromise(OwnActions.run("allow", written, app))
-    return { said: said.replaceAll(home, "@"), allowed: allowed.map((each) => each.replaceAll(home, "@")) }
+    const short = (text: string) => text.replaceAll(home, "@")
+    return { said: short(said), asked: asked.map(short), allowed: allowed.map(short) }
   })
 
 const outside = (path: string) =>
   `To let commands write there, run the command that makes it, and allow it where you are asked; where you are not, make it outside of this shell, and then: /allow ${path}`
 
 describe("/allow", () => {
-  it("takes a directory that holds much else with --yes only", async () => {
-    const warned = "@ holds much else, and commands could change all of it. To allow that: /allow --yes @"
-    assert.deepStrictEqual(await allow("~"), { said: warned, allowed: [] })
-    assert.deepStrictEqual((await allow("--yes ~")).allowed, ["@"])
-    assert.match((await allow("/var")).said, /^\/var holds much else, .*: \/allow --yes \/var$/)
-    for (const path of ["/etc", "--yes /etc", "/", "/usr", "/proc/self/root/etc"]) {
-      const { allowed, said } = await allow(path)
-      assert.deepStrictEqual(allowed, [])
+  it("asks the person, and says so where the directory holds much else", async () => {
+    const wide = "Let commands write to @ and everything in it until you leave? It holds much else."
+    assert.deepStrictEqual(await allow("~", false), { said: "Nothing was allowed.", asked: [wide], allowed: [] })
+    assert.deepStrictEqual((await allow("~")).allowed, ["@"])
+    for (const path of ["/etc", "/", "/usr", "/proc/self/root/etc"]) {
+      const { allowed, asked, said } = await allow(path)
+      assert.deepStrictEqual([...allowed, ...asked], [])
       assert.match(said, / can't be allowed: .*\.$/, path)
     }
-    assert.deepStrictEqual((await allow("~/other")).allowed, ["@/other"])
-    assert.strictEqual((await allow("--yes")).said, "Usage: /allow <path>")
+    const { allowed, asked } = await allow("~/other")
+    assert.deepStrictEqual(asked, ["Let commands write to @/other and everything in it until you leave?"])
+    assert.deepStrictEqual(allowed, ["@/other"])
+    assert.strictEqual((await allow("")).said, "Usage: /allow <path>")
   })
 
   it("names of a missing path its directory only where that may be allowed", async () => {
     const missing = (path: string) => `${path} does not exist: only what exists can be allowed.`
     assert.deepStrictEqual(await allow("~/other/new.txt"), {
       said: `${missing("@/other/new.txt")} Name its directory.`,
+      asked: [],
       allowed: []
     })
     assert.strictEqual((await allow("~/new.txt")).said, `${missing("@/new.txt")}\n${outside("@/new.txt")}`)

@@ -98,6 +98,31 @@ describe.skipIf(!Tmux.isThere)("the agent in synapse shell", () => {
       await line("on")
     }))
 
+  it("shows what its command asks at the terminal, and passes the answer on", () =>
+    shell(
+      [
+        ModelServer.calls(
+          call("printf 'the key? ' >/dev/tty; read -r K </dev/tty; echo \"got $K\"; tty; echo $TERM $-")
+        ),
+        ModelServer.text("Thanks.")
+      ],
+      async ({ endsWith, line, press, type, until }, { server }) => {
+        type("? ask me")
+        press("Enter")
+        await until((all) => all.some((each) => each === "the key?"))
+        type("sesame")
+        press("Enter")
+        await line("Thanks.")
+        await endsWith(prompt)
+        const said = JSON.stringify(server.requests.at(-1)?.body)
+        assert.include(said, "got sesame")
+        assert.include(said, "not a tty")
+        // The agent's commands have no job control, and no terminal to draw on.
+        const [, flags = "m"] = /dumb ([a-zA-Z]+)/.exec(said) ?? []
+        assert.notInclude(flags, "m")
+      }
+    ))
+
   const waiting = (file: string) => `until [ -e ${file} ]; do sleep 0.1; done`
   const put = ({ cwd }: Place, file: string) => fs.writeFileSync(path.join(cwd, file), "")
 

@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import * as Interruption from "../../../src/cli/shell/Interruption.js"
 import * as Temporary from "../../support/Temporary.js"
 import * as Tmux from "../../support/terminal/Tmux.js"
 
@@ -47,20 +46,6 @@ describe("synapse shell without a terminal", () => {
 })
 
 describe.skipIf(!Tmux.isThere)("synapse shell", () => {
-  it("clears the screen for clear, and runs what was typed behind it", () =>
-    shell(async ({ line, press, type, until }) => {
-      await line(plain)
-      type("echo before; (exit 3)")
-      press("Enter")
-      await line(`~/work NO SANDBOX [3] ${mark}`)
-      type("clear")
-      press("Enter")
-      type("echo be''hind $?")
-      press("Enter")
-      const lines = await until((lines) => lines.includes("behind 0"))
-      assert.notInclude(lines, "before")
-    }))
-
   it("runs commands in one session, and shows the directory and the exit code in its prompt", () =>
     shell(async ({ line, press, type }) => {
       await line(plain)
@@ -90,21 +75,6 @@ describe.skipIf(!Tmux.isThere)("synapse shell", () => {
       await line(plain)
       press("C-d")
       await line("left with 0")
-    }))
-
-  it("says that Ctrl-Z stops no command, once, and keeps what else is typed", () =>
-    shell(async ({ line, lines, press, type }) => {
-      await line(plain)
-      type("printf 'no end'; read -t 3 < <(sleep 3); echo do''ne")
-      press("Enter")
-      await line("no end")
-      press("C-z", "C-z")
-      type("echo ne''xt")
-      press("Enter")
-      await line("next")
-      const shown = lines()
-      const at = shown.indexOf("no end^Z")
-      assert.deepStrictEqual(shown.slice(at, at + 3), ["no end^Z", Interruption.unstopped, "done"])
     }))
 
   it("runs what was typed and pasted meanwhile afterwards, and a paste of several lines as one entry", () =>
@@ -146,65 +116,6 @@ describe.skipIf(!Tmux.isThere)("synapse shell", () => {
       await until((lines) => lines.some((each) => each.endsWith("with\\ blank/file.txt")))
       press("Enter")
       await line("content")
-    }))
-
-  it("completes names that are no UTF-8", () =>
-    shell(async ({ line, press, type, until }, cwd) => {
-      fs.writeFileSync(Buffer.concat([Buffer.from(`${cwd}/caf`), Buffer.of(0xe9)]), "found it\n")
-      await line(plain)
-      type("cat ca")
-      press("Tab")
-      await until((lines) => lines.some((each) => each.endsWith("cat $'caf\\xe9'")))
-      press("Enter")
-      await line("found it")
-    }))
-
-  it("gives a program the terminal, its size too, and takes it back however the program leaves it", () =>
-    shell(async ({ line, press, resize, type, until }, cwd) => {
-      fs.writeFileSync(
-        path.join(cwd, "full"),
-        [
-          "printf '\\e[?1049h\\e[?25l\\e[?2004h\\e[?1000h\\e[?2026hscreen '",
-          "stty size; stty -echo raw; key=$(dd bs=1 count=1 2>/dev/null | od -An -tx1)",
-          'printf \'\\r\\nkey%s\\r\\n\' "$key"; while [[ $(stty size) != "20 70" ]]; do sleep 0.1; done',
-          "printf 'resized\\r\\n'; dd bs=1 count=1 >/dev/null 2>&1; exit 4"
-        ].join("\n")
-      )
-      await line(plain)
-      type("/tty bash full")
-      press("Enter")
-      await line("screen 24 80")
-      press("C-c")
-      await line("key 03")
-      resize(70, 20)
-      await line("resized")
-      type("q")
-      const left = await line(`~/work NO SANDBOX [4] ${mark}`)
-      assert.isFalse(left.some((each) => each.startsWith("screen")))
-      type("echo $? agai''n")
-      press("Enter")
-      await line("4 again")
-      await until((lines) => lines.includes(plain))
-    }))
-
-  it("makes what a terminal would obey visible, in output and in names", () =>
-    shell(async ({ clipboard, line, press, title, type, until }, cwd) => {
-      fs.writeFileSync(path.join(cwd, "\x1b]0;stolen\x07name"), "")
-      await line(plain)
-      type("printf '\\e]52;c;c3RvbGVu\\a\\e[31mred\\e[m\\e[?1049h\\e[2J\\e[?2026hopen\\e]0;stolen'")
-      press("Enter")
-      await line("\\u001b]52;c;c3RvbGVured\\u001b[?1049h\\u001b[2J\\u001b[?2026hopen\\u001b]0;stolen")
-      await line(plain)
-      type("ls")
-      press("Enter")
-      await line("\\u001b]0;stolenname")
-      type("cat ")
-      press("Tab", "Tab")
-      type("; cd 'x")
-      press("C-c")
-      await until((lines) => lines.filter((each) => each === plain).length > 0)
-      assert.notInclude(title(), "stolen")
-      assert.notInclude(clipboard(), "stolen")
     }))
 
   it("draws its line anew where the terminal gets another width", () =>

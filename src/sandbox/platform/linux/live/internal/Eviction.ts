@@ -138,10 +138,16 @@ const pause = 2
 
 const { send } = ProcessTable
 
-/** Returns the sandbox's oldest process besides the first, and its children: the supervisor of its shells, and the shells. */
+/**
+ * Returns the sandbox's oldest process besides the first, and its children: the supervisor of its shells, and the shells. For a
+ * person, `script` is between them, which makes the shell's terminal.
+ */
 export const shellsOf = (inner: number): ReadonlyArray<number> => {
   const [supervisor] = ProcessTable.mainChildren(inner) ?? []
-  return supervisor === undefined ? [] : [supervisor, ...(ProcessTable.mainChildren(supervisor) ?? [])]
+  if (supervisor === undefined) return []
+  const children = ProcessTable.mainChildren(supervisor) ?? []
+  const terminals = children.filter((pid) => ProcessTable.nameOf(pid) === "script")
+  return [supervisor, ...terminals.flatMap((pid) => ProcessTable.mainChildren(pid) ?? []), ...children]
 }
 
 const below = (pid: number): ReadonlyArray<number> =>

@@ -1,0 +1,86 @@
+/** Reads what a person enters: the session's own shell edits the line (`entry.bash`), with its completion and a history. */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Quote from "../../bash/Quote.js"
+import { CommandRegistry } from "../../command/CommandRegistry.js"
+import * as CallContext from "../../domain/CallContext.js"
+import type { CommandError } from "../../domain/CommandError.js"
+import * as Timeout from "../../domain/Timeout.js"
+import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import type { History } from "../../terminal/History.js"
+import * as OpenText from "../../terminal/OpenText.js"
+import * as EntryText from "./EntryText.js"
+import * as OwnCommand from "./OwnCommand.js"
+import * as ShellApp from "./ShellApp.js"
+
+export type Entered = Data.TaggedEnum<{
+  Text: { readonly text: string }
+  /** Ctrl-C; what was typed is dropped. */
+  Interrupted: Record<never, never>
+  /** The end of the input. */
+  Ended: Record<never, never>
+}>
+
+export const Entered = Data.taggedEnum<Entered>()
+
+export class EntryReader {
+  /** The entry that the shell's history lacks. */
+  private last = ""
+  /** The names that the shell knows. */
+  private names = ""
+
+  constructor(private readonly history: History["Type"]) {}
+
+  /** Returns the lines of bash that each new shell reads. */
+  definitions(): string {
+    this.last = ""
+    this.names = ""
+    const entries = this.history.entries()
+    return [EntryText.entry, ...entries.map((entry) => `\\builtin history -s -- ${Quote.quote(entry)}`)].join("\n")
+  }
+
+  /** Shows the prompt, and reads a complete text. Fails where there is no shell. */
+  read(prompt: string, app: ShellApp.ShellApp): Effect.Effect<Entered, CommandError> {
+    const { history } = this
+    return Effect.gen(this, function* () {
+      let text: string | undefined
+      for (;;) {
+        const entered = yield* this.readLine(text === undefined ? prompt : "> ", app)
+        if (entered._tag === "Interrupted" || (entered._tag === "Ended" && text === undefined)) return entered
+        const isOver = entered._tag === "Ended"
+        text = [...(text === undefined ? [] : [text]), ...(isOver ? [] : [entered.text])].join("\n")
+        if (!isOver && OpenText.isOpen(text)) continue
+        yield* history.add(text)
+        if (history.entries().at(-1) === text) this.last = text
+        return Entered.Text({ text })
+      }
+    })
+  }
+
+  private readLine(prompt: string, app: ShellApp.ShellApp): Effect.Effect<Entered, CommandError> {
+    return Effect.gen(this, function* () {
+      const sandbox = yield* ShellApp.service(app, SandboxManager)
+      const registry = yield* ShellApp.service(app, CommandRegistry)
+      const backend = yield* sandbox.getSandbox(app.directory)
+      const names = namesIn(registry)
+      const known = names === this.names ? "" : `__synapse_words=${Quote.quote(names)}\n`
+      const line = `${known}__synapse_entry ${Quote.quote(prompt)} ${Quote.quote(this.last)}||\\builtin :`
+      const { last } = this
+      const reading = CallContext.locally(backend.execute(line, { timeout: Timeout.longest }), { terminal: "entry" })
+      const { stdout } = yield* reading
+      this.names = names
+      if (this.last === last) this.last = ""
+      if (stdout.startsWith("+")) return Entered.Text({ text: stdout.slice(1) })
+      return stdout === "-" ? Entered.Ended() : Entered.Interrupted()
+    })
+  }
+}
+
+/** Returns what begins a line besides the shell's own commands. */
+const namesIn = (registry: CommandRegistry["Type"]): string =>
+  [
+    ...OwnCommand.names.map((name) => `/${name}`),
+    ...registry.listed().flatMap((handler) => [handler, ...(handler.known?.() ?? [])].map(({ name }) => name))
+  ]
+    .filter((name) => !/[*\s'\\$`]/.test(name))
+    .join(" ")
