@@ -1,5 +1,6 @@
 /** The action of `synapse port`: opens the port of a server in a sandbox that runs, which need not know of it. */
 import * as Effect from "effect/Effect"
+import { ExecutionFailed } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Publisher from "../sandbox/network/Publisher.js"
 import * as Listeners from "../sandbox/platform/Listeners.js"
@@ -37,7 +38,11 @@ const find = (port: number): ReadonlyArray<NetworkNamespace.Running> => {
 const ended = (pid: number): Effect.Effect<void> =>
   Effect.suspend(() => (ProcessTable.isThere(pid) ? Effect.delay(ended(pid), 500) : Effect.void))
 
-const attempt = <A>(start: () => Promise<A>) => Effect.tryPromise({ try: start, catch: (error) => error as Error })
+const attempt = <A>(start: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: start,
+    catch: (error) => new ExecutionFailed({ kind: "sandbox", reason: (error as Error).message })
+  })
 
 const open = (port: Published) =>
   Effect.gen(function* () {
