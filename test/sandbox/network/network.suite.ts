@@ -273,10 +273,10 @@ export const network = (title: string, ground: string): void => {
             if (request.url?.startsWith("gone.test")) return socket.end("HTTP/1.1 403 No\r\n\r\n")
             socket.write("HTTP/1.1 200 Yes\r\n\r\n")
             const far = at.upstream.connect("proxied", request.url?.endsWith(":443") ? 443 : 80)
-            far
-              .on("error", () => socket.destroy())
-              .pipe(socket.on("error", () => far.destroy()))
-              .pipe(far)
+            far.on("error", () => socket.destroy())
+            socket.on("error", () => far.destroy())
+            far.pipe(socket)
+            socket.pipe(far)
             return undefined
           })
           const port = yield* listening(server)
