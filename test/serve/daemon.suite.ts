@@ -25,8 +25,22 @@ class Place {
     readonly project: string
   ) {}
 
-  start(args: ReadonlyArray<string>, { cwd = this.project, env = {}, input }: Options = {}) {
-    const child = ChildProcess.spawn(process.execPath, [synapse, ...args], {
+  start(args: ReadonlyArray<string>, options?: Options) {
+    return this.spawn(process.execPath, [synapse, ...args], options)
+  }
+
+  /** Runs a script whose function `synapse` is the program. */
+  bash(script: string, options?: Options) {
+    const program = `synapse() { '${process.execPath}' '${synapse}' "$@"; }\n`
+    return this.spawn("bash", ["-c", program + script], options).ended
+  }
+
+  node(program: string) {
+    return this.spawn(process.execPath, ["-e", program]).ended
+  }
+
+  private spawn(program: string, args: ReadonlyArray<string>, { cwd = this.project, env = {}, input }: Options = {}) {
+    const child = ChildProcess.spawn(program, args, {
       cwd,
       env: { PATH: process.env["PATH"] ?? "", HOME: this.home, SYNAPSE_TEMPORARY: "host", ...env },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
@@ -138,13 +152,12 @@ export const daemon = (title: string): void => {
         const { stdout } = await place.run(["exec", "--session", "s", "cat"], { input })
         assert.isTrue(Buffer.from(stdout).equals(input))
         Fs.writeFileSync(Path.join(place.project, "file"), input)
-        const script = '"$0" "$1" exec --session s "wc -c" <file; yes | "$0" "$1" exec --session s "head -n 1"'
-        const options = { cwd: place.project, env: { PATH: process.env["PATH"] ?? "", HOME: place.home } }
-        const said = ChildProcess.execFileSync("bash", ["-c", script, process.execPath, synapse], options)
-        assert.strictEqual(said.toString(), "3000001\ny\n")
-        const endless = '"$0" "$1" exec --session s "yes" | head -n 1; echo "${PIPESTATUS[0]}"'
-        const ended = ChildProcess.execFileSync("bash", ["-c", endless, process.execPath, synapse], options)
-        assert.strictEqual(ended.toString(), "y\n141\n")
+        const { stdout: said } = await place.bash(
+          `synapse exec --session s "wc -c" <file
+          yes | synapse exec --session s "head -n 1"
+          synapse exec --session s "yes" | head -n 1; echo "\${PIPESTATUS[0]}"`
+        )
+        assert.strictEqual(said, "3000001\ny\ny\n141\n")
       }))
 
     it("runs each command once and in one daemon, for 50 programs at a time", () =>
@@ -214,14 +227,12 @@ export const daemon = (title: string): void => {
       using(async (place) => {
         Fs.writeFileSync(Path.join(place.project, ".env"), "TOKEN=1\n")
         await place.run(["exec", "--session", "first", "true"], { env: { OF_FIRST: "yes", LANG: "C" } })
-        const script =
-          'umask 077; exec "$0" "$1" exec --session s "umask; echo [\\$LANG] [\\$OF_FIRST] [\\$API_TOKEN]; pwd"'
-        const said = ChildProcess.execFileSync("bash", ["-c", script, process.execPath, synapse], {
-          cwd: Path.dirname(place.project),
-          env: { PATH: process.env["PATH"] ?? "", HOME: place.home, LANG: "C.UTF-8", API_TOKEN: "secret" },
-          stdio: ["ignore", "pipe", "ignore"]
-        })
-        assert.strictEqual(said.toString(), `0077\n[C.UTF-8] [] []\n${Fs.realpathSync(Path.dirname(place.project))}\n`)
+        const above = Path.dirname(place.project)
+        const { stdout } = await place.bash(
+          "umask 077; synapse exec --session s 'umask; echo [$LANG] [$OF_FIRST] [$API_TOKEN]; pwd'",
+          { cwd: above, env: { LANG: "C.UTF-8", API_TOKEN: "secret" } }
+        )
+        assert.strictEqual(stdout, `0077\n[C.UTF-8] [] []\n${Fs.realpathSync(above)}\n`)
         const denied = await place.run(["exec", "--session", "first", "cat .env"])
         assert.deepStrictEqual([denied.code, denied.stdout], [126, ""])
         assert.include(denied.stderr, "sandbox: ")
@@ -284,13 +295,9 @@ export const daemon = (title: string): void => {
           require("node:net").connect("./${socket}")
             .on("connect", () => console.log("in"))
             .on("error", ({ code }) => console.log([...codes, code].join()))`
-        const { stderr, stdout } = ChildProcess.spawnSync(
-          process.execPath,
-          [
-            "-e",
-            `process.chdir(${JSON.stringify(directory)}); process.setgroups([]); process.setgid(65534); process.setuid(65534); ${script}`
-          ],
-          { encoding: "utf8" }
+        const { stderr, stdout } = await place.node(
+          `process.chdir(${JSON.stringify(directory)}); process.setgroups([]); process.setgid(65534); process.setuid(65534)
+          ${script}`
         )
         assert.strictEqual(stdout, "EACCES,EACCES,EACCES\n", stderr)
       })
