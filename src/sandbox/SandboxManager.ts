@@ -378,7 +378,14 @@ export const layer: Layer.Layer<
         const { backend } = current.now() ?? {}
         return backend === undefined ? Surroundings.none : Surroundings.make(backend.policy, searched)
       }),
-      conditions: () => ({ timeout, yield: yields, confinement: Conditions.confinement(known) }),
+      conditions: () => ({
+        timeout,
+        yield: yields,
+        // It builds the policy, which no command waits for that asks for the times alone.
+        get confinement() {
+          return Conditions.confinement(known)
+        }
+      }),
       setStatus: current.setStatus,
       cwd: Effect.suspend(() => current.now()?.backend.cwd ?? Effect.succeed(directory)),
       getSandbox: current.get,
