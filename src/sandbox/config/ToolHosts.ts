@@ -214,7 +214,7 @@ const ofGit = ({ cwd, userHome, variables }: Place): ReadonlyArray<Found> => {
       if (!/^(?:remote|submodule)$/.test(section) || !/^(?:push)?url$/.test(key)) return []
       const rule = replaced.find((each) => each.value !== undefined && value.startsWith(each.value))
       const address = rule === undefined ? value : `${rule.subsection}${value.slice(rule.value?.length)}`
-      const [, host] = /^(?:[^@/:\s]+@)?([^@/:\s]+):(?!\/\/)/.exec(address) ?? []
+      const [, host] = /^(?:[^@/:\s]+@)?([^@/:\s]+):(?!\/\/|:)/.exec(address) ?? []
       const entry = host === undefined ? entryOf(address) : `${host}:22`
       return entry === undefined ? [] : [{ entry, origin: Name.of(`${directory}/config`) }]
     })
