@@ -304,7 +304,10 @@ export const allowFrom = (tool: ToolHosts.Tool) =>
   Effect.gen(function* () {
     const { userHome, variables } = yield* SandboxSettings.SandboxSettings
     const found = ToolHosts.find(tool, { cwd: process.cwd(), userHome, variables })
-    if (found.length === 0) return yield* complain(`The configuration of ${tool} names no host.`)
+    if (found.length === 0) {
+      const advice = `Run ${tool} in the sandbox: each host that is refused is named, with what allows it.`
+      return yield* complain(`The configuration of ${tool} names no host. ${advice}`)
+    }
     const codes = yield* Effect.forEach(found, ({ entry: plain, origin }) =>
       Effect.flatMap(marked(plain), ({ entry, remark }) =>
         isDoubtful(tool, entry)

@@ -37,8 +37,8 @@ interface Manager {
   /** The beginning of the names of the environment's variables that are settings. */
   readonly prefix: RegExp
   readonly files: (place: Place, configHome: string) => ReadonlyArray<string | undefined>
-  /** Settings that have hosts unless they are set. The first place that sets one counts. */
-  readonly usual: ReadonlyArray<readonly [hosts: string, test: Test]>
+  /** Settings of which the first place that sets one counts. */
+  readonly nearest: ReadonlyArray<Test>
   readonly others: Test
 }
 
@@ -52,7 +52,7 @@ const managers: Readonly<Record<"npm" | "pip" | "uv" | "cargo" | "go" | "apt", M
       variables["npm_config_userconfig"] ?? variables["NPM_CONFIG_USERCONFIG"] ?? `${userHome}/.npmrc`,
       `${variables["npm_config_prefix"] ?? Path.resolve(process.execPath, "../..")}/etc/npmrc`
     ],
-    usual: [["npm.example.com", (name) => name === "registry"]],
+    nearest: [(name) => name === "registry"],
     others: (name) => /^@.+:registry$/.test(name)
   },
   pip: {
@@ -64,7 +64,7 @@ const managers: Readonly<Record<"npm" | "pip" | "uv" | "cargo" | "go" | "apt", M
       "/etc/xdg/pip/pip.conf",
       "/etc/pip.conf"
     ],
-    usual: [["pip.example.com files.example.com", (name) => /^(?:[\w-]+\.)?index-url$/.test(name)]],
+    nearest: [(name) => /^(?:[\w-]+\.)?index-url$/.test(name)],
     others: (name) => /^(?:[\w-]+\.)?(?:extra-index-url|find-links)$/.test(name)
   },
   uv: {
@@ -75,30 +75,20 @@ const managers: Readonly<Record<"npm" | "pip" | "uv" | "cargo" | "go" | "apt", M
       "/etc/xdg/uv/uv.toml",
       "/etc/uv/uv.toml"
     ],
-    usual: [
-      [
-        "pip.example.com files.example.com",
-        (name, block) => /^(?:pip\.)?index-url$|^default-index$/.test(name) || isIndex(name, block)
-      ]
-    ],
+    nearest: [(name, block) => /^(?:pip\.)?index-url$|^default-index$/.test(name) || isIndex(name, block)],
     others: (name) => /^(?:pip\.)?(?:index|extra-index-url|find-links|index\.url)$/.test(name)
   },
   cargo: {
     prefix: /^CARGO_/,
     files: ({ userHome, variables }) =>
       ["config.toml", "config"].map((name) => `${variables["CARGO_HOME"] || `${userHome}/.cargo`}/${name}`),
-    usual: [
-      ["cargo.example.com crates.example.com", (name) => /^source[.-]crates-io[.-](?:replace-with|registry)$/.test(name)]
-    ],
+    nearest: [(name) => /^source[.-]crates-io[.-](?:replace-with|registry)$/.test(name)],
     others: (name) => /^source\..+\.registry$|^registries[.-].+[.-]index$/.test(name)
   },
   go: {
     prefix: /^(?=GO)/,
     files: ({ variables }, configHome) => [variables["GOENV"] ?? `${configHome}/go/env`],
-    usual: [
-      ["go.example.com", (name) => name === "goproxy"],
-      ["gosum.example.com", (name) => name === "gosumdb"]
-    ],
+    nearest: [(name) => name === "goproxy", (name) => name === "gosumdb"],
     others: () => false
   },
   apt: {
@@ -109,7 +99,7 @@ const managers: Readonly<Record<"npm" | "pip" | "uv" | "cargo" | "go" | "apt", M
         .filter((name) => /\.(?:list|sources)$/.test(name))
         .map((name) => `/etc/apt/sources.list.d/${name}`)
     ],
-    usual: [],
+    nearest: [],
     others: (name, block) =>
       /^deb(?:-src)?$/.test(name) ||
       (name === "uris" && !block.some((line) => line.name === "enabled" && line.value.toLowerCase() === "no"))
@@ -168,7 +158,7 @@ const addressesIn = (text: string, { variables }: Place): ReadonlyArray<string> 
 export type Tool = keyof typeof managers | "git"
 
 const ofManager = (tool: keyof typeof managers, place: Place): ReadonlyArray<Found> => {
-  const { files, others, prefix, usual } = managers[tool]
+  const { files, nearest, others, prefix } = managers[tool]
   const { userHome, variables } = place
   const configHome = variables["XDG_CONFIG_HOME"] || `${userHome}/.config`
   const set = Object.entries(variables).filter(([name, value]) => prefix.test(name) && value !== undefined)
@@ -190,12 +180,7 @@ const ofManager = (tool: keyof typeof managers, place: Place): ReadonlyArray<Fou
   const toFound = ({ origin, values }: { readonly origin: string; readonly values: ReadonlyArray<string> }) =>
     values.flatMap((value) => addressesIn(value, place).map((address) => ({ entry: entryOf(address), origin })))
   return [
-    ...usual.flatMap(([hosts, test]) => {
-      const [first] = found(test)
-      return first === undefined
-        ? hosts.split(" ").map((entry) => ({ entry, origin: `the default of ${tool}` }))
-        : toFound(first)
-    }),
+    ...nearest.flatMap((test) => found(test).slice(0, 1).flatMap(toFound)),
     ...found(others).flatMap(toFound)
   ].flatMap(({ entry, origin }) => (entry === undefined ? [] : [{ entry, origin }]))
 }

@@ -24,13 +24,11 @@ const find = (
 const entries = (...given: Parameters<typeof find>) => Effect.map(find(...given), (all) => all.map(([entry]) => entry))
 
 describe("the hosts of a tool", () => {
-  it.scoped("are its usual ones where it is not configured", () =>
+  it.scoped("are none where it is not configured", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* find("npm"), [["npm.example.com", "the default of npm"]])
-      assert.deepStrictEqual(yield* entries("uv"), ["pip.example.com", "files.example.com"])
-      assert.deepStrictEqual(yield* entries("cargo"), ["cargo.example.com", "crates.example.com"])
-      assert.deepStrictEqual(yield* entries("go"), ["go.example.com", "gosum.example.com"])
-      assert.deepStrictEqual(yield* entries("git"), [])
+      for (const tool of ["npm", "uv", "cargo", "go", "git"] as const) {
+        assert.deepStrictEqual(yield* entries(tool), [])
+      }
     })
   )
 
@@ -66,20 +64,15 @@ describe("the hosts of a tool", () => {
       ].join("\n")
       const found = yield* entries("pip", { ".config/pip/pip.conf": conf }, { PIP_CONFIG_FILE: "/nonexistent" })
       assert.includeMembers(found, ["one.test", "two.test", "three.test:8080"])
-      assert.notInclude(found, "pip.example.com")
       const both = yield* entries("pip", {}, { PIP_EXTRA_INDEX_URL: "https://extra.test/ https://more.test" })
-      assert.includeMembers(both, ["pip.example.com", "extra.test", "more.test"])
+      assert.includeMembers(both, ["extra.test", "more.test"])
     })
   )
 
-  it.scoped("of uv are its indexes, and one of them may replace the usual ones", () =>
+  it.scoped("of uv are its indexes, the default one first", () =>
     Effect.gen(function* () {
       const index = '[[index]]\nname = "a"\nurl = "https://a.test/simple"\n'
-      assert.deepStrictEqual(yield* entries("uv", { ".config/uv/uv.toml": index }), [
-        "pip.example.com",
-        "files.example.com",
-        "a.test"
-      ])
+      assert.deepStrictEqual(yield* entries("uv", { ".config/uv/uv.toml": index }), ["a.test"])
       const toml = `${index}default = true\n\n[pip]\nextra-index-url = [\n  "https://b.test",\n  "https://c.test",\n]\n`
       assert.deepStrictEqual(yield* entries("uv", { ".config/uv/uv.toml": toml }), ["a.test", "b.test", "c.test"])
     })
@@ -88,11 +81,7 @@ describe("the hosts of a tool", () => {
   it.scoped("of cargo are its registries, unless a directory replaces them", () =>
     Effect.gen(function* () {
       const own = '[registries.own]\nindex = "sparse+https://own.test/index/"\n'
-      assert.deepStrictEqual(yield* entries("cargo", { ".cargo/config.toml": own }), [
-        "cargo.example.com",
-        "crates.example.com",
-        "own.test"
-      ])
+      assert.deepStrictEqual(yield* entries("cargo", { ".cargo/config.toml": own }), ["own.test"])
       const source =
         '[source.crates-io]\nreplace-with = "mirror"\n[source.mirror]\nregistry = "sparse+https://m.test/"\n'
       assert.deepStrictEqual(yield* entries("cargo", { ".cargo/config.toml": source }), ["m.test"])
