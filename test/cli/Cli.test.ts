@@ -65,7 +65,20 @@ describe("synapse tools", () => {
       assert.strictEqual(exitCode, 0)
       assert.deepStrictEqual(
         commands.map(({ name }: { name: string }) => name),
-        ["TodoWrite", "bash", "command:search", "edit", "mcp:*", "read", "skill:*", "write"]
+        [
+          "TodoWrite",
+          "bash",
+          "command:search",
+          "edit",
+          "job:list",
+          "job:output",
+          "job:stop",
+          "job:wait",
+          "mcp:*",
+          "read",
+          "skill:*",
+          "write"
+        ]
       )
       assert.deepStrictEqual(commands[1], {
         name: "bash",

@@ -90,7 +90,7 @@ describe("skills in a shell", () => {
         "skill:load",
         ...loading,
         "skill:pdf:check_fillable_fields",
-        "… 6 more: --limit 50",
+        "… 6 more: --limit 13, or more words",
         ""
       ])
       assert.deepStrictEqual(yield* names("load --type skill"), ["skill:load", ""])

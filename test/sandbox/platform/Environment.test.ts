@@ -3,12 +3,15 @@ import * as Environment from "../../../src/sandbox/platform/Environment.js"
 
 const defaults = {
   ...(process.platform === "linux" && process.getuid?.() === 0 ? { TAR_OPTIONS: "--no-same-owner" } : undefined),
+  CARGO_HTTP_TIMEOUT: "120",
   CARGO_NET_RETRY: "0",
   GIT_TERMINAL_PROMPT: "0",
   LANG: "C.UTF-8",
   LC_ALL: "C.UTF-8",
   PAGER: "cat",
+  PIP_DEFAULT_TIMEOUT: "120",
   PIP_RETRIES: "1",
+  UV_HTTP_TIMEOUT: "120",
   npm_config_fetch_retries: "0"
 }
 
