@@ -93,7 +93,7 @@ describe("skills in a shell", () => {
         "… 6 more: --limit 13, or more words",
         ""
       ])
-      assert.deepStrictEqual(yield* names("load --type skill"), ["skill:load", ""])
+      assert.deepStrictEqual(yield* names("load --type skill"), ["skill:load", ...loading, ""])
       assert.deepStrictEqual(yield* names("skill:load --type skill"), ["skill:load", ...loading, ""])
       // A call with an argument is no program's name.
       assert.deepStrictEqual(yield* house.run("env skill:load pdf | head -c 10; compgen -c skill:load"), {
