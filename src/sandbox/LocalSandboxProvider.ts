@@ -285,9 +285,12 @@ const makeLocalSandboxBackend = (
       const what = fresh.length === 1 ? "an empty file" : `an empty file, and ${fresh.length - 1} more`
       return `The sandbox shows ${Name.of(first.path)} as ${what} (rule ${Name.ofEntry(first.rule.pattern)}).`
     }
+    const jobs = yield* provided
     let heard: ReadonlyArray<number> = []
     /** Tells once of each server that commands have started. */
     const ofServers = (): string | undefined => {
+      // A server that outlives its command is a job's.
+      if (jobs.running === 0 && heard.length === 0) return undefined
       const now = running.listening()
       const fresh = now.filter((port) => !heard.includes(port))
       heard = now
