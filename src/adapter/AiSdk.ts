@@ -1,5 +1,5 @@
 /**
- * Synapse as a tool of the AI SDK (`ai`), and of Mastra, which takes the AI SDK's tools.
+ * Synapse as a tool of the AI SDK (`ai`).
  *
  * @since 0.1.0
  */

@@ -52,7 +52,7 @@ export const bash = (synapse: Synapse): FunctionTool => {
  * @category constructors
  */
 export const shell = (synapse: Synapse): Shell => ({
-  run: async ({ commands, maxOutputLength, timeoutMs }) => {
+  run: async ({ commands, timeoutMs }) => {
     const output = []
     for (const command of commands) {
       const timeout = typeof timeoutMs === "number" ? { timeout: timeoutMs } : {}
@@ -65,6 +65,6 @@ export const shell = (synapse: Synapse): Shell => ({
         outcome: exitCode === 124 ? { type: "timeout" as const } : { type: "exit" as const, exitCode }
       })
     }
-    return { output, ...(typeof maxOutputLength === "number" ? { maxOutputLength } : {}) }
+    return { output }
   }
 })

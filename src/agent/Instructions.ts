@@ -21,7 +21,7 @@ export interface Places {
 export interface Instructions {
   /** The text for the system prompt; empty if no file was read. */
   readonly text: string
-  /** A line for the user: the files that were read, and those that were cut or not read, with the reason. */
+  /** Names the files for the user. Says why one was cut or not read. */
   readonly remark: string
 }
 

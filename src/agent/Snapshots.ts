@@ -19,7 +19,7 @@ import * as Directories from "../files/Directories.js"
 const most = { files: 20_000, bytes: 256 * 1024 ** 2, fileBytes: 10 * 1024 ** 2, output: 32 * 1024 ** 2, time: 15_000 }
 const mostOfStore = { kibibytes: 1024 ** 2, age: 30 * 24 * 3600_000, turns: 20 }
 
-/** Where git is looked for: a `PATH` may name directories that commands can write. */
+/** The places of git. `PATH` is not searched: commands may be able to write a git of their own there. */
 const programs = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git", "/run/current-system/sw/bin/git"]
 
 /** The reason for which there is no snapshot, or nothing can be taken back. */

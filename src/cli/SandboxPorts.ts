@@ -3,12 +3,12 @@ import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Publisher from "../sandbox/network/Publisher.js"
-import * as Listeners from "../sandbox/platform/Listeners.js"
 import * as NetworkNamespace from "../sandbox/platform/linux/live/NetworkNamespace.js"
 import * as Programs from "../sandbox/platform/linux/start/Programs.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as Name from "../sandbox/policy/Name.js"
 import type { Published } from "../sandbox/policy/SandboxPolicy.js"
+import * as Listeners from "../session/Listeners.js"
 import * as ProcessTable from "../session/ProcessTable.js"
 import * as Action from "./Action.js"
 import { complain, print } from "./Invocation.js"
@@ -17,7 +17,7 @@ import { complain, print } from "./Invocation.js"
 const servers = () =>
   NetworkNamespace.running().map((place) => ({
     place,
-    ports: [...new Set(Listeners.readOwn(place.inner).map(({ port }) => port))].sort((a, b) => a - b)
+    ports: Listeners.portsOf(Listeners.readOwn(place.inner))
   }))
 
 const list = Effect.gen(function* () {
@@ -49,7 +49,7 @@ const open = (port: Published) =>
     const { inside, outside } = port
     const [place, ...others] = find(inside)
     if (place === undefined) {
-      return yield* complain(`No sandbox that runs has a server on port ${inside}. Those that there are: synapse port`)
+      return yield* complain(`No sandbox that runs has a server on port ${inside}. synapse port lists the servers.`)
     }
     if (others.length > 0) {
       const places = [place, ...others].map(({ cwd }) => Name.of(cwd)).join(", ")

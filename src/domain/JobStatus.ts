@@ -44,16 +44,24 @@ export const stateOf = ({ exitCode, state }: JobStatus): string => {
 }
 
 /**
- * Words a job in one line for a model: how to go on with it while it runs, then how it has ended.
+ * Words a job in a sentence: how to go on with it while it runs, then how it has ended.
  *
  * @since 0.1.0
  * @category destructors
  */
-export const line = (job: JobStatus): string => {
+export const sentence = (job: JobStatus): string => {
   const { id, last, name, state, unread } = job
-  const named = `[job ${id} "${name}"`
-  if (state === "running") return `${named} is running: job:output ${id}, job:wait ${id}, job:stop ${id}]`
+  const named = `job ${id} "${name}"`
+  if (state === "running") return `${named} is running: job:output ${id}, job:wait ${id}, job:stop ${id}`
   const lines = `${unread} unread line${unread === 1 ? "" : "s"}`
   const how = state === "lost" ? "was ended with its shell" : stateOf(job)
-  return `${named} ${how}${unread === 0 ? "" : `, ${lines}; last: ${last}`}]`
+  return `${named} ${how}${unread === 0 ? "" : `, ${lines}; last: ${last}`}`
 }
+
+/**
+ * Words a job in a line beside a command's output.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const line = (job: JobStatus): string => `[${sentence(job)}]`

@@ -214,7 +214,7 @@ export class JobTable {
   /** Hears of each job that begins or ends. */
   onChange: (status: JobStatus) => void = () => {}
 
-  /** Makes a job of what a command has left; undefined where nothing of it runs. */
+  /** Makes a job of what a command has left. */
   adopt(left: Leftover): void {
     const line = left.text.trim().replace(/^\{\n([\s\S]*)\n\} &$|\s*&$/, "$1")
     const name = ForeignText.line(line, longestName).replaceAll('"', "'")

@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import type { JobStatus } from "../domain/JobStatus.js"
 import type { StreamName } from "../domain/KeptOutput.js"
 import { type Job, type JobTable, SessionJobs, streams } from "./JobTable.js"
+import * as Listeners from "./Listeners.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /**
@@ -83,8 +84,9 @@ export interface JobDetails extends JobStatus {
   readonly ports: ReadonlyArray<number>
 }
 
-/** Milliseconds between two looks at a job that is waited for. */
+/** Milliseconds between two looks at a job that is waited for; for its ports, which take some to read. */
 const waitEvery = 20
+const portEvery = 100
 
 /** Milliseconds that a job has to end by itself, and after which it is left alone: what another user owns can't be ended. */
 const farewell = 2000
@@ -144,21 +146,33 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
       return Effect.as(Effect.timeoutOption(told, patience), true)
     })
 
-  const conditionOf = (job: Job, { find: search, idle, port }: WaitOptions): Omit<Waited, "job"> | undefined => {
-    const found = search?.(job.log.text(streams, true))
-    if (found !== undefined) return { why: "found", found }
-    if (port !== undefined && ProcessTable.ports(job.find().map(({ pid }) => pid)).includes(port))
-      return { why: "port" }
+  const portsOf = (job: Job): ReadonlyArray<number> =>
+    Listeners.portsOf(Listeners.heldBy(job.find().map(({ pid }) => pid)))
+
+  /** Returns the condition that has come true. Output is searched only where some has come since the last look. */
+  const conditionOf = (
+    job: Job,
+    { find: search, idle, port }: WaitOptions,
+    searched: Map<Job, number>
+  ): Omit<Waited, "job"> | undefined => {
+    const { heardAt } = job.log
+    if (search !== undefined && searched.get(job) !== heardAt) {
+      searched.set(job, heardAt)
+      const found = search(job.log.text(streams, true))
+      if (found !== undefined) return { why: "found", found }
+    }
+    if (port !== undefined && portsOf(job).includes(port)) return { why: "port" }
     return idle !== undefined && performance.now() - job.log.heardAt >= idle ? { why: "idle" } : undefined
   }
 
   const waitFor = (jobs: ReadonlyArray<Job>, options: WaitOptions): Effect.Effect<Waited> =>
     Effect.gen(function* () {
+      const searched = new Map<Job, number>()
       for (;;) {
         let left = jobs.length
         for (const job of jobs) {
           // What it has printed before its end counts too.
-          const met = conditionOf(job, options)
+          const met = conditionOf(job, options, searched)
           const isOver = yield* settle(job)
           if (met !== undefined && (met.why === "found" || !isOver)) return { job: job.status, ...met }
           if (!isOver) continue
@@ -166,7 +180,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
           left--
           if (left === 0 || options.any === true) return { job: job.status, why: "ended" }
         }
-        yield* pause
+        yield* options.port === undefined ? pause : Effect.sleep(portEvery)
       }
     })
 
@@ -196,8 +210,8 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     stop: (id, signal = "SIGTERM") => Effect.flatMap(find(id), (job) => stop(job, signal)),
     look: (id) =>
       Effect.map(find(id), (job) => {
-        const pids = job.isRunning ? job.find().map(({ pid }) => pid) : []
-        return { ...job.status, processes: pids.length, ports: ProcessTable.ports(pids) }
+        const { length } = job.isRunning ? job.find() : []
+        return { ...job.status, processes: length, ports: job.isRunning ? portsOf(job) : [] }
       }),
     list: Effect.sync(() => table.list.map(({ status }) => status)),
     status: (id) => Effect.map(find(id), ({ status }) => status),

@@ -324,28 +324,6 @@ export const members = (shell: number, sessionId: string, since: number): Array<
   return [...found.values()]
 }
 
-/** The state of a socket that listens, in the kernel's tables. */
-const listening = "0A"
-
-/** Returns the TCP ports that processes listen on, in rising order. */
-export const ports = (pids: ReadonlyArray<number>): ReadonlyArray<number> => {
-  const found = new Set<number>()
-  for (const pid of pids) {
-    const sockets = new Set(
-      (Attempt.orUndefined(() => Fs.readdirSync(`/proc/${pid}/fd`)) ?? []).flatMap(
-        (fd) => /^socket:\[(\d+)\]$/.exec(Attempt.orElse(() => Fs.readlinkSync(`/proc/${pid}/fd/${fd}`), ""))?.[1] ?? []
-      )
-    )
-    if (sockets.size === 0) continue
-    const tables = ["tcp", "tcp6"].flatMap((name) => (text(`/proc/${pid}/net/${name}`) ?? "").split("\n"))
-    for (const line of tables) {
-      const [, local = "", , state, , , , , , inode = ""] = line.trim().split(/\s+/)
-      if (state === listening && sockets.has(inode)) found.add(Number.parseInt(local.slice(local.indexOf(":") + 1), 16))
-    }
-  }
-  return [...found].sort((a, b) => a - b)
-}
-
 /** Returns the name of the file that is a process's standard input; undefined where the process is gone. */
 export const inputOf = (pid: number): string | undefined =>
   Attempt.orUndefined(() => Fs.readlinkSync(`/proc/${pid}/fd/0`))

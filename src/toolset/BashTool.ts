@@ -118,7 +118,7 @@ export const Parameters = Schema.Struct({
   yield: optional(
     milliseconds(
       0,
-      "Milliseconds after which the result is given though the program at the end still runs; it goes on as a job."
+      "Milliseconds after which you get the result so far; the last program goes on as a job. 0 makes all of it a job."
     )
   ),
   description: optional(
@@ -295,4 +295,4 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
 }
 
 /** Tells how to go on where the tool's own time limit ended a command. */
-const longer = "To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give yield=<ms>."
+const longer = "To run longer, give timeout=<ms>, or yield=0, which makes it a job."

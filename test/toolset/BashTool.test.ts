@@ -57,7 +57,7 @@ describe("BashTool", () => {
               "type": "integer",
             },
             "yield": {
-              "description": "Milliseconds after which the result is given though the program at the end still runs; it goes on as a job.",
+              "description": "Milliseconds after which you get the result so far; the last program goes on as a job. 0 makes all of it a job.",
               "maximum": 2147483647,
               "minimum": 0,
               "type": "integer",
@@ -216,7 +216,7 @@ describe("BashTool", () => {
       const { extras, output } = yield* handle({ command: "slow" })
       assert.strictEqual(
         output,
-        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give yield=<ms>."
+        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or yield=0, which makes it a job."
       )
       assert.strictEqual(extras.exitCode, 124)
     }).pipe(Effect.provide(Layer.fresh(layer)))

@@ -77,7 +77,7 @@ describe("BashTool", () => {
       )
       assert.strictEqual(
         (yield* handle({ command: '{"command":"slow"}' })).output,
-        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give yield=<ms>.\nIt was run without the JSON around it."
+        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or yield=0, which makes it a job.\nIt was run without the JSON around it."
       )
       assert.deepStrictEqual(
         (yield* calls).map((call) => call._tag === "Execute" && call.command),

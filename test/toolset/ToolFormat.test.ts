@@ -51,7 +51,7 @@ describe("ToolFormat", () => {
             yield: {
               type: ["integer", "null"],
               description:
-                "Milliseconds after which the result is given though the program at the end still runs; it goes on as a job. (at least 0, at most 2147483647)"
+                "Milliseconds after which you get the result so far; the last program goes on as a job. 0 makes all of it a job. (at least 0, at most 2147483647)"
             },
             description: {
               type: ["string", "null"],

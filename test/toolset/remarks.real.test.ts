@@ -254,7 +254,7 @@ describe("what a model reads of a command that failed", () => {
         assert.strictEqual(message, "Command timed out.")
         assert.strictEqual(
           output.split("\n")[1],
-          `${reason}. To run longer, give timeout=<ms>, or let it go on as a job: end it with &, or give yield=<ms>.`
+          `${reason}. To run longer, give timeout=<ms>, or yield=0, which makes it a job.`
         )
         for (const command of [
           "cat <<'EOF'\na\nEOF\nsleep 60 <<'EOF'\nb\nEOF",

@@ -1,4 +1,4 @@
-/** What the adapters share: the tool's definition, and a call of it. */
+/** Finds the definition of the tool, and calls it, for the adapters. */
 import * as Crypto from "node:crypto"
 import type { Result } from "../../promise/Result.js"
 import type { Signal, Synapse, ToolDefinition } from "../../promise/Synapse.js"
@@ -13,6 +13,9 @@ export const definitionOf = ({ tools: [bash] }: Synapse): ToolDefinition => {
   return bash
 }
 
-/** Runs a call, which has an id of ours where its framework gives none. A plain promise: some iterate what can be iterated. */
+/**
+ * Runs a call. Makes up its id where the framework gives none. Returns a plain promise: `handle`'s own can be iterated too, and the AI
+ * SDK would take the output's pieces for results.
+ */
 export const run = async (synapse: Synapse, given: Arguments, id?: string, signal?: Signal): Promise<Result> =>
   synapse.handle({ id: id ?? Crypto.randomUUID(), name: definitionOf(synapse).name, arguments: given }, { signal })

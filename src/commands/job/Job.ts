@@ -187,10 +187,7 @@ const search = "(pattern.exec(text) ?? [])[0]"
 const searchFor = (pattern: string): ((text: string) => string | undefined) | undefined => {
   try {
     const context = Vm.createContext({ pattern: new RegExp(`^.*(?:${pattern}).*$`, "m"), text: "" })
-    let seen = ""
     return (text) => {
-      if (text === seen) return undefined
-      seen = text
       context["text"] = text
       return Attempt.orUndefined(() => Vm.runInContext(search, context, { timeout: longestSearch }))
     }
@@ -208,7 +205,7 @@ const reasonOf = ({ found, job, why }: Waited, port: number | undefined): string
     case "idle":
       return `${named(job)} is silent${job.unread > 0 ? `, ${job.unread} unread lines; last: ${job.last}` : ""}`
     case "ended":
-      return JobStatus.line(job).slice(1, -1)
+      return JobStatus.sentence(job)
   }
 }
 
@@ -235,18 +232,18 @@ export const wait = make(waitGrammar, (jobs, { any, for: pattern, idle, ids, por
     const states = yield* Effect.forEach(ids, jobs.status)
     if (Option.isNone(waited)) {
       return told(
-        states.map((job) => (job.state === "running" ? `${named(job)} still runs after ${limit} ms` : ended(job))),
+        states.map((job) =>
+          job.state === "running" ? `${named(job)} still runs after ${limit} ms` : JobStatus.sentence(job)
+        ),
         ExitCode.timeout
       )
     }
     if (waited.value.why !== "ended") return told([reasonOf(waited.value, Option.getOrUndefined(port))])
     const over = any ? [waited.value.job] : states
     const code = over.map(({ exitCode = ExitCode.failure }) => exitCode).find((one) => one !== 0) ?? 0
-    return told(over.map(ended), code)
+    return told(over.map(JobStatus.sentence), code)
   })
 })
-
-const ended = (job: JobStatus.JobStatus): string => JobStatus.line(job).slice(1, -1)
 
 const signals = Object.keys(Os.constants.signals)
 

@@ -1,6 +1,7 @@
 /** A denial by the sandbox's policy, and the evidence for it. */
+
+import * as Listeners from "../../session/Listeners.js"
 import type { Refused } from "../network/Gateway.js"
-import * as Listeners from "../platform/Listeners.js"
 import * as HostEntry from "../policy/HostEntry.js"
 import * as Name from "../policy/Name.js"
 import { notWhitelisted } from "../policy/PolicyDecision.js"
@@ -139,7 +140,7 @@ const most = 5
 const mostExamined = 64 * 1024
 
 /** Returns the ports that something on this machine listens at. */
-const ports = (): ReadonlySet<number> => new Set(Listeners.read("self").map(({ port }) => port))
+const ports = (): ReadonlySet<number> => new Set(Listeners.portsOf(Listeners.read("self")))
 
 /** Returns the port of a server of this machine's own that a refusal and the words around it, or the command, name. */
 export const findMachineServer = (

@@ -1,7 +1,7 @@
 /** Lists the TCP servers of a network. Linux alone tells them. */
 import * as Fs from "node:fs"
-import * as Attempt from "../../domain/Attempt.js"
-import * as ProcessTable from "../../session/ProcessTable.js"
+import * as Attempt from "../domain/Attempt.js"
+import * as ProcessTable from "./ProcessTable.js"
 
 /** A socket that listens. */
 export interface Listener {
@@ -39,16 +39,12 @@ export const read = (pid: number | "self"): ReadonlyArray<Listener> =>
 const mostProcesses = 1024
 const mostFiles = 4096
 
-/**
- * Reads the sockets that listen in a sandbox and are its processes' own, which others have opened there too.
- *
- * @param inner its first process
- */
-export const readOwn = (inner: number): ReadonlyArray<Listener> => {
-  const all = read(inner)
-  if (all.length === 0) return []
+/** Reads the sockets that listen in the network of the first of these processes, and that one of them holds. */
+export const heldBy = ([first, ...others]: ReadonlyArray<number>): ReadonlyArray<Listener> => {
+  const all = first === undefined ? [] : read(first)
+  if (first === undefined || all.length === 0) return []
   const files = new Set(
-    [inner, ...ProcessTable.below(inner)].slice(0, mostProcesses).flatMap((pid) => {
+    [first, ...others].slice(0, mostProcesses).flatMap((pid) => {
       const place = `/proc/${pid}/fd`
       const names = Attempt.orElse(() => Fs.readdirSync(place), []).slice(0, mostFiles)
       return names.map((name) => Attempt.orUndefined(() => Fs.readlinkSync(`${place}/${name}`)))
@@ -56,6 +52,17 @@ export const readOwn = (inner: number): ReadonlyArray<Listener> => {
   )
   return all.filter(({ file }) => files.has(file))
 }
+
+/**
+ * Reads the sockets that listen in a sandbox and are its processes' own, which others have opened there too.
+ *
+ * @param inner its first process
+ */
+export const readOwn = (inner: number): ReadonlyArray<Listener> => heldBy([inner, ...ProcessTable.below(inner)])
+
+/** Returns the ports of sockets in rising order, each once. */
+export const portsOf = (listeners: ReadonlyArray<Listener>): ReadonlyArray<number> =>
+  [...new Set(listeners.map(({ port }) => port))].sort((a, b) => a - b)
 
 /** Ports from this one on are given to sockets that name none, as those by which programs talk to themselves. */
 const firstGiven = 32_768
@@ -73,8 +80,7 @@ export class Watch {
       .map((name) => Attempt.orElse(() => Fs.readFileSync(`/proc/${this.inner}/net/${name}`, "latin1"), ""))
       .reduce((sum, text) => sum + Number(/^TCP6?: inuse (\d+)/m.exec(text)?.[1] ?? 0), 0)
     if (count > this.count) {
-      const ports = readOwn(this.inner).map(({ port }) => port)
-      this.known = [...new Set(ports.filter((port) => port < firstGiven))]
+      this.known = portsOf(readOwn(this.inner)).filter((port) => port < firstGiven)
     }
     this.count = count
     return this.known
