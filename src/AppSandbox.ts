@@ -1,7 +1,7 @@
 /** The sandboxed shell: the manager over the platform of this machine, and its configuration. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { FileSystem } from "@effect/platform/FileSystem"
 import * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -17,36 +17,41 @@ import * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
 import * as LocalSandboxProvider from "./sandbox/LocalSandboxProvider.js"
 import * as Permission from "./sandbox/permission/Permission.js"
 import * as LinuxPlatform from "./sandbox/platform/linux/LinuxPlatform.js"
+import { SandboxPlatform } from "./sandbox/platform/SandboxPlatform.js"
 import * as HostPath from "./sandbox/policy/HostPath.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
 import * as SandboxProvider from "./sandbox/SandboxProvider.js"
 import * as JobTable from "./session/JobTable.js"
 import * as PrivateDirectory from "./session/PrivateDirectory.js"
 import * as SessionSettings from "./session/SessionSettings.js"
+import { ShellBridge } from "./session/ShellBridge.js"
 import * as ShellLauncher from "./session/ShellLauncher.js"
 
 /**
  * The platform of this machine. Variables that the settings set are passed on to sandboxed shells, whatever they look
  * like.
  */
-const layerPlatform = Layer.unwrapEffect(
-  Effect.gen(function* () {
-    const settings = yield* SessionSettings.SessionSettings
-    const environment = Object.keys(settings.environment)
-    const places = [...(settings.privateDirectories ?? []), ...PrivateDirectory.places()]
-    const { home } = yield* SandboxSettings.SandboxSettings
-    return process.platform === "darwin"
-      ? (yield* Effect.promise(() => import("./sandbox/platform/macos/MacOsPlatform.js"))).layer({
-          variables: environment
-        })
-      : LinuxPlatform.layerOptions({
-          environment,
-          temporaries: PolicyBuilder.temporariesOf(home),
-          places,
-          shown: [`${home}/skills`]
-        })
-  })
-)
+const makePlatform = Effect.gen(function* () {
+  const settings = yield* SessionSettings.SessionSettings
+  const environment = Object.keys(settings.environment)
+  const places = [...(settings.privateDirectories ?? []), ...PrivateDirectory.places()]
+  const { home } = yield* SandboxSettings.SandboxSettings
+  return process.platform === "darwin"
+    ? Context.get(
+        yield* Layer.build(
+          (yield* Effect.promise(() => import("./sandbox/platform/macos/MacOsPlatform.js"))).layer({
+            variables: environment
+          })
+        ),
+        SandboxPlatform
+      )
+    : yield* LinuxPlatform.make({
+        environment,
+        temporaries: PolicyBuilder.temporariesOf(home),
+        places,
+        shown: [`${home}/skills`]
+      })
+})
 
 /** Returns why a shell's command line can't start, as far as its first word tells. */
 const problemOfShell = (shellCommand: string, cwd: string, path: string): string | undefined =>
@@ -74,7 +79,10 @@ const findUnworkable = (
 }
 
 /** A layer of the manager, which is the only way to the shell, over the providers of a house. */
-export const layer = ({ platform = layerPlatform, providers }: Pick<Options, "platform" | "providers">) =>
+export const layer = ({
+  platform = Layer.scoped(SandboxPlatform, makePlatform),
+  providers
+}: Pick<Options, "platform" | "providers">) =>
   SandboxManager.layer.pipe(
     Layer.provide(LocalSandboxProvider.layer),
     Layer.provide(providers === undefined ? Layer.empty : Layer.orDie(providers)),
@@ -119,12 +127,18 @@ type Floor =
 export const layerShell = (
   settings: Partial<SessionSettings.Settings>,
   options: Pick<Options, "permission" | "sandbox">
-): Layer.Layer<SandboxConfig.SandboxConfig | SandboxManager.SandboxManager, ConfigError.ConfigError> =>
+): Layer.Layer<SandboxConfig.SandboxConfig | SandboxManager.SandboxManager, ConfigError.ConfigError, FileSystem> =>
   Layer.scopedContext(
     Effect.gen(function* () {
+      const session = yield* SessionSettings.fromEnv(settings)
+      const sandbox = yield* SandboxSettings.fromEnv(options.sandbox)
+      const { cwd = "." } = session
+      const places = [
+        ...["mcp_servers.json", ".agents/skills", ".claude/skills"].map((name) => `${cwd}/${name}`),
+        ...["mcp/mcp_servers.json", "skills"].map((name) => `${sandbox.home}/${name}`)
+      ]
       const floor = yield* Deferred.make<Context.Context<Floor>>()
-      let places: ReadonlyArray<string> = []
-      const bridge = LateBridge.layer({
+      const bridge = yield* LateBridge.make({
         names: ReservedName.callable,
         prefixed: [
           { ...described, name: "mcp:*" },
@@ -138,21 +152,30 @@ export const layerShell = (
             return yield* Effect.provide(bridgeCommands(within), yield* Deferred.await(floor))
           }).pipe(Effect.orDie)
       })
-      const built = yield* Layer.build(
-        layer({}).pipe(
-          Layer.provideMerge(options.permission ?? Permission.layerNone),
-          Layer.provideMerge(layerConfiguration(options)),
-          Layer.provide(bridge),
-          Layer.provideMerge(SessionSettings.layerFromEnv(settings)),
-          Layer.provide(NodeFileSystem.layer)
-        )
+      const config = SandboxConfig.make(yield* FileSystem, sandbox)
+      const providers = SandboxProvider.make()
+      const permission =
+        options.permission === undefined
+          ? Permission.none
+          : Context.get(yield* Layer.build(options.permission), Permission.Permission)
+      // Layers that are composed take several times as long, which a start would wait for.
+      const services = Context.make(SessionSettings.SessionSettings, session).pipe(
+        Context.add(SandboxSettings.SandboxSettings, sandbox),
+        Context.add(SandboxConfig.SandboxConfig, config),
+        Context.add(PolicyBuilder.PolicyBuilder, PolicyBuilder.make(config, sandbox)),
+        Context.add(Permission.Permission, permission),
+        Context.add(JobTable.SessionJobs, new JobTable.JobTable()),
+        Context.add(SandboxProvider.SandboxProviders, providers),
+        Context.add(ShellBridge, bridge)
       )
-      const { home } = Context.get(built, SandboxSettings.SandboxSettings)
-      const { cwd = "." } = Context.get(built, SessionSettings.SessionSettings)
-      places = [
-        ...["mcp_servers.json", ".agents/skills", ".claude/skills"].map((name) => `${cwd}/${name}`),
-        ...["mcp/mcp_servers.json", "skills"].map((name) => `${home}/${name}`)
-      ]
+      const platform = yield* Effect.provide(makePlatform, services)
+      const local = Effect.provide(LocalSandboxProvider.make, Context.add(services, SandboxPlatform, platform))
+      yield* Effect.ignore(Effect.flatMap(local, providers.add))
+      const built = Context.add(
+        services,
+        SandboxManager.SandboxManager,
+        yield* Effect.provide(SandboxManager.make, services)
+      )
       yield* Deferred.succeed(floor, built)
       return built
     })

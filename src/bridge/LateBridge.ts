@@ -1,12 +1,11 @@
 /** A bridge that loads the commands with the first call: most lines call none. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { Described } from "../command/CommandHandler.js"
+import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Nesting from "../session/ShellBridge.js"
-import { ShellBridge } from "../session/ShellBridge.js"
 import type { BridgeCommands } from "./internal/BridgeCall.js"
 import * as CallServer from "./internal/CallServer.js"
 
@@ -23,45 +22,46 @@ interface LateCommands {
   readonly load: (within: Within) => Effect.Effect<BridgeCommands, never, Scope.Scope>
 }
 
-/** A layer of a bridge whose commands are loaded with the first call. */
-export const layer = ({ hasExtensions, load, names, prefixed }: LateCommands): Layer.Layer<ShellBridge> =>
-  Layer.scoped(
-    ShellBridge,
-    Effect.gen(function* () {
-      const runtime = yield* Effect.runtime<Scope.Scope>()
-      let loaded: BridgeCommands | undefined
-      let loading: Promise<BridgeCommands> | undefined
-      const loadOnce = () => {
-        loading ??= Runtime.runPromise(runtime)(load(Nesting.within(bridge))).then((commands) => {
-          loaded = commands
-          return commands
-        })
-        return loading
-      }
-      const side = CallServer.make({
-        names: () => loaded?.names() ?? names,
-        prefixed: () => loaded?.prefixed() ?? prefixed,
-        run: (call, request, around, output) =>
-          void loadOnce().then(
-            (commands) => commands.run(call, request, around, output),
-            (error: unknown) => void call.finish("", `${request.name}: ${String(error)}\n`, 1)
-          ),
-        takeEnding: (mark) => loaded?.takeEnding(mark),
-        takeImages: () => loaded?.takeImages() ?? []
+/** Makes a bridge whose commands are loaded with the first call. */
+export const make = ({
+  hasExtensions,
+  load,
+  names,
+  prefixed
+}: LateCommands): Effect.Effect<Context.Tag.Service<ShellBridge>, never, Scope.Scope> =>
+  Effect.map(Effect.runtime<Scope.Scope>(), (runtime) => {
+    let loaded: BridgeCommands | undefined
+    let loading: Promise<BridgeCommands> | undefined
+    const loadOnce = () => {
+      loading ??= Runtime.runPromise(runtime)(load(Nesting.within(bridge))).then((commands) => {
+        loaded = commands
+        return commands
       })
-      const bridge: Context.Tag.Service<ShellBridge> = {
-        ...side,
-        open: (directory, around) => {
-          const open = side.open(directory, around)
-          // Without them, each call says itself what is wrong.
-          if (hasExtensions())
-            void loadOnce().then(
-              () => open.offer(""),
-              () => {}
-            )
-          return open
-        }
-      }
-      return bridge
+      return loading
+    }
+    const side = CallServer.make({
+      names: () => loaded?.names() ?? names,
+      prefixed: () => loaded?.prefixed() ?? prefixed,
+      run: (call, request, around, output) =>
+        void loadOnce().then(
+          (commands) => commands.run(call, request, around, output),
+          (error: unknown) => void call.finish("", `${request.name}: ${String(error)}\n`, 1)
+        ),
+      takeEnding: (mark) => loaded?.takeEnding(mark),
+      takeImages: () => loaded?.takeImages() ?? []
     })
-  )
+    const bridge: Context.Tag.Service<ShellBridge> = {
+      ...side,
+      open: (directory, around) => {
+        const open = side.open(directory, around)
+        // Without them, each call says itself what is wrong.
+        if (hasExtensions())
+          void loadOnce().then(
+            () => open.offer(""),
+            () => {}
+          )
+        return open
+      }
+    }
+    return bridge
+  })

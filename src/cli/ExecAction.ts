@@ -1,6 +1,7 @@
 /** Runs the command that `synapse exec` is given. */
 import { randomUUID } from "node:crypto"
 import * as Path from "node:path"
+import type { FileSystem } from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -73,13 +74,15 @@ export const exec = (
   command: string,
   json: boolean,
   given: SessionOptions.Named
-): Effect.Effect<void, ConfigError | WrongUsage, App | Invocation | Stdio> =>
+): Effect.Effect<void, ConfigError | WrongUsage, App | FileSystem | Invocation | Stdio> =>
   Option.match(given.session, {
     onNone: () => alone(command, json, given),
     onSome: (name) => inSession(name, command, json, given)
   })
 
-const alone = (...given: Parameters<typeof run>): Effect.Effect<void, ConfigError, App | Invocation | Stdio> =>
+const alone = (
+  ...given: Parameters<typeof run>
+): Effect.Effect<void, ConfigError, App | FileSystem | Invocation | Stdio> =>
   Effect.flatMap(Stdio, (stdio) =>
     stdio.isTerminal("stdout") || stdio.isTerminal("stderr")
       ? Effect.flatMap(
@@ -93,7 +96,7 @@ const run = (
   command: string,
   json: boolean,
   given: SessionOptions.Given
-): Effect.Effect<void, ConfigError, App | Invocation | Scope.Scope | Stdio> =>
+): Effect.Effect<void, ConfigError, App | FileSystem | Invocation | Scope.Scope | Stdio> =>
   Effect.gen(function* () {
     const { setExitCode } = yield* Invocation
     const app = yield* App

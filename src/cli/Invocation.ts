@@ -1,4 +1,5 @@
 /** One run of the program: the words it was called with, and the exit code it is to end with. */
+import type { FileSystem } from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -56,7 +57,9 @@ export type MakeApp = (
 type MakeReading = (...settings: Parameters<MakeApp>) => Layer.Layer<AgentTools.Services, CommandError | ConfigError>
 
 /** Makes the shell alone, which loads the commands of Synapse when one is called. */
-type MakeShell = (...settings: Parameters<MakeApp>) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError>
+type MakeShell = (
+  ...settings: Parameters<MakeApp>
+) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError, FileSystem>
 
 /** The sessions of the daemon, for one of its clients. */
 export interface Sessions extends Omit<Named, "use"> {

@@ -4,16 +4,17 @@ import * as Fs from "node:fs"
 import type { FileSystem } from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
+import * as FiberRef from "effect/FiberRef"
+import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
 import { App, Invocation, print, WrongUsage, wrongSettings } from "./Invocation.js"
-import { layerNode, type Stdio } from "./Stdio.js"
+import { makeNode, Stdio } from "./Stdio.js"
 import * as Subcommands from "./Subcommands.js"
 
 /** Loaded only where they are needed, since each takes time at the start. */
@@ -28,7 +29,7 @@ const loadAgentWords = Effect.promise(() => import("./AgentWords.js"))
  * @param args the words after the program's name
  */
 export const main = (args: ReadonlyArray<string>, app: Context.Tag.Service<App>): Effect.Effect<number> =>
-  Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(App, app)))
+  Effect.provide(program(args), Context.make(App, app).pipe(Context.add(Stdio, makeNode())))
 
 /** Runs the program over any streams and any app, and answers its exit code. */
 export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, App | Stdio> =>
@@ -47,7 +48,9 @@ export const program = (args: ReadonlyArray<string>): Effect.Effect<number, neve
         onFailure: (error) => Effect.as(tell(error, args), ExitCode.wrongUsage)
       }),
       Effect.provideService(Invocation, invocation),
-      Effect.provide(Layer.merge(layerLogger, NodeFileSystem.layer))
+      // stdout is for results.
+      Effect.locally(FiberRef.currentLoggers, HashSet.make(Logger.withConsoleError(Logger.stringLogger))),
+      Effect.provide(NodeFileSystem.layer)
     )
   })
 
@@ -128,6 +131,3 @@ const garbledWord = (args: ReadonlyArray<string>): string | undefined => {
   }
   return `Argument ${place} is not UTF-8, and nothing was run. Let the command write other bytes: $'\\xff'.`
 }
-
-/** stdout is for results. */
-const layerLogger = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger))

@@ -3,7 +3,6 @@ import * as Fs from "node:fs"
 import * as Tty from "node:tty"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Attempt from "../domain/Attempt.js"
 
 /** Reads and writes the standard streams of the program. */
@@ -26,8 +25,8 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
   }
 >() {}
 
-/** A layer of the process's own streams. A stream that nobody reads any more ends the process (`bin.ts`). */
-export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
+/** Makes the process's own streams. A stream that nobody reads any more ends the process (`bin.ts`). */
+export const makeNode = (): Context.Tag.Service<Stdio> => {
   let stdin: AsyncIterator<Uint8Array> | undefined
   const draining = new Map<NodeJS.WriteStream, Promise<void>>()
 
@@ -59,7 +58,7 @@ export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
     }
   }
 
-  return Stdio.of({
+  return {
     write: (name, chunk) => {
       const stream = process[name]
       const taken = stream.write(typeof chunk === "string" ? chunk : Buffer.from(chunk))
@@ -75,5 +74,5 @@ export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
       }, false),
     // Accessing the streams would make them, which takes a millisecond or two.
     isTerminal: (name) => Tty.isatty(name === "stdout" ? 1 : 2)
-  })
-})
+  }
+}

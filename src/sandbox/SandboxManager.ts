@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type { CommandLine } from "../bash/CommandLine.js"
 import type { LineOptions } from "../command/CommandHandler.js"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
@@ -294,20 +295,23 @@ const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: fa
 
 const noPolicy = () => new ExecutionFailed({ kind: "sandbox", reason: "there is no sandbox that could allow anything" })
 
+type Services =
+  | Permission
+  | PolicyBuilder
+  | SandboxConfig
+  | SandboxProviders
+  | SandboxSettings
+  | SessionSettings
+  | ShellBridge
+
 /**
- * A layer which runs commands in a sandbox, unless the settings or `sandbox.json` disable it. Where the sandbox can't
- * be built, commands fail instead of running without one.
+ * Makes the manager, as `layer` does.
  *
  * @since 0.1.0
- * @category layers
+ * @internal
  */
-export const layer: Layer.Layer<
-  SandboxManager,
-  never,
-  Permission | PolicyBuilder | SandboxConfig | SandboxProviders | SandboxSettings | SessionSettings | ShellBridge
-> = Layer.scoped(
-  SandboxManager,
-  Effect.gen(function* () {
+export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Services | Scope.Scope> = Effect.gen(
+  function* () {
     const bridge = yield* ShellBridge
     const providers = yield* SandboxProviders
     const config = yield* SandboxConfig
@@ -406,8 +410,17 @@ export const layer: Layer.Layer<
       addPermanentWhitelist: granting.allowForGood,
       shutdown: current.shutdown
     })
-  })
+  }
 )
+
+/**
+ * A layer which runs commands in a sandbox, unless the settings or `sandbox.json` disable it. Where the sandbox can't
+ * be built, commands fail instead of running without one.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<SandboxManager, never, Services> = Layer.scoped(SandboxManager, make)
 
 /**
  * A layer which runs all commands in a given session, and enforces nothing.

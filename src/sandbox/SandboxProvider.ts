@@ -50,14 +50,14 @@ export class SandboxProviders extends Context.Tag("synapse/SandboxProviders")<
 >() {}
 
 /**
- * A layer of an empty registry; `layerAdd` adds providers to it.
+ * Makes an empty registry, as `layer` does.
  *
  * @since 0.1.0
- * @category layers
+ * @internal
  */
-export const layer: Layer.Layer<SandboxProviders> = Layer.sync(SandboxProviders, () => {
+export const make = (): Context.Tag.Service<SandboxProviders> => {
   const providers = new Map<string, SandboxProvider>()
-  return SandboxProviders.of({
+  return {
     find: (name) => {
       const provider = providers.get(name)
       if (provider !== undefined) return Either.right(provider)
@@ -71,8 +71,16 @@ export const layer: Layer.Layer<SandboxProviders> = Layer.sync(SandboxProviders,
         providers.set(provider.name, provider)
         return Effect.void
       })
-  })
-})
+  }
+}
+
+/**
+ * A layer of an empty registry; `layerAdd` adds providers to it.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<SandboxProviders> = Layer.sync(SandboxProviders, make)
 
 /**
  * A layer which adds a provider to the registry. `sandbox.json` chooses it by its name (`"provider": "cloud"`).

@@ -115,6 +115,25 @@ const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
   Setting.wholeNumber(name, least).pipe(Config.withDefault(fallback))
 
 /**
+ * Reads the settings from the environment, as `layerFromEnv` does.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const fromEnv = (overrides: Partial<Settings> = {}): Effect.Effect<Settings, ConfigError> =>
+  Effect.flatMap(
+    Config.all({
+      shellCommand: Config.nonEmptyString("SYNAPSE_SHELL").pipe(Config.withDefault(defaults.shellCommand)),
+      timeout: wholeNumber("SYNAPSE_COMMAND_TIMEOUT", defaults.timeout, 1),
+      outputLimit: wholeNumber("SYNAPSE_OUTPUT_LIMIT", defaults.outputLimit, 1),
+      outputFileLimit: wholeNumber("SYNAPSE_OUTPUT_FILE_LIMIT", defaults.outputFileLimit, 0),
+      yield: wholeNumber("SYNAPSE_YIELD", defaults.yield, 0),
+      maxJobs: wholeNumber("SYNAPSE_MAX_JOBS", defaults.maxJobs, 1)
+    }),
+    (found) => checked({ ...defaults, ...found, ...overrides })
+  )
+
+/**
  * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable or an
  * override has an invalid value.
  *
@@ -122,20 +141,7 @@ const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
  * @category layers
  */
 export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<SessionSettings, ConfigError> =>
-  Layer.effect(
-    SessionSettings,
-    Effect.map(
-      Config.all({
-        shellCommand: Config.nonEmptyString("SYNAPSE_SHELL").pipe(Config.withDefault(defaults.shellCommand)),
-        timeout: wholeNumber("SYNAPSE_COMMAND_TIMEOUT", defaults.timeout, 1),
-        outputLimit: wholeNumber("SYNAPSE_OUTPUT_LIMIT", defaults.outputLimit, 1),
-        outputFileLimit: wholeNumber("SYNAPSE_OUTPUT_FILE_LIMIT", defaults.outputFileLimit, 0),
-        yield: wholeNumber("SYNAPSE_YIELD", defaults.yield, 0),
-        maxJobs: wholeNumber("SYNAPSE_MAX_JOBS", defaults.maxJobs, 1)
-      }),
-      (fromEnv) => ({ ...defaults, ...fromEnv, ...overrides })
-    ).pipe(Effect.flatMap(checked))
-  )
+  Layer.effect(SessionSettings, fromEnv(overrides))
 
 /**
  * Fails where a program gave a number that is none, or where there is no current directory to start in: the session

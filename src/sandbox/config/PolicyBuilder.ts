@@ -558,6 +558,24 @@ export const merge = (
   })
 
 /**
+ * Builds policies, as `layer` does.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const make = (
+  config: Context.Tag.Service<SandboxConfig>,
+  settings: Settings
+): Context.Tag.Service<PolicyBuilder> => {
+  const peek: Context.Tag.Service<PolicyBuilder>["peek"] = (cwd, runtime) =>
+    Either.flatMap(config.peek(), (file) => merge(cwd, config.file, file, settings, runtime))
+  return {
+    build: Effect.fn("PolicyBuilder.build")((cwd, runtime) => Effect.suspend(() => peek(cwd, runtime))),
+    peek
+  }
+}
+
+/**
  * A layer which builds policies from `sandbox.json` and the settings.
  *
  * @since 0.1.0
@@ -565,16 +583,7 @@ export const merge = (
  */
 export const layer: Layer.Layer<PolicyBuilder, never, SandboxConfig | SandboxSettings> = Layer.effect(
   PolicyBuilder,
-  Effect.gen(function* () {
-    const config = yield* SandboxConfig
-    const settings = yield* SandboxSettings
-    const peek: Context.Tag.Service<PolicyBuilder>["peek"] = (cwd, runtime) =>
-      Either.flatMap(config.peek(), (file) => merge(cwd, config.file, file, settings, runtime))
-    return PolicyBuilder.of({
-      build: Effect.fn("PolicyBuilder.build")((cwd, runtime) => Effect.suspend(() => peek(cwd, runtime))),
-      peek
-    })
-  })
+  Effect.zipWith(SandboxConfig, SandboxSettings, make)
 )
 
 /** Adds exact paths that were allowed during the session. */

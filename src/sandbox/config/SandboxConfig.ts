@@ -248,6 +248,19 @@ const over = (
 }
 
 /**
+ * Keeps the configuration in `sandbox.json`, as `layer` does.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const make = (files: FileSystem.FileSystem, settings: Settings): Context.Tag.Service<SandboxConfig> => {
+  const file = Path.join(settings.home, fileName)
+  return over(makeStore(files, file), file, settings, (places) =>
+    Effect.ignore(Effect.try(() => WrittenPlaces.remember(settings.home, places)))
+  )
+}
+
+/**
  * A layer which keeps the configuration in `sandbox.json`, in the home directory of the settings.
  *
  * @since 0.1.0
@@ -255,13 +268,7 @@ const over = (
  */
 export const layer: Layer.Layer<SandboxConfig, never, FileSystem.FileSystem | SandboxSettings> = Layer.effect(
   SandboxConfig,
-  Effect.gen(function* () {
-    const settings = yield* SandboxSettings
-    const file = Path.join(settings.home, fileName)
-    return over(makeStore(yield* FileSystem.FileSystem, file), file, settings, (places) =>
-      Effect.ignore(Effect.try(() => WrittenPlaces.remember(settings.home, places)))
-    )
-  })
+  Effect.zipWith(FileSystem.FileSystem, SandboxSettings, make)
 )
 
 /**

@@ -203,6 +203,31 @@ const refuse = (home: string, place: string) =>
   )
 
 /**
+ * Reads the settings from the environment, as `layerFromEnv` does.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const fromEnv = (overrides: Partial<Settings> = {}): Effect.Effect<Settings, ConfigError.ConfigError> =>
+  Effect.flatMap(Effect.all([variables, UserEnvironment]), ([{ home, temporaryFiles, trusted }, origin]) => {
+    const { userHome } = make(overrides)
+    const expand = (path: string) => Path.resolve(path.replace(/^~(?=\/|$)/, () => userHome))
+    const settings = make({
+      ...(home === "" ? {} : { home: expand(home) }),
+      otherHomes: WrittenPlaces.homes(),
+      homes: find(userHome),
+      variables: { HOME: userHome, ...origin.variables },
+      temporaryFiles,
+      ...overrides
+    })
+    const written = WrittenPlaces.writtenAround(settings.home)
+    if (written === undefined) return Effect.succeed(settings)
+    if (trusted === "" || expand(trusted) !== settings.home) return refuse(settings.home, written)
+    WrittenPlaces.claim(settings.home)
+    return Effect.succeed(settings)
+  })
+
+/**
  * A layer which reads the settings from the environment (`SYNAPSE_HOME`, `SYNAPSE_TRUSTED_HOME`, `SYNAPSE_TEMPORARY`,
  * and all variables for rules); `overrides` take precedence.
  *
@@ -211,24 +236,4 @@ const refuse = (home: string, place: string) =>
  */
 export const layerFromEnv = (
   overrides: Partial<Settings> = {}
-): Layer.Layer<SandboxSettings, ConfigError.ConfigError> =>
-  Layer.effect(
-    SandboxSettings,
-    Effect.flatMap(Effect.all([variables, UserEnvironment]), ([{ home, temporaryFiles, trusted }, origin]) => {
-      const { userHome } = make(overrides)
-      const expand = (path: string) => Path.resolve(path.replace(/^~(?=\/|$)/, () => userHome))
-      const settings = make({
-        ...(home === "" ? {} : { home: expand(home) }),
-        otherHomes: WrittenPlaces.homes(),
-        homes: find(userHome),
-        variables: { HOME: userHome, ...origin.variables },
-        temporaryFiles,
-        ...overrides
-      })
-      const written = WrittenPlaces.writtenAround(settings.home)
-      if (written === undefined) return Effect.succeed(settings)
-      if (trusted === "" || expand(trusted) !== settings.home) return refuse(settings.home, written)
-      WrittenPlaces.claim(settings.home)
-      return Effect.succeed(settings)
-    })
-  )
+): Layer.Layer<SandboxSettings, ConfigError.ConfigError> => Layer.effect(SandboxSettings, fromEnv(overrides))

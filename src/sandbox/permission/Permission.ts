@@ -150,15 +150,20 @@ export const forTask = (
 })
 
 /**
+ * Asks nobody: everything that the policy denies stays denied.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const none: Context.Tag.Service<Permission> = { ...make(() => Effect.succeed("deny")), isDeaf: true }
+
+/**
  * A layer which asks nobody: everything that the policy denies stays denied.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerNone: Layer.Layer<Permission> = Layer.succeed(Permission, {
-  ...make(() => Effect.succeed("deny")),
-  isDeaf: true
-})
+export const layerNone: Layer.Layer<Permission> = Layer.succeed(Permission, none)
 
 /**
  * A layer which asks the program that embeds Synapse, one question at a time: the callback answers with an Effect or a
