@@ -13,7 +13,7 @@ export interface PipePaths {
   readonly stderr: string
 }
 
-/** The number of pairs that one call of mkfifo makes. */
+/** The number of pairs that one call of mkfifo makes, but for the first: most sessions need one. */
 const batch = 4
 
 /** The pairs of FIFOs in a directory that nobody uses yet. */
@@ -40,7 +40,7 @@ export class FifoPairs {
 
   /** Makes more pairs, and the other FIFOs named; rejects with mkfifo's error. */
   async add(others: ReadonlyArray<string> = []): Promise<void> {
-    const pairs = Array.from({ length: batch }, () => {
+    const pairs = Array.from({ length: this.made === 0 ? 1 : batch }, () => {
       const name = Path.join(this.directory, String(this.made++))
       return { stdout: `${name}o`, stderr: `${name}e` }
     })

@@ -105,11 +105,8 @@ const script = 'rm -rf -- "$@"; rmdir -- "$0"'
  * Removes the directories of owners that were killed, at most 100 at a time. The removal is left to a process of its
  * own, which does not hold this one up; it follows no links.
  */
-export const sweep = async (parent: string): Promise<void> => {
-  // `Fs.promises` is loaded by its first use, with much that a session does without.
-  const names = await new Promise<ReadonlyArray<string>>((resolve) =>
-    Fs.readdir(parent, (_, found: ReadonlyArray<string> = []) => resolve(found))
-  )
+export const sweep = (parent: string): void => {
+  const names = Attempt.orElse((): ReadonlyArray<string> => Fs.readdirSync(parent), [])
   if (names.length < 2) return
   const namespace = namespaceOf()
   // From anywhere, so that those which can't be removed don't keep the others from their turn.
@@ -229,7 +226,7 @@ const makeIn = (place: string, make: (parent: string) => string): string => {
       const parent = open(place)
       const made = make(parent)
       // Once the shell's start is under way.
-      setImmediate(() => void sweep(parent))
+      setImmediate(() => sweep(parent))
       return made
     } catch (error) {
       // Another session has ended in between, and has removed the empty place.
@@ -294,7 +291,7 @@ const hold = (place: string): string | undefined =>
   Attempt.orUndefined(() => {
     const parent = open(place)
     const made = makeOwned(parent, "hold")
-    setImmediate(() => void sweep(parent))
+    setImmediate(() => sweep(parent))
     return made
   })
 

@@ -31,7 +31,7 @@ const sorted = (names: ReadonlyArray<string>) => [...names].sort()
 
 /** Sweeps until only these are left, or for five seconds. */
 const leaves = async (...names: ReadonlyArray<string>) => {
-  await PrivateDirectory.sweep(parent)
+  PrivateDirectory.sweep(parent)
   const left = () => (Fs.existsSync(parent) ? sorted(Fs.readdirSync(parent)) : [])
   for (const end = performance.now() + 5000; left().length > names.length && performance.now() < end; ) {
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -128,21 +128,21 @@ describe.skipIf(process.platform !== "linux")("DirectoryOwner", () => {
     await kill()
     for (let i = 0; i < 300; i++) have(`session-${part}-${100_000 + i}`, ["a", "b"])
     const count = () => (Fs.existsSync(parent) ? Fs.readdirSync(parent).length : 0)
-    await PrivateDirectory.sweep(parent)
+    PrivateDirectory.sweep(parent)
     for (let last = 301; last !== count(); ) {
       last = count()
       await new Promise((resolve) => setTimeout(resolve, 300))
     }
     assert.strictEqual(count(), 200)
     for (const end = performance.now() + 20_000; count() > 0 && performance.now() < end; ) {
-      await PrivateDirectory.sweep(parent)
+      PrivateDirectory.sweep(parent)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     assert.strictEqual(count(), 0)
   })
 
   it("sweeps nothing where there is nothing", async () => {
-    await PrivateDirectory.sweep(Path.join(parent, "missing"))
+    PrivateDirectory.sweep(Path.join(parent, "missing"))
     await leaves()
   })
 })

@@ -253,18 +253,18 @@ const floodEvery = 50
 /** The most bytes of incomplete requests. */
 const budget = 64 * 1024 ** 2
 
-/** The number of slots that are made at once. */
+/** The number of slots that are made at once, after the first: most sessions make no call. */
 const batch = 4
 
 /** Returns the paths of the FIFOs that must exist before the first call. */
 const fifos = (directory: string): ReadonlyArray<string> => [
   Path.join(directory, Stub.names.tickets),
   Path.join(directory, Stub.names.calls),
-  ...slotFifos(directory, 0)
+  ...slotFifos(directory, 0, 1)
 ]
 
-const slotFifos = (directory: string, from: number): ReadonlyArray<string> =>
-  [...alphabet.slice(from, from + batch)].flatMap((slot) =>
+const slotFifos = (directory: string, from: number, to = from + batch): ReadonlyArray<string> =>
+  [...alphabet.slice(from, to)].flatMap((slot) =>
     Stub.channels.map((channel) => Stub.channelPath(directory, slot, channel))
   )
 
@@ -278,7 +278,7 @@ class CallServer implements OpenBridge {
   private readonly soiled = new Set<string>()
   private readonly budget = { left: budget }
   private readonly looking: NodeJS.Timeout
-  private slots = alphabet.slice(0, batch)
+  private slots = alphabet.slice(0, 1)
   /** True where calls can't be answered any more. */
   private broken = false
   private making = false
