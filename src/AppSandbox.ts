@@ -1,7 +1,7 @@
 /** The sandboxed shell: the manager over the platform of this machine, and its configuration. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { FileSystem } from "@effect/platform/FileSystem"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -127,7 +127,11 @@ type Floor =
 export const layerShell = (
   settings: Partial<SessionSettings.Settings>,
   options: Pick<Options, "permission" | "sandbox">
-): Layer.Layer<SandboxConfig.SandboxConfig | SandboxManager.SandboxManager, ConfigError.ConfigError, FileSystem> =>
+): Layer.Layer<
+  SandboxConfig.SandboxConfig | SandboxManager.SandboxManager,
+  ConfigError.ConfigError,
+  FileSystem.FileSystem
+> =>
   Layer.scopedContext(
     Effect.gen(function* () {
       const session = yield* SessionSettings.fromEnv(settings)
@@ -152,7 +156,7 @@ export const layerShell = (
             return yield* Effect.provide(bridgeCommands(within), yield* Deferred.await(floor))
           }).pipe(Effect.orDie)
       })
-      const config = SandboxConfig.make(yield* FileSystem, sandbox)
+      const config = SandboxConfig.make(yield* FileSystem.FileSystem, sandbox)
       const providers = SandboxProvider.make()
       const permission =
         options.permission === undefined

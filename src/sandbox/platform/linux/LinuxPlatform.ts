@@ -217,9 +217,5 @@ export const make = (options: LinuxOptions = {}) =>
 /** A wrapped shell, with the details that only this platform has. */
 export type LinuxWrapped = Effect.Effect.Success<ReturnType<Effect.Effect.Success<ReturnType<typeof make>>["wrap"]>>
 
-/** A layer which wraps shells with bubblewrap, with options. */
-export const layerOptions = (options: LinuxOptions): Layer.Layer<SandboxPlatform.SandboxPlatform> =>
-  Layer.effect(SandboxPlatform.SandboxPlatform, make(options))
-
 /** A layer which wraps shells with bubblewrap, at the highest level that the machine allows. */
-export const layer: Layer.Layer<SandboxPlatform.SandboxPlatform> = layerOptions({})
+export const layer: Layer.Layer<SandboxPlatform.SandboxPlatform> = Layer.effect(SandboxPlatform.SandboxPlatform, make())
