@@ -62,6 +62,7 @@ describe("PipePool", () => {
       const count = descriptors().length
       const holder = hold(pair)
       pool.lend(pair, ignore, ignore)
+      await pool.fill()
       assert.notStrictEqual(take(pool), pair)
       Fs.closeSync(holder)
       await until(() => descriptors().length <= count)
