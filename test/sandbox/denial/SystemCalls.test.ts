@@ -64,6 +64,13 @@ const said: ReadonlyArray<readonly [what: string, command: string, text: string]
   ["a raw socket", "python3 x.py", trace("socket.socket(socket.AF_PACKET, socket.SOCK_RAW)")],
   ["a raw socket", "python3 -c 'socket.socket(socket.AF_PACKET)'", trace("")],
   ["a raw socket", "nmap x", "Couldn't open a raw socket. Error: (1) Operation not permitted"],
+  [
+    "a raw socket",
+    "tcpdump",
+    "tcpdump: any: You don't have permission to perform this capture (socket: Operation not permitted)"
+  ],
+  ["a raw socket", "python3 x.py", trace("socket.socket(38, 5, 0)")],
+  ["a mount", "ip netns add x", "mount --make-shared /run/netns failed: Operation not permitted"],
   ["*a unix socket", "python3 -c 'socket.socket(socket.AF_UNIX)'", trace("")],
   ["*a unix socket", "ssh-agent", "unix_listener: socket: Operation not permitted"],
   ["*a unix socket", "tmux", "error connecting to /tmp/tmux-0/q (Operation not permitted)"],
@@ -84,6 +91,8 @@ const said: ReadonlyArray<readonly [what: string, command: string, text: string]
     "curl: (7) Failed to connect to h port 80 after 0 ms: Couldn't connect to server"
   ],
   ["another user or group", "python3 -c 'os.setuid(5)'", "OSError: [Errno 22] Invalid argument"],
+  ["another user or group", "setpriv --reuid=5 id", "setpriv: setresuid failed: Invalid argument"],
+  ["another user or group", "node a.js", "Error: EINVAL: invalid argument, setuid"],
   ["*a unix socket", "gpg -s f", "gpg: can't connect to the agent: Operation not permitted"],
   ["*a unix socket", "systemctl", "Failed to connect to bus: Operation not permitted"],
   ["*becoming another user", "su -c true nobody", "su: System error"],
@@ -125,6 +134,7 @@ const others: ReadonlyArray<readonly [command: string, text: string]> = [
   ["mount -t ext4", "mount: bad usage"],
   ["umount x", "umount: x: not mounted."],
   ["ping x", "ping: socket: Operation not permitted"],
+  ["arping x", "arping: socket: Operation not permitted"],
   ["ip link set lo down", "RTNETLINK answers: Operation not permitted"],
   ["node a", "Error: read EAGAIN"],
   ["cargo run", "thread 'main' panicked: Os { code: 11, message: \"Resource temporarily unavailable\" }"],

@@ -39,8 +39,11 @@ export interface Confinement {
 const permitted = /operation not permitted|\bEPERM\b/i
 const outside = "No setting allows it: ask the user to run what needs it."
 
-/** Matches sockets that are neither unix nor TCP nor UDP, of which some need rights that commands may lack anyway. */
-const otherSockets = /netlink|SOCK_RAW|\braw socket|AF_PACKET|packet socket|\bicmp|^ping\b/i
+/** Matches sockets that are neither unix nor TCP nor UDP. */
+const rawSocket =
+  /AF_(?:ALG|BLUETOOTH|CAN|PACKET|VSOCK)\b|SOCK_RAW|\braw socket|packet socket|permission to .*\bcapture\b|\bsocket\((?:[3-9]|\d\d+),/
+/** Matches these, and those that need rights which commands may lack anyway. */
+const otherSockets = new RegExp(`${rawSocket.source}|netlink|icmp|^\\w*ping6?\\b`, "i")
 
 export const unixSocket: Refusal = {
   rule: "no unix sockets",
@@ -87,7 +90,7 @@ const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinemen
     next: outside,
     words: /permission denied|operation not permitted|\bEPERM\b|must be superuser/i,
     about:
-      /^(?:[\w/.-]*\/)?(?:u?mount|fusermount3?|swapo(?:n|ff))(?:\.\w+)?: |\b(?:u?mount2?|pivot_root)\(|\bmount failed/i,
+      /^(?:[\w/.-]*\/)?(?:u?mount|fusermount3?|swapo(?:n|ff))(?:\.\w+)?(?:: | --)|\b(?:u?mount2?|pivot_root)\(|\bmount failed/i,
     command: /\b(?:u?mount2?|pivot_root)\(/,
     isSandboxs: isRoot
   },
@@ -105,8 +108,8 @@ const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinemen
     what: "a raw socket",
     reason: "only TCP and UDP sockets can be made",
     next: outside,
-    about: /AF_(?:ALG|BLUETOOTH|CAN|PACKET|VSOCK)\b|SOCK_RAW|\braw socket|packet socket/,
-    command: /\bAF_(?:ALG|BLUETOOTH|CAN|PACKET|VSOCK)\b|\bSOCK_RAW\b/,
+    about: rawSocket,
+    command: rawSocket,
     isSandboxs: isRoot
   },
   {
