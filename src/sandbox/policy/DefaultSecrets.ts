@@ -10,7 +10,7 @@ import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
 
 /** Matches tokens by the beginnings that their issuers give them, and private keys. */
 const token =
-  /(?<![A-Za-z0-9])(gh[a-z]_\w{8}|github_pat_|gl[a-z]{2,5}-\w{8}|sk[-_][\w-]{10}|rk_live_|xox[a-z]-|A[KS]IA[A-Z0-9]{12}|AIza\w{8}|ya29\.|npm_\w{8}|pypi-\w{8}|hf_\w{8}|SG\.\w{8}|shp[a-z]{2}_\w{8}|do[a-z]_v1_|eyJ\w{8})|-----BEGIN/
+  /(?<![A-Za-z0-9])(gh[a-z]_\w{8}|github_pat_|gl[a-z]{2,5}-\w{8}|sk[-_][\w-]{10}|rk_live_|xox[a-z]-|A[KS]IA[A-Z0-9]{12}|AIza\w{8}|ya29\.|npm_\w{8}|pypi-\w{8}|hf_\w{8}|SG\.\w{8}|shp[a-z]{2}_\w{8}|do[a-z]_v1_|eyJ\w{8}|sq0[a-z]{3}-|GOCSPX-|whsec_|hvs\.\w{8}|lin_api_|ntn_\w{8}|NRAK-|PMAK-|ATATT\w{8}|gsk_\w{8}|B(earer|asic) \w{8}|bot\d{8,}:|AGE-SECRET)|-----BEGIN/
 /** Matches an address with a user other than git's, a setting named like a secret, and the path in which conda puts its token. */
 const credential =
   /:\/\/(?!git@)[^/\s@]+@|^[^/\s:@]+:[^/\s@]+@|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\s*[=:]\s*\S|\/t\/[^/]{6,}\//i
@@ -22,12 +22,13 @@ const isRandom = (word: string): boolean =>
   /\d/.test(word) &&
   (word.match(/(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=\d)\D/g)?.length ?? 0) / word.length >= 0.25
 
-/** Tests for the value of a secret. Paths and addresses have random words that are none: names of builds, of caches. */
+/** Tests for the value of a secret. Paths have random words that are none: names of builds, of caches. */
 export const isSecretValue = (value: string): boolean =>
   token.test(value) ||
   credential.test(value) ||
   uuid.test(value) ||
-  (!/^[/.~]|:\//.test(value) && value.split(/[^A-Za-z0-9+/=]+/).some(isRandom))
+  (!/^[/.~]|:\/(?!\/)/.test(value) &&
+    value.split(value.includes("://") ? /[^A-Za-z0-9]+/ : /[^A-Za-z0-9+/=]+/).some(isRandom))
 
 const secretName = /auth(?!or)|token|pass|secret|credential|cookie|private|header|key/i
 /** Matches values that are no secret whatever their name: switches, and variables. */
@@ -35,9 +36,6 @@ const plainValue = /^["']?(?:true|false|null|none|\$\{?\w+\}?)["']?,?$/i
 
 /** Takes the user and the password out of addresses. */
 const withoutUser = (text: string): string => text.replace(/(:\/\/)(?!git@)[^/\s@"']*@/g, "$1")
-
-const isSecret = (value: string): boolean =>
-  isSecretValue(value) || (value.includes("://") && value.split(/[/"'\s]+/).some(isSecretValue))
 
 const first = "# Synapse shows this file without its secrets."
 
@@ -54,7 +52,7 @@ const harmless = (line: string): string | undefined => {
   if (/\s[#;]/.test(text)) return undefined
   const value = text.replace(/^.*?(?:=|:(?=\s|$)|^\s*-(?=\s))/, "").trim()
   const isNamed = Array.from(text.matchAll(names), ([, name = ""]) => name).some((name) => secretName.test(name))
-  return (isNamed && !plainValue.test(value)) || isSecret(value) ? undefined : text
+  return (isNamed && !plainValue.test(value)) || isSecretValue(value) ? undefined : text
 }
 
 /** Redacts a file of one setting a line: ini, properties, TOML, YAML. */
@@ -72,7 +70,7 @@ export const redactLines = (text: string): string | undefined => {
       continue
     skipped = undefined
     const isSection = /^\[[^\]=]*\]+$/.test(bare)
-    const shown = isSection && !isSecret(bare) ? line : harmless(line)
+    const shown = isSection && !isSecretValue(bare) ? line : harmless(line)
     if (shown === undefined) skipped = { indent, isItem }
     else kept.push(shown)
   }
@@ -89,7 +87,7 @@ const withoutSecrets = (value: unknown): unknown => {
 }
 
 const isSecretJson = (name: string, value: unknown): boolean => {
-  if (typeof value === "string") return secretName.test(name) || isSecret(withoutUser(value))
+  if (typeof value === "string") return secretName.test(name) || isSecretValue(withoutUser(value))
   // The addresses of registries are the names in `auths`.
   return (secretName.test(name) && name !== "auths" && typeof value === "object") || isSecretValue(name)
 }
@@ -113,7 +111,10 @@ export const entries: ReadonlyArray<string> = [
   "~/.config/composer/auth.json ~/.config/pypoetry/auth.toml ~/.terraform.d/credentials.tfrc.json ~/.config/doctl/config.yaml",
   "~/.config/containers/auth.json ~/.config/rclone/rclone.conf ~/.s3cfg ~/.boto ~/.fly/config.yml ~/.config/sops",
   "~/.huggingface/token ~/.cache/huggingface/token ~/.claude/.credentials.json ~/.codex/auth.json ~/.gemini/oauth_creds.json",
-  "~/.local/share/opencode/auth.json",
+  "~/.local/share/opencode/auth.json ~/.config/stripe ~/.config/netlify ~/.local/share/com.vercel.cli ~/.config/.wrangler ~/.railway",
+  "~/.supabase ~/.config/ngrok ~/.ngrok2 ~/.kaggle ~/.databrickscfg ~/.snowflake ~/.dbt/profiles.yml ~/.config/hcloud",
+  "~/.config/linode-cli ~/.config/argocd ~/.config/helm/registry ~/.dockercfg ~/.sentryclirc ~/.subversion/auth ~/.msmtprc",
+  "~/.ivy2/.credentials ~/.sbt/.credentials ~/.local/share/uv/credentials ~/.config/age ~/.config/solana ~/.ethereum ~/.bitcoin",
   // Settings that may hold a token.
   "~/.npmrc ~/.yarnrc ~/.yarnrc.yml ~/.docker/config.json ~/.cargo/config.toml ~/.config/pip/pip.conf ~/.pip/pip.conf ~/.condarc",
   "~/.bundle/config ~/.gradle/gradle.properties ~/.m2/settings.xml ~/.m2/settings-security.xml ~/.nuget/NuGet/NuGet.Config",
@@ -121,13 +122,14 @@ export const entries: ReadonlyArray<string> = [
   // What was typed, and the stores of passwords and cookies.
   "~/.bash_history ~/.zsh_history ~/.ash_history ~/.sh_history ~/.local/share/fish/fish_history ~/.python_history",
   "~/.node_repl_history ~/.irb_history ~/.psql_history ~/.mysql_history ~/.mariadb_history ~/.sqlite_history ~/.rediscli_history",
+  "~/.zhistory ~/.histfile ~/.local/share/atuin ~/.viminfo ~/.lesshst ~/.config/1Password ~/.config/Bitwarden ~/.config/Slack",
   "~/.config/op ~/.password-store ~/.local/share/keyrings ~/.mozilla ~/.thunderbird ~/.config/google-chrome ~/.config/chromium",
   "~/.config/BraveSoftware ~/.config/microsoft-edge ~/.config/vivaldi ~/Library/Keychains ~/Library/Cookies",
   // The system's, which root can read.
   "/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/security/opasswd /etc/krb5.keytab /etc/ssl/private",
   // Of projects.
-  "**/.env **/.envrc **/.env.* **/credentials.json **/secrets.json **/.netrc **/.git-credentials **/.pgpass **/.pypirc",
-  "**/.npmrc **/.yarnrc.yml **/?*.key **/?*.pem **/?*.p12 **/?*.pfx **/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519"
+  "**/.env **/.envrc **/.env.* **/.env~ **/credentials.json **/secrets.json **/.netrc **/.git-credentials **/.pgpass **/.pypirc",
+  "**/.npmrc **/.yarnrc.yml **/?*.key **/?*.pem **/?*.p12 **/?*.pfx **/?*.jks **/?*.keystore **/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519"
 ].flatMap((line) => line.split(" "))
 
 const endings = "example sample template tmpl dist defaults schema".split(" ")

@@ -90,6 +90,12 @@ describe("the environment", () => {
       DATABASE_URL: "postgres://localhost:5432/shop_test",
       LOG_LEVEL: "debug",
       ASSET_HOST: "https://cdn.example.com",
+      FLASK_APP: "shop.web:create",
+      SPRING_PROFILES_ACTIVE: "dev,local",
+      VITE_TITLE: "demo",
+      NEXT_PUBLIC_API: "https://api.example.com/v1?limit=10&sort=key",
+      IMAGE_URL: "https://cdn.example.com/team/app/1.2.3-beta.4/this-is-a-long-but-plain-name-2026.png",
+      GIT_CONFIG_FILE: "file:/nix/store/0c5b8k1vx2y3z4w5q6r7s8t9v0a1b2c3-git/config",
       NODE_PATH: "/nix/store/0c5b8k1vx2y3z4w5q6r7s8t9v0a1b2c3-node/lib"
     }
     const made = Environment.make(harmless)
@@ -111,6 +117,13 @@ describe("the environment", () => {
       JOB_ENV: "eyJhbGciOiJIUzI1NiJ9.e30.x",
       CERT_FILE: "-----BEGIN PRIVATE KEY-----",
       SENTRY_DSN: "https://sentry.example/1",
+      TEAM_WEBHOOK_URL: "https://hooks.example.com/1",
+      ALERT_URL: "https://hooks.slack.com/services/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",
+      UPLOAD_URL: "https://a.blob.example.net/c?sv=2020&sig=pM1oIP4nSgQ8T0YrUcgy6nH2HA9Oh2tgvz",
+      BOT_URL: "https://api.example.org/bot123456789:x/send",
+      VITE_API: "gsk_0123456789abcdef",
+      MAIL_URL: "Bearer abcdefghij",
+      STORE_MODE: "GOCSPX-abc",
       DB_PASS: "x"
     }
     const made = Environment.make(secrets)
