@@ -272,14 +272,14 @@ const makeLocalSandboxBackend = (
     const ofRepository = (command: string): string | undefined => {
       if (!/\bgit\b/.test(command.slice(0, longestLook))) return undefined
       isRepositoryTold = true
-      return `The sandbox lets git write ${Name.of(repository?.path ?? "")}, but not its hooks and its config.`
+      return `The sandbox lets git write ${Name.of(repository?.path ?? "")}, but not its hooks.`
     }
     const hasEmpty = policy.blacklist.some(({ hidden }) => hidden === "empty")
     const toldEmpty = new Set<string>()
     /** Tells once of the files that read as empty ones. */
     const ofEmpty = (): string | undefined => {
       const fresh = running.masks().filter(({ path, standIn }) => standIn === "" && !toldEmpty.has(path))
-      const [first] = fresh
+      const first = fresh.find(({ path }) => HostPath.isWithin(path, policy.cwd)) ?? fresh[0]
       if (first === undefined) return undefined
       for (const { path } of fresh) toldEmpty.add(path)
       const what = fresh.length === 1 ? "an empty file" : `an empty file, and ${fresh.length - 1} more`
@@ -444,7 +444,8 @@ const makeLocalSandboxBackend = (
           return { ...withDenied(result, failed), blocked: false }
         }
         const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
-        const server = asked ? Denial.findMachineServer(command, result.stderr) : undefined
+        const said = Attribution.saysItself(command) ? `${result.stdout}\n${result.stderr}` : result.stderr
+        const server = asked ? Denial.findMachineServer(command, said, result.exitCode) : undefined
         const machine = server === undefined ? [] : [Denial.machine(server)]
         const denials = [...attributed, ...machine, ...(isOfHosts ? events : [])]
         const denial = Attribution.causeOf(denials, result)
@@ -458,7 +459,7 @@ const makeLocalSandboxBackend = (
           return { ...withNotice(result, reached), blocked: false }
         }
         const refused = denials.find(({ access }) => access === "network")
-        const refusedHosts = isOfHosts ? undefined : passing.ofHosts(events)
+        const refusedHosts = passing.ofHosts(isOfHosts ? machine : [...machine, ...events])
         if (result.exitCode !== ExitCode.success) {
           return { ...withDenied(result, refusedHosts ?? passing.hidden(outcome)), blocked: false }
         }

@@ -27,13 +27,29 @@ export const exempt = (title: string, ground: string): void => {
       sandboxed(
         (manager, { project }) => {
           Fs.mkdirSync(`${project}/sub`)
-          Fs.writeFileSync(`${project}/sub/.env`, "OTHER=1\n")
-          const lines = ["cat .env", "e=.env; echo x 2>/dev/null >>$e; cat $e", "cat sub/.env"]
-          return Effect.map(printed(manager, lines), (got) =>
-            assert.deepStrictEqual(got, ["TOKEN=1\n", "TOKEN=1\n", "Blocked"])
-          )
+          for (const name of [".env", ".env.local"]) Fs.writeFileSync(`${project}/sub/${name}`, "OTHER=1\n")
+          Fs.symlinkSync("sub/.env.local", `${project}/link`)
+          const lines = [
+            "cat .env",
+            "e=.env; echo x 2>/dev/null >>$e; cat $e",
+            "cat sub/.env",
+            "cat link sub/.env.local",
+            "e=sub/.env; cat $e.local"
+          ]
+          return Effect.gen(function* () {
+            assert.deepStrictEqual(yield* printed(manager, lines), [
+              "TOKEN=1\n",
+              "TOKEN=1\n",
+              "Blocked",
+              "OTHER=1\nOTHER=1\n",
+              "OTHER=1\n"
+            ])
+            // node calls a file missing that it can't open.
+            const called = yield* manager.execute("node --env-file=sub/.env -e 0")
+            assert.include(called.denied?.what, "sub/.env is blocked by rule **/.env", called.stderr)
+          })
         },
-        named({ readable: [".env"] })
+        named({ readable: [".env", "link"] })
       )
     )
 
@@ -94,12 +110,13 @@ export const exempt = (title: string, ground: string): void => {
         const lines = [
           "cd venv; .env/bin/tool",
           ".env.local/bin/tool",
+          "cat .env.local/bin/tool | head -n 1",
           "ls .env",
           "c=credentials; cat .env/$c.json",
           "mkdir new; mv .env new/; cat new/.env/$c.json; new/.env/bin/tool"
         ]
         return Effect.map(printed(manager, lines), (got) =>
-          assert.deepStrictEqual(got, ["ran\n", "ran\n", "bin\ncredentials.json\n", "", "ran\n"])
+          assert.deepStrictEqual(got, ["ran\n", "ran\n", "#!/bin/sh\n", "bin\ncredentials.json\n", "", "ran\n"])
         )
       })
     )

@@ -197,6 +197,27 @@ export const guard = (title: string, ground: string): void => {
       })
     )
 
+    it.live("holds for the repository of a linked worktree as well", () =>
+      Effect.gen(function* () {
+        const before =
+          "git init -q --bare ../o; git remote add o ../o; git push -q o HEAD:main; git worktree add -q ../tree"
+        const work = "git config user.name Eve; git checkout -q -b better o/main; git branch other; git branch -D other"
+        const evil = 'git config alias.st "!RUN"; git config core.fsmonitor "RUN; true"'
+        const { said, used } = yield* session(
+          { before, cwd: "tree", commands: [`${work} && echo worked`, evil] },
+          (project, outside) => [
+            leavesTrace(project, outside),
+            shell("git config --list", project, "/nonexistent").stdout
+          ]
+        )
+        assert.match(said, /^worked$/m)
+        assert.match(said, /Taken back from .*core\.fsmonitor/)
+        assert.notMatch(said, /could not write config file/)
+        assert.strictEqual(used[0], false)
+        for (const line of ["branch.better.remote=o", "user.name=Eve"]) assert.include(used[1], line)
+      })
+    )
+
     it.live("keeps what was there before, and what else a command has set", () =>
       Effect.gen(function* () {
         const before = "git config core.editor ed; git config filter.f.clean cat; git config core.hooksPath .husky"

@@ -500,7 +500,9 @@ export const merge = (
     const [isUsual, isDenied] = [PathRule.make(usual), PathRule.make(denied)]
     const isExempt = (rule: Rule) =>
       isUsual.find(realOf(rule)) !== undefined && isDenied.find(realOf(rule)) === undefined
-    const opened = allowed.filter(isExempt)
+    const exemptOf = (rules: ReadonlyArray<Rule>) =>
+      rules.filter(isExempt).map((rule): Rule => ({ ...rule, path: realOf(rule) }))
+    const opened = exemptOf(allowed)
     const sockets = [
       ...(yield* build.sockets(config.policy.sockets, "file", file, "policy.sockets")),
       ...(yield* build.sockets(settings.sockets, "user", "the settings", "sockets"))
@@ -519,7 +521,7 @@ export const merge = (
       ...(yield* variablesOf({ [file]: config.env, "the settings": settings.env })),
       ...Object.keys(settings.variables).filter(isNamed)
     ]
-    const exempt = [...(yield* listed("readable")).filter(isExempt), ...sockets]
+    const exempt = [...exemptOf(yield* listed("readable")), ...sockets]
     const read = [...opened, ...exempt, ...granted(runtime.granted ?? [])]
     const startup = StartupFiles.find({
       cwd: project,
@@ -531,10 +533,7 @@ export const merge = (
       cwd: build.cwd,
       whitelist,
       blacklist,
-      readonly: build.readonly(whitelist, [
-        ...startup,
-        ...(repository === undefined ? [] : [`${repository}/hooks`, `${repository}/config`])
-      ]),
+      readonly: build.readonly(whitelist, [...startup, ...(repository === undefined ? [] : [`${repository}/hooks`])]),
       visible: build.visible(hidden.map(realOf)),
       ...(read.length === 0 ? undefined : { granted: read }),
       ...(opened.length === 0 ? undefined : { opened }),

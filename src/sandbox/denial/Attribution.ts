@@ -63,10 +63,9 @@ function findHidden(
   ])
   const found: Array<Denial.Denial> = []
   for (const path of [...named].slice(0, mostHidden)) {
-    if (!path.startsWith("/")) continue
-    if (!temporary.isHidden(path)) {
-      const masked = HostPath.isMissing(path) ? undefined : verify().denial([{ path, sure: true }], "access", false)
-      if (masked !== undefined) found.push(masked)
+    if (!path.startsWith("/") || !temporary.isHidden(path)) {
+      const masked = verify().denial([{ path, sure: true }], "access", false)
+      if (masked !== undefined && !HostPath.isMissing(masked.resource)) found.push(masked)
       continue
     }
     const reason = `the sandbox has a /tmp of its own, and only the machine's has ${path}`
@@ -167,6 +166,10 @@ const isPrinting = ({ keyword, redirections, words }: CommandTree.Command): bool
 const showing =
   /(?<!(?<!\|)\|&?[ \t]{0,20})\b(?:awk|bat|cat|cmp|comm|cut|diff|e?grep|fold|head|jq|less|more|nl|od|paste|rev|rg|sed|sort|strings|tac|tail|uniq|xxd|zcat)\b|\bgit\b[^|;&\n]{0,200}?\s(?:blame|diff|grep|log|show)\b/
 
+/** Tests whether a command shows no texts of files, so that its output is what its programs say. */
+export const saysItself = (command: string): boolean =>
+  command.length <= mostExaminedQuotation && !showing.test(command)
+
 const absolutePath = /(?:^|[\s'"`(=:])\/[^\s'"`/]/
 
 /** Tests whether the words of a refusal and an absolute path stand together in a line: as nobody would write them by chance. */
@@ -180,7 +183,7 @@ const namesPath = (line: string): boolean => absolutePath.test(line) && refusalI
  * @param isMerged whether programs were told to send their messages there
  */
 export const spokenIn = (command: string, output: string, isMerged = true): string => {
-  if (command.length > mostExaminedQuotation || showing.test(command)) return ""
+  if (!saysItself(command)) return ""
   const isSpoken = isMerged && !isReport(output)
   return output
     .split("\n")
@@ -200,7 +203,7 @@ const ofZip = /^zip I\/O error: .*\nzip error: .*$/gm
  * Returns the messages that programs of a command write to standard output, though nothing sends their errors there.
  */
 const spokenOnStdout = (command: string, stdout: string): string =>
-  command.length <= mostExaminedQuotation && mentions(command, "zip") && !showing.test(command)
+  saysItself(command) && mentions(command, "zip")
     ? (stdout.match(ofZip)?.join("\n") ?? "")
     : spokenIn(command, stdout, false)
 
@@ -359,7 +362,8 @@ function denialsIn(
   const named = isCounted && output !== "" ? `${stderr}\n${output}` : stderr
   const hosts = findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
   const system = refused.map(({ denial }) => denial)
-  const others = [...files, ...findHidden(command, said, policy, () => verifyFrom(outcome))]
+  const hidden = findHidden(command, said, policy, () => verifyFrom(outcome))
+  const others = [...files, ...hidden.filter(({ resource }) => files.every((file) => file.resource !== resource))]
   // The last refusal is the one that the command ended for.
   const last = said.split("\n").findLastIndex(mentionsRefusal)
   const isLast = refused.some(({ at }) => at >= last)

@@ -135,21 +135,26 @@ export const whatOf = (denial: Denial): string => {
 }
 
 const refused = /connection refused|ECONNREFUSED|ConnectionRefused|couldn't connect|could not connect/i
-const place = /(?:\blocalhost|\b127\.0\.0\.1|::1)\]?["',:\s]{1,4}(?:port )?(\d{2,5})\b/g
+const place = /(?:\blocalhost|\b127\.0\.0\.1|\b0\.0\.0\.0|::1)[)\]"',:\s/]{1,5}(?:port )?(\d{2,5})\b/g
 const most = 5
 const mostExamined = 64 * 1024
 
 /** Returns the ports that something on this machine listens at. */
 const ports = (): ReadonlySet<number> => new Set(Listeners.portsOf(Listeners.read("self")))
 
+/** Tests for the exit codes by which curl and wget tell that they did not connect, where they were told to say nothing. */
+const isUnconnected = (command: string, exitCode: number): boolean =>
+  (exitCode === 7 && /\bcurl\b/.test(command)) || (exitCode === 4 && /\bwget\b/.test(command))
+
 /** Returns the port of a server of this machine's own that a refusal and the words around it, or the command, name. */
 export const findMachineServer = (
   command: string,
-  stderr: string,
+  text: string,
+  exitCode: number,
   listed: () => ReadonlySet<number> = ports
 ): number | undefined => {
-  const said = stderr.slice(-mostExamined)
-  if (!refused.test(said)) return undefined
+  const said = text.slice(-mostExamined)
+  if (!refused.test(said) && !isUnconnected(command, exitCode)) return undefined
   const named = [said, command.slice(0, mostExamined)].flatMap((text) =>
     Array.from(text.matchAll(place), ([, port]) => Number(port))
   )

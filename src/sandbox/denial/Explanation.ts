@@ -6,6 +6,7 @@ import * as Either from "effect/Either"
 import * as Quote from "../../bash/Quote.js"
 import * as Attempt from "../../domain/Attempt.js"
 import type * as Diagnostic from "../../domain/Diagnostic.js"
+import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
@@ -32,12 +33,10 @@ export const remedyFor = (resource: string, cwd: string): Remedy | undefined => 
   return PathEntry.unwritable(found.path) === undefined ? found : undefined
 }
 
-/** Matches the path of a repository: git writes in many places of one. */
-const repository = /^(?:\/[^/]+)*?\/[^/]*\.git(?=\/)/
-
 const nearest = (resource: string, cwd: string): Remedy => {
-  const [git] = repository.exec(resource) ?? []
-  if (git !== undefined && HostPath.isDirectory(`${git}/objects`)) return { path: git, isThere: true }
+  // git writes in many places of a repository.
+  const git = GitDirectory.upwards(resource).findLast((path) => HostPath.isDirectory(`${path}/objects/pack`))
+  if (git !== undefined) return { path: git, isThere: true }
   if (!HostPath.isMissing(resource)) return { path: resource, isThere: true }
   let path = resource
   let above = Path.posix.dirname(path)

@@ -27,7 +27,10 @@ const end = String.raw`(?=\s*(?:$|[;&|\n)]|\d?[<>]))`
 
 /** The commands that can leave files out, each with what does so, and what that does. */
 const forms: ReadonlyArray<readonly [written: RegExp, does: string, form?: string]> = [
-  [new RegExp(String.raw`\bgit add(?: -[Auv]+| --all| --update| --verbose| \w[\w/-]*| \.)+${end}`), "adds"],
+  [
+    new RegExp(String.raw`\bgit add(?: -[Auv]+| --all| --update| --verbose| (?:\./)?\w[\w./-]*| \./?| :/)+${end}`),
+    "adds"
+  ],
   // By patches, it asks; nobody is there to answer.
   [new RegExp(String.raw`\bgit add (?:-p|--patch)${end}`), "adds", "git add -u"],
   [/\bgit commit(?: -[qvs]+| --[\w-]+)*? (?:-[qvs]*a[a-z]*|--all)(?=\s|$)/, "adds", "git add -u"],
@@ -157,7 +160,7 @@ export const worktree = (command: string): string | undefined => {
   const at = given.findIndex((word) => /^-[bB]$/.test(word))
   const [path, from] = given.filter((word, index) => !word.startsWith("-") && (at < 0 || index !== at + 1))
   const branch = at < 0 ? from : given[at + 1]
-  if (path === undefined || ![path, branch ?? ""].every((word) => /^[\w./@-]*$/.test(word))) return undefined
+  if (path === undefined || ![path, branch ?? ""].every((word) => /^[\w./@~^-]*$/.test(word))) return undefined
   const place = `.worktrees/${Path.posix.basename(path)}`
   return `It can lie in the project: git worktree add ${[place, branch].filter((word) => word !== undefined).join(" ")}`
 }

@@ -34,13 +34,14 @@ const packagesIn = (directory: string) => {
 }
 
 /** Returns the place of a package in npm's cache, by the hash of its content. */
-const placeOf = (integrity = ""): string | undefined => {
-  const [, hash] = /(?:^|\s)sha512-([\w+/]{86}==)/.exec(integrity) ?? []
-  const hex = hash === undefined ? "" : Buffer.from(hash, "base64").toString("hex")
-  return hash && `_cacache/content-v2/sha512/${hex.slice(0, 2)}/${hex.slice(2, 4)}/${hex.slice(4)}`
+const placeOf = (integrity = ""): string => {
+  const [, kind = "none", hash = ""] =
+    /\b(sha512)-([\w+/]+=*)/.exec(integrity) ?? /\b(sha\d+)-([\w+/]+=*)/.exec(integrity) ?? []
+  const hex = Buffer.from(hash, "base64").toString("hex")
+  return `_cacache/content-v2/${kind}/${hex.slice(0, 2)}/${hex.slice(2, 4)}/${hex.slice(4)}`
 }
 
-const isFetched = (resolved = "http://registry"): boolean => {
+const isFetched = (resolved: string): boolean => {
   const [, host] = /^https?:\/\/(?:[^/@]*@)?(\[[^\]/]*\]|[^:/]+)/.exec(resolved) ?? []
   return host !== undefined && !isLocal(host)
 }
@@ -83,12 +84,14 @@ export const lacking = (command: string, cwd: string, { directory, own, users }:
   for (const place of new Set([project, ...others])) {
     const isAtRisk = isEmptying && place === project && isFilled(`${place}/node_modules`)
     for (const [at, { dev, integrity, optional, resolved }] of packagesIn(place)) {
+      if (resolved === undefined && integrity === undefined) continue
       const content = placeOf(integrity)
-      if (content === undefined || Fs.existsSync(`${directory}/${own}/${content}`)) continue
+      if (Fs.existsSync(`${directory}/${own}/${content}`)) continue
       const link = `${users}/${content}`
       const isLeftOut = optional === true || (dev === true && words.some((word) => /^--(?:omit|production)/.test(word)))
       if (Fs.existsSync(link)) EntryBelow.link(directory, `${own}/${content}`, link)
-      else if (isAtRisk && !isLeftOut && isFetched(resolved)) lacks.add(at.slice(at.lastIndexOf("node_modules/") + 13))
+      else if (isAtRisk && !isLeftOut && isFetched(resolved ?? "http://registry"))
+        lacks.add(at.slice(at.lastIndexOf("node_modules/") + 13))
     }
   }
   return [...lacks]

@@ -4,11 +4,10 @@
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as Attempt from "../../domain/Attempt.js"
 import * as DefaultSecrets from "./DefaultSecrets.js"
 import { GitHeld } from "./GitHeld.js"
+import * as HostPath from "./HostPath.js"
 import * as PathRule from "./PathRule.js"
 import * as PrivateTemporary from "./PrivateTemporary.js"
 import * as RealPath from "./RealPath.js"
@@ -101,9 +100,6 @@ const sources: Readonly<Record<RuleSource, string>> = {
   socket: "a program outside listens there"
 }
 
-const isDirectory = (path: string): boolean =>
-  Attempt.orElse(() => Fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true, false)
-
 /**
  * Compiles the rules of a policy.
  *
@@ -129,7 +125,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     const home = homes.find(path)
     const rule = blacklist.find(path) ?? (home === undefined || isShown() ? undefined : home)
     if (rule === undefined || (access === "read" ? granted : opened).find(path) !== undefined) return undefined
-    if (PathRule.isForFiles(rule) && (isDirectory(path) || held.has(path))) return undefined
+    if (PathRule.isForFiles(rule) && (HostPath.isDirectory(path) || held.has(path))) return undefined
     if (DefaultSecrets.isHarmless(rule, path)) return undefined
     const standIn = access === "read" ? DefaultSecrets.standInOf(policy, rule, path) : undefined
     return {

@@ -69,6 +69,12 @@ describe("attribution", () => {
           said
         )
       }
+      const asIs = (command: string, said: string) =>
+        names(attribute(world, said, { command }), world).map(([, resource]) => resource)
+      assert.deepStrictEqual(asIs("node --env-file=.env a.js", "node: .env: not found\n"), ["/project/.env"])
+      assert.deepStrictEqual(asIs("x --file sub/.env", "cannot open sub/.env\n"), ["/project/sub/.env"])
+      assert.deepStrictEqual(asIs("x --file none/.env", "cannot open none/.env\n"), [])
+      assert.deepStrictEqual(asIs("x --file .env", "no such file: a.txt\n"), [])
       for (const said of [
         `x: ${home}/.ssh/none: No such file or directory`,
         `x: ${root}/elsewhere/readable.txt not found`,

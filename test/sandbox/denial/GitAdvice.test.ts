@@ -20,6 +20,9 @@ describe("what git can do with all but a hidden file", () => {
       ["git diff HEAD~1", undefined],
       ["git stash -u", "git stash push -u -- @ stashes the rest."],
       ["git add src test", "git add src test -- @ adds the rest."],
+      ["git add --all :/", "git add --all :/ -- @ adds the rest."],
+      ["git add ./ src/a.ts", "git add ./ src/a.ts -- @ adds the rest."],
+      ["git add .env a", undefined],
       ["git stash pop", undefined],
       ["git commit -m 'x -a y'", undefined],
       ["git stash; git diff", undefined],
@@ -48,5 +51,18 @@ describe("what git says of a file that it could not replace", () => {
     it(command, () =>
       assert.strictEqual(GitAdvice.rest({ command, directories: ["/"], masks: [], stderr: busy + more }), told)
     )
+  }
+})
+
+describe("a worktree where commands may write", () => {
+  for (const [command, told] of [
+    ["git worktree add ../x", "git worktree add .worktrees/x"],
+    ["git worktree add ../x HEAD~1", "git worktree add .worktrees/x HEAD~1"],
+    ["git -C . worktree add -q /srv/y main^", "git worktree add .worktrees/y main^"],
+    ["git worktree add -b new ../x v1.0", "git worktree add .worktrees/x new"],
+    ["git worktree add ../$X", undefined],
+    ["git worktree list", undefined]
+  ] as const) {
+    it(command, () => assert.strictEqual(GitAdvice.worktree(command), told && `It can lie in the project: ${told}`))
   }
 })

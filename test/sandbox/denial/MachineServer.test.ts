@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
 
 describe("a server of the machine that was looked for inside", () => {
-  const find = (command: string, stderr: string) =>
-    Denial.findMachineServer(command, stderr, () => new Set([5432, 3000]))
+  const find = (command: string, said: string, exitCode = 1) =>
+    Denial.findMachineServer(command, said, exitCode, () => new Set([5432, 3000]))
 
   it("is found by the words of programs", () => {
     assert.strictEqual(
@@ -25,8 +25,19 @@ describe("a server of the machine that was looked for inside", () => {
     )
   })
 
+  for (const [command, said, exitCode] of [
+    ["psql", 'connection to server at "localhost" (127.0.0.1), port 3000 failed: Connection refused', 2],
+    ["x", "bash: line 1: /dev/tcp/127.0.0.1/3000: Connection refused", 1],
+    ["curl http://0.0.0.0:3000", "curl: (7) Failed to connect to 0.0.0.0 port 3000: Couldn't connect to server", 7],
+    ["curl -s 'http://[::1]:3000/'", "", 7],
+    ["wget -qO- localhost:3000", "", 4]
+  ] as const) {
+    it(`is found for ${command}: ${said}`, () => assert.strictEqual(find(command, said, exitCode), 3000))
+  }
+
   it("is none where nothing was refused, another host was, or nothing listens", () => {
     assert.isUndefined(find("curl localhost:5432", "curl: (52) Empty reply from server"))
+    assert.isUndefined(find("curl -sf localhost:3000", "", 22))
     assert.isUndefined(find("x", "connect ECONNREFUSED 10.0.0.1:5432"))
     assert.isUndefined(find("x", "connect ECONNREFUSED 127.0.0.1:9999"))
   })

@@ -64,7 +64,12 @@ describe("the packages of npm ci", () => {
       ...packageOf("for-another-system", { optional: true }),
       ...packageOf("of-a-server-in-the-sandbox", { resolved: "http://127.0.0.1:4873/x.tgz" }),
       ...packageOf("of-a-file", { resolved: "file:../x.tgz" }),
-      ...packageOf("to-test", { dev: true })
+      ...packageOf("to-test", { dev: true }),
+      ...packageOf("of-an-old-lock", { integrity: `sha1-${Buffer.alloc(20).toString("base64")}` }),
+      ...packageOf("without-a-hash", { integrity: undefined }),
+      ...packageOf("of-git", { resolved: "git+ssh://git@h/a.git#1", integrity: undefined }),
+      "packages/own": { name: "own" },
+      "node_modules/own": { resolved: "packages/own", link: true }
     },
     (lacking, place) => {
       for (const command of [
@@ -72,8 +77,8 @@ describe("the packages of npm ci", () => {
         "cd .. && npm --prefix project clean-install",
         "sh -c 'CI=1 npm ci'"
       ])
-        assert.deepStrictEqual(lacking(command), ["@a/nowhere", "to-test"], command)
-      assert.deepStrictEqual(lacking("npm ci --omit=dev"), ["@a/nowhere"])
+        assert.deepStrictEqual(lacking(command), ["@a/nowhere", "to-test", "of-an-old-lock", "without-a-hash"], command)
+      assert.deepStrictEqual(lacking("npm ci --omit=dev"), ["@a/nowhere", "of-an-old-lock", "without-a-hash"])
       for (const command of ["npm install", "npm ci --dry-run", "npm test", "echo npm ci", "cd .. && npm ci"])
         assert.deepStrictEqual(lacking(command), [], command)
       Fs.rmSync(`${place}/project/node_modules/x`, { recursive: true })

@@ -72,9 +72,9 @@ describe.skipIf(spawnSync("git", ["--version"]).status !== 0)("the repository of
     git(main, "worktree", "add", "-q", "../its-tree")
     const { decide } = PolicyDecision.make(policyOf(Path.join(place, "its-tree")))
     const mayWrite = (name: string) => decide(`${main}/.git/${name}`, "write").allowed
-    for (const name of ["objects/ab", "refs/heads/x", "worktrees/its-tree/index", "packed-refs"])
+    for (const name of ["objects/ab", "refs/heads/x", "worktrees/its-tree/index", "packed-refs", "config"])
       assert.isTrue(mayWrite(name), name)
-    for (const name of ["config", "hooks", "hooks/pre-commit"]) assert.isFalse(mayWrite(name), name)
+    for (const name of ["hooks", "hooks/pre-commit"]) assert.isFalse(mayWrite(name), name)
     assert.isFalse(decide(`${main}/packages/app/a`, "write").allowed)
   })
 
