@@ -1,8 +1,16 @@
 /** Against a real bash: what reads standard input between two commands takes nothing from the session. */
+import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { assertKept, inSession, keeps, prepare, result, started } from "../support/Session.js"
+import * as ProcessTable from "../../src/session/ProcessTable.js"
+import { assertKept, inSession, keeps, marked, prepare, result, started } from "../support/Session.js"
+
+const until = (isSo: () => boolean) => Effect.repeat(Effect.delay(Effect.sync(isSo), 20), { until: (so) => so })
+
+/** Tests whether all processes of a session wait for something. */
+const areAsleep = (mark: string) =>
+  marked(mark).every((line) => ProcessTable.stat(Number(line.split(" ")[0]))?.state === "S")
 
 const readers = ["cat", "read x", "$(cat)"]
 
@@ -34,19 +42,23 @@ describe("what reads standard input between commands", () => {
   survives("a trap on RETURN", "trap cat RETURN")
   survives("a trap on ERR", "trap cat ERR")
   for (const [name, hook, isSure] of [
-    ["a trap", "trap 'while :; do cat; done' USR1; (sleep 0.02; kill -USR1 $$) & disown", true],
+    ["a trap", "trap ': >eats; while :; do cat; done' USR1; (sleep 0.02; kill -USR1 $$) & disown", true],
     ["a trap on CHLD", "trap 'read -N 9000 x' CHLD; sleep 0.02 &", true],
     // A child of no shell: it has left its parents, its group and its session.
     [
       "a process in the background",
-      "eat() { setsid cat <&0 >/dev/null & }; trap '(eat)' USR1; (sleep 0.02; kill -USR1 $$) & disown",
+      "eat() { setsid cat <&0 >/dev/null & }; trap ': >eats; (eat)' USR1; (sleep 0.02; kill -USR1 $$) & disown",
       false
     ]
   ] as const) {
     inSession(`${name} that takes lines costs the shell, and no command is lost or runs twice`, (subject) =>
       Effect.gen(function* () {
         yield* subject.run(hook)
-        yield* Effect.sleep(300)
+        yield* until(() => !marked(subject.mark).some((line) => line.includes("sleep 0.02")))
+        // A trap on CHLD waits for the shell's next line, the others for one of their own.
+        if (hook.includes(">eats")) {
+          yield* until(() => Fs.existsSync(`${subject.directory}/eats`) && areAsleep(subject.mark))
+        }
         const { exitCode, notices, stdout } = yield* subject.run("echo once >> ran; echo on; (exit 3)")
         assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 3, stdout: "on\n" })
         // The shell may be faster than a process in the background.
