@@ -78,6 +78,8 @@ const toRequest = (incoming: Http.IncomingMessage): Request => {
 const send = (response: Response, outgoing: Http.ServerResponse): void => {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   if (response.body === null) return void outgoing.end()
+  // A stream may have nothing to say for long.
+  outgoing.flushHeaders()
   const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
   body.on("error", () => outgoing.destroy())
   // The transport keeps its stream until that is told of the client's end.

@@ -22,10 +22,11 @@ const transcriptOf = (home: string, ids: ReadonlyArray<string>): string => {
 
 describe("synapse agent, killed", () => {
   it("goes on after each line of its transcript, and no call dangles", { timeout: 400_000 }, async () => {
-    // Two lines at the beginning, and for each turn: its end, the message, two results; then the answer.
+    // Two lines at the beginning, and for each turn: its end, the message, two results; then the answer. The points of the
+    // first turn are those of the second one, before which one more is whole.
     const all = 2 + 1 + turns * 4 + 3
     let killed = 0
-    for (let point = 1; point < all; point++) {
+    for (const point of Array.from({ length: all }, (_, at) => at).filter((at) => at > 0 && (at < 3 || at > 6))) {
       await using(script, async ({ about, agent, cwd, home, ids, server, start }) => {
         const { child, ended } = start(["--no-sandbox", "go"])
         const kill = () => (transcriptOf(home, ids()).split("\n").length > point ? child.kill("SIGKILL") : false)
@@ -33,8 +34,8 @@ describe("synapse agent, killed", () => {
         const { exitCode } = await ended
         if (exitCode !== null) return
         killed++
-        assert.match((await about("list")).stdout, / {2}(killed|not begun|done) /)
-        const end = JSON.parse((await about("list", "--json")).stdout).sessions[0].state
+        const { stdout } = await about("list")
+        const [, end] = / {2}(killed|not begun|done) /.exec(stdout) ?? assert.fail(stdout)
         const resumed = await agent("--quiet", "--continue", ...(end === "done" ? ["more"] : []))
         assert.deepStrictEqual(resumed, { exitCode: 0, stdout: "done\n", stderr: "" })
         assertNothingDangles(server)
@@ -47,6 +48,6 @@ describe("synapse agent, killed", () => {
         )
       })
     }
-    assert.isAbove(killed, 5)
+    assert.isAbove(killed, 3)
   })
 })
