@@ -49,9 +49,9 @@ const cgroups = (pid: number | undefined) =>
     fs.existsSync(parent) ? fs.readdirSync(parent).filter((name) => name.startsWith(`synapse-${pid}-`)) : []
   )
 
-/** Looks until it is so, for ten seconds. */
+/** Looks until it is so, for 50 seconds. */
 const until = async (isSo: () => boolean): Promise<boolean> => {
-  for (const end = performance.now() + 10_000; performance.now() < end; ) {
+  for (const end = performance.now() + 50_000; performance.now() < end; ) {
     if (isSo()) return true
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

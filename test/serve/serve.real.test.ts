@@ -163,10 +163,14 @@ describe("synapse mcp serve", () => {
       await call(client, "echo begun; until [ -e go ]; do sleep 0.1; done; echo over", {
         onprogress: ({ message = "" }) => {
           told.push(message)
-          fs.writeFileSync(path.join(path.dirname(place.project), "go"), "")
+          // On a busy machine, a command is under way before it says anything.
+          if (message !== "") fs.writeFileSync(path.join(path.dirname(place.project), "go"), "")
         }
       })
-      assert.strictEqual(told[0], "begun")
+      assert.strictEqual(
+        told.find((message) => message !== ""),
+        "begun"
+      )
       const time = seconds()
       const controller = new AbortController()
       const cancelled = call(client, `sleep ${time}`, { signal: controller.signal }).then(

@@ -111,7 +111,7 @@ describe("life", () => {
           assert.deepStrictEqual(marked(mark), [])
         })
       ),
-    120_000
+    300_000
   )
 
   inSession("three hundred megabytes pass through little memory", (subject) =>
