@@ -22,6 +22,7 @@ import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as Bash from "./commands/bash/Bash.js"
 import * as Edit from "./commands/edit/Edit.js"
 import * as Job from "./commands/job/Job.js"
+import * as JobTerminal from "./commands/job/JobTerminal.js"
 import * as Mcp from "./commands/mcp/Mcp.js"
 import * as Read from "./commands/read/Read.js"
 import * as Search from "./commands/search/Search.js"
@@ -96,6 +97,9 @@ export const commands = {
   edit: Edit.make,
   "job:list": Job.list,
   "job:output": Job.output,
+  "job:screen": JobTerminal.screen,
+  "job:send": JobTerminal.send,
+  "job:start": JobTerminal.start,
   "job:stop": Job.stop,
   "job:wait": Job.wait,
   "mcp:*": Mcp.make,

@@ -43,6 +43,12 @@ export const replaceInvisible = (text: string, by: (character: string) => string
   )
 }
 
+/** Matches a sequence that a terminal obeys and does not show. */
+const sequence = /\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])/g
+
+/** Returns what a program has written to a terminal without what moves the cursor, colours, or sets up the terminal. */
+export const withoutSequences = (text: string): string => text.replace(sequence, "").replaceAll("\r\n", "\n")
+
 /** The most of a text that is shown. */
 export interface Most {
   readonly characters: number

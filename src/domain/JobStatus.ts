@@ -6,6 +6,17 @@
 import * as Os from "node:os"
 
 /**
+ * The size of a terminal.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Terminal {
+  readonly columns: number
+  readonly rows: number
+}
+
+/**
  * The state of a job. Its texts have one line, and no character that a terminal obeys.
  *
  * @since 0.1.0
@@ -25,6 +36,8 @@ export interface JobStatus {
   readonly unread: number
   /** The last line that it has printed, cut; empty where there is none. */
   readonly last: string
+  /** What `job:send` sends to: an open standard input, or a terminal. Undefined where it has neither. */
+  readonly input?: "pipe" | "terminal"
 }
 
 /** Returns the name of the signal that an exit code of a shell may tell of. */
@@ -37,7 +50,7 @@ const signalOf = (code: number): string | undefined =>
  * @since 0.1.0
  * @category destructors
  */
-export const stateOf = ({ exitCode, state }: JobStatus): string => {
+export const stateOf = ({ exitCode, state }: Pick<JobStatus, "exitCode"> & { readonly state: string }): string => {
   if (exitCode === undefined) return state === "ended" ? "ended, exit code not known" : state
   const signal = signalOf(exitCode)
   return `exited ${exitCode}${signal === undefined ? "" : ` (${signal})`}`
@@ -50,9 +63,13 @@ export const stateOf = ({ exitCode, state }: JobStatus): string => {
  * @category destructors
  */
 export const sentence = (job: JobStatus): string => {
-  const { id, last, name, state, unread } = job
+  const { id, input, last, name, state, unread } = job
   const named = `job ${id} "${name}"`
-  if (state === "running") return `${named} is running: job:output ${id}, job:wait ${id}, job:stop ${id}`
+  if (state === "running") {
+    const sending = [...(input === undefined ? [] : ["send"]), ...(input === "terminal" ? ["screen"] : [])]
+    const ways = ["output", ...sending, "wait", "stop"].map((way) => `job:${way} ${id}`)
+    return `${named} is running: ${ways.join(", ")}`
+  }
   const lines = `${unread} unread line${unread === 1 ? "" : "s"}`
   const how = state === "lost" ? "was ended with its shell" : stateOf(job)
   return `${named} ${how}${unread === 0 ? "" : `, ${lines}; last: ${last}`}`

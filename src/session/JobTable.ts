@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as ForeignText from "../domain/ForeignText.js"
 import type { JobStatus } from "../domain/JobStatus.js"
 import type { StreamName } from "../domain/KeptOutput.js"
+import { JobInput, type Start } from "./JobInput.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /** The most bytes of a log; the oldest go. */
@@ -86,7 +87,8 @@ export class JobLog {
         at = end < 0 ? bytes.length : end + 1
       }
     }
-    const lines = (this.parts.at(-1)?.bytes.toString("utf8") ?? "").trimEnd().slice(-2000).split("\n")
+    const end = ForeignText.withoutSequences((this.parts.at(-1)?.bytes.toString("utf8") ?? "").slice(-4000))
+    const lines = end.trimEnd().slice(-2000).split("\n")
     return { unread, last: ForeignText.line(lines.at(-1) ?? "", 120) }
   }
 }
@@ -122,6 +124,7 @@ export class Job {
     readonly id: number,
     readonly name: string,
     readonly left: Leftover,
+    readonly input: JobInput | undefined,
     private readonly tell: (job: Job) => void
   ) {
     this.child = left.child
@@ -176,20 +179,25 @@ export class Job {
   /** Notes that it was ended together with its shell. */
   lose(): void {
     if (!this.isRunning) return
-    this.state = "lost"
     this.child = undefined
-    this.tell(this)
+    this.end("lost")
   }
 
   private settle(): void {
-    this.state = this.exitCode === undefined ? "ended" : "exited"
+    this.end(this.exitCode === undefined ? "ended" : "exited")
+  }
+
+  private end(state: JobStatus["state"]): void {
+    this.state = state
+    this.input?.close()
     this.tell(this)
   }
 
   get status(): JobStatus {
-    const { exitCode, id, log, name, since, state } = this
+    const { exitCode, id, input, log, name, since, state } = this
     const code = exitCode === undefined || this.isRunning ? {} : { exitCode }
-    return { id, name, state: state === "ending" ? "ended" : state, ...code, since, ...log.rest }
+    const open = input?.isOpen ? ({ input: input.start.terminal === undefined ? "pipe" : "terminal" } as const) : {}
+    return { id, name, state: state === "ending" ? "ended" : state, ...code, since, ...log.rest, ...open }
   }
 }
 
@@ -202,27 +210,60 @@ const mostEnded = 64
 /** The most characters of a job's name. */
 const longestName = 60
 
+/** The most inputs that no job has taken. */
+const mostStarting = 8
+
 /** The jobs, as the session that leaves them sees them. */
 export class JobTable {
   private readonly jobs = new Map<number, Job>()
   private readonly news = new Set<Job>()
   private count = 0
   private timer: NodeJS.Timeout | undefined
+  /** The inputs of what `job:start` has started, and no call has left yet. */
+  private starting: ReadonlyArray<JobInput> = []
+  private started = 0
   /** Asks a shell for exit codes, where it is idle. */
   ask: () => void = () => {}
+
+  /** Returns the directory that this program and the shell share. */
+  directory: () => string | undefined = () => undefined
 
   /** Hears of each job that begins or ends. */
   onChange: (status: JobStatus) => void = () => {}
 
   /** Makes a job of what a command has left. */
   adopt(left: Leftover): void {
-    const line = left.text.trim().replace(/^\{\n([\s\S]*)\n\} &$|\s*&$/, "$1")
+    const input = this.takeInput(left)
+    const line = input?.start.name ?? left.text.trim().replace(/^\{\n([\s\S]*)\n\} &$|\s*&$/, "$1")
     const name = ForeignText.line(line, longestName).replaceAll('"', "'")
-    const job = new Job(this.count + 1, name, left, this.tell)
+    const job = new Job(this.count + 1, name, left, input, this.tell)
     this.count++
     this.jobs.set(job.id, job)
     this.tell(job)
     this.timer ??= setInterval(this.look, lookEvery).unref()
+  }
+
+  /** Makes the standard input of a job that a command is about to start; rejects with the system's error. */
+  async open(start: Start): Promise<JobInput> {
+    const input = await JobInput.make(this.directory() ?? "", `job-${++this.started}`, start)
+    for (const old of this.starting.slice(0, 1 - mostStarting)) old.close()
+    this.starting = [...this.starting.slice(1 - mostStarting), input]
+    return input
+  }
+
+  /** True while a command runs that has started a job of its own. */
+  get isStarting(): boolean {
+    return this.starting.length > 0
+  }
+
+  /** Returns the input of what a command has left, which may have ended; of several, the last one. */
+  private takeInput(left: Leftover): JobInput | undefined {
+    if (!this.isStarting) return undefined
+    const pids = left.find().map(({ pid }) => pid)
+    const input = this.starting.findLast((one) => pids.some((pid) => one.isOf(pid))) ?? this.starting.at(-1)
+    for (const other of this.starting) if (other !== input) other.close()
+    this.starting = []
+    return input
   }
 
   /** The number of jobs that run. */
@@ -265,7 +306,10 @@ export class JobTable {
   takeNews(): ReadonlyArray<JobStatus> {
     if (this.jobs.size === 0) return []
     this.look()
-    const taken = [...this.news].map(({ status }) => status)
+    // The end of one whose exit code is still asked for is told with it.
+    const taken = [...this.news].map(({ state, status }) =>
+      state === "ending" ? { ...status, state: "running" as const } : status
+    )
     this.news.clear()
     return taken
   }

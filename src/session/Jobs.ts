@@ -9,8 +9,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
-import type { JobStatus } from "../domain/JobStatus.js"
+import { ExecutionFailed } from "../domain/CommandError.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import type { JobStatus, Terminal } from "../domain/JobStatus.js"
 import type { StreamName } from "../domain/KeptOutput.js"
+import type { Start } from "./JobInput.js"
 import { type Job, type JobTable, SessionJobs, streams } from "./JobTable.js"
 import * as Listeners from "./Listeners.js"
 import * as ProcessTable from "./ProcessTable.js"
@@ -26,9 +29,31 @@ export class NoSuchJob extends Data.TaggedError("NoSuchJob")<{
   readonly known: ReadonlyArray<number>
 }> {
   override get message() {
-    return this.known.length === 0
-      ? `there is no job ${this.id}, and no other one`
-      : `there is no job ${this.id}; there are ${this.known.join(", ")}`
+    const { id, known } = this
+    const others = known.length === 0 ? "and no other one" : `there are ${known.join(", ")}`
+    // The number that is guessed for a job that the same line has started.
+    const late = id === Math.max(0, ...known) + 1 ? ": what a line leaves running is a job once the line has ended" : ""
+    return `there is no job ${id}${known.length === 0 ? "," : ";"} ${others}${late}`
+  }
+}
+
+/**
+ * The error for a job that can't be written to.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NoInput extends Data.TaggedError("NoInput")<{
+  readonly id: number
+  /** `none`: it has none, or that was ended. `full`: it does not read. `pipe`: it has no terminal to press keys on. */
+  readonly why: "none" | "full" | "pipe"
+}> {
+  override get message(): string {
+    const { id, why } = this
+    if (why === "full") return `job ${id} does not read its input: 1 MiB waits for it`
+    return why === "none"
+      ? `job ${id} has no open input: job:start gives a job one`
+      : `job ${id} has no terminal, which takes keys: start it by job:start --pty`
   }
 }
 
@@ -42,6 +67,8 @@ export interface OutputOptions {
   readonly all?: boolean
   /** One stream; both where undefined. */
   readonly stream?: StreamName | undefined
+  /** True to keep what moves the cursor and colours, in the output of a job with a terminal. */
+  readonly raw?: boolean
 }
 
 /**
@@ -74,12 +101,15 @@ export interface Waited {
 }
 
 /**
- * The details of a job.
+ * The details of a job. It is `waiting for input` where a process of it sleeps in a read of its input, or has left a line
+ * unfinished on its terminal and waits.
  *
  * @since 0.1.0
  * @category models
  */
-export interface JobDetails extends JobStatus {
+export interface JobDetails extends Omit<JobStatus, "state"> {
+  readonly state: JobStatus["state"] | "waiting for input"
+  readonly terminal?: Terminal
   readonly processes: number
   readonly ports: ReadonlyArray<number>
 }
@@ -92,8 +122,24 @@ const portEvery = 100
 const farewell = 2000
 const giveUp = 2 * farewell
 
+/** Milliseconds without output after which an unfinished line on a terminal counts as a question. */
+const silence = 200
+
 /** Milliseconds in which a shell tells the exit code of a job that has ended. */
 const patience = 200
+
+/**
+ * The bytes that are sent to a job.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Sent {
+  readonly bytes: Uint8Array
+  /** True where only a terminal can take them. */
+  readonly keys?: boolean
+  readonly end?: boolean
+}
 
 /**
  * The jobs of a session.
@@ -114,6 +160,10 @@ export class Jobs extends Context.Tag("synapse/Jobs")<
      * where it is for all of them. It waits without limit.
      */
     readonly wait: (ids: ReadonlyArray<number>, options?: WaitOptions) => Effect.Effect<Waited, NoSuchJob>
+    /** Makes the standard input of a job that the next command starts: the path of a FIFO. */
+    readonly open: (start: Start) => Effect.Effect<string, ExecutionFailed>
+    /** Sends bytes to the input of a job, or presses keys on its terminal; then ends the input, where that is asked for. */
+    readonly send: (id: number, sent: Sent) => Effect.Effect<JobStatus, NoSuchJob | NoInput>
     /** Ends a job with all its processes: asks by a signal, then kills. Returns its state then. */
     readonly stop: (id: number, signal?: NodeJS.Signals) => Effect.Effect<JobStatus, NoSuchJob>
     /** Returns the details of a job: the number of its processes, and the ports that they listen on. */
@@ -149,6 +199,11 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
   const portsOf = (job: Job): ReadonlyArray<number> =>
     Listeners.portsOf(Listeners.heldBy(job.find().map(({ pid }) => pid)))
 
+  const textOf = ({ input, log }: Job, from: ReadonlyArray<StreamName>, all: boolean): string => {
+    const text = log.text(from, all)
+    return input?.start.terminal === undefined ? text : ForeignText.withoutSequences(text)
+  }
+
   /** Returns the condition that has come true. Output is searched only where some has come since the last look. */
   const conditionOf = (
     job: Job,
@@ -158,7 +213,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     const { heardAt } = job.log
     if (search !== undefined && searched.get(job) !== heardAt) {
       searched.set(job, heardAt)
-      const found = search(job.log.text(streams, true))
+      const found = search(textOf(job, streams, true))
       if (found !== undefined) return { why: "found", found }
     }
     if (port !== undefined && portsOf(job).includes(port)) return { why: "port" }
@@ -183,6 +238,16 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
         yield* options.port === undefined ? pause : Effect.sleep(portEvery)
       }
     })
+
+  const isWaiting = ({ input, log }: Job, pids: ReadonlyArray<number>): boolean => {
+    const isAsking = performance.now() - log.heardAt > silence && !/(^|\n)$/.test(log.text(streams, true).slice(-1))
+    return pids.some((pid) => {
+      if (input?.isOf(pid) === true) return ProcessTable.waitOf(pid) === "read"
+      if (ProcessTable.inputOf(pid)?.startsWith("/dev/pts/") !== true) return false
+      const waits = ProcessTable.waitOf(pid)
+      return waits === "read" || (waits === "select" && isAsking && ProcessTable.isInForeground(pid))
+    })
+  }
 
   const stop = (job: Job, signal: NodeJS.Signals): Effect.Effect<JobStatus> =>
     Effect.gen(function* () {
@@ -210,16 +275,41 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     stop: (id, signal = "SIGTERM") => Effect.flatMap(find(id), (job) => stop(job, signal)),
     look: (id) =>
       Effect.map(find(id), (job) => {
-        const { length } = job.isRunning ? job.find() : []
-        return { ...job.status, processes: length, ports: job.isRunning ? portsOf(job) : [] }
+        const { status } = job
+        const pids = job.isRunning ? job.find().map(({ pid }) => pid) : []
+        const terminal = job.input?.start.terminal
+        return {
+          ...status,
+          state: isWaiting(job, pids) ? "waiting for input" : status.state,
+          ...(terminal === undefined ? {} : { terminal }),
+          processes: pids.length,
+          ports: Listeners.portsOf(Listeners.heldBy(pids))
+        }
+      }),
+    open: (start) =>
+      Effect.map(
+        Effect.tryPromise({
+          try: () => table.open(start),
+          catch: (error) => new ExecutionFailed({ kind: "io", reason: (error as Error).message })
+        }),
+        ({ path }) => path
+      ),
+    send: (id, { bytes, end = false, keys = false }) =>
+      Effect.flatMap(find(id), (job) => {
+        const { input, status } = job
+        if (!job.isRunning || input === undefined || !input.isOpen) return new NoInput({ id, why: "none" })
+        if (keys && input.start.terminal === undefined) return new NoInput({ id, why: "pipe" })
+        if (!input.write(bytes)) return new NoInput({ id, why: "full" })
+        if (end) input.end()
+        return Effect.succeed(status)
       }),
     list: Effect.sync(() => table.list.map(({ status }) => status)),
     status: (id) => Effect.map(find(id), ({ status }) => status),
-    output: (id, { all = false, stream } = {}) =>
-      Effect.map(find(id), ({ log }) => {
+    output: (id, { all = false, raw = false, stream } = {}) =>
+      Effect.map(find(id), (job) => {
         const from = stream === undefined ? streams : [stream]
-        const text = log.text(from, all)
-        log.markRead(from)
+        const text = raw ? job.log.text(from, all) : textOf(job, from, all)
+        job.log.markRead(from)
         return text
       }),
     // Streams are loaded by their first use.

@@ -328,6 +328,26 @@ export const members = (shell: number, sessionId: string, since: number): Array<
 export const inputOf = (pid: number): string | undefined =>
   Attempt.orUndefined(() => Fs.readlinkSync(`/proc/${pid}/fd/0`))
 
+/** The numbers of the system calls `read`, and `select`, `poll` and `epoll` in their forms, by the architecture. */
+const waitingCalls: Readonly<Record<string, readonly [read: string, others: ReadonlyArray<string>]>> = {
+  arm64: ["63", ["72", "73", "22", "441"]],
+  x64: ["0", ["7", "23", "232", "270", "271", "281", "441"]]
+}
+
+/** Tells what a process sleeps in: a read of its standard input, or a wait for any of several descriptors. */
+export const waitOf = (pid: number): "read" | "select" | undefined => {
+  const [read, others] = waitingCalls[process.arch] ?? []
+  const [call, first] = (text(`/proc/${pid}/syscall`) ?? "").split(" ")
+  if (call === read && first === "0x0") return "read"
+  return call !== undefined && others?.includes(call) === true ? "select" : undefined
+}
+
+/** Tests whether a process is in the foreground of its terminal. */
+export const isInForeground = (pid: number): boolean => {
+  const [, , group, , , foreground] = fieldsOf(text(`/proc/${pid}/stat`) ?? "")
+  return group !== undefined && group === foreground
+}
+
 /** Returns the directory of a process; empty where it is gone, or can't be known. */
 export const cwdOf = (pid: number): string =>
   Attempt.orElse(() => {

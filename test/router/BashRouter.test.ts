@@ -113,7 +113,7 @@ describe("BashRouter", () => {
       const error = yield* Effect.flip(route("command:nope"))
       assert.include(
         error.message,
-        "There are these commands besides the shell's own: TodoWrite, bash, command:search, edit, greet, job:list, job:output, job:stop, job:wait, mcp:*, read, skill:*, write."
+        "There are these commands besides the shell's own: TodoWrite, bash, command:search, edit, greet, job:list, job:output, job:screen, job:send, job:start, job:stop, job:wait, mcp:*, read, skill:*, write."
       )
     }).pipe(Effect.provide(withGreet))
   )

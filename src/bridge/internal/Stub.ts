@@ -78,6 +78,10 @@ export const functions = (directory: string, commands: ReadonlyArray<string>): s
     [
       BashText.functions,
       ...commands.filter((name) => /^\w+$/.test(name) && name !== "read").map((name) => `${name}() ${called(name)}\n`),
-      commands.includes("read") ? BashText.reader : ""
+      commands.includes("read") ? BashText.reader : "",
+      // The shell itself starts the job: it knows the exit codes of its own children alone.
+      commands.includes("job:start")
+        ? 'job:start() { \\builtin local __synapse; __synapse=$(__synapse_call job:start "$@") && \\builtin eval "$__synapse"; }\n'
+        : ""
     ].join("")
   )

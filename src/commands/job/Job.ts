@@ -12,13 +12,13 @@ import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as JobStatus from "../../domain/JobStatus.js"
-import { Jobs, type NoSuchJob, type Waited } from "../../session/Jobs.js"
+import { Jobs, type NoInput, type NoSuchJob, type Waited } from "../../session/Jobs.js"
 
 const number = Parameter.filterMap(
   (text: string) => (/^%?\d{1,9}$/.test(text) ? Option.some(Number(text.replace("%", ""))) : Option.none()),
   "the number of a job is a whole number"
 )
-const id = Parameter.operand("N").pipe(number)
+export const id = Parameter.operand("N").pipe(number)
 const ids = Parameter.repeated(id)
 
 type Service = typeof Jobs.Service
@@ -27,22 +27,27 @@ type Run<A> = (
   params: A,
   call: Parameters<CommandHandler["run"]>[0],
   options: RunOptions
-) => Effect.Effect<CommandResult.CommandResult, CommandError | NoSuchJob>
+) => Effect.Effect<CommandResult.CommandResult, CommandError | NoSuchJob | NoInput>
 
 /** Makes the handler of a command; a number that no job has is a wrong call. */
-const make = <A>(grammar: CommandGrammar.CommandGrammar<A>, run: Run<A>): Effect.Effect<CommandHandler, never, Jobs> =>
+export const make = <A>(
+  grammar: CommandGrammar.CommandGrammar<A>,
+  run: Run<A>
+): Effect.Effect<CommandHandler, never, Jobs> =>
   Effect.map(Jobs, (jobs) =>
     CommandGrammar.toHandler(grammar, (params, call, options) =>
       Effect.catchAll(run(jobs, params, call, options), (error) =>
-        error._tag === "NoSuchJob" ? CommandGrammar.misuse(grammar, `${error.message}.`) : Effect.fail(error)
+        error._tag === "NoSuchJob" || error._tag === "NoInput"
+          ? CommandGrammar.misuse(grammar, `${error.message}.`)
+          : Effect.fail(error)
       )
     )
   )
 
-const told = (lines: ReadonlyArray<string>, exitCode = 0) =>
+export const told = (lines: ReadonlyArray<string>, exitCode = 0) =>
   CommandResult.make({ stdout: lines.map((line) => `${line}\n`).join(""), exitCode })
 
-const named = ({ id, name }: JobStatus.JobStatus): string => `job ${id} "${name}"`
+export const named = ({ id, name }: Pick<JobStatus.JobStatus, "id" | "name">): string => `job ${id} "${name}"`
 
 const listGrammar = CommandGrammar.make({
   name: "job:list",
@@ -54,7 +59,7 @@ USAGE
   job:list [--json]
 
 OPTIONS
-  --json     One array: id, name, state (running, exited, ended: its exit code is not known, lost: ended with its shell),
+  --json     One array: id, name, state (running, waiting for input, exited, ended: its exit code is not known, lost: ended with its shell),
              exitCode, since, unread, last, processes, ports.
 `,
   config: { json: Parameter.flag("json") }
@@ -229,15 +234,18 @@ export const wait = make(waitGrammar, (jobs, { any, for: pattern, idle, ids, por
   })
   return Effect.gen(function* () {
     const waited = yield* Effect.timeoutOption(waiting, limit)
-    const states = yield* Effect.forEach(ids, jobs.status)
     if (Option.isNone(waited)) {
+      const found = yield* Effect.forEach(ids, jobs.look)
       return told(
-        states.map((job) =>
-          job.state === "running" ? `${named(job)} still runs after ${limit} ms` : JobStatus.sentence(job)
+        found.map((job) =>
+          job.state === "running" || job.state === "waiting for input"
+            ? `${named(job)} still runs after ${limit} ms${job.state === "running" ? "" : `, and is ${job.state}: ${job.last}`}`
+            : JobStatus.sentence({ ...job, state: job.state })
         ),
         ExitCode.timeout
       )
     }
+    const states = yield* Effect.forEach(ids, jobs.status)
     if (waited.value.why !== "ended") return told([reasonOf(waited.value, Option.getOrUndefined(port))])
     const over = any ? [waited.value.job] : states
     const code = over.map(({ exitCode = ExitCode.failure }) => exitCode).find((one) => one !== 0) ?? 0

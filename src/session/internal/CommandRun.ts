@@ -456,7 +456,7 @@ export class CommandRun {
     const { conduct, jobs, pipes, pool, shell } = this
     const find = Interruption.leftovers(this.target)
     const isStopped = this.stopped !== undefined
-    if (!isHeld && (isStopped || find().length === 0)) return undefined
+    if (!isHeld && (isStopped || (!jobs.isStarting && find().length === 0))) return undefined
     const maxJobs = Math.min(this.settings.maxJobs, descriptorsAllow())
     const isOver = isStopped || jobs.running >= maxJobs
     if (isOver) {

@@ -150,7 +150,7 @@ export class SessionState {
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
       yields,
-      leaves: isLong || (text.includes("&") && mayLeave.test(text)),
+      leaves: isLong || (text.includes("&") && mayLeave.test(text)) || text.includes("job:start"),
       children,
       aliases: evaluates || (matters && mayAlias.test(text)),
       once: exitTrap === "nobody" ? `${rest.once}${ShellState.again}` : rest.once,

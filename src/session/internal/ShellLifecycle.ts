@@ -297,6 +297,8 @@ export const make = ({
     }
   }
 
+  jobs.directory = () => io?.directory.path
+
   const lay = (directory: SessionDirectory) => SessionIo.lay(directory, bridge, () => feeder.surroundings)
 
   const start = makeShellStart({

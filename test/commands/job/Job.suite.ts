@@ -2,6 +2,7 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { quote } from "../../../src/bash/Quote.js"
 import * as Synapse from "../../../src/Synapse.js"
 import type * as Jobs from "../../../src/session/Jobs.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
@@ -122,6 +123,9 @@ export const suite = (title: string, ground: string): void => {
         assert.match(all.output, /^job 1 ".*" exited 4\njob 2 ".*" exited 0\n\[exit 4\]$/)
         const none = yield* handle("job:wait 7")
         assert.match(none.output, /^job:wait: there is no job 7; there are 1, 2\./)
+        const late = yield* handle("sleep 3102 & job:wait 3")
+        assert.match(late.output, /there are 1, 2: what a line leaves running is a job once the line has ended\./)
+        yield* handle("job:stop 3")
         assert.strictEqual(none.extras.failureCategory, "invalid_usage")
         assert.match((yield* handle("job:wait 1 --for '('")).output, /--for is no regular expression: \(\./)
       })
@@ -158,6 +162,71 @@ export const suite = (title: string, ground: string): void => {
         yield* handle("(sleep 0.3; touch go) >/dev/null 2>&1 &")
         assert.match((yield* handle("job:output 1 --follow")).extras.stdout ?? "", /^(one\n)?two\n$/)
         assert.strictEqual((yield* handle("job:output 1 --all")).extras.stdout, "one\ntwo\n")
+      })
+    )
+
+    inHouse(
+      "what job:start starts has an input of its own, and the shell's functions and variables",
+      Effect.gen(function* () {
+        yield* handle("echoing() { while read -r line; do echo \"$prefix$line\"; done; return 7; }; prefix='got '")
+        const begun = yield* handle("job:start --name echoes echoing")
+        assert.match(begun.output, /^\[job 1 "echoes" is running: job:output 1, job:send 1, job:wait 1, job:stop 1\]$/)
+        const waits = yield* handle(
+          "until job:list | grep -q 'waiting for input'; do sleep 0.05; done; job:list --json"
+        )
+        const [told] = JSON.parse(waits.extras.stdout ?? "")
+        assert.deepStrictEqual([told.state, told.input], ["waiting for input", "pipe"])
+        assert.match((yield* handle("job:send 1 one")).output, /without an Enter: --key Enter sends one$/m)
+        yield* handle("job:send 1 --key Enter && job:send 1 $'two\\n'")
+        yield* handle("job:wait 1 --for 'got two' --timeout 60000")
+        assert.strictEqual((yield* handle("job:output 1")).extras.stdout, "got one\ngot two\n")
+        assert.match((yield* handle("job:send 1 --key C-c")).output, /job 1 has no terminal/)
+        yield* handle("job:send 1 --eof")
+        assert.strictEqual((yield* handle("job:wait 1")).extras.exitCode, 7)
+        assert.match((yield* handle("job:send 1 more")).output, /job 1 has no open input: job:start gives a job one/)
+        yield* handle("sleep 3103 &")
+        assert.match((yield* handle("job:send 2 more")).output, /job 2 has no open input/)
+        assert.match((yield* handle("job:screen 2")).output, /job 2 has no terminal/)
+        yield* handle("job:stop 2")
+      })
+    )
+
+    inHouse(
+      "what job:start --pty starts has a terminal, whose keys are typed and whose screen is shown",
+      Effect.gen(function* () {
+        const asks = `read -p 'Name? ' name; stty size; printf '\\033[2J\\033[3;5H%s\\033[1;31mred\\033[m' "$name"; cat`
+        const begun = yield* handle(`job:start --pty 50x7 ${quote(asks)}`)
+        assert.match(begun.output, /job:send 1, job:screen 1, job:wait 1, job:stop 1\]$/)
+        yield* handle("job:wait 1 --for 'Name\\?' --timeout 60000")
+        yield* handle("job:send 1 Ada --key Enter; job:wait 1 --for red --timeout 60000")
+        const shown = yield* handle("job:screen 1")
+        assert.strictEqual(shown.extras.stdout, "\n\n    Adared\n[50x7, the cursor is in row 3, column 11]\n")
+        assert.match((yield* handle("job:output 1 --all")).extras.stdout ?? "", /^Name\? Ada\n7 50\n/)
+        yield* handle("job:send 1 --key C-c")
+        assert.strictEqual((yield* handle("job:wait 1 --timeout 60000")).extras.exitCode, 130)
+        yield* handle("job:start --pty --timeout 300 'trap : INT; sleep 3104'")
+        assert.strictEqual((yield* handle("job:wait 2 --timeout 60000")).extras.exitCode, 124)
+      })
+    )
+
+    inHouse(
+      "job:start keeps the options of its command, and says what is wrong with its own",
+      Effect.gen(function* () {
+        const begun = yield* handle("job:start --name words printf '<%s>' --pty -- 'a b' ''")
+        assert.match(begun.output, /^(<--pty><--><a b><>\n?)?\[job 1 "words" is running/)
+        yield* handle("job:wait 1")
+        assert.strictEqual((yield* handle("job:output 1 --all")).extras.stdout, "<--pty><--><a b><>")
+        yield* handle("job:start 'exit 9'")
+        assert.strictEqual((yield* handle("job:wait 2")).extras.exitCode, 9)
+        assert.match((yield* handle("job:start --help | head -1")).output, /^job:start - start a job/)
+        assert.match((yield* handle("job:start")).output, /^job:start: <command> is missing\./)
+        assert.match((yield* handle("job:start --pty 0x5 cat")).output, /--pty takes a size such as 80x24/)
+        assert.match((yield* handle("job:start --nope cat")).output, /Unknown option --nope/)
+        yield* handle("cd /tmp && job:start pwd")
+        yield* handle("job:wait 3")
+        assert.strictEqual((yield* handle("job:output 3 --all")).extras.stdout, "/tmp\n")
+        assert.strictEqual((yield* handle("echo cat | xargs job:start --name by && echo on")).extras.exitCode, 0)
+        assert.match((yield* handle("job:list")).output, /"by": (running|waiting for input)/)
       })
     )
   })
