@@ -112,9 +112,8 @@ const said = /^(?:error|fatal|warning): .{0,4096}$/
 /** Matches the commands of git that name files as they were given to them. */
 const asGiven = /\bgit\b[^|;&\n]{0,200}?(?:\s(?:hash-object|apply|archive|bundle|config)\b|\s--no-index\b)/
 
-/** Tests whether git may have said a line, of a file that it names from the top of the working tree. */
-export const isSpokenOf = (line: string, command: string): boolean =>
-  said.test(line) && /\bgit\b/.test(command) && !asGiven.test(command)
+/** Tests whether git may have said a line. */
+export const isSpokenOf = (line: string, command: string): boolean => said.test(line) && /\bgit\b/.test(command)
 
 /** The command, and the directories that it may have worked in. */
 export interface Place {
@@ -143,16 +142,20 @@ export const isMet = (line: string, path: string, place: Place): boolean => {
 }
 
 /** Returns the tops of the working trees that a command may have worked in. */
-export const tops = ({ command, directories }: Place): ReadonlyArray<string> => {
-  const named = workingDirectories(command).map((path) => Path.posix.resolve(directories[0] ?? "/", path))
-  return [...new Set([...named, ...directories].flatMap((directory) => topOf(directory) ?? []))]
-}
+export const tops = (place: Place): ReadonlyArray<string> => [
+  ...new Set([...named(place), ...place.directories].flatMap((directory) => topOf(directory) ?? []))
+]
+
+const named = ({ command, directories }: Place): ReadonlyArray<string> =>
+  workingDirectories(command).map((path) => Path.posix.resolve(directories[0] ?? "/", path))
 
 /**
- * Returns the directories that names in git's messages may be relative to: the tops of the working trees, and then those
- * of the command.
+ * Returns the directories that names in git's messages may be relative to: the tops of the working trees, unless they are as
+ * they were given, and then those of the command.
  */
-export const around = (place: Place): ReadonlyArray<string> => [...new Set([...tops(place), ...place.directories])]
+export const around = (place: Place): ReadonlyArray<string> => [
+  ...new Set([...(asGiven.test(place.command) ? named(place) : tops(place)), ...place.directories])
+]
 
 /** Returns the top of the working tree that a directory lies in. */
 const { topOf } = GitDirectory

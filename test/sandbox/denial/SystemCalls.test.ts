@@ -84,6 +84,7 @@ const said: ReadonlyArray<readonly [what: string, command: string, text: string]
   ],
   ["*a unix socket", "ssh-add -l", "Error connecting to agent: Operation not permitted"],
   ["*your ssh-agent", "ssh-add -l", "Could not open a connection to your authentication agent."],
+  ["*a unix socket", "git commit -S", "error: gpg failed to sign the data"],
   ["*your ssh-agent", "git commit -S", "error: Couldn't get agent socket?"],
   [
     "*a unix socket",

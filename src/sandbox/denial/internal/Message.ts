@@ -203,8 +203,11 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
       const form = quoted.has(path) ? "quoted" : path === last ? "last" : undefined
       return form === undefined ? { path, sure } : { path, sure, form }
     })
-    .sort((a, b) => Number(b.sure) - Number(a.sure))
+    .sort((a, b) => weightOf(b) - weightOf(a))
 }
+
+/** A name that is meant as one comes before words, and an absolute one before a relative one. */
+const weightOf = ({ path, sure }: Mention): number => 2 * Number(sure) + Number(path.startsWith("/"))
 
 /** Returns what an absolute path in a text may be with the words after it, the shortest first. */
 const readingsOf = (text: string): ReadonlyArray<string> => {

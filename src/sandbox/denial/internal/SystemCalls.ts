@@ -70,6 +70,8 @@ const setting = (digits: string, letters: string): RegExp =>
 const full =
   /no space left on device|\bENOSPC\b|too many open files|\bEMFILE\b|(?:limit|resources)\b.{0,40}\b(?:reached|exhausted)/i
 
+/** Matches what git says where gpg could not ask its agent. */
+const unsigned = /gpg failed to sign the data/
 const noAgent = /could not open a connection to your authentication agent|couldn't get agent socket/i
 
 const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinement): ReadonlyArray<Row> => [
@@ -118,6 +120,13 @@ const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinemen
       /\.sock\b|\/\.s\.PGSQL|\bunix(?:_listener|:| |\b.*\bsocket)|\bAF_UNIX\b|socket\.socket\b|_socket\.|\b(?:make|creat(?:e|ing)|open|bind|private) socket\b|\bsocket(?:\(\d?\))?(?: failed)?: |\bsocket\(\d?\)|error (?:connecting to|creating) \/?\S+ \(|\b(?:connect|listen|bind) EPERM(?!:? (?:operation not permitted )?(?:\d+(?:\.\d+){3}|[\da-f:]*::))|connect(?:ing)? to (?:bus|(?:the )?agent)\b/i,
     command: /\bAF_UNIX\b|\bUNIX\b|--unix-socket\b|\.sock\b|\bunix:/,
     not: otherSockets,
+    isSandboxs: !unixSockets
+  },
+  {
+    ...unixSocket,
+    next: "git -c commit.gpgsign=false leaves the signature out. The user can add it: git commit --amend -S.",
+    words: unsigned,
+    about: unsigned,
     isSandboxs: !unixSockets
   },
   {
@@ -207,7 +216,7 @@ const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinemen
 
 /** Matches the words of any of these messages. */
 const anyWords = new RegExp(
-  String.raw`not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork|\bcurl: \(7\) |${noAgent.source}|${full.source}`,
+  String.raw`not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork|\bcurl: \(7\) |${noAgent.source}|${unsigned.source}|${full.source}`,
   "i"
 )
 
