@@ -151,7 +151,9 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
   const hold = <A, E, R>(path: string, use: Effect.Effect<A, E, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const end = (yield* Clock.currentTimeMillis) + (waiting.patience ?? patience)
+        // A lock that changes hands is not stuck: the time counts from its last owner on.
+        let seen = ""
+        let end = 0
         for (;;) {
           const content = yield* attempt(path)
           if (content !== undefined) return yield* Effect.ensuring(restore(use), release(path, content))
@@ -160,6 +162,10 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
           const owner = yield* Schema.decode(Owner)(found.value).pipe(
             Effect.mapError(() => new Locked({ path, reason: `${path} is in the way, which is no lock: remove it` }))
           )
+          if (seen !== owner.nonce) {
+            seen = owner.nonce
+            end = (yield* Clock.currentTimeMillis) + (waiting.patience ?? patience)
+          }
           if (yield* isStale(owner)) yield* remove(path, found.value, owner.nonce)
           else if ((yield* Clock.currentTimeMillis) > end) {
             const reason = `process ${owner.pid} has held ${path} for too long`
@@ -242,7 +248,7 @@ const replace = (
  * returns; with none, the file stays. Returns whether the file was replaced. `change` has to read the file itself, for
  * only then is it the current text.
  *
- * Fails with Locked after waiting ten seconds for a running process that holds the lock.
+ * Fails with Locked where a running process has held the lock for ten seconds.
  *
  * @param path the file's real path
  */
