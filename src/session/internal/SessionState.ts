@@ -86,6 +86,8 @@ export class SessionState {
   private redirects = false
   /** Who has set the trap on EXIT. */
   private exitTrap: ReturnType<typeof ShellState.whose> = "session"
+  /** True where a command may have set another trap on EXIT. */
+  mayHaveTrapped = false
   /** The part of the last shell's state that only a command's own line can restore. */
   private rest = nothing
   /** True where the user was told that `set -e` ends the shell, and it is still on. */
@@ -109,6 +111,7 @@ export class SessionState {
     this.knowsTraps = false
     this.redirects = false
     this.exitTrap = "session"
+    this.mayHaveTrapped = false
     this.rest = nothing
     this.knowsErrexit = false
     this.told.clear()
@@ -139,13 +142,15 @@ export class SessionState {
     this.hasLeft = false
     this.pipeline = []
     const pipes = text.includes("|")
+    const exits = traps || this.knowsTraps || this.exitTrap === "user" || evaluates
+    this.mayHaveTrapped ||= exits
     return {
       status,
       isMisparsed,
       isVerbose: this.isVerbose,
       trace,
       pipes,
-      exits: traps || this.knowsTraps || this.exitTrap === "user" || evaluates,
+      exits,
       remembers: evaluates || (matters && text.includes("histor")),
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
@@ -187,6 +192,7 @@ export class SessionState {
   /** Keeps what the shell has told of its trap on EXIT (`ExitTrap.tell`). */
   learnExitTrap(told: string): void {
     this.exitTrap = ShellState.whose(told)
+    this.mayHaveTrapped = this.exitTrap !== "session"
   }
 
   private noteRemoved(names: ReadonlyArray<string>): void {

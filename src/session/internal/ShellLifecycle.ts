@@ -88,7 +88,7 @@ const makeShellStart = ({
       directory.define(Protocol.definitions(directory, bridge))
     })
 
-  const launch = (directory: SessionDirectory, isFirst: boolean, onSpawned: Effect.Effect<unknown>) =>
+  const launch = (directory: SessionDirectory, isFirst: boolean, onBegun: Effect.Effect<unknown>) =>
     Effect.suspend(() =>
       Effect.zipRight(
         define(directory),
@@ -101,7 +101,7 @@ const makeShellStart = ({
           cwd: isFirst ? (settings.cwd ?? process.cwd()) : "/",
           entered: state.cwd,
           greet: greet(directory),
-          onSpawned,
+          onBegun,
           onExit,
           restart
         })
@@ -117,11 +117,11 @@ const makeShellStart = ({
     if (known === undefined && terminal !== undefined) yield* Supervisor.attempt(() => terminal.open(directory.path))
     const laying = known === undefined ? Supervisor.attempt(() => lay(directory)) : Effect.succeed(known)
     // The program starts while the pipes are made.
-    const spawned = yield* Deferred.make<void>()
-    const tellSpawned = Deferred.succeed(spawned, undefined)
-    const launching = Effect.ensuring(launch(directory, known === undefined, tellSpawned), tellSpawned)
+    const begun = yield* Deferred.make<void>()
+    const tellBegun = Deferred.succeed(begun, undefined)
+    const launching = Effect.ensuring(launch(directory, known === undefined, tellBegun), tellBegun)
     const [launched, laid] = yield* Effect.all(
-      [Effect.exit(launching), Effect.exit(Effect.zipRight(Deferred.await(spawned), laying))],
+      [Effect.exit(launching), Effect.exit(Effect.zipRight(Deferred.await(begun), laying))],
       { concurrency: 2 }
     )
     if (Exit.isSuccess(laid) && Exit.isSuccess(launched)) {
@@ -370,9 +370,11 @@ export const make = ({
     io.wantState(false)
     yield* dismiss
     const ending = supervisor
-    ending?.end()
-    // An idle shell ends by itself, and runs the user's EXIT trap; its supervisor follows.
-    if (ending !== undefined && feeder.queued === undefined) {
+    const isIdle = feeder.queued === undefined
+    // An idle shell ends by itself, and runs the user's EXIT trap; its supervisor follows. Without a trap, nothing waits for that.
+    const isQuiet = isIdle && !state.mayHaveTrapped
+    if (!isQuiet || ending?.endAtOnce((spawned) => processes.members(spawned)) !== true) ending?.end()
+    if (ending !== undefined && isIdle) {
       yield* Effect.timeoutOption(
         Effect.promise(() => ending.over),
         SessionProcesses.farewell

@@ -225,6 +225,8 @@ export class ShellSupervisor {
   readonly first: Shell
   private shell: Shell | undefined
   private isEnding = false
+  /** True once all was killed, and there was nothing but the shell. */
+  private isAlone = false
   /** The supervisor's own pid, where another process was spawned, which wraps it. */
   private wrapped: number | undefined
   /** The line that separates what a dead shell has not read from the lines for the next shell. */
@@ -291,9 +293,9 @@ export class ShellSupervisor {
     return this.wrapped ?? this.spawned
   }
 
-  /** True where nothing can be left of all that it has started: the PID namespace has ended. */
+  /** True where nothing can be left of all that it has started: there was nothing, or the PID namespace has ended. */
   get isAllGone(): boolean {
-    return !this.alive && this.init !== undefined && !ProcessTable.isThere(this.init)
+    return !this.alive && (this.isAlone || (this.init !== undefined && !ProcessTable.isThere(this.init)))
   }
 
   /** Starts the next shell; only where the last one has ended, and only where `canGoOn`. */
@@ -329,6 +331,25 @@ export class ShellSupervisor {
     if (this.alive) this.goOn()
     this.child.stdin.end()
     if (this.shell?.alive !== true) this.dismiss()
+  }
+
+  /**
+   * Kills all at once where nothing runs but the idle shell and what is around it; returns whether it did. `members` lists
+   * the session's processes, also those that have left the shell.
+   */
+  endAtOnce(members: (spawned: number) => ReadonlyArray<ProcessTable.Process>): boolean {
+    const { init, shell, spawned, wrapped } = this
+    const pid = shell?.hostPid
+    if (shell === undefined || pid === undefined || !this.keeps) return false
+    const all = init === undefined ? members(spawned).map((one) => one.pid) : ProcessTable.below(spawned)
+    // Without a namespace, the guard is the supervisor's other child.
+    const own = init === undefined ? [spawned, ...ProcessTable.children(spawned)] : [init, wrapped, pid]
+    if (!all.includes(pid) || all.some((one) => !own.includes(one))) return false
+    this.isAlone = true
+    shell.alive = false
+    // The first process of a namespace takes all others with it.
+    for (const one of init === undefined ? all : [init]) ProcessTable.send(one, "SIGKILL")
+    return true
   }
 
   /** Kills the process at once, with its shell, but not what that has started. */
@@ -463,8 +484,8 @@ interface LaunchOptions {
   readonly entered: string
   /** Lets the first shell read its first lines; fails with what is wrong with it. */
   readonly greet: (shell: Shell) => Effect.Effect<void, string>
-  /** Run as soon as the supervisor's process, or what wraps it, is spawned. */
-  readonly onSpawned: Effect.Effect<unknown>
+  /** Run as soon as the supervisor, or what wraps it, waits for nothing more. */
+  readonly onBegun: Effect.Effect<unknown>
   /** Called once for each shell, when it has ended and its output is read. */
   readonly onExit: (gone: Shell) => void
   readonly restart: Restart
@@ -497,9 +518,9 @@ export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, Exe
       const supervisor = yield* Effect.acquireRelease(spawn({ launch, directory, cwd, onExit }), (supervisor) =>
         Effect.sync(() => supervisor.kill())
       )
-      yield* options.onSpawned
       // What is left to do is done while the program starts.
       supervisor.begin(yield* launch.ready)
+      yield* options.onBegun
       const { first } = supervisor
       const answer = Effect.mapError(greet(first), (what) => {
         const { words } = first
