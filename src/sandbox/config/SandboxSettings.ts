@@ -210,12 +210,12 @@ const refuse = (home: string, place: string) =>
  */
 export const fromEnv = (overrides: Partial<Settings> = {}): Effect.Effect<Settings, ConfigError.ConfigError> =>
   Effect.flatMap(Effect.all([variables, UserEnvironment]), ([{ home, temporaryFiles, trusted }, origin]) => {
-    const { userHome } = make(overrides)
+    const { userHome = findUserHome() } = overrides
     const expand = (path: string) => Path.resolve(path.replace(/^~(?=\/|$)/, () => userHome))
     const settings = make({
       ...(home === "" ? {} : { home: expand(home) }),
-      otherHomes: WrittenPlaces.homes(),
-      homes: find(userHome),
+      // Only policies ask for them.
+      ...(overrides.enabled === false ? {} : { otherHomes: WrittenPlaces.homes(), homes: find(userHome) }),
       variables: { HOME: userHome, ...origin.variables },
       temporaryFiles,
       ...overrides
