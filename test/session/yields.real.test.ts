@@ -53,6 +53,16 @@ describe("yield", () => {
     })
   )
 
+  inSession("answers a server in the foreground once it listens and is silent", ({ jobs, run }) =>
+    Effect.gen(function* () {
+      const server = `require("net").createServer().listen(0, "127.0.0.1", () => console.log("ready"))`
+      const got = yield* run(`node -e '${server}'`, { yield: 90_000, timeout: 100_000 })
+      assert.strictEqual(got.stdout, "ready\n")
+      assert.strictEqual(jobs.takeNews()[0]?.state, "running")
+      yield* jobs.stop(1)
+    })
+  )
+
   inSession("leaves cancels and timeouts as they are: nothing of the program stays", (subject) =>
     Effect.gen(function* () {
       yield* prepare(subject)

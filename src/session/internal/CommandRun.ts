@@ -3,6 +3,7 @@ import type { CommandListener } from "../../domain/CommandListener.js"
 import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
 import * as Descriptors from "../Descriptors.js"
 import type { JobTable } from "../JobTable.js"
+import * as Listeners from "../Listeners.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { QueuedCommand } from "../QueuedCommand.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
@@ -33,6 +34,10 @@ const descriptorsAllow = (): number => Math.max(4, Math.floor((Descriptors.limit
 
 /** Milliseconds between two signals to a shell that is to wait no longer. */
 const askEvery = 20
+
+/** Milliseconds without output after which a program that listens on a port is a server, and between two looks at it. */
+const serverSilence = 1000
+const serverEvery = 500
 
 const turnOfLoop = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
@@ -282,6 +287,7 @@ export class CommandRun {
 
   private isLong = false
   private yielding: NodeJS.Timeout | undefined
+  private serving: NodeJS.Timeout | undefined
   /** True once the shell was asked to go on without its last program. */
   private isYielded = false
   private holds = 0
@@ -330,7 +336,20 @@ export class CommandRun {
     if (limit !== undefined && this.before.yields) {
       const elapsed = performance.now() - this.startedAt
       this.yielding = setTimeout(() => this.giveWay(), Math.max(1, limit - elapsed))
+      this.serving = setTimeout(() => this.look(), serverEvery)
     }
+  }
+
+  /** Has the shell go on at once where the program is a server that is ready: the limit would be waited for in vain. */
+  private look(before = this.heard, since = performance.now()): void {
+    const isSilent = before === this.heard
+    const ports = () => Listeners.heldBy(Interruption.leftovers(this.target)().map(({ pid }) => pid))
+    if (isSilent && performance.now() - since >= serverSilence && ports().length > 0) {
+      clearTimeout(this.yielding)
+      return this.giveWay()
+    }
+    const next = isSilent ? since : performance.now()
+    this.serving = setTimeout(() => this.look(this.heard, next), serverEvery)
   }
 
   /** Has the shell go on without the program that it waits for; asks again until it does. */
@@ -344,6 +363,7 @@ export class CommandRun {
 
   private endYield(): void {
     clearTimeout(this.yielding)
+    clearTimeout(this.serving)
     if (this.isYielded) this.directory.signal(this.directory.yields, false)
   }
 
