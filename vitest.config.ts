@@ -1,11 +1,15 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { budget, flaky, leftovers, slowest, unfinished } from "./test/support/suite/Reporters.js"
+import { begin } from "./test/support/suite/Run.js"
+import { beginWith } from "./test/support/suite/Sequencer.js"
 
 const real = ["test/**/*.real.test.ts", "scratchpad/*.test.mjs"]
 
 /** Root becomes an ordinary user for good in these. */
 const nobody = "test/**/*nobody.real.test.ts"
+
+const file = "test/support/suite/File.ts"
 
 // Real tests wait for starts, signals and grace times more than they compute.
 const forks = Math.ceil(1.5 * availableParallelism())
@@ -22,31 +26,49 @@ const costly = budget(45, {
   "test/cli/program.real.test.ts": 60
 })
 
+/** Files that take long, by what they cost or by what they wait for. */
+const longest = [
+  "test/sandbox/denial/commands.real.test.ts",
+  "test/escape/root.real.test.ts",
+  "test/package.real.test.ts",
+  "test/session/interruption.real.test.ts",
+  "test/session/life.real.test.ts",
+  "test/serve/serve.real.test.ts",
+  "test/sandbox/network/network.real.test.ts",
+  "test/cli/program.real.test.ts",
+  "test/cli/stdin.real.test.ts",
+  "test/cli/signals.real.test.ts",
+  "test/cli/agentKilled.real.test.ts",
+  "test/cli/Agent.real.test.ts",
+  "test/cli/Agent.session.real.test.ts",
+  "test/cli/shell/programs.real.test.ts",
+  "test/escape/nobody.real.test.ts",
+  "test/sandbox/denial/commands.nobody.real.test.ts",
+  "test/escape/movers.nobody.real.test.ts",
+  "test/sandbox/workflows.nobody.real.test.ts"
+]
+
 export default defineConfig({
   test: {
     reporters: ["default", flaky, unfinished, leftovers, slowest, costly],
     // What tests make besides a project lies in the machine's directory for temporary files, and commands are to see it.
     env: { SYNAPSE_TEMPORARY: "host" },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // A real test can change its process (V8's flags, its user); to load the modules of a unit test takes longer than it.
+    provide: begin(),
+    sequence: { sequencer: beginWith(longest) },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // To load the modules anew for each file takes longer than most files; files of other projects have other processes.
     // Fewer forks at least than at most: tinypool then fails where it ends one that is idle.
-    poolOptions: { threads: { isolate: false }, forks: { minForks: forks, maxForks: forks } },
+    poolOptions: { threads: { isolate: false }, forks: { isolate: false, minForks: forks, maxForks: forks } },
     projects: [
       ...[
-        { name: "real", include: real, exclude: [nobody] },
-        { name: "nobody", include: [nobody] }
+        { name: "real", include: real, exclude: [nobody], setupFiles: [file] },
+        { name: "nobody", include: [nobody], setupFiles: [file, "test/support/suite/Ordinary.ts"] }
       ].map((files) => ({
         extends: true as const,
         // What these see depends here and there on which of two processes comes first: on a busy machine one of some two
         // thousand fails, another each time. Such a one gets a second try, and is named.
-        test: {
-          ...files,
-          pool: "forks" as const,
-          retry: 1,
-          globalSetup: "test/support/suite/Temporary.ts",
-          setupFiles: "test/support/suite/File.ts"
-        }
+        test: { ...files, pool: "forks" as const, retry: 1 }
       })),
       {
         extends: true,

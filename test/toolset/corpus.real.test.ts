@@ -15,7 +15,7 @@ import * as Directory from "../support/sandbox/Directory.js"
 const isSandboxed = process.platform === "linux" && ChildProcess.spawnSync("bwrap", ["--version"]).status === 0
 const isRecording = process.env["SYNAPSE_CORPUS"] === "record"
 
-/** The environment that the sessions begin with: each test file has a process of its own. */
+/** The environment that the sessions begin with; each test file begins with the run's. */
 Object.assign(process.env, Ground.environment, { API_TOKEN: "secret" })
 
 const nameOf = ({ arguments: given, command, tool }: Entry.Entry): string =>

@@ -5,13 +5,11 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
-import { afterAll } from "@effect/vitest"
 
 const synapse = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs")
 
-/** Synapse's own directory for all runs of a test's file: not the user's, and gone with the file. */
-const home = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-home-"))
-afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
+/** Synapse's own directory for all files that run in this process: not the user's, and gone with the whole run. */
+const home = fs.mkdtempSync(path.join(path.dirname(os.tmpdir()), "synapse-home-"))
 
 interface Ended {
   readonly exitCode: number | null

@@ -4,14 +4,14 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { inject } from "vitest"
-import type {} from "../suite/Temporary.js"
+import type {} from "../suite/Run.js"
 
 const isLinux = process.platform === "linux"
 
 const nobody = 65_534
 
 /**
- * A ground of the file's own, in what was made for the run (`Temporary`); root becomes an ordinary user for good where
+ * A ground of the file's own, in what was made for the run (`Run`); root becomes an ordinary user for good where
  * `nobody` is asked for. Undefined where there is no place for it.
  */
 export const take = (who: "root" | "nobody"): string | undefined => {
@@ -31,6 +31,12 @@ export const take = (who: "root" | "nobody"): string | undefined => {
   process.env["TMPDIR"] = temporary
   process.env["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
   return path
+}
+
+/** Tests whether root has tried the same before: a test of what depends on no user is not repeated then. */
+export const isSecond = (): boolean => {
+  const grounds = inject("grounds")
+  return grounds !== undefined && Fs.statSync(grounds).uid === 0
 }
 
 /** Another user's directory beside the grounds of `nobody`, which can be entered and not be listed; only root makes one. */

@@ -11,7 +11,7 @@ import type * as Scope from "effect/Scope"
 import * as LinuxPlatform from "../../../src/sandbox/platform/linux/LinuxPlatform.js"
 import type { Rule, SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
 
-/** The process becomes an ordinary user for good: vitest gives every test file a process of its own. */
+/** The process becomes an ordinary user for good, as all of the project `nobody` do. */
 export const becomeNobody = (): boolean => {
   if (process.getuid?.() !== 0) return process.getuid?.() !== undefined
   process.setgroups?.([])

@@ -1,6 +1,7 @@
 /** Gives each file of real tests the environment of the run, with a TMPDIR of its own, and notes its cost for the reporters. */
 import * as Fs from "node:fs"
-import { afterAll, inject } from "vitest"
+import * as Os from "node:os"
+import { afterAll } from "vitest"
 
 declare module "vitest" {
   interface TaskMeta {
@@ -27,7 +28,7 @@ state.synapseTestEnvironment ??= { ...process.env }
 for (const name of Object.keys(process.env)) if (!(name in state.synapseTestEnvironment)) delete process.env[name]
 Object.assign(process.env, state.synapseTestEnvironment)
 
-const directory = Fs.mkdtempSync(`${inject("temporary")}/`)
+const directory = Fs.mkdtempSync(`${Os.tmpdir()}/`)
 // As /tmp: some files become an ordinary user.
 Fs.chmodSync(directory, 0o1777)
 process.env["TMPDIR"] = directory

@@ -1,14 +1,12 @@
-/** The directories of a run, which take along whatever tests leave in them. */
+/** The directories of a run: they go with its process, also where that is told to end. */
 import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import type { TestProject } from "vitest/node"
+import type {} from "vitest"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** For the temporary directories of files. */
-    readonly temporary: string
     /** For attacks: neither `/tmp` nor a sandbox's own directories hide it. Undefined where there is no place for it. */
     readonly grounds: string | undefined
   }
@@ -42,16 +40,31 @@ const makeGrounds = (): string | undefined => {
   return grounds
 }
 
-export default ({ provide }: TestProject) => {
+interface Run {
+  readonly grounds: string | undefined
+}
+
+/** Settings are read once for each project. */
+const state = globalThis as { synapseTestRun?: Run }
+
+const make = (): Run => {
+  // Vitest's own temporary files lie there too.
   const temporary = Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "t"))
   // As /tmp: some files become an ordinary user.
   Fs.chmodSync(temporary, 0o1777)
-  provide("temporary", temporary)
+  process.env["TMPDIR"] = temporary
   const grounds = makeGrounds()
-  provide("grounds", grounds)
-  return () => {
+  process.once("exit", () => {
     const made = [temporary, ...(grounds === undefined ? [] : [grounds])]
     spawnSync("chmod", ["-R", "u+rwX", ...made], { stdio: "ignore" })
     spawnSync("rm", ["-rf", ...made], { stdio: "inherit" })
-  }
+  })
+  return { grounds }
+}
+
+/** Begins the run where vitest reads its settings; other programs read them too. */
+export const begin = (): Partial<Run> => {
+  if (process.env["VITEST"] === undefined) return {}
+  state.synapseTestRun ??= make()
+  return state.synapseTestRun
 }
