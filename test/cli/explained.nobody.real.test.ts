@@ -5,5 +5,5 @@ import { explained } from "./explained.suite.js"
 const ground = Ground.take("nobody")
 
 describe.skipIf(ground === undefined || !Ground.seesCheckout())("as an ordinary user", () => {
-  explained("synapse sandbox explain")
+  explained("synapse sandbox explain", Ground.isSecond())
 })

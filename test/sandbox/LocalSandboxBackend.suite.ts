@@ -27,7 +27,8 @@ const processesAt = (path: string) =>
       }
     })
 
-export const local = (title: string, ground: string): void => {
+export const local = (title: string, ground: string, isSecond = false): void => {
+  const once = it.live.skipIf(isSecond)
   const sandboxed = sandboxedOn(ground)
   describe(title, () => {
     it.live("S60: keeps the directory and the variables from command to command", () =>
@@ -55,7 +56,7 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
-    it.live("keeps a subshell in the background, which has copies of the shell's own descriptors", () =>
+    once("keeps a subshell in the background, which has copies of the shell's own descriptors", () =>
       sandboxed(({ execute }) =>
         Effect.gen(function* () {
           for (const [at, form] of ["(loop) &", "{ loop; } & disown", "loop &"].entries()) {
@@ -69,7 +70,7 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
-    it.live("tells of the jobs that a command has killed with their sandbox", () =>
+    once("tells of the jobs that a command has killed with their sandbox", () =>
       sandboxed(({ execute }, { jobs }) =>
         Effect.gen(function* () {
           yield* execute("sleep 2202 >/dev/null 2>&1 &")
@@ -81,7 +82,7 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
-    it.live("goes on in the directory where a command has killed the sandbox, and tells what is lost", () =>
+    once("goes on in the directory where a command has killed the sandbox, and tells what is lost", () =>
       sandboxed(({ execute }, { project }) =>
         Effect.gen(function* () {
           Fs.mkdirSync(`${project}/sub`)
@@ -102,7 +103,7 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
-    it.live("S61: has neither after it was built anew", () =>
+    once("S61: has neither after it was built anew", () =>
       sandboxed((manager, { outside, project }) =>
         Effect.gen(function* () {
           Fs.mkdirSync(`${outside}/extra`)
@@ -159,7 +160,7 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
-    it.live("S57: runs nothing twice: not what ended its own shell, ran out of its time, or was interrupted", () =>
+    once("S57: runs nothing twice: not what ended its own shell, ran out of its time, or was interrupted", () =>
       sandboxed(({ execute }, { project }) =>
         Effect.gen(function* () {
           for (const end of ["exit 3", "kill $$", "kill -9 $$", "exec true"])

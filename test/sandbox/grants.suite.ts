@@ -5,7 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Directory from "../support/sandbox/Directory.js"
 import { allowing, sandboxedOn } from "../support/sandbox/LocalHouse.js"
 
-export const grants = (title: string, ground: string): void => {
+export const grants = (title: string, ground: string, isSecond = false): void => {
+  const once = it.live.skipIf(isSecond)
   const sandboxed = sandboxedOn(ground)
   describe(title, () => {
     it.live("allow_once: opens a file for its command only, and the shell goes on", () =>
@@ -24,7 +25,7 @@ export const grants = (title: string, ground: string): void => {
       )
     )
 
-    it.live("allow_once: is for the command alone, and what runs in the background is stopped until it has ended", () =>
+    once("allow_once: is for the command alone, and what runs in the background is stopped until it has ended", () =>
       sandboxed(
         ({ execute }, { outside, project }) =>
           Effect.gen(function* () {
@@ -47,7 +48,7 @@ export const grants = (title: string, ground: string): void => {
       )
     )
 
-    it.live("allow_once: what was let go on meanwhile is stopped again", () =>
+    once("allow_once: what was let go on meanwhile is stopped again", () =>
       sandboxed(
         ({ execute }) =>
           Effect.gen(function* () {
@@ -62,7 +63,7 @@ export const grants = (title: string, ground: string): void => {
       )
     )
 
-    it.live("allow_once: lets what runs in the background go on also where the command is cancelled", () =>
+    once("allow_once: lets what runs in the background go on also where the command is cancelled", () =>
       sandboxed(
         ({ execute }, { project }) =>
           Effect.gen(function* () {
@@ -76,7 +77,7 @@ export const grants = (title: string, ground: string): void => {
       )
     )
 
-    it.live("allow_session: a secret of a hidden directory is open from then on, and nothing beside it", () =>
+    once("allow_session: a secret of a hidden directory is open from then on, and nothing beside it", () =>
       sandboxed(
         ({ execute }, { outside }) =>
           Effect.gen(function* () {
@@ -143,7 +144,7 @@ export const grants = (title: string, ground: string): void => {
       )
     )
 
-    it.live("a new file of a directory that is too wide is made and allowed alone, when its command runs again", () =>
+    once("a new file of a directory that is too wide is made and allowed alone, when its command runs again", () =>
       sandboxed(
         ({ execute }, { outside }) =>
           Effect.gen(function* () {

@@ -110,6 +110,15 @@ const attacks: Readonly<Record<string, Attack>> = {
   }
 }
 
+/** Those that the user's rights in the project, or root's, could decide. */
+const ofUsers = [
+  "another configuration in its place",
+  "a configuration without rights",
+  "hooks",
+  "a repository of its own",
+  "a submodule's settings"
+]
+
 /** Everyday work, and what it leaves in the configuration. */
 const everyday = `set -e
 git config user.name Eve; git config user.email e@v.e; echo x >f; git add f; git commit -qm one
@@ -119,7 +128,7 @@ echo y >f; git stash -q; git stash pop -q; git checkout -q f; git init -q lib; g
 git -c protocol.file.allow=always submodule --quiet add "$PWD/lib" sub; git commit -qm three; git config alias.st status; git st -s
 git config pull.rebase true; git pull -q; git config core.autocrlf input; git worktree remove --force wt; git rev-parse --abbrev-ref '@{u}'`
 
-export const guard = (title: string, ground: string): void => {
+export const guard = (title: string, ground: string, isSecond = false): void => {
   const sandboxed = sandboxedOn(ground)
 
   /** A program of the user's, outside of the sandbox. */
@@ -170,7 +179,7 @@ export const guard = (title: string, ground: string): void => {
 
   describe(title, () => {
     for (const [name, one] of Object.entries(attacks)) {
-      it.live(`runs nothing for ${name}`, () =>
+      it.live.skipIf(isSecond && !ofUsers.includes(name))(`runs nothing for ${name}`, () =>
         Effect.gen(function* () {
           const { said, used } = yield* session(one, leavesTrace)
           assert.isFalse(used, said)
@@ -234,7 +243,7 @@ export const guard = (title: string, ground: string): void => {
       })
     )
 
-    it.live("takes husky's directory back unless it is allowed by its name", () =>
+    it.live.skipIf(isSecond)("takes husky's directory back unless it is allowed by its name", () =>
       Effect.gen(function* () {
         const command = "mkdir -p .husky; git config core.hooksPath .husky"
         const list = (project: string) => shell("git config core.hooksPath", project, "/nonexistent").stdout
@@ -252,7 +261,7 @@ export const guard = (title: string, ground: string): void => {
       })
     )
 
-    it.live("keeps files of editors read-only, tells of new ones, and lets the user allow them", () =>
+    it.live.skipIf(isSecond)("keeps files of editors read-only, tells of new ones, and lets the user allow them", () =>
       Effect.gen(function* () {
         const before = "mkdir .vscode; echo 1 >.vscode/tasks.json; mkdir .idea; echo 1 >.idea/a; git add .idea"
         const command = "echo 2 >.vscode/tasks.json; rm -rf .vscode; mv .vscode x; echo 2 >.idea/a; echo 2 >.mcp.json"
@@ -267,7 +276,7 @@ export const guard = (title: string, ground: string): void => {
       })
     )
 
-    it.live("keeps start-up files in a home that is worked in, unless the home is allowed", () =>
+    it.live.skipIf(isSecond)("keeps start-up files in a home that is worked in, unless the home is allowed", () =>
       Effect.gen(function* () {
         const before = "echo mine >../user/.bashrc; mkdir -p ../user/.config/autostart"
         const command = "echo more >>.bashrc; touch .config/autostart/x; echo new >.profile; echo ok >notes"

@@ -5,5 +5,5 @@ import { daemon } from "./daemon.suite.js"
 const ground = Ground.take("nobody")
 
 describe.skipIf(ground === undefined || !Ground.seesCheckout())("as an ordinary user", () => {
-  daemon("synapse exec --session")
+  daemon("synapse exec --session", Ground.isSecond())
 })

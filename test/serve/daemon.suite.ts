@@ -112,7 +112,8 @@ const using = (use: (place: Place) => Promise<void>) =>
     }
   })
 
-export const daemon = (title: string): void => {
+export const daemon = (title: string, isSecond = false): void => {
+  const once = it.skipIf(isSecond)
   describe(title, { timeout: 180_000 }, () => {
     it("keeps the state of the shell from one program to the next, and leaves nothing behind", () =>
       using(async (place) => {
@@ -146,7 +147,7 @@ export const daemon = (title: string): void => {
         assert.strictEqual((await place.run(["daemon", "list", "--json"])).stdout, "[]\n")
       }))
 
-    it("passes on bytes of any number, both ways", () =>
+    once("passes on bytes of any number, both ways", () =>
       using(async (place) => {
         const input = Buffer.alloc(3_000_001, "0123456789\n")
         const { stdout } = await place.run(["exec", "--session", "s", "cat"], { input })
@@ -158,9 +159,10 @@ export const daemon = (title: string): void => {
           synapse exec --session s "yes" | head -n 1; echo "\${PIPESTATUS[0]}"`
         )
         assert.strictEqual(said, "3000001\ny\ny\n141\n")
-      }))
+      })
+    )
 
-    it("runs each command once and in one daemon, for 50 programs at a time", () =>
+    once("runs each command once and in one daemon, for 50 programs at a time", () =>
       using(async (place) => {
         const all = await Promise.all(
           Array.from({ length: 50 }, (_, at) => place.exec(`echo ${at} >> all; n=$((n + 1)); echo ${at}; exit 0`))
@@ -176,9 +178,10 @@ export const daemon = (title: string): void => {
           Array.from(all.keys())
         )
         assert.lengthOf(place.daemons(), 1)
-      }))
+      })
+    )
 
-    it("ends the command of a client that is killed or stopped, and keeps the session", () =>
+    once("ends the command of a client that is killed or stopped, and keeps the session", () =>
       using(async (place) => {
         await place.exec("x=kept")
         for (const [signal, code] of [
@@ -194,9 +197,10 @@ export const daemon = (title: string): void => {
           await until(() => sleeping(time).length === 0)
         }
         assert.strictEqual((await place.exec("echo $x")).stdout, "kept\n")
-      }))
+      })
+    )
 
-    it("tells a client whose daemon is killed, runs nothing twice, and starts another for the next", () =>
+    once("tells a client whose daemon is killed, runs nothing twice, and starts another for the next", () =>
       using(async (place) => {
         const time = seconds()
         const { ended } = place.start(["exec", "--session", "s", `echo ran >> ran; sleep ${time}`])
@@ -211,9 +215,10 @@ export const daemon = (title: string): void => {
         const next = await place.exec("cat ran")
         assert.strictEqual(next.stdout, "ran\n")
         assert.include(next.stderr, "started")
-      }))
+      })
+    )
 
-    it("ends what runs in a session that is stopped", () =>
+    once("ends what runs in a session that is stopped", () =>
       using(async (place) => {
         const time = seconds()
         const { ended } = place.start(["exec", "--session", "s", `sleep ${time}`])
@@ -221,7 +226,8 @@ export const daemon = (title: string): void => {
         assert.strictEqual((await place.run(["daemon", "stop", "s"])).code, 0)
         assert.strictEqual((await ended).code, 130)
         assert.lengthOf(sleeping(time), 0)
-      }))
+      })
+    )
 
     it("gives a session the variables, the umask and the directory of the program that opens it, and its filter", () =>
       using(async (place) => {
@@ -238,7 +244,7 @@ export const daemon = (title: string): void => {
         assert.include(denied.stderr, "sandbox: ")
       }))
 
-    it("takes the options of a session from the call that opens it, and refuses others", () =>
+    once("takes the options of a session from the call that opens it, and refuses others", () =>
       using(async (place) => {
         Fs.mkdirSync(Path.join(place.project, "sub"))
         Fs.writeFileSync(Path.join(place.project, "hidden"), "")
@@ -250,7 +256,8 @@ export const daemon = (title: string): void => {
         assert.deepStrictEqual([other.code, other.stdout], [2, ""])
         assert.match(other.stderr, /^synapse: The session s was opened with other options: .* synapse daemon stop s\./)
         assert.strictEqual((await place.exec("sleep 100", "--timeout", "100")).code, 124)
-      }))
+      })
+    )
 
     it("cannot be reached by a command in a sandbox, whatever sockets it may use", () =>
       using(async (place) => {
@@ -272,12 +279,13 @@ export const daemon = (title: string): void => {
         )
       }))
 
-    it("ends by itself when its sessions have been idle", () =>
+    once("ends by itself when its sessions have been idle", () =>
       using(async (place) => {
         const { code } = await place.run(["exec", "--session", "s", "true"], { env: { SYNAPSE_DAEMON_IDLE: "200" } })
         assert.strictEqual(code, 0)
         await until(() => place.daemons().length === 0 && place.files().length === 0)
-      }))
+      })
+    )
 
     it.runIf(process.getuid?.() === 0)("lets no other user connect, list or read", () =>
       using(async (place) => {

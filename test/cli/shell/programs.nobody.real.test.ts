@@ -5,5 +5,5 @@ import { programs } from "./programs.suite.js"
 const ground = Ground.take("nobody")
 
 describe.skipIf(ground === undefined || !Ground.seesCheckout())("as an ordinary user", () => {
-  programs("synapse shell in a sandbox", true)
+  programs("synapse shell in a sandbox", true, Ground.isSecond())
 })

@@ -52,8 +52,10 @@ const shell = (isConfined: boolean, use: (person: Person) => Promise<void>): Pro
 
 const has = (text: string) => (lines: ReadonlyArray<string>) => lines.some((each) => each.includes(text))
 
-export const programs = (title: string, isConfined: boolean): void => {
+export const programs = (title: string, isConfined: boolean, isSecond = false): void => {
   const isPossible = Tmux.isThere && isThere("script") && (!isConfined || isSandboxed)
+  // What programs find of a terminal is the same without a sandbox.
+  const isBrief = isSecond || (!isConfined && isSandboxed)
   describe.skipIf(!isPossible)(title, () => {
     it("has the terminal for colours, its size, questions of bash and of programs, and keeps the state", () =>
       shell(isConfined, async ({ back, cwd, enter, line, lines, press, record, resize, until }) => {
@@ -116,34 +118,37 @@ export const programs = (title: string, isConfined: boolean): void => {
         await line("ended 143")
       }))
 
-    it("takes several lines: open ones, a here-document, a paste, and what is typed ahead; Up has them whole", () =>
-      shell(isConfined, async ({ back, enter, line, lines, paste, press, until }) => {
-        enter("for i in 1 2; do")
-        enter("echo line$i; done")
-        await line("line2")
-        await back()
-        press("Up")
-        await until((all) => all.at(all.findLastIndex((each) => each !== "")) === "echo line$i; done")
-        press("C-c")
-        await back()
-        enter("cat <<EOF")
-        enter("here it ''is")
-        enter("EOF")
-        await line("here it ''is")
-        await back()
-        paste("echo fir''st\necho sec''ond")
-        await until(has("echo sec''ond"))
-        assert.notInclude(lines(), "first")
-        press("Enter")
-        await line("second")
-        await back()
-        enter("sleep 1; echo sl''ept")
-        enter("echo ah''ead")
-        await line("ahead")
-        assert.isBelow(lines().indexOf("slept"), lines().indexOf("ahead"))
-      }))
+    it.skipIf(isSecond)(
+      "takes several lines: open ones, a here-document, a paste, and what is typed ahead; Up has them whole",
+      () =>
+        shell(isConfined, async ({ back, enter, line, lines, paste, press, until }) => {
+          enter("for i in 1 2; do")
+          enter("echo line$i; done")
+          await line("line2")
+          await back()
+          press("Up")
+          await until((all) => all.at(all.findLastIndex((each) => each !== "")) === "echo line$i; done")
+          press("C-c")
+          await back()
+          enter("cat <<EOF")
+          enter("here it ''is")
+          enter("EOF")
+          await line("here it ''is")
+          await back()
+          paste("echo fir''st\necho sec''ond")
+          await until(has("echo sec''ond"))
+          assert.notInclude(lines(), "first")
+          press("Enter")
+          await line("second")
+          await back()
+          enter("sleep 1; echo sl''ept")
+          enter("echo ah''ead")
+          await line("ahead")
+          assert.isBelow(lines().indexOf("slept"), lines().indexOf("ahead"))
+        })
+    )
 
-    it("goes on in a new shell where its own is killed, ends by set -e, or is replaced", () =>
+    it.skipIf(isSecond)("goes on in a new shell where its own is killed, ends by set -e, or is replaced", () =>
       shell(isConfined, async ({ back, enter, line }) => {
         enter("cd /; cd ~/work; KEPT=7; set -e")
         await back()
@@ -164,32 +169,35 @@ export const programs = (title: string, isConfined: boolean): void => {
         await back(4)
         enter("exit 5")
         await line("left with 5")
-      }))
-
-    const vi = ["vim", "vi"].find(isThere)
-    it.skipIf(vi === undefined)("is at vim's service: Ctrl-Z, fg, a resize; the shell is back as it was", () =>
-      shell(isConfined, async ({ back, cwd, enter, press, resize, type, until }) => {
-        enter("echo stays above")
-        await back()
-        enter(`EXTRA=1 ${vi} -u NONE -N note.txt && echo wri''tten`)
-        await until((lines) => lines.includes("~"))
-        type("iin the editor")
-        await until(has("in the editor"))
-        press("Escape")
-        press("C-z")
-        await back(148)
-        enter("fg")
-        await until((lines) => lines.includes("in the editor") && lines.includes("~"))
-        resize(60, 12)
-        await until((lines) => lines.filter((each) => each === "~").length < 11)
-        enter(":wq")
-        await until((lines) => lines.includes("stays above"))
-        await back()
-        assert.strictEqual(fs.readFileSync(path.join(cwd, "note.txt"), "utf8"), "in the editor\n")
       })
     )
 
-    it.skipIf(!isThere("less"))("is at less's service, as a pager in a pipe, too", () =>
+    const vi = ["vim", "vi"].find(isThere)
+    it.skipIf(isBrief || vi === undefined)(
+      "is at vim's service: Ctrl-Z, fg, a resize; the shell is back as it was",
+      () =>
+        shell(isConfined, async ({ back, cwd, enter, press, resize, type, until }) => {
+          enter("echo stays above")
+          await back()
+          enter(`EXTRA=1 ${vi} -u NONE -N note.txt && echo wri''tten`)
+          await until((lines) => lines.includes("~"))
+          type("iin the editor")
+          await until(has("in the editor"))
+          press("Escape")
+          press("C-z")
+          await back(148)
+          enter("fg")
+          await until((lines) => lines.includes("in the editor") && lines.includes("~"))
+          resize(60, 12)
+          await until((lines) => lines.filter((each) => each === "~").length < 11)
+          enter(":wq")
+          await until((lines) => lines.includes("stays above"))
+          await back()
+          assert.strictEqual(fs.readFileSync(path.join(cwd, "note.txt"), "utf8"), "in the editor\n")
+        })
+    )
+
+    it.skipIf(isBrief || !isThere("less"))("is at less's service, as a pager in a pipe, too", () =>
       shell(isConfined, async ({ back, enter, press, until }) => {
         enter("seq 200 | sed 's/^/row /' | less")
         await until((lines) => lines.includes("row 5"))
@@ -200,7 +208,7 @@ export const programs = (title: string, isConfined: boolean): void => {
       })
     )
 
-    it.skipIf(!isThere("top"))("is at top's service", () =>
+    it.skipIf(isBrief || !isThere("top"))("is at top's service", () =>
       shell(isConfined, async ({ back, enter, press, until }) => {
         enter("top")
         await until(has("load average"))
@@ -213,24 +221,26 @@ export const programs = (title: string, isConfined: boolean): void => {
       ["node", "To exit", ".exit", 0],
       ["python3", "KeyboardInterrupt", "exit(3)", 3]
     ] as const) {
-      it.skipIf(!isThere(name))(`is the REPL of ${name}: Ctrl-C ends what it runs, not it nor the shell`, () =>
-        shell(isConfined, async ({ back, enter, line, press, until }) => {
-          // The sandbox denies node its history.
-          enter(`NODE_REPL_HISTORY= ${name}`)
-          await until((lines) => lines.some((each) => /^>(>>)?$/.test(each)))
-          enter("6 * 7")
-          await line("42")
-          press("C-c")
-          await until(has(interrupted))
-          enter("7 * 7")
-          await line("49")
-          enter(ends)
-          await back(code)
-        })
+      it.skipIf(isBrief || !isThere(name))(
+        `is the REPL of ${name}: Ctrl-C ends what it runs, not it nor the shell`,
+        () =>
+          shell(isConfined, async ({ back, enter, line, press, until }) => {
+            // The sandbox denies node its history.
+            enter(`NODE_REPL_HISTORY= ${name}`)
+            await until((lines) => lines.some((each) => /^>(>>)?$/.test(each)))
+            enter("6 * 7")
+            await line("42")
+            press("C-c")
+            await until(has(interrupted))
+            enter("7 * 7")
+            await line("49")
+            enter(ends)
+            await back(code)
+          })
       )
     }
 
-    it.skipIf(!isThere("git"))("opens the editor of git commit within a list, and pages git log", () =>
+    it.skipIf(isBrief || !isThere("git"))("opens the editor of git commit within a list, and pages git log", () =>
       shell(isConfined, async ({ back, cwd, enter, line, press, until }) => {
         const git = (...words: ReadonlyArray<string>) => spawnSync("git", words, { cwd, encoding: "utf8" })
         git("init", "-q")

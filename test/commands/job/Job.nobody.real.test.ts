@@ -4,4 +4,4 @@ import { suite } from "./Job.suite.js"
 
 const ground = Ground.take("nobody")
 
-describe.skipIf(ground === undefined)("an ordinary user", () => suite("has jobs", ground ?? ""))
+describe.skipIf(ground === undefined)("an ordinary user", () => suite("has jobs", ground ?? "", Ground.isSecond()))

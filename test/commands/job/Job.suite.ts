@@ -18,13 +18,13 @@ server.listen(0, "127.0.0.1", () => { console.log("ready on " + server.address()
 /** A loop that goes on until the file is there, for a job that ends when a command says so. */
 const until = (file: string) => `until [[ -e ${file} ]]; do sleep 0.02; done`
 
-export const suite = (title: string, ground: string): void => {
+export const suite = (title: string, ground: string, isSecond = false): void => {
   const place = Effect.acquireRelease(
     Effect.sync(() => Fs.mkdtempSync(`${ground}/house-`)),
     (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
   )
   const inHouse = <E>(name: string, use: Effect.Effect<unknown, E, Toolset | Jobs.Jobs>) => {
-    for (const enabled of [true, false]) {
+    for (const enabled of isSecond ? [true] : [true, false]) {
       it.live(
         `${name}${enabled ? "" : ", without a sandbox"}`,
         () =>

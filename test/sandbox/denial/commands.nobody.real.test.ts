@@ -2,10 +2,8 @@ import { describe } from "@effect/vitest"
 import * as Ground from "../../support/escape/Ground.js"
 import { commands } from "./commands.suite.js"
 
-// Root runs the commands in all of their forms.
-const isRoot = process.getuid?.() === 0
 const ground = Ground.take("nobody")
 
 describe.skipIf(ground === undefined)("the corpus of commands, as an ordinary user", () => {
-  commands("in one sandbox", ground ?? "", isRoot)
+  commands("in one sandbox", ground ?? "", Ground.isSecond() ? 1 : undefined)
 })

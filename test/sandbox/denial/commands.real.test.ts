@@ -5,5 +5,5 @@ import { commands } from "./commands.suite.js"
 const ground = Ground.take("root")
 
 describe.skipIf(ground === undefined)("the corpus of commands, as root", () => {
-  commands("in one sandbox", ground ?? "", false)
+  commands("in one sandbox", ground ?? "", 0)
 })

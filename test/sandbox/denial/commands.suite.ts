@@ -61,8 +61,15 @@ const forms = [
   [", where their messages are in the output", 0.6, (command: string) => `{ ${command}\n} 2>&1`]
 ] as const
 
-/** A second user runs the commands as they are, and not in their other forms. */
-export const commands = (title: string, ground: string, isSecondUser: boolean): void => {
+/**
+ * Of two users, each runs half of the commands in one form and the others in the other.
+ *
+ * @param part which of the two this is; undefined for an only one
+ */
+export const commands = (title: string, ground: string, part: 0 | 1 | undefined): void => {
+  const half = <A>(list: ReadonlyArray<A>, form: number) =>
+    part === undefined ? list : list.filter((_, at) => (at + form) % 2 === part)
+
   const outcomes = (list: ReadonlyArray<Commands.Command>) =>
     sandboxedOn(ground)(
       (manager, place) =>
@@ -80,9 +87,9 @@ export const commands = (title: string, ground: string, isSecondUser: boolean): 
       assert.isAtLeast(benign.length, 219)
     })
 
-    for (const [where, share, as] of isSecondUser ? forms.slice(0, 1) : forms) {
+    for (const [form, [where, share, as]] of forms.entries()) {
       const each = (list: ReadonlyArray<Commands.Command>) =>
-        outcomes(list.map((one) => ({ ...one, command: as(one.command) })))
+        outcomes(half(list, form).map((one) => ({ ...one, command: as(one.command) })))
 
       it.live(
         `names at least ${100 * share} % of the denials with their rule, and none with another${where}`,
@@ -90,9 +97,10 @@ export const commands = (title: string, ground: string, isSecondUser: boolean): 
           Effect.map(each(denied), (all) => {
             const wrong = all.filter(({ expected, named }) => named !== undefined && named !== expected)
             const missed = all.filter(({ named }) => named === undefined)
-            const skipped = denied.length - all.length
+            const count = half(denied, form).length
+            const skipped = count - all.length
             // A machine without most of the programs proves nothing.
-            assert.isAtMost(skipped, denied.length / 2, `${skipped} were skipped: their programs are not installed`)
+            assert.isAtMost(skipped, count / 2, `${skipped} were skipped: their programs are not installed`)
             assert.deepStrictEqual(wrong.map(show), [])
             assert.isAtMost(missed.length, all.length * (1 - share), missed.map(show).join("\n"))
           }),
@@ -113,7 +121,7 @@ export const commands = (title: string, ground: string, isSecondUser: boolean): 
       "names at least 95 % of the denials that it was not built with, and nothing else",
       () =>
         Effect.gen(function* () {
-          const all = yield* outcomes([...unseen.denied, ...unseen.benign])
+          const all = yield* outcomes(half([...unseen.denied, ...unseen.benign], 0))
           const wrong = all.filter(({ expected, named }) => named !== undefined && named !== expected)
           assert.deepStrictEqual(wrong.map(show), [])
           // To a command that goes on, a session tells of each rule once for a path: the first command of one is told.
@@ -131,7 +139,7 @@ export const commands = (title: string, ground: string, isSecondUser: boolean): 
       { timeout: 600_000 }
     )
 
-    it.live.skipIf(isSecondUser)(
+    it.live.skipIf(part === 1)(
       "sees none either where that goes on, and succeeds",
       () => {
         const goingOn = benign.map(({ command, ...one }, at) => ({

@@ -94,7 +94,8 @@ const raw = (host: string, port: number, text: string) =>
 const query = (bytes: string) =>
   `perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(PeerAddr => "127.0.0.1:53", Proto => "udp"); send($s, pack("H*", "${bytes}"), 0); $SIG{ALRM} = sub { print "silence"; exit }; alarm 1; recv($s, $a, 512, 0); print unpack("H8", substr($a, 2, 4))'`
 
-export const network = (title: string, ground: string): void => {
+export const network = (title: string, ground: string, isSecond = false): void => {
+  const once = it.live.skipIf(isSecond)
   const sandboxed = sandboxedOn(ground)
 
   /** Runs with hosts allowed, and with the servers outside. */
@@ -143,7 +144,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are reached by node and python, without a variable", () =>
+    once("are reached by node and python, without a variable", () =>
       connected(({ execute }) =>
         Effect.gen(function* () {
           const code = `fetch("http://good.test/").then((r) => r.text()).then((t) => process.stdout.write(t))`
@@ -157,7 +158,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("take a body of some size, and answer with one", () =>
+    once("take a body of some size, and answer with one", () =>
       connected(({ execute }) =>
         Effect.gen(function* () {
           const result = yield* execute(
@@ -223,7 +224,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are all public ones where any is allowed, but for those that are denied", () =>
+    once("are all public ones where any is allowed, but for those that are denied", () =>
       connected(
         ({ execute }, { dialled }) =>
           Effect.gen(function* () {
@@ -292,7 +293,7 @@ export const network = (title: string, ground: string): void => {
         })
       )
 
-    it.live("are reached through the machine's proxy, by their names", () =>
+    once("are reached through the machine's proxy, by their names", () =>
       proxied(["*.far.test", "near.test", "other.test", "inner.test", "gone.test"], ({ execute }, asked, { dialled }) =>
         Effect.gen(function* () {
           const result = yield* execute(
@@ -318,7 +319,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are reached through the proxy at addresses that were checked, where any host is allowed", () =>
+    once("are reached through the proxy at addresses that were checked, where any host is allowed", () =>
       proxied(
         [],
         ({ execute }, asked) =>
@@ -402,7 +403,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are told to a name server that takes any packet", () =>
+    once("are told to a name server that takes any packet", () =>
       connected(({ execute }) =>
         Effect.gen(function* () {
           const tail = "0000010001"
@@ -445,7 +446,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are open to 1,000 connections at once", () =>
+    once("are open to 1,000 connections at once", () =>
       connected(({ execute }) =>
         Effect.gen(function* () {
           const code = `let n = 0, left = 1000; for (let i = 0; i < 1000; i++) { const s = require("net").connect(8443, "good.test", () => s.write("x")); s.on("data", () => { n++; s.end() }).on("error", (e) => console.error(e.code)).on("close", () => { if (--left === 0) console.log(n) }) }`
@@ -480,7 +481,7 @@ export const network = (title: string, ground: string): void => {
         })
       )
 
-    it.live("are asked for once, and the command goes on", () =>
+    once("are asked for once, and the command goes on", () =>
       asked(["allow_once", "allow_session", "allow_permanent", "deny"], ({ execute }, questions, { outside }) =>
         Effect.gen(function* () {
           const fetch = "curl -sS http://good.test/"
@@ -499,7 +500,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are asked for while the time of the command stands still", () =>
+    once("are asked for while the time of the command stands still", () =>
       asked(
         ["allow_session"],
         ({ execute }) =>
@@ -511,7 +512,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are told of where a yes came after the program had given up", () =>
+    once("are told of where a yes came after the program had given up", () =>
       asked(
         ["allow_session", "deny"],
         ({ execute }) =>
@@ -526,7 +527,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live("are found anew when a sandbox starts, and only where their addresses are public by then", () => {
+    once("are found anew when a sandbox starts, and only where their addresses are public by then", () => {
       const answers = [["93.184.216.34"], ["93.184.216.35"], ["2606:2800:220:1::1"], ["10.1.2.3"]]
       return Effect.scoped(
         Effect.flatMap(outside, (at) =>
@@ -623,7 +624,7 @@ export const network = (title: string, ground: string): void => {
         })
       }
 
-    it.live.skipIf(!has("git"))("are reached by git, which clones and pushes", () =>
+    it.live.skipIf(isSecond || !has("git"))("are reached by git, which clones and pushes", () =>
       Effect.scoped(
         Effect.flatMap(Directory.make, (root) => {
           ChildProcess.execFileSync("git", ["init", "-q", "--bare", "-b", "main", `${root}/r.git`])
@@ -644,7 +645,7 @@ export const network = (title: string, ground: string): void => {
       )
     )
 
-    it.live.skipIf(!has("pip"))("are reached by pip", () => {
+    it.live.skipIf(isSecond || !has("pip"))("are reached by pip", () => {
       const wheel = ChildProcess.execFileSync("python3", [
         "-c",
         `import io, sys, zipfile; b = io.BytesIO(); z = zipfile.ZipFile(b, "w"); z.writestr("tiny.py", ""); d = "tiny-1.0.dist-info/"
@@ -671,7 +672,7 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
       )
     })
 
-    it.live.skipIf(!has("cargo"))("are reached by cargo", () => {
+    it.live.skipIf(isSecond || !has("cargo"))("are reached by cargo", () => {
       const crate = ChildProcess.execFileSync("bash", [
         "-c",
         `d=$(mktemp -d) && mkdir -p $d/tiny-1.0.0/src && cd $d && printf '[package]\nname="tiny"\nversion="1.0.0"\n' >tiny-1.0.0/Cargo.toml && : >tiny-1.0.0/src/lib.rs && tar czf - tiny-1.0.0; rm -r $d`
@@ -707,7 +708,7 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
       )
     })
 
-    it.live.skipIf(!has("javac"))("are reached by Java", () =>
+    it.live.skipIf(isSecond || !has("javac"))("are reached by Java", () =>
       connected(({ execute }) =>
         Effect.gen(function* () {
           const code = `public class J { public static void main(String[] a) throws Exception { System.out.write(new java.net.URL("http://good.test/").openStream().readAllBytes()); System.out.flush(); } }`
@@ -717,7 +718,7 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
       )
     )
 
-    it.live("are allowed and taken back while a sandbox runs, and connections are cut", () =>
+    once("are allowed and taken back while a sandbox runs, and connections are cut", () =>
       connected(
         ({ execute }, _, { outside }) =>
           Effect.gen(function* () {
@@ -747,7 +748,7 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
 
     /** Starts a server in the background, which answers with its port. */
     const serve = (port: number, address = "127.0.0.1") =>
-      `'${process.execPath}' -e 'require("http").createServer((_, r) => r.end("inside ${port}")).listen(${port}, "${address}", () => console.log("up"))' >log & until grep -q up log; do sleep 0.05; done`
+      `'${process.execPath}' -e 'require("http").createServer((_, r) => r.end("inside ${port}")).listen(${port}, "${address}", () => console.log("up"))' >log-${port} & until grep -q up log-${port}; do sleep 0.05; done`
 
     /** Returns a port of the machine that nothing listens at. */
     const freePort = Effect.scoped(listening(Net.createServer()))

@@ -11,5 +11,5 @@ describe.skipIf(process.platform !== "linux" || !becomeNobody())("as an ordinary
   confined("confined, with a door", undefined)
   confined("confined by bubblewrap alone", "single")
   live("while it runs")
-  crowd("among many")
+  crowd("among many", false)
 })

@@ -11,5 +11,5 @@ describe.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)("as ro
   confined("confined, with a door", undefined)
   confined("confined by bubblewrap alone", "single")
   live("while it runs")
-  crowd("among many")
+  crowd("among many", true)
 })
