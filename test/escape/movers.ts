@@ -52,7 +52,7 @@ const starts = 2
 
 /** Reads as often as it takes for the one who moves to come by. */
 const look =
-  "for i in {1..100}; do for f in x/pkg/.env y/pkg/.env y/spare/.env y/spare/pkg/.env x/.env way/.env pkg/.env spare/.env .env; do { read -r line <$f && echo $line; } 2>/dev/null; done; done"
+  "for i in {1..40}; do for f in x/pkg/.env y/pkg/.env y/spare/.env y/spare/pkg/.env x/.env way/.env pkg/.env spare/.env .env; do { read -r line <$f && echo $line; } 2>/dev/null; done; done"
 
 export const movingTrees = (ground: string): void => {
   for (const [title, { needs = [], script }] of Object.entries(movers)) {

@@ -93,5 +93,5 @@ export const scene = (
 ): void => {
   const why = missing({ ...setup, not })
   if (why !== undefined) return it.skip(`${title} (${why})`)
-  it.live(title, () => Effect.provide(Effect.asVoid(Effect.flatMap(World, test)), worldLayer(ground, setup)))
+  it.live(title, () => Effect.provide(Effect.asVoid(Effect.flatMap(World, test)), worldLayer(ground, setup)), 300_000)
 }
