@@ -231,10 +231,13 @@ const eachInProc = (isKnown: (name: string) => boolean, look: (one: Process) => 
   }
 }
 
-const fromProc = (isThere: (one: Process) => boolean = () => true): Array<Process> => {
+const fromProc = (
+  isThere: (one: Process) => boolean = () => true,
+  isOlder: (pid: number) => boolean = () => false
+): Array<Process> => {
   const processes: Array<Process> = []
   eachInProc(
-    () => false,
+    (name) => isOlder(Number(name)),
     (one) => {
       processes.push(one)
       return isThere(one)
@@ -282,6 +285,29 @@ export const listSince = (since: number, older: Set<number>): Array<Process> => 
   return processes
 }
 
+/** The most pids that are given while one list is made. */
+const meanwhile = 1024
+
+/**
+ * Remembers how far the kernel has counted its processes. The function that it returns counts again, and returns whether
+ * a pid is surely that of an older process: the kernel gives pids in turn.
+ */
+export const countBirths = (): (() => (pid: number) => boolean) => {
+  const count = () => ({
+    all: Number(/^processes (\d+)$/m.exec(text("/proc/stat") ?? "")?.[1]),
+    last: Number(text("/proc/loadavg")?.split(" ").at(-1))
+  })
+  const then = count()
+  return () => {
+    const now = count()
+    const most = Number(text("/proc/sys/kernel/pid_max"))
+    // Of NaN, which stands for what the system does not tell, nothing is true.
+    if (!(now.all - then.all < most / 2)) return () => false
+    const young = ((now.last - then.last + most) % most) + meanwhile
+    return (pid) => (pid - then.last - 1 + most) % most >= young
+  }
+}
+
 /** Returns the processes below `root`, parents before their children. */
 export const descendants = (processes: ReadonlyArray<Process>, root: number): Array<Process> => {
   const found: Array<Process> = []
@@ -301,9 +327,15 @@ export const descendants = (processes: ReadonlyArray<Process>, root: number): Ar
  * Returns all processes of a session: the descendants of its shell, and those with the shell's session id. Daemons have
  * left both; they carry the session's mark in their environment, or a mark of its commands.
  * Only those started at `since` (`ticksAt`) or later count. `shell` is 0 where there is none. The environment of a
- * root-owned program can't be read by others, who could not send it signals either.
+ * root-owned program can't be read by others, who could not send it signals either. Those of which `isOlder` is sure
+ * (`countBirths`) are not looked at.
  */
-export const members = (shell: number, sessionId: string, since: number): Array<Process> => {
+export const members = (
+  shell: number,
+  sessionId: string,
+  since: number,
+  isOlder?: (pid: number) => boolean
+): Array<Process> => {
   const mark = `${sessionVariable}=${sessionId}\0`
   const marked = new Set<number>()
   const isThere = ({ pid, started }: Process): boolean => {
@@ -314,7 +346,7 @@ export const members = (shell: number, sessionId: string, since: number): Array<
     }
     return Fs.existsSync(`/proc/${pid}`)
   }
-  const all = process.platform === "linux" ? fromProc(isThere) : fromPs()
+  const all = process.platform === "linux" ? fromProc(isThere, isOlder) : fromPs()
   const processes = all.filter((one) => one.pid !== process.pid && one.started >= since)
   // The kernel's own threads have 0 for parent and session.
   const found = new Map((shell > 0 ? descendants(processes, shell) : []).map((one) => [one.pid, one]))

@@ -90,7 +90,6 @@ export class Reserve {
   private keep(): void {
     try {
       // Written, not only made longer: a hole takes no room.
-      Fs.rmSync(this.path, { force: true })
       Fs.writeFileSync(this.path, Buffer.alloc(size, 1), { mode: 0o600, flag: "wx" })
       this.kept = true
     } catch {

@@ -24,6 +24,7 @@ export class SessionProcesses {
   /** The value of the mark (`ShellEnvironment.sessionVariable`). */
   readonly sessionId = Crypto.randomUUID()
   private readonly since = ProcessTable.ticksAt(performance.now())
+  private readonly births = ProcessTable.countBirths()
 
   /**
    * Asks all processes to end, and kills those that do not. `lead` is the pid of the spawned process, 0 where there is
@@ -56,7 +57,7 @@ export class SessionProcesses {
   }
 
   members(lead: number): ReadonlyArray<ProcessTable.Process> {
-    return ProcessTable.members(lead, this.sessionId, this.since)
+    return ProcessTable.members(lead, this.sessionId, this.since, this.births())
   }
 
   /** Stops all before it kills them: what forks all the time is never there to be killed one by one. */

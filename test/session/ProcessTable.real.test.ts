@@ -76,8 +76,10 @@ describe("ProcessTable", () => {
     const id = crypto.randomUUID()
     const mark = { [ShellEnvironment.sessionVariable]: id }
     const stranger = await start("sleep 1000 & echo; wait", { [ShellEnvironment.sessionVariable]: crypto.randomUUID() })
+    const births = ProcessTable.countBirths()
     const pid = await start("sleep 1000 & setsid sleep 1000 & (setsid nohup sleep 1000 >/dev/null &); echo; wait", mark)
-    const members = () => ProcessTable.members(pid, id, before)
+    assert.deepStrictEqual([stranger, pid].map(births()), [true, false])
+    const members = () => ProcessTable.members(pid, id, before, births())
     await until(() => members().length === 4)
     assert.strictEqual(members().length, 4)
     assert.notInclude(pids(members()), stranger)
