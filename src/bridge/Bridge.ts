@@ -93,8 +93,6 @@ const kinds = ["missing", "directory", "denied", "special", "io", "partial"] as 
 const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
   /** The number of calls of `exclusive` that run. Within one, a write takes no further turn: it could wait for its own. */
   let held = 0
-  /** The content of the file that this call has the turn of; undefined once that was read or written. */
-  let seen: { readonly path: string; readonly content: Uint8Array } | undefined
 
   /** Runs an effect in the turns of files, which whoever waits for them gives up when its caller ends. */
   const inTurn = <A, E>(paths: ReadonlyArray<string>, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
@@ -115,25 +113,6 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
     return [...pathOf.keys()].sort()
   })
 
-  /** Runs an effect in the turn of a file, which it reads first: with one question instead of two, where nobody else has a turn. */
-  const looking = <A, E>(path: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
-    Effect.suspend(() => {
-      const before = turns.size === 0 ? turns.asked : undefined
-      return Effect.flatMap(
-        ask(path, () => call.look(path)),
-        ({ content, names }) => {
-          const ordered = [...names].sort()
-          const noted = Effect.suspend(() => {
-            // Who had a turn meanwhile may have changed it since it was read.
-            const isCurrent = before !== undefined && turns.asked === before + ordered.length
-            seen = isCurrent && content !== undefined ? { path, content } : undefined
-            return effect
-          })
-          return turns.takeAll(ordered, noted)
-        }
-      )
-    })
-
   const ask = <A>(path: string, question: () => Promise<A>) =>
     Effect.catchAll(
       Effect.tryPromise({ try: question, catch: (error) => (error instanceof Refused ? error : new Gone()) }),
@@ -146,9 +125,7 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
     read: (path, options = {}) =>
       Stream.unwrapScoped(
         Effect.gen(function* () {
-          const known = seen?.path === path && options.regular === true && !options.skipLines ? seen.content : undefined
-          seen = undefined
-          const source = known ?? (yield* ask(path, () => call.read(path, options)))
+          const source = yield* ask(path, () => call.read(path, options))
           if (source instanceof Uint8Array) return source.length === 0 ? Stream.empty : Stream.succeed(source)
           let isEnded = false
           const end = Effect.suspend(() => {
@@ -162,7 +139,6 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
         })
       ),
     write: (path, content, { mode = "" } = {}) => {
-      seen = undefined
       if (content instanceof Uint8Array && goesWith(path, content)) {
         const replaced = ask(path, () => call.replace(path, mode, content))
         return inTurn([path], Effect.uninterruptible(Effect.tapError(replaced, () => discarded())))
@@ -213,7 +189,7 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
           Effect.sync(() => void held--)
         )
       })
-      return typeof paths === "string" && held === 0 ? looking(paths, holding) : inTurn([paths].flat(), holding)
+      return inTurn([paths].flat(), holding)
     }
   }
 }

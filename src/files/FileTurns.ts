@@ -10,8 +10,6 @@ interface Turn {
 /** Runs effects of the same name one after the other. It holds only names that are in use. */
 export class FileTurns {
   private readonly turns = new Map<string, Turn>()
-  /** The number of turns that were asked for so far: while it stays, and none is in use, no file is changed. */
-  asked = 0
 
   /** The number of names in use. */
   get size(): number {
@@ -29,7 +27,6 @@ export class FileTurns {
       Effect.sync(() => {
         const turn = this.turns.get(name) ?? { semaphore: Effect.unsafeMakeSemaphore(1), users: 0 }
         turn.users++
-        this.asked++
         this.turns.set(name, turn)
         return turn
       }),

@@ -1,31 +1,15 @@
 /** Against a real bash: how the caller of `edit` and `write` puts a new content in the place of a file. */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Synapse from "../../src/Synapse.js"
-import { Toolset } from "../../src/toolset/Toolset.js"
-import * as Directory from "../support/sandbox/Directory.js"
-import { inHouse, inHouses, utf8 } from "../support/toolset/House.js"
+import { inHouse, inHouses } from "../support/toolset/House.js"
 
 const hasPerl = ChildProcess.spawnSync("/usr/bin/perl", ["-e", "0"]).status === 0
 const isX64 = process.platform === "linux" && process.arch === "x64"
 
 describe("a file that is replaced", () => {
   if (hasPerl && isX64) {
-    inHouse("S51: costs one process, the caller", ({ put, run }) =>
-      Effect.gen(function* () {
-        put("f", "one\n")
-        // In the sandbox, nobody else starts processes.
-        const last = `sh -c 'echo $$'`
-        const { stdout } = yield* run(
-          `edit f one 1 >shown; a=$(${last}); edit f 1 one >shown; b=$(${last}); echo $((b - a))`
-        )
-        // The last of them is the one that counts.
-        assert.strictEqual(stdout, "2\n")
-      })
-    )
-
     inHouses("keeps extended attributes", ({ bytes, cwd, put, run }) =>
       Effect.gen(function* () {
         put("f", "one\n")
@@ -72,50 +56,5 @@ describe("a file that is replaced", () => {
       )
       assert.deepStrictEqual(Fs.readdirSync(cwd).sort(), ["f", "new", "sub"])
     })
-  )
-
-  inHouse("takes no options for perl from the caller", ({ bytes, put, run }) =>
-    Effect.gen(function* () {
-      put("f", "one\n")
-      put("Evil.pm", "print STDERR qq{evil\\n}; 1")
-      for (const variables of ["PERL5OPT=-MEvil PERL5LIB=$PWD", "PERL_UNICODE=SDA", "PERLIO=:utf8"]) {
-        put("f", "one é\n")
-        const { exitCode, stderr } = yield* run(`export ${variables}; edit f 'one é' 'two é' >/dev/null`)
-        assert.deepStrictEqual([exitCode, stderr], [0, ""], variables)
-        assert.strictEqual(bytes("f"), utf8("two é\n"))
-      }
-    })
-  )
-
-  inHouse("is replaced as well where what replaces it is killed", ({ bytes, put, run }) =>
-    Effect.gen(function* () {
-      put("f", "0\n")
-      yield* run("(while :; do pkill -KILL -x perl; done) >/dev/null 2>&1 & echo $! >killer")
-      const { exitCode, stderr } = yield* run("for n in {0..29}; do edit f $n $((n + 1)) >/dev/null || exit; done")
-      yield* run("kill $(<killer)")
-      assert.deepStrictEqual([exitCode, stderr, bytes("f")], [0, "", "30\n"])
-    })
-  )
-
-  it.live.skipIf(process.platform !== "linux")(
-    "keeps its mode where perl can't be run",
-    () =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const cwd = yield* Directory.make
-          const outside = yield* Directory.make
-          Fs.writeFileSync(`${cwd}/f`, "one\n", { mode: 0o751 })
-          const command = "/usr/bin/perl -e 0; echo $?; edit f one two >shown; write f three >shown; cat f"
-          const sandbox = { home: `${outside}/home`, temporary: outside, blacklist: ["/usr/bin/perl"] }
-          const { extras } = yield* Effect.provide(
-            Effect.flatMap(Toolset, (toolset) =>
-              toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify({ command }) })
-            ),
-            Synapse.layer({ cwd }, { sandbox })
-          )
-          assert.deepStrictEqual([extras.stdout, Fs.statSync(`${cwd}/f`).mode & 0o777], ["126\nthree", 0o751])
-        })
-      ),
-    60_000
   )
 })

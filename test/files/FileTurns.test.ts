@@ -26,16 +26,6 @@ describe("FileTurns", () => {
     })
   )
 
-  it.effect("count how many were asked for, by which who asked for none before knows that nobody had one", () =>
-    Effect.gen(function* () {
-      const turns = new FileTurns()
-      yield* turns.takeAll(["a", "b"], Effect.void)
-      assert.deepStrictEqual([turns.asked, turns.size], [2, 0])
-      yield* turns.take("a", turns.take("b", Effect.void))
-      assert.strictEqual(turns.asked, 4)
-    })
-  )
-
   it.effect("are given back where what had one fails, and where who waited for one is gone", () =>
     Effect.gen(function* () {
       const turns = new FileTurns()

@@ -122,15 +122,6 @@ export class BridgeCall {
     return replies.map(namesIn)
   }
 
-  /** Returns the names of the turns of a file, and what it holds, which is undefined for a file that `read` has to read. */
-  async look(
-    path: string
-  ): Promise<{ readonly names: ReadonlyArray<string>; readonly content: Uint8Array | undefined }> {
-    checkPath(path)
-    const [names, content] = (await Promise.all(this.dialog.requests(2, "look", path))) as [Reply, Reply]
-    return { names: namesIn(names), content: content.kind === "text" ? content.detail : undefined }
-  }
-
   /**
    * Begins to replace the content of a file; rejects with Refused. `complete` and `commit`, or `discard` must follow.
    *

@@ -299,8 +299,6 @@ class CallServer implements OpenBridge {
     for (const [name, text] of Stub.texts(path)) {
       Fs.writeFileSync(Path.join(path, name), text, { mode: name === Stub.names.program ? 0o700 : 0o600 })
     }
-    // By a name of its own, so that nothing that ends programs named perl ends it.
-    if (Stub.hasWriter) Fs.symlinkSync("/usr/bin/perl", Path.join(path, Stub.names.writer))
     this.programs = new Programs(Path.join(path, Stub.names.programs), commands)
     this.tickets.give(this.slots)
     this.looking = setInterval(() => this.tidy(), lookEvery).unref()
@@ -322,7 +320,7 @@ class CallServer implements OpenBridge {
   isCaller(pid: number): boolean {
     try {
       const words = Fs.readFileSync(`/proc/${pid}/cmdline`, "utf8")
-      return [Stub.names.stub, Stub.names.writing].some((name) => words.includes(`\0${this.directory.path}/${name}\0`))
+      return words.includes(`\0${this.directory.path}/${Stub.names.stub}\0`)
     } catch {
       return false
     }

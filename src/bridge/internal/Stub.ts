@@ -25,8 +25,6 @@ export const names = {
   files: "files",
   several: "several",
   rest: "rest",
-  writer: "writer",
-  writing: "writer.pl",
   read: "read"
 } as const
 
@@ -38,13 +36,6 @@ export const channelPath = (directory: string, slot: string, channel: (typeof ch
 export const temporaryFd = 44
 
 const within = (directory: string, text: string) => text.replaceAll("@directory@", () => quote(directory))
-
-/** The numbers of the system calls `llistxattr` and `faccessat`, by the architecture, on Linux. */
-const systemCalls: Readonly<Record<string, string>> = { arm64: "12, 48", x64: "195, 269" }
-const numbers = process.platform === "linux" ? systemCalls[process.arch] : undefined
-
-/** True where `writer.pl` can take the place of the stub. */
-export const hasWriter = numbers !== undefined
 
 /**
  * Makes the files of a session's directory: `call`, which a shell sources to call a command, and which continues as `stub`;
@@ -58,11 +49,7 @@ export const texts = (directory: string): ReadonlyArray<readonly [name: string, 
   [names.several, BashText.several],
   [names.rest, BashText.rest],
   [names.program, within(directory, BashText.program)],
-  [
-    names.read,
-    within(directory, BashText.read).replaceAll("__SYNAPSE_CALL__", () => within(directory, called("read")))
-  ],
-  ...(numbers === undefined ? [] : [[names.writing, BashText.writer.replace("@numbers@", numbers)] as const])
+  [names.read, within(directory, BashText.read).replaceAll("__SYNAPSE_CALL__", () => within(directory, called("read")))]
 ]
 
 /** The body of a function that calls a command by its name. */

@@ -52,11 +52,6 @@ fi
     \builtin exit 1
   }
   \builtin trap - PIPE
-  # Perl does in one process what takes the stub several; what may change how it starts is the caller's.
-  if [[ $1 == @(edit|write) && -x @directory@/writer && ! ${PERL5OPT+set}${PERL_UNICODE+set}${PERLIO+set} && ${LC_ALL@a} != *r* ]]; then
-    # shellcheck disable=SC2097,SC2098
-    LC_ALL=C \builtin exec @directory@/writer -f @directory@/writer.pl "$__synapse" "$1" "${LC_ALL-}" "${LC_ALL@a}"
-  fi
   # bash reads the files of a locale as it starts, unless that is C: the caller's own is handed over beside it. Where that is
   # readonly, the stub sets it.
   __synapse_words=(/bin/bash --norc --noprofile -p @directory@/stub "$__synapse" "$1" "${LC_ALL-}" "${LC_ALL@a}")

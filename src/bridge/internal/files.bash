@@ -45,8 +45,6 @@ identify() {
     reply ok "$place/$itself"
   done
 }
-# The writer tells, besides, what a short file holds; here, `open` has to.
-look() { identify "$1"; reply ok; }
 # Before there is a new file, everything that will stand against it is found out.
 begin() {
   local several=${3-}

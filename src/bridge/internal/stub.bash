@@ -20,20 +20,9 @@ made=() kept=()
 declare -A rooms=()
 # What `next` reads.
 what='' to='' text='' path='' skip='' regular='' code='' count='' room=''
-# Words that the writer has read already come first.
-pending=("${@:5}")
-next() {
-  if (( ${#pending[@]} )); then
-    printf -v "$1" %s "${pending[0]}"
-    pending=("${pending[@]:1}")
-  else
-    IFS= read -r -d '' -u 41 "$1"
-  fi
-}
+next() { IFS= read -r -d '' -u 41 "$1"; }
 # Reads that many bytes, which hold no zero byte.
-take() {
-  if (( ${#pending[@]} )); then next text; else IFS= read -r -N "$1" -u 41 text; fi
-}
+take() { IFS= read -r -N "$1" -u 41 text; }
 reply() { printf '%s\0' "$1" "${2-}" >&46; }
 # The system's own words at the end of a message.
 words() { said=${1%%$'\n'*}; said=${said##*: }; }
@@ -50,7 +39,6 @@ become() { rest become; }
 # As `rest`, of the file `files`: what calls that write nothing need not read makes them faster.
 files() { . @directory@/files && "$@"; }
 identify() { files identify "$@"; }
-look() { files look "$@"; }
 begin() { files begin "$@"; }
 # A command that surely will has it at once.
 if [[ ${2-} == @(edit|write) ]]; then . @directory@/files; fi
@@ -161,7 +149,6 @@ while next what; do
       next count && paths=() &&
         while (( count-- )); do next path && paths+=("$path"); done
       identify "${paths[@]}" ;;
-    look) next path && look "$path" ;;
     begin) next path && next mode && begin "$path" ;;
     another) next path && next mode && several && begin "$path" "$mode" yes ;;
     doom) next path && several && doom "$path" ;;
