@@ -22,7 +22,6 @@ import type { FileError } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
 import * as Newlines from "../../files/Newlines.js"
 import * as Alike from "./internal/Edit.alike.js"
-import * as Given from "./internal/Edit.given.js"
 import * as Matches from "./internal/Edit.matches.js"
 import * as Nearest from "./internal/Edit.nearest.js"
 import * as Patch from "./internal/Edit.patch.js"
@@ -239,8 +238,8 @@ export const grammar = CommandGrammar.make({
  * Makes the handler of `edit`. Edits of one file run one after the other, by whatever name they know it, so that none
  * overwrites another.
  */
-export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
-  const handler = CommandGrammar.toHandler(
+export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
+  CommandGrammar.toHandler(
     grammar,
     ({ encoding, more, patch, ...params }, call) => {
       if (patch) return patched(params, more, call)
@@ -272,14 +271,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
     },
     { usesFiles: true }
   )
-  const run: CommandHandler["run"] = (call, context) => {
-    const right = Given.ofOptions(call.args)
-    return right === undefined
-      ? handler.run(call, context)
-      : CommandGrammar.misuse(grammar, right.reason, [right.example])
-  }
-  return { ...handler, run }
-})
+)
 
 const labels = { file: "file", old: "old", replacement: "new" }
 
@@ -299,9 +291,10 @@ const patched = (
   const [word] = words
   if (call.stdin !== undefined && !params.all && word === undefined) return Patch.run(call, call.stdin)
   if (word !== undefined && words.length === 1 && !params.all) {
-    if (Given.isPatch(word)) return Patch.run(call, Stream.make(new TextEncoder().encode(`${word}\n`)))
-    const { example, reason } = Given.ofPatchFile(word)
-    return CommandGrammar.misuse(grammar, reason, [example])
+    if (isPatch(word)) return Patch.run(call, Stream.make(new TextEncoder().encode(`${word}\n`)))
+    return CommandGrammar.misuse(grammar, "--patch takes the patch from standard input, and no file.", [
+      [`edit --patch < ${FileFailure.toWord(word)}`]
+    ])
   }
   return CommandGrammar.misuse(grammar, "--patch stands alone; the patch, which names its files, is standard input.", [
     ["edit --patch < fix.diff"],
@@ -318,12 +311,16 @@ const patchGrammar = CommandGrammar.make({
   config: { words: Parameter.operand("patch").pipe(Parameter.repeated) }
 })
 
+/** Tests whether a word is a patch, and not the name of a file. */
+const isPatch = (word: string): boolean =>
+  /^\s*(?:\*\*\* Begin Patch[ \t]*\r?\n|(?:diff --git |--- )[^\n]*\n)/.test(word)
+
 /** Returns the patch in a word that is one, or that is JSON which holds one. */
 const patchIn = (word: string): string | undefined => {
-  if (Given.isPatch(word)) return word
+  if (isPatch(word)) return word
   const given = Attempt.orUndefined((): unknown => JSON.parse(word))
   return Predicate.isReadonlyRecord(given)
-    ? (Object.values(given).find((value) => Predicate.isString(value) && Given.isPatch(value)) as string | undefined)
+    ? (Object.values(given).find((value) => Predicate.isString(value) && isPatch(value)) as string | undefined)
     : undefined
 }
 

@@ -119,11 +119,11 @@ describe("edit --patch", () => {
       )
       assert.strictEqual(
         yield* said(" def f(one):", "-\treturn two", "+x"),
-        `${head}From line 3 on the old text matches (white space and case aside), until line 4:\n     4\t\treturn one\nwhere the old text has:\n      \t\treturn two`
+        `${head}The nearest lines:\n     3\tdef f(one):\nAround it, this differs first:\n     4\t\treturn one\nwhere the old text has:\n      \t\treturn two`
       )
       assert.strictEqual(
         yield* said(" print(f(1))", "-end", "+x"),
-        `${head}From line 6 on the old text matches (white space and case aside), until the file ends; the old text goes on: end`
+        `${head}The nearest lines:\n     6\tprint(f(1))\nThe file ends\nwhere the old text has:\n      \tend`
       )
       assert.strictEqual(yield* said("-nothing like it", "+x"), `${head}No line of the file is like it.`)
       const second = envelope("*** Update File: f", "@@", "-print(f(1))", "+x", "@@", "-import x", "+y")

@@ -17,23 +17,16 @@ interface Region {
   readonly end: number
 }
 
-interface Found {
-  /** The first matches, each from its first to its last byte that is not white space. */
-  readonly matches: ReadonlyArray<Region>
-  /** The longest beginning of the text that occurs in the file; undefined where there are matches, or nothing occurs. */
-  readonly beginning: Region | undefined
-  /** The number of bytes, without white space, in that beginning. */
-  readonly length: number
-}
-
-/** Finds a text while ignoring white space and case. After `most` matches, the search ends. */
-export function* search(bytes: Uint8Array, text: Uint8Array, most: number): Steps<Found> {
+/**
+ * Finds a text while ignoring white space and case: the first matches, each from its first to its last byte that is not
+ * white space. After `most` matches, the search ends.
+ */
+export function* search(bytes: Uint8Array, text: Uint8Array, most: number): Steps<ReadonlyArray<Region>> {
   const key = text.map((byte) => folded[byte] as number).filter((byte) => byte !== 0)
   const matches: Array<Region> = []
-  if (key.length === 0) return { matches, beginning: undefined, length: 0 }
+  if (key.length === 0) return matches
   const table = prefixTable(key)
-  let [longest, longestEnd, length] = [0, 0, 0]
-  for (let at = 0, rest = stride; at < bytes.length && matches.length < most; at++) {
+  for (let at = 0, length = 0, rest = stride; at < bytes.length && matches.length < most; at++) {
     if (at >= rest) {
       rest = at + stride
       yield
@@ -41,24 +34,12 @@ export function* search(bytes: Uint8Array, text: Uint8Array, most: number): Step
     const byte = folded[bytes[at] as number]
     if (byte === 0) continue
     while (length > 0 && key[length] !== byte) length = table[length - 1] as number
-    if (key[length] !== byte) continue
-    length++
-    // Of two beginnings of one length, that which ends its line is nearer: only the end of the line differs.
-    if (length > longest || (length === longest && isLineEnd(bytes, at + 1) && !isLineEnd(bytes, longestEnd))) {
-      longest = length
-      longestEnd = at + 1
-    }
-    if (length < key.length) continue
+    if (key[length] !== byte || ++length < key.length) continue
     matches.push({ start: startOf(bytes, at + 1, length), end: at + 1 })
     length = 0
   }
-  const isNone = matches.length > 0 || longest === 0
-  const beginning = isNone ? undefined : { start: startOf(bytes, longestEnd, longest), end: longestEnd }
-  return { matches, beginning, length: longest }
+  return matches
 }
-
-const isLineEnd = (bytes: Uint8Array, at: number): boolean =>
-  at >= bytes.length || bytes[at] === 0x0a || (bytes[at] === 0x0d && bytes[at + 1] === 0x0a)
 
 /** Returns the index where so many bytes that are not white space begin. */
 const startOf = (bytes: Uint8Array, end: number, length: number): number => {
@@ -176,67 +157,16 @@ const shownBytes = 200
 /** Writes the report in a few lines, the last without a newline. */
 export function* steps(bytes: Uint8Array, text: Uint8Array): Steps<string> {
   if (bytes.length === 0) return "The file is empty."
-  const found = yield* search(bytes, text, places)
-  if (found.matches.length > 0) {
-    // Matches within one line look the same.
-    return [...new Set(found.matches.map((match) => matching(bytes, match, text)))].join("\n")
-  }
-  return (yield* misread(bytes, text)) ?? beginningLike(bytes, text, found) ?? (yield* linesLike(bytes, text))
+  const matches = yield* search(bytes, text, places)
+  // Matches within one line look the same.
+  if (matches.length > 0) return [...new Set(matches.map((match) => matching(bytes, match, text)))].join("\n")
+  return yield* linesLike(bytes, text)
 }
 
 const matching = (bytes: Uint8Array, match: Region, text: Uint8Array): string => {
   const [first, last] = [lineOf(bytes, match.start), lineOf(bytes, match.end)]
   const where = first === last ? `Line ${first} matches` : `Lines ${first}-${last} match`
   return `${where} but for: ${differencesOf(bytes, match, text)}\n${numbered(bytes, match)}`
-}
-
-/** Recognises a text that holds escapes which bash does not decode, or the line numbers of `read`. */
-function* misread(bytes: Uint8Array, text: Uint8Array): Steps<string | undefined> {
-  if (text.length > mostExamined) return undefined
-  const old = latin1(text)
-  const numbers = /^ *\d+\t/gm
-  if (old.split("\n").every((line) => line === "" || line.search(numbers) === 0)) {
-    const place = yield* placeOf(bytes, old.replace(numbers, ""))
-    if (place !== undefined) return `The old text has the line numbers that read shows; without them, ${place}`
-  }
-  if (!/\\[ntr"'\\]/.test(old)) return undefined
-  const unescaped = old.replace(/\\([ntr"'\\])/g, (_, letter) => escapes[letter] ?? letter)
-  const place = yield* placeOf(bytes, unescaped)
-  return place === undefined
-    ? undefined
-    : `The old text has backslashes, which bash passes on within quotes; as escapes ($'a\\nb'), ${place}`
-}
-
-const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" }
-
-function* placeOf(bytes: Uint8Array, text: string): Steps<string | undefined> {
-  const [match] = (yield* search(bytes, Buffer.from(text, "latin1"), 1)).matches
-  return match === undefined ? undefined : `it is at line ${lineOf(bytes, match.start)}:\n${numbered(bytes, match)}`
-}
-
-/** Reports where the file differs from the text, if at least a line or three quarters of the text match up to there. */
-const beginningLike = (bytes: Uint8Array, text: Uint8Array, { beginning, length }: Found): string | undefined => {
-  if (beginning === undefined || length < 3) return undefined
-  let matched = 0
-  for (let left = length; left > 0; matched++) if (folded[text[matched] as number] !== 0) left--
-  const own = gapEnd(text, matched)
-  const isWithinLine = Newlines.count(text.subarray(matched, own)) === 0
-  // All but the end of a line.
-  const isEnd = isWithinLine && beginning.end < bytes.length && isLineEnd(bytes, beginning.end)
-  if (length < 8 && !isEnd) return undefined
-  if (Newlines.count(text.subarray(0, own)) === 0 && own * 4 < text.length * 3) return undefined
-  const first = lineOf(bytes, beginning.start)
-  const from = `rom line ${first} on the old text matches (white space and case aside), until`
-  const rest = excerpt(text.subarray(own), 0)
-  if (isEnd) {
-    const last = lineOf(bytes, beginning.end)
-    const shown = numbered(bytes, { start: beginning.end, end: beginning.end })
-    return `${first === last ? "L" : `F${from} l`}ine ${last} ends where the old text goes on: ${rest}\n${shown}`
-  }
-  const at = gapEnd(bytes, beginning.end)
-  if (at === bytes.length) return `F${from} the file ends; the old text goes on: ${rest}`
-  const there = numbered(bytes, { start: at, end: at })
-  return `F${from} line ${lineOf(bytes, at)}:\n${there}\nwhere the old text has:\n${" ".repeat(6)}\t${excerpt(text, own)}`
 }
 
 /** The bytes of a file among whose lines those like a text are looked for, and of a line that are compared. */
@@ -258,7 +188,10 @@ const rare = 20
 
 /** Finds the word of a text that stands in the fewest places of a file, and in some; the longest of several. */
 function* rarestOf(searched: Uint8Array, text: string): Steps<string | undefined> {
-  const words = [...new Set(text.match(/[\w$\x80-\xff]{4,}/g))].sort((a, b) => b.length - a.length).slice(0, mostWords)
+  const words = [...new Set(text.match(/[\w$\x80-\xff]{4,}/g))]
+    .filter((word) => word.length <= longestWord)
+    .sort((a, b) => b.length - a.length)
+    .slice(0, mostWords)
   const file = Buffer.from(searched).toString("latin1")
   let [rarest, fewest]: [string | undefined, number] = [undefined, rare + 1]
   for (const word of words) {
@@ -270,6 +203,8 @@ function* rarestOf(searched: Uint8Array, text: string): Steps<string | undefined
   return rarest
 }
 const mostWords = 20
+/** The most characters of a word: node takes minutes to find a long run of one letter. */
+const longestWord = 100
 
 function* linesLike(bytes: Uint8Array, text: Uint8Array): Steps<string> {
   const lines = latin1(text).split("\n")
@@ -291,7 +226,41 @@ function* linesLike(bytes: Uint8Array, text: Uint8Array): Steps<string> {
   found.sort((a, b) => b.score - a.score || a.start - b.start)
   const near = found.filter(({ score }) => score >= (found[0]?.score ?? 0) - margin).slice(0, places)
   if (near.length === 0) return none
-  return ["The nearest lines:", ...near.map(({ start }) => numbered(bytes, { start, end: start }))].join("\n")
+  const shown = near.map(({ start }) => numbered(bytes, { start, end: start }))
+  const [best] = near
+  const other = best === undefined ? undefined : differing(bytes, lines, longest, best.start)
+  return ["The nearest lines:", ...shown, ...(other === undefined ? [] : [other])].join("\n")
+}
+
+/**
+ * Shows the first line that differs from the file's where a text of several lines is laid over it.
+ *
+ * @param start the index of the file's line which the longest line of the text is laid over
+ */
+const differing = (
+  bytes: Uint8Array,
+  lines: ReadonlyArray<string>,
+  longest: string,
+  start: number
+): string | undefined => {
+  let at = start
+  for (let above = lines.findIndex((line) => line.trim() === longest); above > 0 && at > 0; above--)
+    at = bytes.subarray(0, at - 1).lastIndexOf(0x0a) + 1
+  if (lines.length < 2) return undefined
+  for (const line of lines.at(-1) === "" ? lines.slice(0, -1) : lines) {
+    const end = bytes.indexOf(0x0a, at) >>> 0
+    if (at >= bytes.length || latin1(bytes, at, end).trim() !== line.trim()) {
+      // That line is shown already.
+      if (at === start) return undefined
+      const there =
+        at >= bytes.length
+          ? "The file ends"
+          : `Around it, this differs first:\n${numbered(bytes, { start: at, end: at })}`
+      return `${there}\nwhere the old text has:\n${" ".repeat(6)}\t${excerpt(Buffer.from(line, "latin1"), 0)}`
+    }
+    at = end + 1
+  }
+  return undefined
 }
 
 /** Returns the number of the line that an index lies in. */
