@@ -140,26 +140,6 @@ export const decode = (
   input: unknown,
   limits: Limits = defaultLimits
 ): Either.Either<ReadonlyArray<Todo>, ReadonlyArray<Problem>> => {
-  const decoded = decodeInput(input, limits)
-  const list = misplaced(input)
-  if (Either.isRight(decoded) || list === undefined) return decoded
-  const ofList = decodeInput({ todos: list }, limits)
-  return Either.left([...decoded.left, ...(Either.isLeft(ofList) ? ofList.left : [])])
-}
-
-/**
- * Returns a list of tasks that stands alone, or under the one key that is wrong: its problems are told as well.
- *
- * @since 0.1.0
- */
-export const misplaced = (input: unknown): ReadonlyArray<unknown> | undefined => {
-  if (Array.isArray(input)) return input
-  if (!Predicate.isReadonlyRecord(input) || "todos" in input) return undefined
-  const [value, ...more] = Object.values(input)
-  return more.length === 0 && Array.isArray(value) ? value : undefined
-}
-
-const decodeInput = (input: unknown, limits: Limits): Either.Either<ReadonlyArray<Todo>, ReadonlyArray<Problem>> => {
   const list = withoutOthers(input, "input", listKeys)
   const todos = Predicate.isReadonlyRecord(input) && Array.isArray(input["todos"]) ? input["todos"] : []
   const each = todos.slice(0, limits.maxItems).map((todo, at) => withoutOthers(todo, `todos.${at}`, todoKeys))

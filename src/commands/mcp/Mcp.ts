@@ -7,6 +7,7 @@ import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
+import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
 import * as Collect from "../../domain/Collect.js"
@@ -27,7 +28,6 @@ import * as McpName from "../../extension/mcp/McpName.js"
 import * as Arguments from "./internal/Mcp.arguments.js"
 import * as McpHelp from "./internal/Mcp.help.js"
 import { help } from "./internal/Mcp.help.js"
-import * as Mistaken from "./internal/Mcp.mistaken.js"
 import * as Output from "./internal/Mcp.output.js"
 import { Attachments } from "./internal/Mcp.output.js"
 import * as McpSchema from "./internal/Mcp.schema.js"
@@ -340,7 +340,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     if (name.tool === "" || name.server === "") {
       const isHelp = call.args.length === 1 && (word === "--help" || word === "-h")
       const isList = name.tool === "" && (call.args.length === 0 || isHelp)
-      if (!isList && (yield* isServer(name.server))) return yield* Mistaken.incomplete(described, name)
+      if (!isList && (yield* isServer(name.server))) return yield* incomplete(name)
       return yield* list(call.name, name)
     }
     const tool = yield* find(call.name, name)
@@ -416,3 +416,18 @@ const harmless = ({ message, progress, total }: McpProgress): McpProgress => ({
   ...(total === undefined ? undefined : { total }),
   ...(message === undefined ? undefined : { message: ForeignText.line(message, 200) })
 })
+
+/** Makes the error for a name without a server, or for arguments behind one without a tool. */
+const incomplete = ({ server, tool }: McpName.Name): InvalidUsage =>
+  server === "" && tool !== ""
+    ? new InvalidUsage({
+        reason: `mcp::${ForeignText.word(tool)}: it has no server in its name.`,
+        advice: [
+          Advice.line`Usage: ${Advice.typed(described.usage)}`,
+          Advice.line`${Advice.run("mcp:")} lists the servers.`
+        ]
+      })
+    : CommandGrammar.misuse(
+        { name: McpName.toWord(server), usage: described.usage },
+        "it has no tool in its name, so that it takes no arguments but --help."
+      )

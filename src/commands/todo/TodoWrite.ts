@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Quote from "../../bash/Quote.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
@@ -18,59 +17,6 @@ import * as Setting from "../../domain/Setting.js"
 import * as Slices from "../../domain/Slices.js"
 import * as Todo from "../../domain/Todo.js"
 import { TodoStore } from "../../extension/TodoStore.js"
-
-/** The names that other lists have for the text of a task. */
-const texts = ["content", "task", "title", "step", "text", "description", "name"]
-
-/** The words that other lists have for a status, in lower case and without what is no letter. */
-const statuses: ReadonlyMap<string, Todo.Status> = new Map(
-  (
-    [
-      ["pending", "pending todo open new notstarted planned"],
-      ["in_progress", "inprogress doing active started current ongoing"],
-      ["completed", "completed complete done finished closed"]
-    ] as const
-  ).flatMap(([status, words]) => words.split(" ").map((word): [string, Todo.Status] => [word, status]))
-)
-
-/** The most characters of a call that is written. */
-const longest = 1000
-
-/** Returns the call; undefined where the values do not make one that would be taken. */
-export const of = (input: unknown, limits: Todo.Limits): string | undefined => {
-  const todos = listIn(input)
-    ?.slice(0, limits.maxItems + 1)
-    .map(toTodo)
-  return todos === undefined || todos.length === 0 ? undefined : callOf(todos, limits)
-}
-
-/** Returns the list; what stands beside it may change its meaning. */
-const listIn = (input: unknown): ReadonlyArray<unknown> | undefined =>
-  Predicate.hasProperty(input, "todos") && Array.isArray(input.todos) && Object.keys(input).length === 1
-    ? input.todos
-    : Todo.misplaced(input)
-
-const callOf = (todos: ReadonlyArray<unknown>, limits: Todo.Limits): string | undefined => {
-  if (Either.isLeft(Todo.decode({ todos }, limits))) return undefined
-  const json = JSON.stringify({ todos })
-  const call = json.includes("'") ? `TodoWrite ${Quote.hereDocument(`${json}\n`)}` : `TodoWrite ${Quote.quote(json)}`
-  return call.length > longest ? undefined : call
-}
-
-const toTodo = (item: unknown): unknown => {
-  const given = Predicate.isReadonlyRecord(item) ? item : { content: item }
-  const content = texts.map((name) => given[name]).find(Predicate.isString)
-  const { activeForm = content, status = "pending" } = given
-  return {
-    content,
-    activeForm,
-    status: statuses.get(
-      String(status)
-        .toLowerCase()
-        .replace(/[^a-z]/g, "")
-    )
-  }
-}
 
 /** Matches a word that JSON begins with, perhaps without its quotes. */
 const jsonLike = /^\s*['"{[]/
@@ -153,9 +99,7 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
       if (text.trim() === "") return yield* missing()
       const parsed = yield* Slices.run(() => JsonText.steps(text))
       const value = meant(yield* toValue(parsed, words.length > 0 && !isQuoted(text)))
-      const todos = yield* Either.mapLeft(Todo.decode(value, bounds), (problems) =>
-        notValid(problems, of(value, bounds))
-      )
+      const todos = yield* Either.mapLeft(Todo.decode(value, bounds), notValid)
       yield* store.set(todos)
       return CommandResult.make({ stdout: summaryOf(todos) })
     },
@@ -258,17 +202,11 @@ const limits: Effect.Effect<Todo.Limits> = Effect.all({
 
 const mostProblems = 50
 
-const notValid = (problems: ReadonlyArray<Todo.Problem>, corrected: string | undefined): BadInput => {
+const notValid = (problems: ReadonlyArray<Todo.Problem>): BadInput => {
   const more = problems.length - mostProblems
   const lines = problems.slice(0, mostProblems).map(line)
-  return new BadInput({
-    reason: [
-      "Validation failed",
-      ...lines,
-      ...(more > 0 ? [`... and ${more} more problems`] : []),
-      ...(corrected === undefined ? [] : [`Correct: ${corrected}`])
-    ].join("\n")
-  })
+  const rest = more > 0 ? [`... and ${more} more problems`] : []
+  return new BadInput({ reason: ["Validation failed", ...lines, ...rest].join("\n") })
 }
 
 const line = ({ message, path }: Todo.Problem): string =>

@@ -72,6 +72,15 @@ describe("the input of TodoWrite", () => {
     })
   )
 
+  it.effect("is told the form where what was given is no JSON", () =>
+    Effect.gen(function* () {
+      assert.include(
+        (yield* write({ args: ["list"] })).result.stderr,
+        "Invalid JSON format\n- input: it is text; the whole list is expected, as JSON\nCorrect: TodoWrite '{"
+      )
+    })
+  )
+
   it.effect("takes a list that stands alone, and one in a string", () =>
     Effect.gen(function* () {
       const todos = [{ content: "a", activeForm: "b", status: "pending" }] as const
@@ -92,10 +101,7 @@ describe("the input of TodoWrite", () => {
           ["Invalid JSON format", "- todos[0].content: the name stands here twice"]
         ],
         [`{"todos":[],"__proto__":{"todos":[]}}`, ["Validation failed", '- input: Unrecognized key "__proto__"']],
-        [
-          `{"todos":[{${item},"__proto__":{"x":1}}]}`,
-          ["Validation failed", '- todos.0: Unrecognized key "__proto__"', `Correct: TodoWrite '{"todos":[{${item}}]}'`]
-        ],
+        [`{"todos":[{${item},"__proto__":{"x":1}}]}`, ["Validation failed", '- todos.0: Unrecognized key "__proto__"']],
         [
           `{"todos":[{"content":${JSON.stringify("x".repeat(10_000_000))},"activeForm":"b","status":"pending"}]}`,
           ["Validation failed", "- todos.0.content: Too long: at most 200 characters, got 10000000"]

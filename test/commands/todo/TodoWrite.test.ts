@@ -16,9 +16,6 @@ import {
   written
 } from "../../support/commands/Todos.js"
 
-const corrected = (status: string) =>
-  `Correct: TodoWrite '{"todos":[{"content":"Run it","activeForm":"Running it","status":"${status}"}]}'`
-
 describe("TodoWrite", () => {
   it.effect("S1: without JSON, it says so and how it is used", () =>
     Effect.gen(function* () {
@@ -67,11 +64,7 @@ describe("TodoWrite", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* writeJson({ todos: [todo({ status: "done" })] }),
-        refused(
-          "Validation failed",
-          '- todos.0.status: Expected one of pending, in_progress, completed, got "done"',
-          corrected("completed")
-        )
+        refused("Validation failed", '- todos.0.status: Expected one of pending, in_progress, completed, got "done"')
       )
     })
   )
@@ -80,7 +73,7 @@ describe("TodoWrite", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* writeJson({ todos: [todo({ extra: 1 })] }),
-        refused("Validation failed", '- todos.0: Unrecognized key "extra"', corrected("pending"))
+        refused("Validation failed", '- todos.0: Unrecognized key "extra"')
       )
     })
   )

@@ -7,7 +7,6 @@ import * as Arguments from "../../../command/Arguments.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
 import * as Similar from "../../../domain/Similar.js"
 import * as Json from "../Mcp.json.js"
-import * as Mistaken from "./Mcp.mistaken.js"
 import type { CallableTool, SchemaReader, Shape, ToolParameter } from "./Mcp.schema.js"
 import * as McpSchema from "./Mcp.schema.js"
 
@@ -257,9 +256,9 @@ export const parse = (
   if (words.length === 0 && tool.parameters.some(({ isRequired }) => isRequired)) {
     return Either.right(Given.Input({ isAsked: false }))
   }
-  const mistaken = literal.length === 0 ? assigned(tool, positional) : undefined
-  if (mistaken !== undefined) return Either.left([mistaken])
-  const problems = [...place(tool, named, positional)]
+  const assigned = literal.length === 0 ? assignedIn(tool, positional) : undefined
+  for (const [name, value] of assigned ?? []) add(named, name, value)
+  const problems = assigned === undefined ? [...place(tool, named, positional)] : []
   const values: Array<readonly [string, unknown]> = []
   const read = (parameter: Typed, given: ReadonlyArray<string>) =>
     Either.match(fromWords(tool.reader, parameter, given), {
@@ -281,8 +280,18 @@ export const parse = (
     : Either.right(Given.Values({ values: Object.fromEntries(values) }))
 }
 
-const assigned = (tool: CallableTool, positional: ReadonlyArray<string>): string | undefined =>
-  Mistaken.assignments(positional, (name) => Either.getOrElse(findParameter(tool, name), () => undefined))
+/** Reads words that are all `name=value`, as other callers write arguments; undefined unless each names a parameter. */
+const assignedIn = (
+  tool: CallableTool,
+  words: ReadonlyArray<string>
+): ReadonlyArray<readonly [name: string, value: string]> | undefined => {
+  const pairs = words.flatMap((word) => {
+    const [, written = "", value = ""] = /^([A-Za-z_][\w-]*)=([\s\S]*)$/.exec(word) ?? []
+    const parameter = Either.getOrElse(findParameter(tool, written), () => undefined)
+    return parameter === undefined ? [] : [[parameter.name, value] as const]
+  })
+  return words.length > 0 && pairs.length === words.length ? pairs : undefined
+}
 
 /** Gives the words without a name to the parameters that have none yet; returns what is wrong with those that are left. */
 const place = (
