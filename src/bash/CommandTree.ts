@@ -40,23 +40,12 @@ export interface List {
   readonly isBackground: boolean
 }
 
-/** A compound command that the text does not end. */
-export interface Open {
-  readonly word: string
-  /** The word that would end it: `fi`, `}`. */
-  readonly end: string
-  /** The number of the line where it begins, from 1 on. */
-  readonly line: number
-  /** The part that its head needs before anything else (`then`, `do`), where it stands among a command's words. */
-  readonly swallowed: { readonly word: string; readonly head: string; readonly line: number } | undefined
-}
-
 /** The commands of a text. */
 export interface CommandTree {
   /** The lists of the text; where bash would refuse it, those before that. */
   readonly lists: ReadonlyArray<List>
-  /** The compound commands that are open at the end, the innermost last. */
-  readonly open: ReadonlyArray<Open>
+  /** The words of the compound commands that are open at the end (`if`, `{`), the innermost last. */
+  readonly open: ReadonlyArray<string>
   /** The token that cannot stand where it does, or after which it is not known what follows. */
   readonly unexpected: Token | undefined
   /** True where the text can end where it does, but for what is open. */
@@ -108,12 +97,7 @@ export function* commandsIn(lists: ReadonlyArray<List>): Generator<Command> {
 interface Frame {
   readonly word: string
   readonly end: string
-  readonly start: number
-  /** The word that begins its last head: `if`, `elif`. */
-  head: string
-  headStart: number
   needs: string | undefined
-  isSwallowed: boolean
   /** The command that it is a part of. */
   readonly owner: Command
   pipelines: Array<Pipeline>
@@ -123,14 +107,10 @@ interface Frame {
   isNegated: boolean
 }
 
-const frameOf = (word: string, start: number, owner: Command): Frame => ({
+const frameOf = (word: string, owner: Command): Frame => ({
   word,
   end: compounds[word]?.[0] ?? "",
   needs: compounds[word]?.[1],
-  start,
-  head: word,
-  headStart: start,
-  isSwallowed: false,
   owner,
   pipelines: [],
   pipeline: undefined,
@@ -156,7 +136,7 @@ type Place =
 
 class Reader {
   private place: Place = "command"
-  private readonly stack: Array<Frame> = [frameOf("", 0, new Command(undefined, false))]
+  private readonly stack: Array<Frame> = [frameOf("", new Command(undefined, false))]
   private redirection: string | undefined
   /** The here-documents that are announced, in their order. */
   private readonly documents: Array<Redirection> = []
@@ -174,18 +154,10 @@ class Reader {
     if (unexpected === undefined) for (const each of this.stack) endList(each, false)
     return {
       lists: top.owner.lists,
-      open: open.map(({ end, head, headStart, isSwallowed, needs, start, word }) => {
-        const swallowed =
-          isSwallowed && needs !== undefined ? { word: needs, head, line: this.lineOf(headStart) } : undefined
-        return { word, end, line: this.lineOf(start), swallowed }
-      }),
+      open: open.map(({ word }) => word),
       unexpected,
       isAtRest: unexpected === undefined && !isWithin && !isDocumentOpen
     }
-  }
-
-  private lineOf(start: number): number {
-    return this.text.slice(0, start).split("\n").length
   }
 
   /** Takes a token; returns false where it cannot stand there. */
@@ -248,7 +220,6 @@ class Reader {
         this.place = "items"
         return true
       case "items":
-        if (word === this.frame.needs) this.frame.isSwallowed = true
         this.frame.owner.words.push(token)
         return true
       case "subject":
@@ -265,7 +236,6 @@ class Reader {
         this.place = "command"
         return true
       case "words":
-        if (word !== "" && word === this.frame.needs) this.frame.isSwallowed = true
         return this.add(token)
       case "parameters":
         return false
@@ -285,11 +255,7 @@ class Reader {
     }
     if (word === "else" || word === "elif") {
       if (open.word !== "if" || open.needs !== undefined) return false
-      if (word === "elif") {
-        open.needs = "then"
-        open.head = word
-        open.headStart = token.start
-      }
+      if (word === "elif") open.needs = "then"
       return this.next()
     }
     if (closing.has(word)) return this.close(word, token)
@@ -303,7 +269,7 @@ class Reader {
       this.place = "function"
       return true
     }
-    if (Object.hasOwn(compounds, word)) return this.begin(word, token)
+    if (Object.hasOwn(compounds, word)) return this.begin(word)
     const isArithmetic = this.text.startsWith("((", token.start)
     if (word === "[[" || isArithmetic) {
       this.compound(isArithmetic ? "((" : word).end = token.end
@@ -330,7 +296,7 @@ class Reader {
       this.redirection = value
       return place === "command" || place === "words" || place === "end"
     }
-    if (value === "(") return this.parenthesis(token)
+    if (value === "(") return this.parenthesis()
     if (value !== ")") return this.separator(value)
     if (place !== "parameters" && place !== "pattern") return this.close(value, token)
     this.place = "command"
@@ -338,7 +304,7 @@ class Reader {
   }
 
   /** Takes a `(`: a subshell's, a pattern's, a function's. */
-  private parenthesis(token: Token): boolean {
+  private parenthesis(): boolean {
     if (this.place === "pattern") return true
     const { command } = this.frame
     const isParameters = this.place === "words" && command?.words.length === 1 && command.redirections.length === 0
@@ -348,7 +314,7 @@ class Reader {
       this.place = "parameters"
       return true
     }
-    return this.place === "command" && !this.isFunction && this.begin("(", token)
+    return this.place === "command" && !this.isFunction && this.begin("(")
   }
 
   private separator(value: string): boolean {
@@ -389,8 +355,8 @@ class Reader {
     return command
   }
 
-  private begin(word: string, { start }: Token): boolean {
-    this.stack.push(frameOf(word, start, this.compound(word)))
+  private begin(word: string): boolean {
+    this.stack.push(frameOf(word, this.compound(word)))
     this.place = word === "for" || word === "select" ? "variable" : word === "case" ? "subject" : "command"
     return this.stack.length <= maximalDepth
   }

@@ -29,7 +29,6 @@ import * as Description from "./Description.js"
 import * as CommandText from "./internal/CommandText.js"
 import * as Correction from "./internal/Correction.js"
 import * as Diagnosis from "./internal/Diagnosis.js"
-import * as Endless from "./internal/Endless.js"
 import * as Tool from "./Tool.js"
 
 /**
@@ -244,12 +243,11 @@ const run = (
       router.route(command, { restart, timeout, ...(limit === undefined ? {} : { yield: limit }) }),
       notices
     )
-    const endless = timeout === undefined ? Endless.find(command) : undefined
-    if (endless?.followsFile !== true || isOurs(endless.program)) return running
-    const { instead, reason } = endless
+    const endless = timeout === undefined && params.yield === undefined ? CommandText.following(command) : undefined
+    if (endless === undefined || isOurs(/\S+/.exec(command)?.[0] ?? "")) return running
     // A person sees what comes, and ends it by a key.
     return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
-      audience === undefined ? refused(params, reason, instead === undefined ? {} : { command: instead }) : running
+      audience === undefined ? refused(params, endless, {}) : running
     )
   }
   return CommandText.CommandText.$match(CommandText.read(params.command, isOurs), {

@@ -33,7 +33,7 @@ describe("the text of a command", () => {
       [lines("", "Fbash", "ls", "", "pwd", "F", ""), "ls\n\npwd"],
       [lines("~~~sh", "ls", "~~~"), "ls"],
       [lines("F`bash", "ls", "F``"), "ls"],
-      [lines("  Fbash".replace("F", fence), "  ls", "    pwd", "  F".replace("F", fence)), "ls\n  pwd"],
+      [lines("  Fbash".replace("F", fence), "  ls", "    pwd", "  F".replace("F", fence)), "  ls\n    pwd"],
       ["```shell\r\nls\r\npwd\r\n```\r\n", "ls\npwd"],
       [
         lines("Fbash", "cat >a.md <<'EOF'", "Fjs", "x", "F", "EOF", "F"),
@@ -56,25 +56,24 @@ describe("the text of a command", () => {
     assert.isUndefined(taken(`apply_patch <<'EOF'\n${patch}\nEOF`))
   })
 
-  it("is refused in any other Markdown, with the commands of its fences", () => {
-    const refused: ReadonlyArray<readonly [string, string | undefined]> = [
-      [lines("Fbash", "ls", "F", "and then", "Fbash", "pwd", "F"), "ls"],
-      [lines("Fconsole", "$ ls", "$ pwd", "F"), "ls\npwd"],
-      [lines("Fbash", "ls", "F", "It shows:", "F", "a.txt  b.txt", "F"), "ls"],
-      [lines("This lists:", "Fbash", "ls", "F"), "ls"],
-      [lines("# ls", "Fbash", "ls", "F"), "ls"],
-      [lines("cd x", "~~~", "ls", "~~~"), "ls"],
-      [lines("Fbash", "ls", "F", "It lists."), "ls"],
-      [lines("Fbash", "ls"), "ls"],
-      ["Run this: ```ls -la```", undefined],
-      [lines("Fbash", "cat <<EOF", "F", "then", "Fbash", "rm x", "F"), "cat <<EOF"],
-      [lines("Fbash", "echo don't", "F", "isn't", "F", "rm x", "F"), "echo don't"],
-      [lines("Fpython", "print('a')", "F"), "python3 - <<'EOF'\nprint('a')\nEOF"],
-      [lines("Fconsole", "$ ls", "a.txt", "F"), "ls"],
-      [lines("F", "F"), undefined],
-      [lines("Fbash", "F"), undefined]
-    ]
-    for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
+  it("is refused in any other Markdown", () => {
+    for (const text of [
+      lines("Fbash", "ls", "F", "and then", "Fbash", "pwd", "F"),
+      lines("Fconsole", "$ ls", "$ pwd", "F"),
+      lines("Fbash", "ls", "F", "It shows:", "F", "a.txt  b.txt", "F"),
+      lines("This lists:", "Fbash", "ls", "F"),
+      lines("# ls", "Fbash", "ls", "F"),
+      lines("cd x", "~~~", "ls", "~~~"),
+      lines("Fbash", "ls", "F", "It lists."),
+      lines("Fbash", "ls"),
+      "Run this: ```ls -la```",
+      lines("Fbash", "cat <<EOF", "F", "then", "Fbash", "rm x", "F"),
+      lines("Fbash", "echo don't", "F", "isn't", "F", "rm x", "F"),
+      lines("Fpython", "print('a')", "F"),
+      lines("F", "F"),
+      lines("Fbash", "F")
+    ])
+      assert.isUndefined(shown(text), text)
   })
 
   it("goes to bash where what looks like the end of a fence is text", () => {
@@ -98,7 +97,7 @@ describe("the text of a command", () => {
       [lines("Fconsole", "ls", "a.txt", "F"), nothing],
       ["Run this: ```> x```", nothing],
       ["```> x\n```", nothing],
-      ["$ ls\n> x", "ls"],
+      ["$ ls\n> x", nothing],
       ["$ cat <<EOF\nI wrote > x", nothing],
       ["> touch evil\n> ls", nothing],
       ["Here is `touch evil`, which makes a file", nothing],
@@ -129,18 +128,17 @@ describe("the text of a command", () => {
   })
 
   it("is refused where lines without a prompt may be output", () => {
-    const refused: ReadonlyArray<readonly [string, string | undefined]> = [
-      ["$ ls\na.txt\n`touch evil`", "ls"],
-      ["ada@host:~$ ls\na.txt\n`touch evil`", "ls"],
-      ["ada@host:~$ cat > x <<EOF\nada@host:~$ a line\nEOF", undefined],
-      ["$ ls\r\na.txt\r\n$ pwd", "ls\npwd"],
-      ["$ for i in a; do\n  echo $i\ndone", undefined],
-      ["$ echo it's\n$ touch it's", "echo it's\ntouch it's"],
-      ["$ cat <<EOF\n$ touch evil", undefined],
-      ["$ $ ls", "ls"],
-      ["$ ```\nls\n```", "ls"]
-    ]
-    for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
+    for (const text of [
+      "$ ls\na.txt\n`touch evil`",
+      "ada@host:~$ ls\na.txt\n`touch evil`",
+      "ada@host:~$ cat > x <<EOF\nada@host:~$ a line\nEOF",
+      "$ ls\r\na.txt\r\n$ pwd",
+      "$ for i in a; do\n  echo $i\ndone",
+      "$ echo it's\n$ touch it's",
+      "$ cat <<EOF\n$ touch evil",
+      "$ $ ls"
+    ])
+      assert.isUndefined(shown(text), text)
   })
 
   it("is taken out of the JSON of a call, or refused with the call that was meant", () => {
@@ -170,10 +168,9 @@ describe("the text of a command", () => {
   it("is taken out of the call itself, or refused with the call that was meant", () => {
     assert.strictEqual(taken('Bash(command="ls -la")'), "ls -la")
     assert.strictEqual(taken('bash( command = "echo \\"a\\\\n\\"" )\n'), 'echo "a\\n"')
+    assert.strictEqual(taken("Bash(command='ls')"), "ls")
     assert.strictEqual(notice('Bash("ls")'), "It was run without the name of the tool around it.")
     const refused: ReadonlyArray<readonly [string, string | undefined]> = [
-      ["Bash(command='ls')", "ls"],
-      ['Bash(command="echo \\"a\\"", timeout=5)', 'echo "a"'],
       ["Bash(ls)", "ls"],
       ["bash(echo $(touch evil))", "echo $(touch evil)"],
       ["Bash ls -la", "ls -la"],
@@ -183,6 +180,66 @@ describe("the text of a command", () => {
       [`Bash(${"x".repeat(20_000)})`, "<command>"]
     ]
     for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
+  })
+
+  it("is refused where it needs a terminal", () => {
+    for (const text of [
+      "vim a.txt",
+      "nano 'a b'",
+      "cd src && vim a.ts",
+      "cd src; vim a.ts\n",
+      "vim +10 a.ts",
+      "emacs -nw a.txt",
+      'vim "$f"',
+      "htop",
+      "watch -n 5 'df -h'"
+    ]) {
+      const read = CommandText.read(text)
+      assert.match(read._tag === "NoCommand" ? read.reason : "", /^\w+ needs a terminal, and there is none: \w/, text)
+    }
+    const left = [
+      "vim -es -c 'normal x' -c wq a",
+      "vim --version",
+      "emacs --batch -l a.el",
+      "vim a <keys",
+      "echo x | vim -",
+      "vim a &",
+      "timeout 5 vim a",
+      "which vim",
+      "git config core.editor vim",
+      "EDITOR=vim git commit",
+      "'vim' a",
+      "vim a; ls",
+      "watch -g ls",
+      "for i in vim; do echo $i; done",
+      "cat <<EOF\nvim a\nEOF"
+    ]
+    for (const text of left) assert.strictEqual(CommandText.read(text)._tag, "Command", text)
+    assert.strictEqual(CommandText.read("vim a", (name) => name === "vim")._tag, "Command")
+  })
+
+  it("follows a file where its last command does, and nothing reads that", () => {
+    for (const text of [
+      "tail -f a.log",
+      "tail -n 5 -F 'a b'",
+      "tail -20f a",
+      "x=1\ntail -f $f",
+      "journalctl -f -u sshd"
+    ])
+      assert.match(CommandText.following(text) ?? "", /^\w+ -f does not end by itself; .*timeout=<ms>/, text)
+    const others = [
+      "tail -n 5 a.log",
+      "tail -f",
+      "tail -f a.log --pid=3",
+      "tail -f a.log &",
+      "tail -f a.log | grep -m1 x",
+      "tail -f a.log > b",
+      "timeout 5 tail -f a.log",
+      "tail -f a.log; ls",
+      "echo tail -f a.log",
+      "journalctl -n 5"
+    ]
+    for (const text of others) assert.isUndefined(CommandText.following(text), text)
   })
 
   it("is left as it is where bash can run it for a good reason", () => {

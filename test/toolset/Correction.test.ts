@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as CommandLine from "../../src/bash/CommandLine.js"
 import * as Advice from "../../src/domain/Advice.js"
 import * as Correction from "../../src/toolset/internal/Correction.js"
 import * as Entry from "../support/corpus/Entry.js"
@@ -218,69 +217,5 @@ describe("the table of tools", () => {
         names.split(" ").some((name) => called.has(name)),
         names
       )
-  })
-})
-
-describe("another agent's tool, called in the shell", () => {
-  const here: Correction.Here = {
-    offers: (command) => /^(?:read|edit|write|TodoWrite|mcp:|skill:)/.test(command),
-    isOffline: false
-  }
-  const ofWords = (text: string) => {
-    const line = CommandLine.parse(text)
-    return Correction.ofWords(line.name, line, here)
-  }
-
-  it("is the command that does the same, with its words", () => {
-    for (const [text, command] of [
-      ["Read src/a.ts", "read src/a.ts"],
-      ["Read 'a b'", "read 'a b'"],
-      ["read_file path=src/a.ts", "read src/a.ts"],
-      ["Read file_path=src/a.ts offset=3", "read src/a.ts --offset 2"],
-      [`Read '{"file_path":"a.txt"}'`, "read a.txt"],
-      [`Read {"file_path":"a.txt"}`, "read a.txt"],
-      ["LS src", "ls -la src"],
-      ["Glob '**/*.ts'", `(shopt -s globstar nullglob && for f in **/*.ts; do printf '%s\\n' "$f"; done)`],
-      ["Glob **/*.ts src", `(cd src && shopt -s globstar nullglob && for f in **/*.ts; do printf '%s\\n' "$f"; done)`],
-      ["Edit src/a.ts 80 81", "edit src/a.ts '80' '81'"],
-      ["Edit file_path=a.ts old_string='a b' new_string=c", "edit a.ts 'a b' 'c'"],
-      ["Write a.txt 'it is'", "write a.txt 'it is'"],
-      ["str_replace_based_edit_tool view a.ts", "read a.ts"],
-      ["str_replace_editor str_replace a.ts x y", "edit a.ts 'x' 'y'"],
-      ["Grep 'it.s' src", "grep -rnIE --exclude{,-dir}='.?*' 'it.s' src"],
-      ["rg -in foo", "grep -rnIE --exclude{,-dir}='.?*' -in foo ."],
-      ["ag foo src", "grep -rnIE --exclude{,-dir}='.?*' foo src"],
-      [
-        "apply_patch '*** Begin Patch\n*** Delete File: a\n*** End Patch'",
-        "edit --patch <<'EOF'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF"
-      ]
-    ] as const)
-      assert.strictEqual(ofWords(text), command, text)
-  })
-
-  it("is none where its words are not certain", () => {
-    for (const text of [
-      "Read",
-      "Read a b",
-      "Read -n 3 a",
-      "Read $x",
-      "Glob $x",
-      "Glob '$(id)' `id`",
-      "Grep 'a",
-      "Edit a b",
-      "Edit a b c d",
-      "Grep --no-such a",
-      "rg --files",
-      "rg -t ts foo",
-      "rg foo $x",
-      "str_replace_based_edit_tool undo a.ts",
-      "str_replace_based_edit_tool view",
-      "apply_patch a",
-      "Write a",
-      "view a",
-      "constructor a",
-      "__proto__ a"
-    ])
-      assert.isUndefined(ofWords(text), text)
   })
 })

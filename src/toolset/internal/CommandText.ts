@@ -5,12 +5,9 @@
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
 import * as CommandLine from "../../bash/CommandLine.js"
-import { isComplete } from "../../bash/CommandTree.js"
-import * as Quote from "../../bash/Quote.js"
 import type { Token } from "../../bash/Token.js"
 import * as Correction from "./Correction.js"
-import * as Endless from "./Endless.js"
-import { Given, parseJson } from "./Given.js"
+import { Given, isShown as isShort, parseJson } from "./Given.js"
 import * as PatchText from "./PatchText.js"
 
 /**
@@ -51,9 +48,12 @@ export const CommandText = Data.taggedEnum<CommandText>()
 
 const { Command, NoCommand, Wrapped } = CommandText
 
+/** Matches the names of programs that do not end by themselves. */
+const endless = /\b(?:n?vim?|nano|pico|emacs|[hb]top|watch|tail|journalctl)\b/
+
 /** Matches texts that can be something else than a command: all others go to bash without a further look. */
 const suspicious = new RegExp(
-  String.raw`^\s*(?:[[{$>*|+•#-]|\d{1,3}[.)]|[A-Z]|bash\b|apply_?patch|diff |[\w.-]{1,50}@)|${"```"}|~~~|${Endless.names.source}`
+  String.raw`^\s*(?:[[{$>*|+•#-]|\d{1,3}[.)]|[A-Z]|bash\b|apply_?patch|diff |[\w.-]{1,50}@)|${"```"}|~~~|${endless.source}`
 )
 
 /**
@@ -67,7 +67,7 @@ export const read = (text: string, isOurs: (name: string) => boolean = () => fal
     ? readAt(text, 0)
     : Command({ command: text })
 
-/** The number of things around a command that are looked into, to show what was meant. */
+/** The number of things around a command that are looked into. */
 const deepest = 3
 
 const readAt = (text: string, depth: number): CommandText =>
@@ -79,23 +79,21 @@ const readAt = (text: string, depth: number): CommandText =>
       ofMarkdown(text, depth) ??
       ofPatch(text) ??
       ofProse(text) ??
-      ofEndless(text) ??
+      ofTerminal(text) ??
       Command({ command: text }))
 
 /** Takes the command out of something else, which must be the only thing around it. */
-const unwrap = (command: string, around: string, reason: string, depth: number): CommandText =>
-  CommandText.$match(readAt(command, depth + 1), {
-    Command: () =>
-      command.trim() === "" || !command.isWellFormed()
-        ? NoCommand({ reason, meant: {} })
-        : Wrapped({ command, notice: `It was run without ${around}.` }),
-    Wrapped: (inner) => NoCommand({ reason, meant: { command: inner.command } }),
-    NoCommand: ({ meant }) => NoCommand({ reason, meant })
-  })
+const unwrap = (command: string, around: string, reason: string, depth: number): CommandText => {
+  const inner = readAt(command, depth + 1)
+  if (inner._tag === "NoCommand") return NoCommand({ reason, meant: inner.meant })
+  if (inner._tag === "Wrapped") return NoCommand({ reason, meant: { command: inner.command } })
+  return command.trim() === "" || !command.isWellFormed()
+    ? NoCommand({ reason, meant: {} })
+    : Wrapped({ command, notice: `It was run without ${around}.` })
+}
 
-/** The most characters of a text that is taken apart to show what was meant. */
-const longestShown = 10_000
-const tooLong = { command: "<command>" }
+/** The most characters of a text that is taken apart. */
+const longest = 100_000
 
 /** Matches the beginning of a JSON object; `{ "a" :` can be a group of bash. */
 const jsonObject = /^\s*\{\s*"[\w .-]+":/
@@ -127,30 +125,25 @@ const ofObject = (value: Readonly<Record<string, unknown>>): Readonly<Record<str
 }
 
 /** Matches the call of the tool, but not the function `bash()`; `bash ls` is a command of ours. */
-const callForm = /^\s*(?:bash[ \t]*\((?![ \t]*\))|Bash(?:[ \t]+(?=[^\s(])|\s*$))/i
-const named = /^\s*(?:[Bb]ash[ \t]*\(|Bash\b)/
-const quotedCommand = /^(?:command\s*[=:]\s*)?("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')\s*/
+const callForm = /^\s*(?:[Bb]ash[ \t]*\((?![ \t]*\))|Bash(?:[ \t]+(?=[^\s(])|\s*$))/
+const quotedCommand = /^(?:command\s*[=:]\s*)?("(?:\\[\s\S]|[^"\\])*"|'[^'\\]*')\s*$/
 
 const ofCall = (text: string, depth: number): CommandText | undefined => {
-  if (!callForm.test(text) || !named.test(text)) return undefined
+  if (!callForm.test(text)) return undefined
   const reason = "it is what bash runs, without the name of the tool around it"
-  if (text.length > longestShown) return NoCommand({ reason, meant: tooLong })
-  const inner = text.trim().replace(/^Bash\s*\(?\s*/i, "")
-  const object = parseJson(inner.replace(/\)$/, "").replace(/^'([^']*)'$/, "$1"))
-  if (Predicate.isReadonlyRecord(object)) return NoCommand({ reason, meant: ofObject(object) })
-  const [all = "", quoted = ""] = quotedCommand.exec(inner) ?? []
-  if (all === "") {
-    const command = inner
-      .replace(/\)$/, "")
-      .replace(/^command\s*[=:]\s*/, "")
-      .trim()
-    return NoCommand({ reason, meant: { command: command.startsWith("-") ? `bash ${command}` : command } })
-  }
-  const command = parseJson(quoted)
-  const rest = inner.slice(all.length)
-  return typeof command === "string" && rest === ")"
-    ? unwrap(command, "the name of the tool around it", reason, depth)
-    : NoCommand({ reason, meant: { command: typeof command === "string" ? command : quoted.slice(1, -1) } })
+  const inner = text
+    .slice(0, longest)
+    .trim()
+    .replace(/^Bash\s*\(?\s*/i, "")
+    .replace(/\)$/, "")
+  const quoted = quotedCommand.exec(inner)?.[1]
+  const command = quoted?.startsWith("'") === true ? quoted.slice(1, -1) : parseJson(quoted ?? "")
+  if (typeof command === "string" && text.trimEnd().endsWith(")"))
+    return unwrap(command, "the name of the tool around it", reason, depth)
+  const value = parseJson(inner)
+  if (Predicate.isReadonlyRecord(value)) return NoCommand({ reason, meant: ofObject(value) })
+  const meant = typeof command === "string" ? command : inner.replace(/^command\s*[=:]\s*/, "")
+  return NoCommand({ reason, meant: { command: meant.startsWith("-") ? `bash ${meant}` : meant } })
 }
 
 /** Matches `$ `, and longer prompts such as `ada@host:~/src$ `. */
@@ -168,13 +161,9 @@ const ofPrompt = (text: string, depth: number): CommandText | undefined => {
     prompt !== "$" && text.includes("<<")
       ? undefined
       : withoutPrompts(prompt === "$" ? given : given.replace(linePrompt, "$ "))
-  if (command !== undefined) return unwrap(command, `the prompt "${prompt} "`, reason, depth)
-  const lines = given
-    .slice(0, longestShown)
-    .split("\n")
-    .filter((line) => line.search(linePrompt) === 0)
-  const meant = lines.join("\n").replace(linePrompt, "")
-  return NoCommand({ reason, meant: isComplete(CommandLine.parse(meant).tree) ? meantBy(meant, depth) : {} })
+  return command === undefined
+    ? NoCommand({ reason, meant: {} })
+    : unwrap(command, `the prompt "${prompt} "`, reason, depth)
 }
 
 /** Returns the commands of a text without their prompts; undefined if a line has none, for it may be output. */
@@ -196,52 +185,23 @@ const withoutPrompts = (given: string): string | undefined => {
   return outsideHereDocuments(command).search(linePrompt) < 0 ? command : undefined
 }
 
-/** Returns what a part of a text probably means; nothing where it may be output, prose or another thing. */
-const meantBy = (command: string, depth: number): Readonly<Record<string, unknown>> => {
-  if (command.trim() === "") return {}
-  const inner = readAt(command, depth + 1)
-  return inner._tag === "NoCommand" ? inner.meant : { command: inner.command }
-}
-
 const markdown = "it is Markdown, of which bash would run parts; give the command alone"
+/** Matches a fence around all of a text. */
+const fenced = /^\s*(`{3,}|~{3,})[ \t]*([\w-]*)[ \t]*\n([\s\S]*\n)?[ \t]*\1[`~]*\s*$/
 /** The languages of fences that hold commands. */
 const shells = /^(?:bash|sh|shell|zsh)$/i
-const openingFence = /^([ \t]*)(`{3,}(?=[^`\n]*$)|~{3,})[ \t]*([^\n]*?)[ \t]*$/m
-const anyFence = /^[ \t]*(?:`{3,}|~{3,})/m
 
 const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
   if (!isMarkdown(text)) return undefined
-  if (text.length > longestShown * 10) return NoCommand({ reason: markdown, meant: tooLong })
-  const given = text.replaceAll("\r\n", "\n")
-  const opening = openingFence.exec(given)
-  if (opening === null) return NoCommand({ reason: markdown, meant: {} })
-  const [all, indentation = "", fence = "", language = ""] = opening
-  const lines = given.slice(opening.index + all.length + 1).split("\n")
-  const isEnd = (line: string) =>
-    line.trim() !== "" && line.trim().replaceAll(fence.charAt(0), "") === "" && line.trim().length >= fence.length
-  const unindented = (some: ReadonlyArray<string>) =>
-    some.map((line) => (line.startsWith(indentation) ? line.slice(indentation.length) : line)).join("\n")
-  const last = lines.findLastIndex((line) => line.trim() !== "")
-  const whole = unindented(lines.slice(0, last))
-  // Fences between the first and the last one are text where they stand in a here-document.
-  const isWhole =
-    given.slice(0, opening.index).trim() === "" &&
-    isEnd(lines[last] ?? "") &&
-    (lines.findIndex(isEnd) === last || !anyFence.test(outsideHereDocuments(whole)))
-  if (isWhole && shells.test(language)) return unwrap(whole, "the Markdown fence around it", markdown, depth)
-  const end = lines.findIndex(isEnd)
-  const first = unindented(isWhole ? lines.slice(0, last) : lines.slice(0, end < 0 ? lines.length : end))
-  const reason =
-    isWhole && language === "" ? "no language is given for its Markdown fence; give the command alone" : markdown
-  const mayBeCommand = /^(?:console)?$/.test(language) && (firstPrompt.test(first) || !/[<>`]|\n\S/.test(first))
-  return NoCommand({
-    reason,
-    meant: /^python3?$/i.test(language)
-      ? { command: `python3 - ${Quote.hereDocument(`${first}\n`)}` }
-      : shells.test(language) || mayBeCommand
-        ? meantBy(first, depth)
-        : {}
-  })
+  const [, fence = "", language = "", given = ""] = fenced.exec(text.slice(0, longest).replaceAll("\r\n", "\n")) ?? []
+  const command = given.replace(/\n$/, "")
+  // Further fences are text where they stand in a here-document.
+  const inner = fence.startsWith("~") ? /^[ \t]*~{3}/m : /^[ \t]*`{3}/m
+  if (command === "" || inner.test(outsideHereDocuments(command))) return NoCommand({ reason: markdown, meant: {} })
+  if (shells.test(language)) return unwrap(command, "the Markdown fence around it", markdown, depth)
+  if (language !== "") return NoCommand({ reason: markdown, meant: {} })
+  const reason = "no language is given for its Markdown fence; give the command alone"
+  return NoCommand({ reason, meant: /^[^\n<>`]*$/.test(command) ? { command } : {} })
 }
 
 /**
@@ -263,7 +223,7 @@ const isMarkdown = (text: string): boolean => {
 const ofPatch = (text: string): CommandText | undefined => {
   const found = PatchText.find(text)
   if (found === undefined) return undefined
-  const isShown = found.isWhole && text.length <= longestShown
+  const isShown = found.isWhole && isShort(text)
   return NoCommand({ reason: PatchText.reason, meant: isShown ? { command: PatchText.toCommand(found.patch) } : {} })
 }
 
@@ -280,9 +240,43 @@ const ofProse = (text: string): CommandText | undefined =>
     ? NoCommand({ reason: "it is prose or a quote, of which bash would run parts; give the command alone", meant: {} })
     : undefined
 
-const ofEndless = (text: string): CommandText | undefined => {
-  const found = Endless.find(text)
-  return found === undefined || found.followsFile
+/** Programs that need a terminal, with what to use instead; with most options, an editor does without one. */
+const screens: ReadonlyArray<readonly [name: RegExp, options: RegExp, instead: string]> = [
+  [
+    /^(?:n?vim?|nano|pico|emacs)$/,
+    /^(?:\+\d*(?:[,:]\d+)?|-(?:nw|[Rw]))$/,
+    "read shows a file; edit <file> <old> <new>, or write <file> <content>, changes it"
+  ],
+  [/^[hb]top$/, /(?!)/, "top -bn1 shows the processes once"],
+  [/^watch$/, /^(?:-n.*|--interval.*)$/, "run the command itself"]
+]
+
+const ofTerminal = (text: string): CommandText | undefined => {
+  const [name, ...words] = lastCommand(text)
+  const options = words.filter((word) => /^[-+]/.test(word))
+  const row = screens.find(([names, mayHave]) => names.test(name ?? "") && options.every((word) => mayHave.test(word)))
+  return row === undefined
     ? undefined
-    : NoCommand({ reason: found.reason, meant: found.instead === undefined ? {} : { command: found.instead } })
+    : NoCommand({ reason: `${name} needs a terminal, and there is none: ${row[2]}`, meant: {} })
+}
+
+/** Says why a text does not end by itself, for its last command follows a file. A time limit ends it. */
+export const following = (text: string): string | undefined => {
+  const [name, ...words] = lastCommand(text)
+  const isFollowing = words.some((word) => /^(?:-[\dnqvz]*[fF][\dnqvz]*|--follow(?:=.*)?)$/.test(word))
+  const isFollower = name === "journalctl" || (name === "tail" && words.some((word) => !word.startsWith("-")))
+  return isFollowing && isFollower && !words.some((word) => /^--(?:pid|help|version)/.test(word))
+    ? `${name} -f does not end by itself; to see what comes in some time, give timeout=<ms>, or yield=<ms>`
+    : undefined
+}
+
+/** Returns the words of the last command of a text; none where it is piped, redirected, or within another one. */
+const lastCommand = (text: string): ReadonlyArray<string> => {
+  if (text.length > longest || !endless.test(text)) return []
+  const { isBackground = false, pipelines = [] } = CommandLine.parse(text).tree.lists.at(-1) ?? {}
+  const [only, ...others] = pipelines.at(-1)?.commands ?? []
+  if (only?.keyword !== undefined || others.length > 0 || isBackground) return []
+  return only === undefined || only.words[0]?.quoted === true || only.redirections.length > 0
+    ? []
+    : only.words.map(({ value }) => value)
 }

@@ -3,11 +3,10 @@
  * arguments. Each row has a call in `test/fixtures/corpus/calls.json`.
  */
 import * as Predicate from "effect/Predicate"
-import type * as CommandLine from "../../bash/CommandLine.js"
 import * as Quote from "../../bash/Quote.js"
 import * as Advice from "../../domain/Advice.js"
 import * as BashArguments from "../BashArguments.js"
-import { Given, isShown, parseJson } from "./Given.js"
+import { Given, isShown } from "./Given.js"
 import * as PatchText from "./PatchText.js"
 
 /** Tests whether Synapse has a command of its own by that name. */
@@ -26,8 +25,6 @@ type Template = (given: Given, here: Here) => string | Advice.Advice | undefined
 interface Row {
   /** The names of the tools, in lower case, without what is no letter. */
   readonly names: string
-  /** The parameters that words without a name stand for. */
-  readonly words?: ReadonlyArray<string>
   readonly command: Template
 }
 
@@ -112,16 +109,16 @@ const insert = (given: Given): string => {
     : `sed -i '${line}r /dev/stdin' ${file} ${lines}`
 }
 
-const editing: Readonly<Record<string, readonly [command: Template, words: ReadonlyArray<string>]>> = {
-  create: [write, ["command", "path", "file_text"]],
-  insert: [insert, ["command", "path", "insert_line", "insert_text"]],
-  str_replace: [(given) => edit(given), ["command", "path", "old_str", "new_str"]],
-  view: [view, ["command", "path"]]
+const editing: Readonly<Record<string, Template>> = {
+  create: write,
+  insert,
+  str_replace: (given) => edit(given),
+  view
 }
 
 const editor: Template = (given, here) => {
   const command = given.text("command") ?? ""
-  return Object.hasOwn(editing, command) ? editing[command]?.[0](given, here) : undefined
+  return Object.hasOwn(editing, command) ? editing[command]?.(given, here) : undefined
 }
 
 const patch: Template = (given) => {
@@ -229,22 +226,20 @@ const lack =
   () => [sentence]
 
 export const rows: ReadonlyArray<Row> = [
-  { names: "read readfile viewfile", words: ["file_path"], command: read },
-  { names: "view", words: ["file_path"], command: view },
-  { names: "write writefile createfile", words: ["file_path", "content"], command: write },
+  { names: "read readfile viewfile", command: read },
+  { names: "view", command: view },
+  { names: "write writefile createfile", command: write },
   {
     names: "edit editfile replace strreplace",
-    words: ["file_path", "old_string", "new_string"],
     command: (given) => edit(given)
   },
   { names: "multiedit", command: multiEdit },
   { names: "strreplacebasededittool strreplaceeditor", command: editor },
   { names: "applypatch patch", command: patch },
-  { names: "grep rg grepsearch searchfilecontent", words: ["pattern", "path"], command: grep },
-  { names: "glob", words: ["pattern", "path"], command: glob },
+  { names: "grep rg grepsearch searchfilecontent", command: grep },
+  { names: "glob", command: glob },
   {
     names: "ls list listdir listdirectory listfiles",
-    words: ["path"],
     command: (given) => `ls -la ${directoryOf(given)}`
   },
   { names: "todowrite updateplan", command: todoWrite },
@@ -256,7 +251,7 @@ export const rows: ReadonlyArray<Row> = [
   },
   { names: "websearch", command: lack("there is no tool that searches the web") },
   { names: "task agent", command: task },
-  { names: "skill", words: ["skill"], command: skill },
+  { names: "skill", command: skill },
   {
     names: "bashoutput taskoutput",
     command: () =>
@@ -268,7 +263,6 @@ export const rows: ReadonlyArray<Row> = [
   },
   {
     names: "shell containerexec execcommand executecommand runshellcommand runterminalcmd",
-    words: ["command"],
     command: shell
   },
   { names: "python ipython", command: python },
@@ -329,82 +323,3 @@ const lowerCase = new Set(["applypatch", "glob", "list", "multiedit", "shell", "
 /** Tests whether a command that bash did not find is called as another agent's tool is. */
 export const isTool = (name: string): boolean =>
   (/[A-Z_]/.test(name) || lowerCase.has(name)) && (rowOf(name) !== undefined || mcpName.test(name))
-
-const ourOwn = new Set(["TodoWrite", "edit", "read", "write"])
-
-/** Returns the command for a call, if it is certain: without a placeholder, short, and of commands that there are. */
-const certain = (advice: Advice.Advice | undefined, { offers }: Here): string | undefined => {
-  const [only, more] = advice ?? []
-  if (more !== undefined || typeof only !== "object" || only._tag !== "Run") return undefined
-  const { command } = only
-  const [name = ""] = command.split(" ", 1)
-  const isCertain = command.length <= 1000 && !/(?:^| )<[a-z]+>(?: |$)|'\{…\}'/.test(command)
-  return isCertain && (!ourOwn.has(name) || offers(name)) ? command : undefined
-}
-
-/**
- * Returns the command for a tool that was called as a command of the shell: with words (`Grep 'a b' src`), with named ones
- * (`Read file_path=a`), or with its object. Undefined where the words mean nothing certain.
- */
-export const ofWords = (name: string, line: CommandLine.CommandLine, here: Here): string | undefined => {
-  if (name === "rg" || name === "ag" || name === "Grep") return ripgrep(line) ?? ofParams(name, line, here)
-  return isTool(name) ? ofParams(name, line, here) : undefined
-}
-
-const ofParams = (name: string, line: CommandLine.CommandLine, here: Here): string | undefined => {
-  const params = objectOf(line) ?? paramsOf(name, line.words)
-  return params === undefined ? undefined : certain(advise(name, params, here), here)
-}
-
-/** Returns the command for a command of ours that was given the arguments of a tool, as an object. */
-export const ofOwn = (line: CommandLine.CommandLine, here: Here): string | undefined => {
-  const object = /^(?:edit|read|write)$/.test(line.name) && line.simple ? objectOf(line) : undefined
-  return object === undefined ? undefined : certain(advise(line.name, object, here), here)
-}
-
-/** Writes a search with a pattern and at most one path; grep has the same meaning for these options. */
-const ripgrep = ({ rest, words }: CommandLine.CommandLine): string | undefined => {
-  const operands = words.filter(({ value }) => !value.startsWith("-"))
-  const isPlain = words.every(
-    ({ closed, expands, quoted, value }) =>
-      closed && !expands && (quoted || /^(?:-[inlcwF]+|-[ABC]\d+|[^-][^=]*)$/.test(value))
-  )
-  if (!isPlain || operands.length === 0 || operands.length > 2 || words.at(-1) !== operands.at(-1)) return undefined
-  return `grep -rnIE --exclude{,-dir}='.?*' ${rest.trim()}${operands.length === 1 ? " ." : ""}`
-}
-
-/** Returns the object that a call's words are as JSON, with or without quotes for bash. */
-const objectOf = ({ rest, words }: CommandLine.CommandLine): unknown => {
-  const [only, more] = words
-  const value = more === undefined && only?.closed === true && !only.expands ? parseJson(only.value) : undefined
-  const whole = Predicate.isReadonlyRecord(value) ? value : parseJson(rest)
-  return Predicate.isReadonlyRecord(whole) ? whole : undefined
-}
-
-type Word = Pick<CommandLine.CommandLine["words"][number], "closed" | "expands" | "value">
-
-/** Returns the parameters that words give, named or in their order; undefined unless they give all but the path. */
-const paramsOf = (name: string, words: ReadonlyArray<Word>): unknown => {
-  const row = rowOf(name)
-  const isPattern = row?.names === "glob"
-  if (!words.every(({ closed, expands, value }) => closed && (!expands || (isPattern && !/[$`~<]/.test(value)))))
-    return undefined
-  if (row?.command === patch) return words.length === 1 ? words[0]?.value : undefined
-  const parameters = row?.command === editor ? editing[words[0]?.value.replace(/^command=/, "") ?? ""]?.[1] : row?.words
-  if (parameters === undefined) return undefined
-  const given = new Map<string, string>()
-  const left = [...parameters]
-  for (const { value } of words) {
-    const [, key, text = ""] = /^(?:--)?([a-z_]{1,40})=([\s\S]*)$/.exec(value) ?? []
-    // What begins with a brace may be meant for JSON.
-    if (key === undefined && /^[-{]/.test(value)) return undefined
-    const parameter = key ?? left.shift()
-    if (parameter === undefined) return undefined
-    const at = left.findIndex(
-      (each) => each === key || (each === "file_path" && /^(?:file_?|target_)?(?:path|file)$/i.test(key ?? ""))
-    )
-    if (key !== undefined && at >= 0) left.splice(at, 1)
-    given.set(parameter, key === undefined ? value : text)
-  }
-  return left.every((parameter) => parameter === "path") ? Object.fromEntries(given) : undefined
-}

@@ -14,42 +14,9 @@ import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as CommandWords from "../../sandbox/denial/CommandWords.js"
 import type { Surroundings } from "../../sandbox/Surroundings.js"
-import * as Correction from "./Correction.js"
+import type * as Correction from "./Correction.js"
 import * as MissingCommand from "./MissingCommand.js"
 import * as MissingPath from "./MissingPath.js"
-
-/**
- * An apostrophe in a word, as in `it's`. `written` is the word as it stands there, `correct` as bash would take it.
- */
-interface Apostrophe {
-  readonly written: string
-  readonly correct: string
-  /** True where it ends a quote in which it stands; false where it opens one. */
-  readonly ends: boolean
-}
-
-const inWord = /[\p{L}\d]{1,40}'\p{L}{1,40}/gu
-
-/**
- * Returns the apostrophe whose correction makes a text complete; undefined where the text is complete, or where it is
- * not for one apostrophe alone.
- */
-export const find = (text: string): Apostrophe | undefined => {
-  if (isComplete(text)) return undefined
-  const [only, ...others] = text.matchAll(inWord)
-  if (only === undefined || others.length > 0) return undefined
-  const [written] = only
-  for (const [replacement, ends] of [["'\\''", true] as const, ["\\'", false] as const]) {
-    const correct = written.replace("'", () => replacement)
-    if (isComplete(text.slice(0, only.index) + correct + text.slice(only.index + written.length))) {
-      return { written, correct, ends }
-    }
-  }
-  return undefined
-}
-
-const isComplete = (text: string): boolean =>
-  CommandLine.parse(text).tokens.every((token) => token._tag !== "Word" || token.closed)
 
 /** The words of the system for signals that programs rarely use as exit codes of their own, by exit code. */
 const words: Readonly<Record<number, string>> = {
@@ -342,12 +309,11 @@ export const make = (facts: Facts): Diagnosis => {
   const { command, cwd, result } = facts
   const { exitCode, movedTo, stderr } = result
   const whole = CommandLine.parse(command)
-  const open = openDocument(stderr)
   if (exitCode === ExitCode.success) {
     const failed = failuresIn(whole, result, false)
     const who = failed.length === 0 ? undefined : `[${textOf(failed)}${offlineOf(whole, failed, result)}]`
     const meant = who === undefined ? undefined : (ofStage(whole, facts) ?? pathMeant(whole, facts))
-    const remark = joined([open, who, slashed(stderr), ...withDirectory(meant, movedTo)])
+    const remark = joined([who, slashed(stderr), ...withDirectory(meant, movedTo)])
     return { remark, cause: undefined, hint: undefined, category: undefined }
   }
   const line = lineOf(command)
@@ -362,7 +328,7 @@ export const make = (facts: Facts): Diagnosis => {
   const isScript = text === undefined && exitCode === ExitCode.notFound && MissingPath.isRelative(bashIn(stderr))
   const directory = movedTo ?? (isElsewhere || isScript ? cwd : undefined)
   return {
-    remark: joined([open, `[exit ${exitCode}]`, ...withDirectory(text, directory)]),
+    remark: joined([`[exit ${exitCode}]`, ...withDirectory(text, directory)]),
     cause,
     hint: hintOf(culprit(line, result), meant, facts),
     category: categoryOf(whole, result)
@@ -389,20 +355,16 @@ const withDirectory = (
 
 /** Returns what probably went wrong; undefined if that is not certain. */
 const causeOf = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
-  const { command, here, result } = facts
+  const { command, result } = facts
   const { exitCode, stderr } = result
-  if (exitCode === 126) return notExecutable(facts)
   if (exitCode === ExitCode.notFound) return pathMeant(line, facts)
   if (exitCode <= 2 && /^bash: .*(?:syntax error|unexpected EOF)/m.test(stderr)) {
-    return openQuote(command, stderr) ?? openCommand(line)
+    return openQuote(stderr)
   }
   const signal = ofExitCode(exitCode)
   // Whoever writes the code has chosen it, and what bash printed is not repeated.
   const isTold = signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) || command.includes(`${exitCode}`)
-  const own = Correction.ofOwn(line, here)
-  return (
-    (isTold ? undefined : signal) ?? (own === undefined ? undefined : `here it is: ${own}`) ?? pathMeant(line, facts)
-  )
+  return (isTold ? undefined : signal) ?? pathMeant(line, facts)
 }
 
 /** Asks whether another file was meant than one that was not found. */
@@ -415,26 +377,6 @@ const ofStage = (line: CommandLine.CommandLine, facts: Facts): string | undefine
   return name === undefined || others.length > 0
     ? undefined
     : MissingCommand.meant(line, name, { ...facts, result: { ...facts.result, notFound: name } })?.text
-}
-
-const interpreters: Readonly<Record<string, string>> = {
-  ".bash": "bash",
-  ".js": "node",
-  ".mjs": "node",
-  ".pl": "perl",
-  ".py": "python3",
-  ".rb": "ruby",
-  ".sh": "bash"
-}
-
-const notExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): string | undefined => {
-  const path = /^bash: (?:line \d+: )?([\w./@%+,:-]+): Permission denied$/m.exec(stderr)?.[1]
-  if (path === undefined || around.kindOf(Path.resolve(movedTo ?? cwd, path)) !== "file") return undefined
-  const extension = Path.extname(path)
-  const interpreter = interpreters[extension]
-  if (interpreter !== undefined) return `not executable: chmod +x ${path}, or ${interpreter} ${path}`
-  // bash would take a text of any other kind for a script of its own.
-  return extension === "" ? `not executable: chmod +x ${path}` : "not executable"
 }
 
 /** Says how a command of a server or a skill is called whose name has a slash, which bash takes for a path. */
@@ -461,42 +403,10 @@ export const curlyQuotes = (
   return /[‘’]/.test(found) ? "‘ and ’ are letters to bash: quote with '" : '“ and ” are letters to bash: quote with "'
 }
 
-/** Says where a quote that bash misses the end of begins, if it is one apostrophe, and how to do without quotes. */
-const openQuote = (text: string, stderr: string): string | undefined => {
+/** Says that a quote which bash misses the end of is open. */
+const openQuote = (stderr: string): string | undefined => {
   const [, quote] = /^bash: line \d+: unexpected EOF while looking for matching [`'](["'])'$/m.exec(stderr) ?? []
-  if (quote === undefined) return undefined
-  const found = quote === "'" ? find(text) : undefined
-  return found === undefined
-    ? `a ${quote} has no end: close it, or use a here-document: <<'EOF'`
-    : `the ' in ${found.written} ${found.ends ? "ends" : "opens"} a quote: write ${found.correct}, or use a here-document: <<'EOF'`
-}
-
-/** The most compound commands that are named. */
-const mostOpen = 3
-
-/** Names the compound commands that a text does not end, and the word that is one of a command for want of a `;`. */
-const openCommand = ({ text, tree }: CommandLine.CommandLine): string | undefined => {
-  const { isAtRest, open } = tree
-  const swallowed = open.find((each) => each.swallowed !== undefined)?.swallowed
-  if (swallowed !== undefined)
-    return `put ; before the ${swallowed.word} of the ${swallowed.head} on line ${swallowed.line}`
-  if (!isAtRest || open.length === 0) return undefined
-  const inner = open.slice(-mostOpen).reverse()
-  const named = inner.map(({ end, line, word }) => `the ${word} on line ${line} has no ${end}`).join(", ")
-  const isLastWord = /[^;&|\s]\s+(\S+)\s*$/.exec(text)?.[1] === inner[0]?.end
-  return isLastWord ? `${named}: put ; before the last ${inner[0]?.end}` : named
-}
-
-const openDocument = (stderr: string): string | undefined => {
-  const word =
-    stderr === ""
-      ? undefined
-      : /^bash: (?:line \d+: )?warning: here-document at line \d+ delimited by end-of-file \(wanted `(.*)'\)$/m.exec(
-          stderr
-        )?.[1]
-  return word === undefined
-    ? undefined
-    : `[here-document not closed: ${word} must stand alone on a line; all that follows was taken as text]`
+  return quote === undefined ? undefined : `a ${quote} has no end: close it, or use a here-document: <<'EOF'`
 }
 
 interface Failure {

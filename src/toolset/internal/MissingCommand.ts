@@ -1,6 +1,5 @@
 /** Finds the command that was meant by one which bash did not find. */
-import * as CommandLine from "../../bash/CommandLine.js"
-import * as CommandTree from "../../bash/CommandTree.js"
+import type * as CommandLine from "../../bash/CommandLine.js"
 import { builtins } from "../../command/CommandName.js"
 import * as ReservedName from "../../command/ReservedName.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
@@ -58,8 +57,6 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
   const isNotFound = result.exitCode === 127 || result.pipeline?.includes(127) === true
   // A command of ours has told it itself.
   if (!isNotFound || result.category !== undefined) return undefined
-  const unquoted = ofQuotedLine(line, facts)
-  if (unquoted !== undefined) return { text: `the quotes make one word of it; without them: ${unquoted}` }
   const name = result.notFound ?? named
   if (name === undefined || name.includes("/")) return undefined
   if (ReservedName.isReserved(name)) {
@@ -72,7 +69,7 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
       : { text: `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself` }
   }
   if (Correction.isTool(name) || name === "rg" || name === "ag") {
-    const tool = ofTool(name, line, facts)
+    const tool = ofTool(name, facts)
     if (tool !== undefined) return tool
   }
   if ((result.notFound === undefined && !isMissed(name, result.stderr)) || unlike.test(name)) return undefined
@@ -86,46 +83,14 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
 
 const isExchanged = (one: string, other: string): boolean => [...one].sort().join("") === [...other].sort().join("")
 
-/** Returns the command for another agent's tool, with the words of its call; or that there is none like it. */
-const ofTool = (name: string, line: CommandLine.CommandLine, { here }: Facts): Meant | undefined => {
-  const calls = [...CommandTree.commandsIn(line.tree.lists)].filter(({ words: [first] }) => first?.value === name)
-  const [call, ...others] = calls
-  const start = call?.words[0]?.start
-  const own = start === undefined || others.length > 0 ? line : CommandLine.parse(line.text.slice(start, call?.end))
-  const command = own.name === name ? Correction.ofWords(name, own, here) : undefined
-  if (command !== undefined) {
-    // What stands around the call may lead to another directory.
-    return {
-      text: `${line.simple ? "here it is" : `in place of ${name}`}: ${command}`,
-      command: command.split(" ", 1).join(),
-      isTool: true
-    }
-  }
+/** Returns the command that takes the place of another agent's tool, or says that there is none like it. */
+const ofTool = (name: string, { here }: Facts): Meant | undefined => {
   const mcp = Correction.mcpNameOf(name)
-  if (mcp !== undefined && !here.offers("mcp:")) return undefined
-  if (mcp !== undefined) return asking(own.literal && own.rest !== "" ? `${mcp} ${own.rest}` : mcp)
-  const advice = Correction.advise(name, {}, here)
-  const [only, more] = advice ?? []
+  if (mcp !== undefined) return here.offers("mcp:") ? asking(mcp) : undefined
+  const [only, more] = Correction.advise(name, {}, here) ?? []
   if (typeof only === "string" && more === undefined) return { text: only }
-  const [same = ""] = typeof only === "object" && only._tag === "Run" ? only.command.split(" ", 1) : []
-  if (!here.offers(same)) return undefined
-  // Their input is the same as ours.
-  const takesInput =
-    own.words.length <= 1 &&
-    own.words.every(({ value }) => !/^\w+=/.test(value)) &&
-    own.tokens.some((token) => token._tag === "Operator" && token.value.startsWith("<"))
-  return name === "TodoRead"
-    ? asking("TodoWrite --show")
-    : takesInput
-      ? asking(same)
-      : { text: undefined, command: same, isTool: true }
-}
-
-/** Returns the line that was meant by one quoted word, of which bash makes the name of a command. */
-const ofQuotedLine = ({ command, words }: CommandLine.CommandLine, { around, commands }: Facts): string | undefined => {
-  const [name, ...others] = command?.quoted === true && words.length === 0 ? command.value.split(" ") : []
-  if (name === undefined || others.length === 0 || command === undefined || command.value.includes("\n"))
-    return undefined
-  const isKnown = builtins.has(name) || commands.includes(name) || around.programs((other) => other === name).length > 0
-  return isKnown ? command.value : undefined
+  if (typeof only !== "object" || only._tag !== "Run" || more !== undefined) return undefined
+  const [program = ""] = only.command.split(" ", 1)
+  const form = program === "grep" ? "grep -rn" : only.command.includes("<") ? program : only.command
+  return /^\w/.test(form) ? { ...asking(form), isTool: true } : { text: `here it is: ${only.command}` }
 }
