@@ -22,6 +22,7 @@ import * as McpConfig from "../extension/mcp/McpConfig.js"
 import * as McpEnvironment from "../extension/mcp/McpEnvironment.js"
 import * as McpName from "../extension/mcp/McpName.js"
 import type { NamedFile } from "../extension/mcp/NamedFiles.js"
+import * as OAuth from "../extension/mcp/OAuth.js"
 import * as Server from "../extension/mcp/Server.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
@@ -188,6 +189,49 @@ const reasonOf = (name: string, error: CommandError): string => {
 /** Connects to a server in a app, and sets the exit code. */
 export const test = ({ name }: { readonly name: string }) =>
   Effect.flatMap(App, ({ layer }) => end(Effect.provide(connect(name), layer({}, {}))))
+
+/** Finds a server at an address. */
+const remote = (name: string) =>
+  Effect.gen(function* () {
+    const { home, read } = yield* McpReading
+    const { found } = yield* read
+    const entry = found.find((one) => one.entry.server.name === name)?.entry
+    if (entry?._tag === "Http") return { entry, home }
+    const reason =
+      entry === undefined
+        ? `there is no server ${ForeignText.word(name)}: synapse mcp list shows them.`
+        : entry._tag === "Unusable"
+          ? `${name} can't be used: ${entry.problem}.`
+          : `${name} is a program of this machine, and wants no login.`
+    return yield* new InvalidUsage({ reason })
+  })
+
+/** Logs in to a server at an address. */
+export const login = ({ name }: { readonly name: string }) =>
+  Effect.gen(function* () {
+    const { entry, home } = yield* remote(name)
+    const stdio = yield* Effect.context<Stdio>()
+    const show = (address: string) =>
+      Effect.provide(
+        print("stderr", `Open this address in a browser to log in to ${name}:\n\n${inFull(address)}\n`),
+        stdio
+      )
+    return yield* OAuth.login(home, entry, show).pipe(
+      Effect.matchEffect({
+        onFailure: (error) => complain(error.message),
+        onSuccess: (isDone) =>
+          Effect.as(print("stdout", isDone ? `Logged in to ${name}.` : `${name} wants no login.`), ExitCode.success)
+      })
+    )
+  }).pipe(run)
+
+/** Forgets the login to a server. */
+export const logout = ({ name }: { readonly name: string }) =>
+  Effect.gen(function* () {
+    const { entry, home } = yield* remote(name)
+    const text = OAuth.logout(home, entry) ? `Logged out of ${name}.` : `There is no login to ${name}.`
+    return yield* Effect.as(print("stdout", text), ExitCode.success)
+  }).pipe(run)
 
 interface Given {
   readonly from: Option.Option<string>

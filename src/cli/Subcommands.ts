@@ -522,6 +522,12 @@ export const all: ReadonlyArray<Subcommand> = [
     { name: serverName },
     (given) => later(loadMcp, (actions) => actions.test(given))
   ),
+  define("mcp login", "Log in to a server at an address, by OAuth in a browser.", { name: serverName }, (given) =>
+    later(loadMcp, (actions) => actions.login(given))
+  ),
+  define("mcp logout", "Forget the login to a server.", { name: serverName }, (given) =>
+    later(loadMcp, (actions) => actions.logout(given))
+  ),
   define(
     "mcp import",
     "Show the servers that Claude, Cursor, VS Code and Codex have, and ask whether to take them over; taken names stay as they are.",

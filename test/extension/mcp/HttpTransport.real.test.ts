@@ -42,12 +42,12 @@ describe("HttpTransport", () => {
       })
     ))
 
-  it("says that a server wants OAuth", async () => {
+  it("says that a server wants a login", async () => {
     const handler: Http.RequestListener = (_, response) =>
       response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="https://a.b/c"' }).end()
     assert.strictEqual(
       await refusal(handler),
-      'The MCP server far wants OAuth, which Synapse can\'t do yet: give a token as a header in ROOT/mcp_servers.json, such as "headers": { "Authorization": "Bearer ${TOKEN}" }.'
+      "The MCP server far wants a login: the user runs synapse mcp login far in a terminal."
     )
     assert.strictEqual(
       await refusal(handler, { Authorization: "Bearer old" }),

@@ -54,6 +54,9 @@ export const notReady = (
   )
 }
 
+/** Tests whether a login does not count any more, and could not be renewed. */
+export const isLoggedOut = (cause: unknown): boolean => cause instanceof Error && cause.name === "UnauthorizedError"
+
 /**
  * Makes the error for an address that could not be spoken to.
  *
@@ -69,13 +72,12 @@ export const notReached = (
   const file = McpConfig.fileOf(source, places)
   const origin = shown(entry.server.target)
   const { answer, code, status } = httpOf(cause)
-  if (status === 401 || status === 403) {
+  const isLate = isLoggedOut(cause)
+  if (status === 401 || status === 403 || isLate) {
     const isAuthorized = Object.keys(entry.headers).some((header) => header.toLowerCase() === "authorization")
-    if (status === 401 && challenge !== undefined && !isAuthorized) {
-      return failed(
-        `The MCP server ${name} wants OAuth, which Synapse can't do yet: give a token as a header in ${file}, such as "headers": { "Authorization": "Bearer \${TOKEN}" }.`,
-        cause
-      )
+    if (isLate || (status === 401 && challenge !== undefined && !isAuthorized)) {
+      const what = isLate ? "has ended the login" : "wants a login"
+      return failed(`The MCP server ${name} ${what}: the user runs synapse mcp login ${name} in a terminal.`, cause)
     }
     return failed(
       `The MCP server ${name} refuses the connection (${answer}): a header is missing or wrong in the "headers" of its entry in ${file}.`,

@@ -11,6 +11,7 @@ import type { McpEntry } from "../McpConfig.js"
 import * as McpConfig from "../McpConfig.js"
 import * as McpEnvironment from "../McpEnvironment.js"
 import * as NamedFiles from "../NamedFiles.js"
+import * as OAuth from "../OAuth.js"
 import * as FailureCause from "./FailureCause.js"
 import * as ServerProcess from "./ServerProcess.js"
 
@@ -242,12 +243,18 @@ interface HttpTransport extends Client.Transport {
 }
 
 /** Makes a transport, which sends nothing before the client does. */
-const make = (client: typeof Client, url: string, headers: Readonly<Record<string, string>>): HttpTransport => {
+const make = (
+  client: typeof Client,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  authProvider: Client.OAuthClientProvider | undefined
+): HttpTransport => {
   let challenge: string | undefined
   const streams = new Map<unknown, AbortController>()
   const untaken = new Untaken(mostUntaken)
   const transport = new client.StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
+    ...(authProvider === undefined ? {} : { authProvider }),
     fetch: async (address, init) => {
       const response = await fetch(address, init)
       challenge = response.headers.get("www-authenticate") ?? undefined
@@ -426,7 +433,13 @@ export const http = (
 ): Effect.Effect<Wire, ExecutionFailed> =>
   Effect.map(
     Effect.try({
-      try: () => make(library, entry.url, entry.headers),
+      try: () =>
+        make(
+          library,
+          entry.url,
+          entry.headers,
+          OAuth.isLoggedIn(places.home, entry) ? OAuth.provider(places.home, entry.url) : undefined
+        ),
       catch: (cause) => FailureCause.notReached(entry, places, cause, undefined)
     }),
     (transport) => ({
@@ -435,7 +448,7 @@ export const http = (
       // A server that was started anew does not know the session any more, and says so with either of these.
       isUnsent: (cause) =>
         isRefusedConnection(cause) || (transport.sessionId !== undefined && [400, 404].includes(statusOf(cause))),
-      isRefusal: (cause) => [401, 403].includes(statusOf(cause)),
+      isRefusal: (cause) => [401, 403].includes(statusOf(cause)) || FailureCause.isLoggedOut(cause),
       ending: () => undefined,
       lastWords: () => ""
     })

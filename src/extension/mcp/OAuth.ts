@@ -1,0 +1,206 @@
+/**
+ * Logs in to remote servers, and keeps what the login gives in `$SYNAPSE_HOME/mcp/oauth`, which no sandbox shows. The official client
+ * does the protocol: discovery, registration, PKCE, refreshing.
+ */
+import * as Crypto from "node:crypto"
+import * as Fs from "node:fs"
+import * as Http from "node:http"
+import type { AddressInfo } from "node:net"
+import * as Path from "node:path"
+import type * as Client from "@modelcontextprotocol/client"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Attempt from "../../domain/Attempt.js"
+import type { ExecutionFailed } from "../../domain/CommandError.js"
+import * as Version from "../../domain/Version.js"
+import * as Directories from "../../files/Directories.js"
+import * as FailureCause from "./internal/FailureCause.js"
+import type { McpEntry } from "./McpConfig.js"
+import * as OwnFile from "./OwnFile.js"
+
+type Remote = McpEntry & { readonly _tag: "Http" }
+
+/** What is kept of the login to an address. */
+interface Kept {
+  readonly client?: Client.StoredOAuthClientInformation
+  readonly tokens?: Client.StoredOAuthTokens
+}
+
+const largest = 256 * 1024
+
+/** A login belongs to an address, whatever the name of its server: another address never gets it. */
+const fileOf = (home: string, url: string): string =>
+  Path.join(home, "mcp", "oauth", `${OwnFile.hash(url).slice(0, 32)}.json`)
+
+const read = (file: string): Kept =>
+  Attempt.orElse((): Kept => {
+    const content = OwnFile.read(file, { most: largest })
+    const kept: unknown = content._tag === "Content" ? JSON.parse(new TextDecoder().decode(content.bytes)) : undefined
+    return typeof kept === "object" && kept !== null ? kept : {}
+  }, {})
+
+const write = (file: string, kept: Kept): void => {
+  Directories.make(Path.dirname(file))
+  const draft = `${file}.${Crypto.randomUUID()}`
+  Fs.writeFileSync(draft, JSON.stringify(kept), { flag: "wx", mode: 0o600 })
+  Fs.renameSync(draft, file)
+}
+
+/** Tests whether there is a login to an address. */
+export const isLoggedIn = (home: string, { url }: Remote): boolean => read(fileOf(home, url)).tokens !== undefined
+
+/** Forgets the login to an address; returns whether there was one. */
+export const logout = (home: string, { url }: Remote): boolean =>
+  Attempt.orElse(() => {
+    Fs.unlinkSync(fileOf(home, url))
+    return true
+  }, false)
+
+/** What a login needs besides what is kept. */
+interface Flow {
+  readonly redirectUrl: string
+  readonly state: string
+  readonly redirect: (address: URL) => void
+}
+
+/** Makes what the official client asks for tokens; without a flow, it never asks the user. */
+export const provider = (home: string, url: string, flow?: Flow): Client.OAuthClientProvider => {
+  const file = fileOf(home, url)
+  const redirectUrl = flow?.redirectUrl ?? "http://127.0.0.1/callback"
+  let verifier = ""
+  let discovered: Client.OAuthDiscoveryState | undefined
+  let used: Client.StoredOAuthTokens | undefined
+  // A login begins anew, and counts once it is done. Otherwise another process may have renewed the tokens meanwhile.
+  let begun: Kept | undefined = flow === undefined ? undefined : {}
+  const current = (): Kept => begun ?? read(file)
+  const keep = (kept: Kept): void => {
+    if (begun !== undefined) begun = kept
+    if (begun === undefined || kept.tokens !== undefined) write(file, kept)
+  }
+  return {
+    redirectUrl,
+    clientMetadata: {
+      client_name: `Synapse ${Version.current}`,
+      redirect_uris: [redirectUrl],
+      token_endpoint_auth_method: "none"
+    },
+    state: () => flow?.state ?? "",
+    clientInformation: () => current().client,
+    saveClientInformation: (client) => keep({ ...current(), client }),
+    tokens: () => {
+      used = current().tokens
+      return used
+    },
+    saveTokens: (tokens) => keep({ ...current(), tokens }),
+    redirectToAuthorization: (address) => flow?.redirect(address),
+    saveCodeVerifier: (text) => {
+      verifier = text
+    },
+    codeVerifier: () => verifier,
+    saveDiscoveryState: (state) => {
+      discovered = state
+    },
+    discoveryState: () => discovered,
+    invalidateCredentials: (scope) => {
+      const { client, tokens } = current()
+      // What another process has renewed is valid.
+      if (tokens?.access_token !== used?.access_token) return
+      if (scope === "all" || scope === "client") keep({})
+      else if (scope === "tokens") keep(client === undefined ? {} : { client })
+    }
+  }
+}
+
+/** What the browser shows at the end. */
+const page = (text: string): string =>
+  `<!doctype html><meta charset="utf-8"><title>Synapse</title><p>${text} You can close this window.`
+
+/** Waits at an address of this machine for the user to come back from the server's page. */
+const waiting = (
+  state: string
+): Effect.Effect<{ readonly url: string; readonly answer: Promise<URLSearchParams> }, ExecutionFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    let answered: (parameters: URLSearchParams) => void = () => {}
+    const answer = new Promise<URLSearchParams>((resolve) => {
+      answered = resolve
+    })
+    const server = yield* Effect.acquireRelease(
+      Effect.async<Http.Server, ExecutionFailed>((resume) => {
+        const server = Http.createServer((request, response) => {
+          const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1")
+          // Any page can send a browser here: only the server that was asked knows the state.
+          if (pathname !== "/callback" || searchParams.get("state") !== state) return response.writeHead(404).end()
+          const text = searchParams.has("code") ? "Synapse is logged in." : "The login was refused."
+          response.writeHead(200, { "content-type": "text/html", connection: "close" }).end(page(text))
+          return answered(searchParams)
+        })
+        server.on("error", (error) =>
+          resume(FailureCause.failed(`No port can be opened for the login: ${error.message}.`))
+        )
+        server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+      }),
+      (server) =>
+        Effect.sync(() => {
+          server.close()
+          server.closeIdleConnections()
+        })
+    )
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`, answer }
+  })
+
+/** Milliseconds that the user has for a login. */
+const patience = 600_000
+
+/**
+ * Logs in to a server: the user follows an address, and comes back from it. Returns false where the server wants no login.
+ *
+ * @param show shows the address to the user
+ */
+export const login = (
+  home: string,
+  { headers, server, url }: Remote,
+  show: (address: string) => Effect.Effect<void>
+): Effect.Effect<boolean, ExecutionFailed> =>
+  Effect.gen(function* () {
+    const library = yield* Effect.tryPromise({
+      try: () => import("@modelcontextprotocol/client"),
+      catch: FailureCause.noClient
+    })
+    const state = Crypto.randomBytes(32).toString("hex")
+    const callback = yield* waiting(state)
+    let address: URL | undefined
+    const fail = (cause: unknown) =>
+      FailureCause.failed(`The login to the MCP server ${server.name} failed: ${FailureCause.messageOf(cause)}.`, cause)
+    const attempt = <A>(run: (signal: AbortSignal) => Promise<A>) => Effect.tryPromise({ try: run, catch: fail })
+    const redirect = (to: URL) => {
+      address = to
+    }
+    const transport = yield* Effect.acquireRelease(
+      Effect.sync(
+        () =>
+          new library.StreamableHTTPClientTransport(new URL(url), {
+            requestInit: { headers: { ...headers } },
+            authProvider: provider(home, url, { redirectUrl: callback.url, state, redirect })
+          })
+      ),
+      (transport) => Effect.promise(() => transport.close().catch(() => {}))
+    )
+    const client = new library.Client({ name: "synapse", version: Version.current })
+    yield* attempt((signal) =>
+      client.connect(transport, { signal }).catch((cause: unknown) => {
+        if (address === undefined) throw cause
+      })
+    )
+    if (address === undefined) return false
+    yield* show(address.href)
+    const answer = yield* attempt(() => callback.answer).pipe(
+      Effect.timeoutFail({
+        duration: patience,
+        onTimeout: () => fail(new Error(`nobody came back within ${patience / 60_000} minutes`))
+      })
+    )
+    const refusal = answer.get("error")
+    if (refusal !== null) return yield* fail(new Error(answer.get("error_description") ?? refusal))
+    yield* attempt(() => transport.finishAuth(answer))
+    return true
+  }).pipe(Effect.scoped)

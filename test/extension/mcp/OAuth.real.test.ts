@@ -1,0 +1,102 @@
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { McpEntry } from "../../../src/extension/mcp/McpConfig.js"
+import * as OAuth from "../../../src/extension/mcp/OAuth.js"
+import * as Authorization from "../../support/mcp/Authorization.js"
+import * as HttpServers from "../../support/mcp/Http.js"
+import * as Servers from "../../support/mcp/Servers.js"
+
+type Remote = McpEntry & { readonly _tag: "Http" }
+
+const entryOf = (url: string) => HttpServers.entry("far", url) as Remote
+
+/** Follows an address as a browser does, after what others send to the place that it comes back to. */
+const follow = (address: string) =>
+  Effect.promise(async () => {
+    const redirect = new URL(address).searchParams.get("redirect_uri") ?? ""
+    for (const forged of ["?code=forged&state=forged", "?code=forged", "/../other?code=forged"]) {
+      assert.strictEqual((await fetch(`${redirect}${forged}`)).status, 404)
+    }
+    assert.match(await (await fetch(address)).text(), /You can close this window/)
+  })
+
+describe("OAuth", () => {
+  it("logs in by a browser, calls with the token, renews it, and says when the login has ended", () =>
+    Servers.using((world, client) =>
+      Effect.gen(function* () {
+        const server = yield* Authorization.make()
+        const entry = entryOf(server.url)
+        world.entries.push(entry)
+        const before = yield* Effect.flip(client.call("far", "do", {}))
+        assert.strictEqual(
+          before.message,
+          "The MCP server far wants a login: the user runs synapse mcp login far in a terminal."
+        )
+        assert.isTrue(yield* OAuth.login(world.home, entry, follow))
+        assert.strictEqual(Servers.textOf(yield* client.call("far", "do", {})), "done")
+
+        const [file = ""] = Fs.readdirSync(Path.join(world.home, "mcp", "oauth"))
+        const path = Path.join(world.home, "mcp", "oauth", file)
+        assert.strictEqual(Fs.statSync(path).mode & 0o777, 0o600)
+        assert.strictEqual(Fs.statSync(Path.dirname(path)).mode & 0o777, 0o700)
+        assert.include(Fs.readFileSync(path, "utf8"), server.access())
+
+        server.expire(true)
+        assert.strictEqual(Servers.textOf(yield* client.call("far", "do", {})), "done")
+        assert.strictEqual(server.renewed(), 1)
+        assert.include(Fs.readFileSync(path, "utf8"), server.access())
+
+        // Another process has renewed it.
+        const other = yield* Servers.client(world)
+        server.expire(true)
+        assert.strictEqual(Servers.textOf(yield* other.call("far", "do", {})), "done")
+        assert.strictEqual(Servers.textOf(yield* client.call("far", "do", {})), "done")
+        assert.strictEqual(server.renewed(), 2)
+
+        server.expire(false)
+        const fresh = yield* Servers.client(world)
+        const late = yield* Effect.flip(fresh.call("far", "do", {}))
+        assert.match(
+          late.message,
+          /^The MCP server far (wants a login|has ended the login): the user runs synapse mcp login far/
+        )
+        assert.isTrue(yield* OAuth.login(world.home, entry, follow))
+        const again = yield* Servers.client(world)
+        assert.strictEqual(Servers.textOf(yield* again.call("far", "do", {})), "done")
+        assert.isTrue(OAuth.logout(world.home, entry))
+        assert.isFalse(OAuth.logout(world.home, entry))
+      })
+    ))
+
+  it("keeps an old login where a new one fails, and gives no other address the tokens", () =>
+    Servers.using((world) =>
+      Effect.gen(function* () {
+        const server = yield* Authorization.make()
+        const entry = entryOf(server.url)
+        yield* OAuth.login(world.home, entry, follow)
+        assert.isTrue(OAuth.isLoggedIn(world.home, entry))
+        assert.isFalse(OAuth.isLoggedIn(world.home, entryOf(`${server.url}/other`)))
+        const stopped = yield* Effect.flip(
+          OAuth.login(world.home, entry, () => Effect.die("the user has gone")).pipe(
+            Effect.catchAllDefect((defect) => Effect.fail(defect))
+          )
+        )
+        assert.strictEqual(stopped, "the user has gone")
+        assert.isTrue(OAuth.isLoggedIn(world.home, entry))
+      })
+    ))
+
+  it("says that the user has refused, and that a server wants no login", () =>
+    Servers.using((world) =>
+      Effect.gen(function* () {
+        const server = yield* Authorization.make(true)
+        const refused = yield* Effect.flip(OAuth.login(world.home, entryOf(server.url), follow))
+        assert.strictEqual(refused.message, 'The login to the MCP server far failed: "access_denied".')
+        const open = yield* HttpServers.listen(HttpServers.speaking(() => {}))
+        assert.isFalse(yield* OAuth.login(world.home, entryOf(open), follow))
+        assert.isFalse(Fs.existsSync(Path.join(world.home, "mcp", "oauth")))
+      })
+    ))
+})
