@@ -332,12 +332,18 @@ const makeLocalSandboxBackend = (
     /** Sentences for the next result on what was taken back after a scan. */
     let taken: ReadonlyArray<string> = []
     let unread = profile?.failure
+    let held = policy.readonly
+    let attribute = Attribution.make(policy, decision)
     const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> =>
       Effect.forEach(changes, ({ apply, path, said }) =>
         Effect.match(running.protect(path, apply), {
           onFailure: ({ message }) => `${said} That failed: ${message}.`,
-          onSuccess: (isHeld) =>
-            isHeld && !HostPath.isMissing(path) ? `${said} Until the session ends, that is read-only.` : said
+          onSuccess: (isHeld) => {
+            if (!isHeld || HostPath.isMissing(path)) return said
+            held = [...held, { pattern: path, path, kind: "path", source: "startup" }]
+            attribute = Attribution.make({ ...policy, readonly: held })
+            return `${said} Until the session ends, that is read-only.`
+          }
         })
       )
     const takeBackAll = Effect.suspend(() =>
@@ -437,7 +443,7 @@ const makeLocalSandboxBackend = (
             blocked: false
           }
         }
-        const attributed = Attribution.make(policy, decision)(outcome)
+        const attributed = attribute(outcome)
         const isOfMachine = asked && seen.failed.length > 0 && events.length === 0
         if (isOfMachine && attributed.every(({ access }) => access === "network")) {
           const failed = `Allowed, and not reached from this machine: ${seen.failed.join(", ")}.`

@@ -127,6 +127,7 @@ const everyday: ReadonlyArray<readonly [sections: RegExp, keys: RegExp]> = [
     /^(?:active|alternate.*|branch|fetchrecursesubmodules|ignore|path|propagatebranches|recurse|shallow)$/
   ],
   [/^init$/, /^defaultbranch$/],
+  [/^http$/, /^(?:followredirects|lowspeed.*|maxrequests|minsessions|postbuffer|version)$/],
   [
     /^diff$/,
     /^(?:algorithm|color.*|context|ignoresubmodules|indentheuristic|mnemonicprefix|noprefix|relative|rename.*|statgraphwidth|submodule|wserrorhighlight|.*wordregex|binary|xfuncname|cachetextconv)$/
@@ -144,7 +145,7 @@ const everyday: ReadonlyArray<readonly [sections: RegExp, keys: RegExp]> = [
   [/^maintenance$/, /^(?:auto|enabled|schedule|strategy)$/],
   [/^receive$/, /^(?:autogc|deny.*|fsckobjects|unpacklimit|updateserverinfo)$/],
   [
-    /^(?:advice|apply|author|blame|branch|checkout|color|column|commit|committer|extensions|feature|fetch|i18n|index|log|notes|pack|pull|push|rebase|rerere|sparse|stash|status|tag|transfer|user|versionsort|worktree)$/,
+    /^(?:advice|apply|author|blame|branch|checkout|color|column|commit|committer|extensions|feature|fetch|grep|help|i18n|index|log|notes|pack|pull|push|rebase|rerere|sparse|stash|status|tag|transfer|user|versionsort|worktree)$/,
     /^(?!.*(?:command|editor|helper|hook|options|pager|program|tool|uri)).*$/
   ]
 ]

@@ -87,6 +87,7 @@ __synapse_start() {
   (
     SHLVL=$((SHLVL - 1))
     if [[ $__synapse_terminal ]]; then
+      # shellcheck disable=SC2016
       printf -v shell 'SHELL=%q && stty sane $(<%q) && exec %q --norc --noprofile --noediting -i <&5 >&6 2>&7 5<&- 6>&- 7>&-' \
         "${SHELL-}" "$__synapse_directory/size" "$BASH"
       if [[ $OSTYPE == darwin* ]]; then set -- -qF /dev/null "$BASH" -c "$shell"; else set -- -qfec "$shell" /dev/null; fi

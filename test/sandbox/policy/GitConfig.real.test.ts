@@ -60,6 +60,8 @@ const programs = [
   '[guitool "a"]\n\tcmd = evil',
   "[sendemail]\n\tsmtpServer = /evil",
   '[lfs "customtransfer.a"]\n\tpath = evil',
+  "[http]\n\tproxy = http://evil",
+  "[http]\n\tcookieFile = .env",
   '[browser "a"]\n\tcmd = evil',
   '[man "a"]\n\tcmd = evil',
   "[core]\n\tnewKeyOfTomorrow = evil"
@@ -70,6 +72,7 @@ const everyday = [
   "[core]\n\tfsmonitor = true\n[core]\n\tfsmonitor",
   '[remote "origin"]\n\turl = git@github.com:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\tpushurl = ssh://[::1]/x\n\tprune = true',
   '[branch "a/b"]\n\tremote = origin\n\tmerge = refs/heads/a/b\n\trebase = true\n\tdescription = x\n\tvscode-merge-base = origin/main',
+  "[http]\n\tpostBuffer = 1\n\tversion = HTTP/1.1\n\tlowSpeedTime = 9\n[help]\n\tautocorrect = 1\n[grep]\n\tlineNumber = true",
   "[user]\n\tname = Ada\n\temail = a@b\n\tsigningkey = AB",
   "[extensions]\n\tworktreeConfig = true\n\tobjectFormat = sha256\n\tpartialClone = origin",
   '[submodule "s"]\n\turl = ../s\n\tactive = true\n\tupdate = rebase',
