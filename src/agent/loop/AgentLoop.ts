@@ -54,8 +54,7 @@ const reasonOf = ({ kind, reason }: ModelError): string =>
 const carryOut = Effect.fnUntraced(function* (
   run: Run,
   settings: Settings,
-  emit: EventQueue.Emit,
-  idPrefix: string
+  emit: EventQueue.Emit
 ): Effect.fn.Return<void> {
   const { history = [], limits: { budget, maxParallelTasks, maxTokens, maxTurns } = {}, model, toolset } = run
   const limits: Limits = {
@@ -72,10 +71,8 @@ const carryOut = Effect.fnUntraced(function* (
     system: SystemPrompt.make(run),
     history,
     tools,
-    toolset,
     contextWindow: model.contextWindow,
-    takesImages: model.takesImages ?? true,
-    idPrefix
+    takesImages: model.takesImages ?? true
   })
   let turns = 0
   let lastText = ""
@@ -96,7 +93,7 @@ const carryOut = Effect.fnUntraced(function* (
   const step = Effect.gen(function* () {
     const reached = RunLimits.ofTurns(limits, turns) ?? account.reached()
     if (reached !== undefined) return yield* end(reached.ending, reached.reason)
-    const compacted = yield* conversation.fit
+    const compacted = conversation.fit()
     if (compacted !== undefined) {
       yield* emit(AgentEvent.Compacted({ ...compacted, messages: conversation.messages }))
     }
@@ -221,10 +218,7 @@ export class AgentLoop extends Context.Tag("synapse/AgentLoop")<
  */
 export const layer: Layer.Layer<AgentLoop, never, AgentSettings> = Layer.effect(
   AgentLoop,
-  Effect.map(AgentSettings, (settings) => {
-    let runs = 0
-    return AgentLoop.of({
-      run: (run) => EventQueue.stream((emit) => carryOut(run, settings, emit, `synapse_${++runs}`))
-    })
-  })
+  Effect.map(AgentSettings, (settings) =>
+    AgentLoop.of({ run: (run) => EventQueue.stream((emit) => carryOut(run, settings, emit)) })
+  )
 )

@@ -1,6 +1,5 @@
 import * as Prompt from "@effect/ai/Prompt"
 import { assert, describe, it } from "@effect/vitest"
-import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as History from "../../../src/agent/loop/History.js"
 import * as Conversation from "../../../src/agent/loop/internal/Conversation.js"
@@ -112,10 +111,8 @@ describe("the size of a conversation", () => {
       system: "",
       history: messages,
       tools: [],
-      toolset: { tools: [], handle: () => Effect.dieMessage("not called") } as never,
       contextWindow: window,
-      takesImages: true,
-      idPrefix: "x"
+      takesImages: true
     })
 
   it("takes four bytes for a token until the provider has counted", () => {

@@ -38,7 +38,7 @@ export const ask = (request: Request, attempt = 1): Effect.Effect<Turn.Finished,
         return yield* ask(request, attempt + 1)
       }
       if (attempt > 1 || error.kind !== "context_length") return yield* error
-      const compacted = yield* conversation.shorten
+      const compacted = conversation.shorten()
       if (compacted === undefined) return yield* error
       yield* emit(AgentEvent.Compacted({ ...compacted, messages: conversation.messages }))
       return yield* ask(request, attempt + 1)

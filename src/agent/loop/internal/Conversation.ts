@@ -1,11 +1,7 @@
 /** The conversation of a run, which stays within a share of the model's window. */
 import * as Prompt from "@effect/ai/Prompt"
-import type * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as CallContext from "../../../domain/CallContext.js"
 import * as TextCut from "../../../domain/TextCut.js"
 import type { ToolDefinition } from "../../../toolset/Tool.js"
-import type { Toolset } from "../../../toolset/Toolset.js"
 import * as ResultImage from "../../model/ResultImage.js"
 import * as History from "../History.js"
 import * as Images from "../Images.js"
@@ -167,18 +163,6 @@ const replace = ({ isNew, text }: Output, place: string | undefined): string => 
   return `${head.trimEnd()}\n[… ${left} characters left out, for there is no room for them; ${how} …]\n${tail}`
 }
 
-/** Longer than a line that is shown, so that the session keeps a file of the output. */
-const firstLine = `Output of an earlier command:${" ".repeat(2100)}.`
-
-/** Returns a command that prints a text. Encoded, the text holds no path and no command that could be recognised. */
-const printing = (text: string, status: number): string => {
-  const lines =
-    Buffer.from(text)
-      .toString("base64")
-      .match(/.{1,1000}/g) ?? []
-  return `base64 -d <<'END'\n${lines.join("\n")}\nEND\n(exit ${status})`
-}
-
 /** The shares of the window at which a conversation is shortened, and to which. */
 const shares = { most: 0.75, wanted: 0.5 }
 
@@ -198,11 +182,8 @@ interface Options {
   readonly system: string
   readonly history: ReadonlyArray<Prompt.Message>
   readonly tools: ReadonlyArray<ToolDefinition>
-  readonly toolset: Context.Tag.Service<Toolset>
   readonly contextWindow: number
   readonly takesImages: boolean
-  /** Begins the ids of the calls that the conversation makes itself. */
-  readonly idPrefix: string
 }
 
 export class Conversation {
@@ -214,9 +195,6 @@ export class Conversation {
   private perToken = bytesPerToken.usual
   private takesImages: boolean
   private refusals = 0
-  /** The exit code of the last command, which `$?` is after outputs were saved. */
-  private status = 0
-  private saves = 0
 
   constructor(private readonly options: Options) {
     this.system = options.system
@@ -231,8 +209,7 @@ export class Conversation {
   addResults(done: ReadonlyArray<Done>): void {
     this.messages = this.withImages([...this.messages, History.toolMessage(done)])
     for (const { call, result } of done) {
-      const { exitCode, stderr = "", stderrFile, stdoutFile } = result.extras
-      this.status = exitCode ?? this.status
+      const { stderr = "", stderrFile, stdoutFile } = result.extras
       if (stdoutFile !== undefined && stderrFile === undefined && stderr === "") {
         this.files.set(call.id, `all of it: ${stdoutFile}`)
       } else this.files.delete(call.id)
@@ -251,17 +228,15 @@ export class Conversation {
   }
 
   /** Shortens the conversation if it has used up its share of the window; returns undefined otherwise. */
-  readonly fit: Effect.Effect<Compacted | undefined> = Effect.suspend(() => {
+  fit(): Compacted | undefined {
     const window = this.options.contextWindow * this.perToken
-    if (this.bytes() > shares.most * window) return this.compact(window, shares)
-    // @effect-diagnostics-next-line effectSucceedWithVoid:off
-    return Effect.succeed(undefined)
-  })
+    return this.bytes() > shares.most * window ? this.compact(window, shares) : undefined
+  }
 
   /** Shortens the conversation, because the provider refuses it; returns undefined if nothing can be left out. */
-  readonly shorten: Effect.Effect<Compacted | undefined> = Effect.suspend(() =>
-    this.compact(Math.min(this.bytes(), this.options.contextWindow * this.perToken), sharesOfRefused)
-  )
+  shorten(): Compacted | undefined {
+    return this.compact(Math.min(this.bytes(), this.options.contextWindow * this.perToken), sharesOfRefused)
+  }
 
   /** Leaves out all images, because the provider refuses the request; returns false if there are none. */
   dropImages(): boolean {
@@ -281,33 +256,16 @@ export class Conversation {
     return this.messages.reduce((sum, message) => sum + sizeOf(message), fixed)
   }
 
-  private compact(whole: number, { most, wanted }: typeof shares): Effect.Effect<Compacted | undefined> {
-    return Effect.gen(this, function* () {
-      const images = Images.count(this.messages)
-      this.messages = Images.without(this.messages, "room", "seen")
-      const gone = images - Images.count(this.messages)
-      const left = this.bytes()
-      const plan = planCompaction(this.messages, { needed: left - most * whole, wanted: left - wanted * whole })
-      const replaced = plan.outputs.length + gone
-      if (replaced === 0 && plan.dropped === 0) return undefined
-      yield* Effect.forEach(plan.outputs, (output) => this.save(output))
-      const dropped = this.messages.slice(0, plan.dropped).filter(({ role }) => role !== "user").length
-      this.messages = apply(this.messages, plan, ({ part }) => this.files.get(part.id))
-      return { replaced, dropped }
-    })
-  }
-
-  /** Has the session keep a file of an output, unless one holds it already. */
-  private save({ part: { id }, text }: Output): Effect.Effect<void> {
-    const { idPrefix, toolset } = this.options
-    if (this.files.has(id) || !toolset.tools.some(({ name }) => name === "Bash")) return Effect.void
-    const command = printing(`${firstLine}\n${text.replaceAll("\0", "\u2400")}`, this.status)
-    const call = { id: `${idPrefix}_${++this.saves}`, name: "Bash", arguments: JSON.stringify({ command }) }
-    return toolset.handle(call).pipe(
-      Effect.andThen(({ extras: { stdoutFile } }) => {
-        if (stdoutFile !== undefined) this.files.set(id, `${stdoutFile} holds it, from line 2 on`)
-      }),
-      CallContext.locally({ listener: {} })
-    )
+  private compact(whole: number, { most, wanted }: typeof shares): Compacted | undefined {
+    const images = Images.count(this.messages)
+    this.messages = Images.without(this.messages, "room", "seen")
+    const gone = images - Images.count(this.messages)
+    const left = this.bytes()
+    const plan = planCompaction(this.messages, { needed: left - most * whole, wanted: left - wanted * whole })
+    const replaced = plan.outputs.length + gone
+    if (replaced === 0 && plan.dropped === 0) return undefined
+    const dropped = this.messages.slice(0, plan.dropped).filter(({ role }) => role !== "user").length
+    this.messages = apply(this.messages, plan, ({ part }) => this.files.get(part.id))
+    return { replaced, dropped }
   }
 }
