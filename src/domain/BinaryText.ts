@@ -5,8 +5,6 @@ export interface BinaryPart {
   /** The index of its first character, which begins a line. */
   readonly start: number
   readonly end: number
-  /** The type of the file that begins here, such as `PNG image`; undefined where it is not known. */
-  readonly type: string | undefined
 }
 
 const unreadable = /[\0-\x06\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]/
@@ -62,29 +60,5 @@ export const find = (text: string): BinaryPart | undefined => {
   const others = controls + foreign
   const isText = others <= length * (controls + nuls === 0 ? shareOfForeign : share) && nuls <= length * shareOfNuls
   if (nuls + others < fewest || isText) return undefined
-  const head = text.slice(start, start + 512)
-  // The first lines of some types are readable.
-  const type = typeOf(head) ?? (start > 0 && start < 512 ? typeOf(text.slice(0, 512)) : undefined)
-  return { start, end, type }
+  return { start, end }
 }
-
-/** The types by how they begin. Bytes that are not UTF-8 have become replacement characters. */
-const types: ReadonlyArray<readonly [type: string, begins: RegExp]> = [
-  ["PNG image", /^\ufffdPNG\r\n/],
-  ["JPEG image", /^\ufffd{3}.{0,6}(?:JFIF|Exif)/s],
-  ["GIF image", /^GIF8[79]a/],
-  ["WebP image", /^RIFF.{4,12}WEBP/s],
-  ["PDF", /^%PDF-/],
-  ["ELF program", /^\x7fELF/],
-  ["zip archive", /^PK\x03\x04/],
-  ["gzip", /^\x1f\ufffd\x08/],
-  ["bzip2", /^BZh[1-9]1AY/],
-  ["xz", /^\ufffd7zXZ\0/],
-  ["zstd", /^\(\ufffd\/\ufffd/],
-  ["tar archive", /^[^\0]{1,100}\0.{156,256}ustar/s],
-  ["SQLite database", /^SQLite format 3\0/],
-  ["WebAssembly", /^\0asm/],
-  ["UTF-16 text", /^\ufffd\ufffd(?:\0[^\0]|[^\0]\0)/]
-]
-
-const typeOf = (head: string): string | undefined => types.find(([, begins]) => begins.test(head))?.[0]

@@ -208,8 +208,7 @@ const shown = (text: string, kept: KeptOutput.KeptStream | undefined): Shown => 
   const before = whole.slice(0, Math.min(binary.start, start))
   const after = whole.slice(bytes === 0 ? binary.end : Math.max(binary.end, start))
   const size = (kept?.bytes ?? Buffer.byteLength(whole)) - Buffer.byteLength(before) - Buffer.byteLength(after)
-  const type = binary.type === undefined ? "" : ` of ${binary.type}`
-  const mark = `[binary output: ${size} bytes${type}; ${where}]\n`
+  const mark = `[binary output: ${size} bytes; ${where}]\n`
   return { ...complete(`${joined(before, mark)}${after}`, where), hasLines: false }
 }
 

@@ -29,29 +29,23 @@ describe("BinaryText.find", () => {
     assert.isUndefined(find(hex("fffe00010203")))
   })
 
-  it("knows the type of what it finds", () => {
-    const cases: ReadonlyArray<readonly [string, Buffer]> = [
-      ["PNG image", Buffer.concat([hex("89504e470d0a1a0a0000000d49484452"), numbers(50)])],
-      ["JPEG image", Buffer.concat([hex("ffd8ffe000104a46494600010101"), numbers(50)])],
-      ["JPEG image", Buffer.concat([hex("ffd8ffe1a1b24578696600004d4d"), numbers(50)])],
-      ["GIF image", Buffer.concat([Buffer.from("GIF89a"), numbers(50)])],
-      ["PDF", Buffer.concat([Buffer.from("%PDF-1.4\n"), hex("25e2e3cfd30a"), numbers(50)])],
-      ["zip archive", Buffer.concat([hex("504b0304140000000800"), numbers(50)])],
-      ["gzip", Zlib.gzipSync(numbers(200))],
-      ["SQLite database", Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(80), numbers(50)])],
-      ["UTF-16 text", Buffer.from(`\ufeff${"text\r\n".repeat(40)}`, "utf16le")],
-      ["ELF program", Fs.readFileSync("/proc/self/exe").subarray(0, 20_000)]
+  it("finds what programs write, of any type", () => {
+    const cases: ReadonlyArray<Buffer> = [
+      Buffer.concat([hex("89504e470d0a1a0a0000000d49484452"), numbers(50)]),
+      Buffer.concat([Buffer.from("%PDF-1.4\n"), hex("25e2e3cfd30a"), numbers(50)]),
+      Zlib.gzipSync(numbers(200)),
+      Buffer.from(`\ufeff${"text\r\n".repeat(40)}`, "utf16le"),
+      Fs.readFileSync("/proc/self/exe").subarray(0, 20_000)
     ]
-    for (const [type, bytes] of cases) assert.strictEqual(find(bytes)?.type, type)
-    assert.deepStrictEqual(find(Buffer.alloc(100)), { start: 0, end: 100, type: undefined })
+    for (const bytes of cases) assert.isDefined(find(bytes))
+    assert.deepStrictEqual(find(Buffer.alloc(100)), { start: 0, end: 100 })
   })
 
   it("finds where it begins and ends, in whole lines", () => {
     const binary = Buffer.alloc(100, "\x01\xff\n", "latin1").toString()
     assert.deepStrictEqual(BinaryText.find(`one\ntwo\nx${binary}y\nthree\n`), {
       start: 8,
-      end: 8 + 1 + binary.length + 2,
-      type: undefined
+      end: 8 + 1 + binary.length + 2
     })
   })
 

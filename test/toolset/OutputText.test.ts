@@ -90,7 +90,7 @@ describe("OutputText.of", () => {
     const stdout = { bytes: bytes.length, where }
     assert.strictEqual(
       shown(bytes.toString(), { limit: 30_000, stdout }),
-      `before\n[binary output: ${png.length + 1} bytes of PNG image; ${where}]\nafter\n`
+      `before\n[binary output: ${png.length + 1} bytes; ${where}]\nafter\n`
     )
     assert.strictEqual(
       shown(noise(500).toString(), { limit: 30_000, stdout: { bytes: 500, where } }),

@@ -2,14 +2,13 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Arguments from "../../command/Arguments.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described as DescribedCommand } from "../../command/CommandHandler.js"
 import * as EncodingOption from "../../command/EncodingOption.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
 import * as Collect from "../../domain/Collect.js"
-import { type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
+import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import type { Image } from "../../domain/CommandResult.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
@@ -34,30 +33,6 @@ const ofFile = (error: FileError): ExecutionFailed =>
         cause: error
       })
     : FileFailure.fromFileError("read", error)
-
-/**
- * Makes the error of an operand that names no file: its range is wrong where the file before it exists.
- *
- * @param otherwise the error where it does not
- */
-const describeMissing = Effect.fnUntraced(function* (
-  files: Files,
-  error: FileError,
-  otherwise: FileError = error
-): Effect.fn.Return<never, ExecutionFailed | InvalidUsage> {
-  const misread = Range.parseMisread(error.path)
-  if (misread === undefined || !(yield* exists(files, misread.path))) return yield* ofNothing(files, otherwise)
-  const { meant, path, written } = misread
-  const name = FileFailure.toWord(path)
-  return yield* new InvalidUsage({
-    reason: `read: ${FileFailure.printable(path)}: ${Arguments.quoted(written)} is no range of lines`,
-    advice: [
-      meant === undefined
-        ? Advice.line`A range is ${Advice.typed(`${name}:20-40`)}, ${Advice.typed(`${name}:20-`)} or ${Advice.typed(`${name}:20`)}.`
-        : Advice.line`${Advice.run(`read ${name}:${meant}`)} shows lines that there can be.`
-    ]
-  })
-})
 
 /** Makes the error of what is not there: it names the directory above that is. */
 const ofNothing = Effect.fnUntraced(function* (
@@ -438,12 +413,12 @@ const showFile = (shown: Shown, given: Range.Range, room: number | undefined, sh
   return showRange(shown, given, room, showsOne).pipe(
     Effect.catchTag("FileError", (error): Effect.Effect<boolean, ExecutionFailed | InvalidUsage | FileError> => {
       if (error.kind !== "missing") return error
-      const ofMissing = (otherwise: FileError) => describeMissing(shown.call.files, error, otherwise)
-      if (written === undefined) return ofMissing(error)
+      const { files } = shown.call
+      if (written === undefined) return ofNothing(files, error)
       return Effect.catchIf(
         showRange(shown, written, room, showsOne),
         (other): other is FileError => other._tag === "FileError" && other.kind === "missing",
-        ofMissing
+        (other) => ofNothing(files, other)
       )
     }),
     Effect.catchTag("FileError", (error) => ofFile(error))

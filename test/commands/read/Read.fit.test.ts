@@ -123,11 +123,7 @@ describe("read in a result", () => {
         assert.deepStrictEqual(yield* some(files, [file]), { exitCode: 0, stdout, stderr: "" }, file)
       }
       assert.strictEqual((yield* some(files, ["f:101"])).stderr, "read: f: only 100 lines\n")
-      for (const file of ["f:0", "f:9-8", "f:x", "f:", "f:1-2-3"]) {
-        const { message } = yield* failed(Read.make, [file], { files: MemoryFiles.make(files) })
-        assert.include(message, `read: f: "${file.slice(2)}" is no range of lines`)
-      }
-      for (const file of [":1", "none:x"]) {
+      for (const file of [":1", "none:x", "f:0", "f:9-8", "f:x", "f:", "f:1-2-3"]) {
         const { message } = yield* failed(Read.make, [file], { files: MemoryFiles.make(files) })
         assert.include(message, `read: ${file}: No such file or directory`)
       }

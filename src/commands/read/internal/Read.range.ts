@@ -25,31 +25,6 @@ export const parse = (operand: string): Range | undefined => {
   return offset < 0 || (limit !== undefined && limit < 1) ? undefined : { path, offset, limit, isWritten: true }
 }
 
-/** A file's name, and what is written behind it where a range would stand but is none. */
-export interface Misread {
-  readonly path: string
-  readonly written: string
-  /** The range that was surely meant; undefined where that is not known. */
-  readonly meant: string | undefined
-}
-
-const misread = /^([\s\S]+?)[:#]([^/:#]{0,80}(?::\d+)?)$/
-
-/**
- * Returns what is written behind a file's name in place of a range: `f:2-1`, `f:0`, `f#L2-L4`, `f:2:8`; undefined where nothing is.
- */
-export const parseMisread = (operand: string): Misread | undefined => {
-  const [, path, written] = misread.exec(operand) ?? []
-  return path === undefined || written === undefined ? undefined : { path, written, meant: meantBy(written) }
-}
-
-const meantBy = (written: string): string | undefined => {
-  const [, first, last = first] = /^L?(\d{1,15})(?:(?:-|\.\.|,)L?(\d{1,15}))?(?::\d+)?$/.exec(written) ?? []
-  if (first === undefined || last === undefined) return undefined
-  const [from, to] = [Number(first), Number(last)].map((line) => Math.max(line, 1)).sort((a, b) => a - b)
-  return from === to ? `${from}` : `${from}-${to}`
-}
-
 /**
  * Returns the words that show the rest of a range, of which the lines up to `line` were shown.
  *
