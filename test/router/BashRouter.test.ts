@@ -172,6 +172,12 @@ describe("BashRouter", () => {
       const unclosed = yield* route('bare \'{"a": "it\'s"}\' && echo\n')
       assert.strictEqual(unclosed.stdout, 'hello \'{"a": "it\'s"}\' && echo,/,,')
       assert.deepStrictEqual(yield* calls, [])
+      // What the parser may have left to bash is bash's to refuse.
+      yield* route('bare \'{"a": "it\'s $(date)"}\' && echo\n')
+      assert.deepStrictEqual(
+        (yield* calls).map(({ _tag }) => _tag),
+        ["Execute"]
+      )
     }).pipe(
       Effect.provide(
         CommandRegistry.layerAdd({ ...greet, name: "bare", takesBare: (rest) => rest.startsWith("{") }).pipe(

@@ -17,6 +17,15 @@ import {
 } from "../../support/commands/Todos.js"
 
 describe("TodoWrite", () => {
+  it.effect("takes the list under its name alone", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* write({ args: [`todos=${JSON.stringify([todo()])}`] }),
+        yield* writeJson({ todos: [todo()] })
+      )
+    })
+  )
+
   it.effect("S1: without JSON, it says so and how it is used", () =>
     Effect.gen(function* () {
       const missing = refused("Missing JSON parameter", "", usageText.trimEnd())
