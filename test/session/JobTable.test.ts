@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as JobStatus from "../../src/domain/JobStatus.js"
-import { JobLog } from "../../src/session/JobTable.js"
+import { JobLog, JobTable } from "../../src/session/JobTable.js"
 
 const both = ["stdout", "stderr"] as const
 
@@ -41,6 +41,21 @@ describe("JobLog", () => {
     const log = new JobLog()
     log.push("stdout", Buffer.from("a\nb\x1b[31m\u202e]\r\n\n"))
     assert.deepStrictEqual(log.rest, { unread: 3, last: "b\\u202e]" })
+  })
+})
+
+describe("JobTable", () => {
+  it("knows the last 64 jobs that have ended", () => {
+    const table = new JobTable()
+    const printed = { stdout: "", stderr: "" }
+    for (let at = 1; at <= 100; at++) {
+      table.adopt({ text: "true &", printed, shell: table, child: undefined, find: () => [], hear: undefined })
+      table.takeNews()
+    }
+    assert.deepStrictEqual(
+      table.list.map(({ id }) => id),
+      Array.from({ length: 64 }, (_, at) => at + 37)
+    )
   })
 })
 

@@ -86,6 +86,14 @@ describe("OutputFiles", () => {
       complete(file)
     }))
 
+  it("opens no file that is there already", () =>
+    withFiles(100, (files) => {
+      complete(files.make(""))
+      Fs.writeFileSync(Path.join(session, "output", "2.txt"), "theirs")
+      assert.throws(() => files.make(""), /EEXIST/)
+      assert.strictEqual(Fs.readFileSync(Path.join(session, "output", "2.txt"), "utf8"), "theirs")
+    }))
+
   it("follows no link to the directory of the session, or to its own", () => {
     const other = Fs.mkdtempSync(Path.join(Os.tmpdir(), "output-files-"))
     withFiles(100, (files) => {
