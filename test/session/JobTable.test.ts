@@ -26,12 +26,13 @@ describe("JobLog", () => {
   it("keeps the newest of a flood, from the beginning of a line, and counts what it has dropped", () => {
     const log = new JobLog()
     const line = (i: number) => `line ${String(i).padStart(7, "0")}\n`
-    for (let i = 0; i < 300_000; i++) log.push(i % 3 === 0 ? "stderr" : "stdout", Buffer.from(line(i)))
+    for (let i = 0; i < 150_000; i++) log.push(i % 3 === 0 ? "stderr" : "stdout", Buffer.from(line(i)))
     const [first = "", ...lines] = log.text(both, false).split("\n")
     const dropped = Number(/^\[… (\d+) bytes dropped …\]$/.exec(first)?.[1])
-    assert.strictEqual(dropped + lines.join("\n").length, 300_000 * 13)
+    assert.strictEqual(dropped + lines.join("\n").length, 150_000 * 13)
     assert.isAtMost(lines.join("\n").length, 1024 ** 2)
-    assert.deepStrictEqual(lines.slice(-2), [line(299_999).trimEnd(), ""])
+    assert.match(lines[0] ?? "", /^line \d{7}$/)
+    assert.deepStrictEqual(lines.slice(-2), [line(149_999).trimEnd(), ""])
     log.markRead(both)
     log.push("stdout", Buffer.from("more\n"))
     assert.strictEqual(log.text(both, false), "more\n")

@@ -197,6 +197,8 @@ describe("AgentLoop", () => {
         fake.requests[1]?.map(({ role }) => role),
         ["system", "user", "assistant", "user"]
       )
+      const again = yield* Running.collect([{ text: "One, ", reason: "length" }, { calls: ["ls"] }, { text: "Two." }])
+      assert.strictEqual(again.ended.text, "Two.")
     })
   )
 
