@@ -140,6 +140,23 @@ export const rows: ReadonlyArray<Row> = [
     command: /(?:^|[\s;&|(])(?:\S*\/)?timeout\s/,
     says: /^/,
     means: "timeout ended it; give it longer, or let it go on as a job, behind &"
+  },
+  {
+    exitCode: 1,
+    says: /^EOFError: EOF when reading a line$/m,
+    means: "it asks, and its input is empty: give the answers by <<<, or start it with job:start --pty"
+  },
+  {
+    exitCode: ExitCode.success,
+    command: /(?:^|[\s;&|(])(?:cp|ln|mv|rm)\s(?:.*\s)?-\w*[iI]/,
+    says: /^(?:cp|ln|mv|rm): [^\n]*\? $/m,
+    means: "no answer counted as no: -f does not ask"
+  },
+  {
+    exitCode: ExitCode.success,
+    command: /\bgit\s.*\s(?:-p|--patch)\b/,
+    says: / this hunk [^\n]*\? $/m,
+    means: "no answer counted as no: job:start --pty lets you choose"
   }
 ]
 
@@ -150,7 +167,7 @@ export const ofTable = (
 ): string | undefined => {
   if (category !== undefined) return undefined
   for (const row of rows) {
-    if (row.exitCode !== undefined && row.exitCode !== exitCode) continue
+    if (exitCode === ExitCode.success ? row.exitCode !== exitCode : (row.exitCode ?? exitCode) !== exitCode) continue
     if (row.command !== undefined && !row.command.test(command)) continue
     const found = row.says.exec(stderr) ?? row.says.exec(stdout)
     // An empty text says nothing if the other one is not empty.
@@ -302,8 +319,12 @@ const categoryOf = (
     : undefined)
 
 /** Tests whether a result may have something to tell: most have not. */
-export const mayTell = ({ exitCode, movedTo, pipeline, stderr }: CommandResult): boolean =>
-  exitCode !== ExitCode.success || movedTo !== undefined || pipeline !== undefined || stderr !== ""
+export const mayTell = ({ exitCode, movedTo, pipeline, stderr, stdout }: CommandResult): boolean =>
+  exitCode !== ExitCode.success ||
+  movedTo !== undefined ||
+  pipeline !== undefined ||
+  stderr !== "" ||
+  stdout.endsWith("? \n")
 
 export const make = (facts: Facts): Diagnosis => {
   const { command, cwd, result } = facts
@@ -313,7 +334,13 @@ export const make = (facts: Facts): Diagnosis => {
     const failed = failuresIn(whole, result, false)
     const who = failed.length === 0 ? undefined : `[${textOf(failed)}${offlineOf(whole, failed, result)}]`
     const meant = who === undefined ? undefined : (ofStage(whole, facts) ?? pathMeant(whole, facts))
-    const remark = joined([who, slashed(stderr), ...withDirectory(meant, movedTo)])
+    const asked = ofTable(command, result)
+    const remark = joined([
+      who,
+      asked === undefined ? undefined : `[${asked}]`,
+      slashed(stderr),
+      ...withDirectory(meant, movedTo)
+    ])
     return { remark, cause: undefined, hint: undefined, category: undefined }
   }
   const line = lineOf(command)
