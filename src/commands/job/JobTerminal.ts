@@ -1,12 +1,15 @@
 /** `job:start`, `job:send` and `job:screen`: programs that are talked to while they run. */
+import * as Vm from "node:vm"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Quote from "../../bash/Quote.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
+import { ExecutionFailed } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import type { Terminal } from "../../domain/JobStatus.js"
+import * as Slices from "../../domain/Slices.js"
 import type { Jobs } from "../../session/Jobs.js"
 import * as Job from "./Job.js"
 
@@ -203,21 +206,40 @@ USAGE
   config: { id: Job.id }
 })
 
+/** The characters that are drawn at once, and the milliseconds that they may take: some take for ever. */
+const stride = 16_384
+const longestStride = 500
+
+/** The most characters of a cell that may be repeated: more would fill the memory. */
+const longestRepeated = 16
+
 /** Draws what a program has written to a terminal; returns its rows, and where the cursor is. */
-const draw = (written: string, { columns, rows }: Terminal): Effect.Effect<ReadonlyArray<string>> =>
-  Effect.promise(async () => {
-    const { default: Xterm } = await import("@xterm/headless")
-    const terminal = new Xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 0 })
-    await new Promise<void>((resolve) => terminal.write(written, resolve))
-    const { baseY, cursorX, cursorY } = terminal.buffer.active
-    const lines = Array.from(
-      { length: rows },
-      (_, row) =>
-        terminal.buffer.active
-          .getLine(baseY + row)
-          ?.translateToString()
-          .trimEnd() ?? ""
-    )
+const draw = (written: string, { columns, rows }: Terminal) =>
+  Effect.gen(function* () {
+    const { default: Xterm } = yield* Effect.promise(() => import("@xterm/headless"))
+    const terminal = new Xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 0, logLevel: "off" })
+    const lineOf = (row: number) => terminal.buffer.active.getLine(terminal.buffer.active.baseY + row)
+    terminal.parser.registerCsiHandler({ final: "b" }, ([count]) => {
+      const { cursorX, cursorY } = terminal.buffer.active
+      const repeated =
+        lineOf(cursorY)
+          ?.getCell(cursorX - 1)
+          ?.getChars() ?? ""
+      return Number(count) > mostCells || repeated.length > longestRepeated
+    })
+    // Only what is drawn at once can be ended.
+    const { _core: core } = terminal as unknown as { readonly _core: { writeSync(text: string): void } }
+    for (let at = 0; at < written.length; at += stride) {
+      const run = () => core.writeSync(written.slice(at, at + stride))
+      yield* Effect.try({
+        try: () => void Vm.runInNewContext("run()", { run }, { timeout: longestStride }),
+        catch: () =>
+          new ExecutionFailed({ kind: "io", reason: "what it has written takes too long to draw: job:output shows it" })
+      })
+      yield* Effect.promise(Slices.turn)
+    }
+    const { cursorX, cursorY } = terminal.buffer.active
+    const lines = Array.from({ length: rows }, (_, row) => lineOf(row)?.translateToString().trimEnd() ?? "")
     terminal.dispose()
     const last = lines.findLastIndex((line) => line !== "")
     return [

@@ -206,6 +206,14 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         assert.strictEqual((yield* handle("job:wait 1 --timeout 60000")).extras.exitCode, 130)
         yield* handle("job:start --pty --timeout 300 'trap : INT; sleep 3104'")
         assert.strictEqual((yield* handle("job:wait 2 --timeout 60000")).extras.exitCode, 124)
+        // To draw either would take hours, and gigabytes.
+        yield* handle("job:start --pty \"printf 'ready a\\033[2147483647bx\\033[9b\\n'; cat\"")
+        yield* handle("job:wait 3 --for ready --timeout 60000")
+        assert.match((yield* handle("job:screen 3")).extras.stdout ?? "", /^ready ax{10}\n/)
+        yield* handle("job:start --pty \"printf 'ready\\033[2147483647S'; cat\"")
+        yield* handle("job:wait 4 --for ready --timeout 60000")
+        assert.match((yield* handle("job:screen 4")).output, /takes too long to draw: job:output shows it/)
+        yield* handle("job:stop 3 4")
       })
     )
 
