@@ -261,9 +261,14 @@ export class JobTable {
     if (!this.isStarting) return undefined
     const pids = left.find().map(({ pid }) => pid)
     const input = this.starting.findLast((one) => pids.some((pid) => one.isOf(pid))) ?? this.starting.at(-1)
-    for (const other of this.starting) if (other !== input) other.close()
-    this.starting = []
+    this.starting = this.starting.filter((other) => other !== input)
     return input
+  }
+
+  /** Closes the inputs that no job has taken, where their command has ended. */
+  endStart(): void {
+    for (const input of this.starting) input.close()
+    this.starting = []
   }
 
   /** The number of jobs that run. */

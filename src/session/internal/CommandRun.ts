@@ -444,9 +444,10 @@ export class CommandRun {
     if (this.cleared !== undefined) await this.cleared
     const { outputLimit: limit } = this.settings
     const { order, stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
-    const looks = held.any || this.before.leaves || this.isYielded
+    const looks = held.any || this.before.leaves || this.isYielded || this.jobs.isStarting
     this.mayLeave = this.isLong && !looks && this.stopped === undefined
     const notice = looks ? this.adopt(held.any, stdout.text, stderr.text) : undefined
+    this.jobs.endStart()
     return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
   }
 

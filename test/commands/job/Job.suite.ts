@@ -184,7 +184,9 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         yield* handle("job:send 1 --eof")
         assert.strictEqual((yield* handle("job:wait 1")).extras.exitCode, 7)
         assert.match((yield* handle("job:send 1 more")).output, /job 1 has no open input: job:start gives a job one/)
-        yield* handle("sleep 3103 &")
+        // What a command that was ended has started is no input of the next job.
+        yield* handle("job:start --name late cat; sleep 3105", { timeout: 2000 })
+        assert.match((yield* handle("sleep 3103 &")).output, /^\[job 2 "sleep 3103" is running/)
         assert.match((yield* handle("job:send 2 more")).output, /job 2 has no open input/)
         assert.match((yield* handle("job:screen 2")).output, /job 2 has no terminal/)
         yield* handle("job:stop 2")
