@@ -23,6 +23,17 @@ describe("quote", () => {
   })
 })
 
+describe("line", () => {
+  it("shows bytes that are not UTF-8, and what can't be seen", () => {
+    assert.deepStrictEqual(["a\udcff", "a\n", "\u202e", "it's"].map(Quote.line), [
+      "$'a\\xff'",
+      "$'a\\n'",
+      "$'\\u202e'",
+      "'it'\\''s'"
+    ])
+  })
+})
+
 describe("word", () => {
   it("is read by a real bash as exactly that text, and has quotes only where it must", () => {
     const commands = texts.map((text) => `printf '%s\\0' ${Quote.word(text)}`)

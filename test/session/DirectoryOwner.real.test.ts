@@ -141,6 +141,18 @@ describe.skipIf(process.platform !== "linux")("DirectoryOwner", () => {
     assert.strictEqual(count(), 0)
   })
 
+  it.skipIf(process.getuid?.() !== 0)("leaves alone what is another user's", async () => {
+    const { kill, part } = await killed()
+    const [theirs, ours] = [`session-${part}-aaaaaa`, `session-${part}-bbbbbb`]
+    Fs.chownSync(have(theirs), 65_534, 65_534)
+    have(ours)
+    await kill()
+    await leaves(theirs)
+    // One program removes all.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.deepStrictEqual(Fs.readdirSync(parent), [theirs])
+  })
+
   it("sweeps nothing where there is nothing", async () => {
     PrivateDirectory.sweep(Path.join(parent, "missing"))
     await leaves()

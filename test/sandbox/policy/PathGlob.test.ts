@@ -44,6 +44,12 @@ describe("a path's wildcards", () => {
     }
   })
 
+  it("never stand for a slash", () => {
+    for (const pattern of ["/a[!x]b", "/a[.-0]b", "/a?b", "/a*b"]) {
+      assert.isFalse(PathGlob.compile([pattern], false).test("/a/b"), pattern)
+    }
+  })
+
   it("ignore case only where they are told to", () => {
     assert.isFalse(PathGlob.compile(["/A/*.PEM"], false).test("/a/k.pem"))
     assert.isTrue(PathGlob.compile(["/A/*.PEM"], true).test("/a/k.pem"))
