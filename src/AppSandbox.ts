@@ -78,18 +78,24 @@ const findUnworkable = (
   return found && { path: `sandbox.${found.path}`, reason: found.reason }
 }
 
-/** A layer of the manager, which is the only way to the shell, over the providers of a house. */
-export const layer = ({
-  platform = Layer.scoped(SandboxPlatform, makePlatform),
-  providers
-}: Pick<Options, "platform" | "providers">) =>
-  SandboxManager.layer.pipe(
-    Layer.provide(LocalSandboxProvider.layer),
-    Layer.provide(providers === undefined ? Layer.empty : Layer.orDie(providers)),
-    Layer.provide(SandboxProvider.layer),
-    Layer.provide(platform),
-    Layer.provideMerge(JobTable.layer)
-  )
+/** Makes the manager, which is the only way to the shell, over the providers of a house, and the jobs of its commands. */
+const make = ({ platform, providers }: Pick<Options, "platform" | "providers">) =>
+  Effect.gen(function* () {
+    const registry = SandboxProvider.make()
+    const jobs = Context.make(JobTable.SessionJobs, new JobTable.JobTable())
+    // Layers that are composed take several times as long, which a start would wait for.
+    const services = (
+      platform === undefined ? Context.make(SandboxPlatform, yield* makePlatform) : yield* Layer.build(platform)
+    ).pipe(Context.merge(jobs), Context.add(SandboxProvider.SandboxProviders, registry))
+    if (providers !== undefined) yield* Effect.orDie(Effect.provide(Layer.build(providers), services))
+    const local = yield* Effect.provide(LocalSandboxProvider.make, services)
+    // Another of its name takes its place.
+    yield* Effect.ignore(registry.add(local))
+    return Context.add(jobs, SandboxManager.SandboxManager, yield* Effect.provide(SandboxManager.make, services))
+  })
+
+/** A layer of the same. */
+export const layer = (options: Pick<Options, "platform" | "providers">) => Layer.scopedContext(make(options))
 
 /**
  * A layer of the settings of the sandbox, the content of `sandbox.json`, and the policies that are built from both.
@@ -157,29 +163,18 @@ export const layerShell = (
           }).pipe(Effect.orDie)
       })
       const config = SandboxConfig.make(yield* FileSystem.FileSystem, sandbox)
-      const providers = SandboxProvider.make()
       const permission =
         options.permission === undefined
           ? Permission.none
           : Context.get(yield* Layer.build(options.permission), Permission.Permission)
-      // Layers that are composed take several times as long, which a start would wait for.
       const services = Context.make(SessionSettings.SessionSettings, session).pipe(
         Context.add(SandboxSettings.SandboxSettings, sandbox),
         Context.add(SandboxConfig.SandboxConfig, config),
         Context.add(PolicyBuilder.PolicyBuilder, PolicyBuilder.make(config, sandbox)),
         Context.add(Permission.Permission, permission),
-        Context.add(JobTable.SessionJobs, new JobTable.JobTable()),
-        Context.add(SandboxProvider.SandboxProviders, providers),
         Context.add(ShellBridge, bridge)
       )
-      const platform = yield* Effect.provide(makePlatform, services)
-      const local = Effect.provide(LocalSandboxProvider.make, Context.add(services, SandboxPlatform, platform))
-      yield* Effect.ignore(Effect.flatMap(local, providers.add))
-      const built = Context.add(
-        services,
-        SandboxManager.SandboxManager,
-        yield* Effect.provide(SandboxManager.make, services)
-      )
+      const built = Context.merge(services, yield* Effect.provide(make({}), services))
       yield* Deferred.succeed(floor, built)
       return built
     })

@@ -5,7 +5,6 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
@@ -46,7 +45,7 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { Execute, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 import { executed } from "./SandboxBackend.js"
-import * as SandboxProvider from "./SandboxProvider.js"
+import type * as SandboxProvider from "./SandboxProvider.js"
 
 /** The most characters of a command that are looked at. */
 const longestLook = 50_000
@@ -667,10 +666,3 @@ export const make: Effect.Effect<
     destroy: (backend) => backend.dispose
   }
 })
-
-/** A layer which adds the provider `local` to the registry, unless a provider of that name is there already. */
-export const layer: Layer.Layer<
-  never,
-  never,
-  SandboxProvider.SandboxProviders | SandboxPlatform | SandboxSettings | SessionSettings | ShellBridge
-> = Layer.catchAll(SandboxProvider.layerAdd(make), () => Layer.empty)
