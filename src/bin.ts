@@ -73,6 +73,8 @@ const leave = (code: number, stopped: boolean): void => {
 const main = (): void => {
   // Fibers that wait do not keep node running.
   const keepAlive = setInterval(() => {}, Timeout.longest)
+  // The libraries repeat there what servers have said.
+  console.warn = () => {}
   const fiber = Effect.runFork(program)
   let stoppedWith: number | undefined
   let isOver = false

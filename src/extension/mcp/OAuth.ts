@@ -15,6 +15,7 @@ import type { ExecutionFailed } from "../../domain/CommandError.js"
 import * as Version from "../../domain/Version.js"
 import * as Directories from "../../files/Directories.js"
 import * as FailureCause from "./internal/FailureCause.js"
+import * as RemoteFetch from "./internal/RemoteFetch.js"
 import type { McpEntry } from "./McpConfig.js"
 import * as OwnFile from "./OwnFile.js"
 
@@ -127,12 +128,13 @@ const waiting = (
     const server = yield* Effect.acquireRelease(
       Effect.async<Http.Server, ExecutionFailed>((resume) => {
         const server = Http.createServer((request, response) => {
-          const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1")
+          const [path, query] = (request.url ?? "").split("?", 2)
+          const parameters = new URLSearchParams(query)
           // Any page can send a browser here: only the server that was asked knows the state.
-          if (pathname !== "/callback" || searchParams.get("state") !== state) return response.writeHead(404).end()
-          const text = searchParams.has("code") ? "Synapse is logged in." : "The login was refused."
-          response.writeHead(200, { "content-type": "text/html", connection: "close" }).end(page(text))
-          return answered(searchParams)
+          if (path !== "/callback" || parameters.get("state") !== state) return response.writeHead(404).end()
+          const text = parameters.has("code") ? "Synapse is logged in." : "The login was refused."
+          response.on("close", () => answered(parameters))
+          return response.writeHead(200, { "content-type": "text/html", connection: "close" }).end(page(text))
         })
         server.on("error", (error) =>
           resume(FailureCause.failed(`No port can be opened for the login: ${error.message}.`))
@@ -142,11 +144,28 @@ const waiting = (
       (server) =>
         Effect.sync(() => {
           server.close()
-          server.closeIdleConnections()
+          server.closeAllConnections()
         })
     )
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`, answer }
   })
+
+/** Makes the `fetch` of a login, whose answers are short. */
+const fetchShort = (url: string): typeof fetch => {
+  const fetch = RemoteFetch.make(url)
+  return async (address, init) => {
+    const response = await fetch(address, init)
+    let left = largest
+    const limit = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        left -= chunk.length
+        if (left < 0) controller.error(new Error(`an answer of more than ${largest} bytes`))
+        else controller.enqueue(chunk)
+      }
+    })
+    return new Response(response.body?.pipeThrough(limit) ?? null, response)
+  }
+}
 
 /** Milliseconds that the user has for a login. */
 const patience = 600_000
@@ -171,6 +190,9 @@ export const login = (
     let address: URL | undefined
     const fail = (cause: unknown) =>
       FailureCause.failed(`The login to the MCP server ${server.name} failed: ${FailureCause.messageOf(cause)}.`, cause)
+    if (!RemoteFetch.isPrivate(new URL(url))) {
+      return yield* fail(new Error("anybody on the way could read it, for the address begins with http:"))
+    }
     const attempt = <A>(run: (signal: AbortSignal) => Promise<A>) => Effect.tryPromise({ try: run, catch: fail })
     const redirect = (to: URL) => {
       address = to
@@ -180,6 +202,7 @@ export const login = (
         () =>
           new library.StreamableHTTPClientTransport(new URL(url), {
             requestInit: { headers: { ...headers } },
+            fetch: fetchShort(url),
             authProvider: provider(home, url, { redirectUrl: callback.url, state, redirect })
           })
       ),

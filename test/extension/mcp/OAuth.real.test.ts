@@ -2,6 +2,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as RemoteFetch from "../../../src/extension/mcp/internal/RemoteFetch.js"
 import type { McpEntry } from "../../../src/extension/mcp/McpConfig.js"
 import * as OAuth from "../../../src/extension/mcp/OAuth.js"
 import * as Authorization from "../../support/mcp/Authorization.js"
@@ -19,6 +20,7 @@ const follow = (address: string) =>
     for (const forged of ["?code=forged&state=forged", "?code=forged", "/../other?code=forged"]) {
       assert.strictEqual((await fetch(`${redirect}${forged}`)).status, 404)
     }
+    assert.strictEqual((await fetch(`${new URL(redirect).origin}//`)).status, 404)
     assert.match(await (await fetch(address)).text(), /You can close this window/)
   })
 
@@ -85,6 +87,44 @@ describe("OAuth", () => {
         )
         assert.strictEqual(stopped, "the user has gone")
         assert.isTrue(OAuth.isLoggedIn(world.home, entry))
+      })
+    ))
+
+  it("asks no other host without TLS, follows no redirect to one, and reads no answer without end", () =>
+    Servers.using((world) =>
+      Effect.gen(function* () {
+        const server = yield* HttpServers.listen((request, response) => {
+          if (request.url === "/mcp/") return response.end("here")
+          const location = request.url === "/mcp" ? "/mcp/" : "http://localhost:1/out"
+          return response.writeHead(307, { location }).end()
+        })
+        const asked = (from: string, to: string) =>
+          Effect.promise(() =>
+            RemoteFetch.make(from)(to, { method: "POST", body: "{}" }).then(
+              (response) => response.text(),
+              (error: Error) => error.message
+            )
+          )
+        assert.strictEqual(yield* asked(server, server), "here")
+        assert.strictEqual(yield* asked(server, `${server}/out`), "it redirects to http://localhost:1/out")
+        for (const [from, to] of [
+          ["https://far.example/mcp", server],
+          ["https://far.example/mcp", "http://other.example/"],
+          [server, "http://other.example/"]
+        ] as const) {
+          assert.strictEqual(yield* asked(from, to), `the server names ${new URL(to).origin}, which it may not`)
+        }
+        const plain = yield* Effect.flip(OAuth.login(world.home, entryOf("http://far.example/mcp"), follow))
+        assert.match(plain.message, /anybody on the way could read it/)
+        const endless = yield* HttpServers.listen((request, response) => {
+          const more = () => void response.write("a".repeat(65_536), more)
+          if (request.method === "POST") return response.writeHead(401, { "www-authenticate": "Bearer" }).end()
+          return more()
+        })
+        assert.match(
+          (yield* Effect.flip(OAuth.login(world.home, entryOf(endless), follow))).message,
+          /more than 262144 bytes/
+        )
       })
     ))
 

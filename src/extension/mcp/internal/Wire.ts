@@ -13,6 +13,7 @@ import * as McpEnvironment from "../McpEnvironment.js"
 import * as NamedFiles from "../NamedFiles.js"
 import * as OAuth from "../OAuth.js"
 import * as FailureCause from "./FailureCause.js"
+import * as RemoteFetch from "./RemoteFetch.js"
 import * as ServerProcess from "./ServerProcess.js"
 
 /** Reads messages out of chunks of bytes. */
@@ -252,6 +253,7 @@ const make = (
   let challenge: string | undefined
   const streams = new Map<unknown, AbortController>()
   const untaken = new Untaken(mostUntaken)
+  const fetch = RemoteFetch.make(url)
   const transport = new client.StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     ...(authProvider === undefined ? {} : { authProvider }),
