@@ -104,8 +104,8 @@ class Connection {
 
   private take(kind: string, body: Buffer): void {
     if (kind === "O" && this.fiber === undefined) {
-      const offer = Attempt.orUndefined((): Offer => JSON.parse(body.toString()))
-      if (offer === undefined || !this.isOwn(offer.nonce)) return void this.socket.destroy()
+      const offer = Attempt.orUndefined((): Offer | null => JSON.parse(body.toString()))
+      if (offer == null || !this.isOwn(offer.nonce)) return void this.socket.destroy()
       // It is in the client's hands at once, also where this process is killed next.
       this.socket.write(frame("R"))
       this.begin(offer)

@@ -226,8 +226,12 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
       for (;;) {
         let left = jobs.length
         for (const job of jobs) {
+          const began = performance.now()
           // What it has printed before its end counts too.
           const met = conditionOf(job, options, searched)
+          // A pattern can be slow: others have the most of the time.
+          const took = performance.now() - began
+          if (took > waitEvery && met === undefined) yield* Effect.sleep(4 * took)
           const isOver = yield* settle(job)
           if (met !== undefined && (met.why === "found" || !isOver)) return { job: job.status, ...met }
           if (!isOver) continue
