@@ -24,12 +24,36 @@ export interface Options {
 /** The device, as a shell opens it: its controlling terminal. */
 export const device = "/dev/tty"
 
-/** The sequence that a shell writes behind a command's output. No terminal shows it, and it is taken out. */
-const mark = /\x1b\]7770;([\w-]+)\x07/
-const opening = "\x1b]7770;"
+/** The text of a sequence that ends with BEL or ST. */
+const body = String.raw`(?:[^\x07\x1b\xc2]|\xc2(?![\x9c\x9d]))*`
+const passed = String.raw`(?:[^\x1b]|\x1b\x1b)*`
 
-/** The most characters of a mark. */
-const longest = 32
+/**
+ * Matches what is taken out: the mark that a shell writes behind a command's output, and what sets the clipboard or the title of the
+ * person's terminal, or has it type that title. The second group is the end of a text that may be the beginning of one of these.
+ */
+const taken = new RegExp(
+  [
+    String.raw`(?:\x1b\]|\xc2\x9d)(?:7770;([\w-]+)|(?:[012]|52);${body})(?:\x07|\x1b\\|\xc2\x9c)`,
+    String.raw`\x1bk${body}\x1b\\`,
+    String.raw`\x1bPtmux;${passed}\x1b\\`,
+    String.raw`\x1b\[2[01]t`,
+    [
+      String.raw`((?:\x1b\]|\xc2\x9d)(?:7{0,3}|5|(?:7770|[012]|52)(?:;${body}[\x1b\xc2]?)?)`,
+      String.raw`\x1bk${body}\x1b?`,
+      String.raw`\x1bP(?:tmux;${passed}\x1b?|t?m?u?x?)`,
+      String.raw`\x1b(?:\[2?[01]?)?`,
+      String.raw`\xc2)$`
+    ].join("|")
+  ].join("|"),
+  "g"
+)
+
+/** The most characters that are held back for the end of one. */
+const longest = 1024 ** 2
+
+/** The characters of the line with a terminal's size. */
+const sizeLength = 32
 
 /** Milliseconds after a command's end in which the rest of its output may come. */
 const patience = 500
@@ -37,12 +61,18 @@ const patience = 500
 /** Milliseconds for which a program sees another size, so that it draws its screen anew. */
 const redrawn = 50
 
-/** Returns the length of the end of a text that may be the beginning of a mark. */
-const unfinished = (text: string): number => {
-  const at = text.lastIndexOf("\x1b")
-  if (at < 0 || text.length - at > longest) return 0
-  const rest = text.slice(at)
-  return opening.startsWith(rest) || (rest.startsWith(opening) && !rest.includes("\x07")) ? rest.length : 0
+/** Takes out of a terminal's output what is not shown. `held` is the end that belongs to what comes next. */
+export const filter = (
+  text: string
+): { readonly shown: string; readonly held: string; readonly marks: ReadonlyArray<string> } => {
+  const marks: Array<string> = []
+  let held = ""
+  const shown = text.replace(taken, (_, mark: string | undefined, end: string | undefined) => {
+    if (mark !== undefined) marks.push(mark)
+    held = end ?? ""
+    return ""
+  })
+  return { shown, held: held.length > longest ? "" : held, marks }
 }
 
 /** Makes the text that writes a mark to the terminal. */
@@ -103,7 +133,7 @@ export class ShellTerminal {
   resize(less = 0): void {
     const { columns, rows } = this.options.size()
     if (this.sizeFile === undefined) return
-    Fs.writeSync(this.sizeFile, `rows ${rows - less} cols ${columns}\n`.padStart(longest), 0)
+    Fs.writeSync(this.sizeFile, `rows ${rows - less} cols ${columns}\n`.padStart(sizeLength), 0)
     this.tellSize()
   }
 
@@ -136,16 +166,14 @@ export class ShellTerminal {
   }
 
   private readonly hear: Sink = (chunk) => {
-    let text = this.pending + chunk.toString("latin1")
-    for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
-      text = text.slice(0, found.index) + text.slice(found.index + found[0].length)
-      if (this.awaited === found[1]) this.arrived()
-      this.awaited = found[1] ?? ""
+    const { held, marks, shown: text } = filter(this.pending + chunk.toString("latin1"))
+    this.pending = held
+    for (const mark of marks) {
+      if (this.awaited === mark) this.arrived()
+      this.awaited = mark
     }
-    const rest = unfinished(text)
-    this.pending = text.slice(text.length - rest)
-    if (text.length === rest) return
-    const shown = Buffer.from(text.slice(0, text.length - rest), "latin1")
+    if (text === "") return
+    const shown = Buffer.from(text, "latin1")
     return this.options.show(this.capture?.(shown) ?? shown)
   }
 }
