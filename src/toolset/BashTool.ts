@@ -236,7 +236,7 @@ const run = (
   usual: number
 ) => {
   const { restart, timeout } = params
-  const limit = params.yield ?? (usual === 0 ? undefined : usual)
+  const limit = params.yield ?? (usual > 0 ? usual : CommandText.isServer(params.command) ? Timeout.longest : undefined)
   const notices = BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []
   const route = (command: string, notices: ReadonlyArray<string>) => {
     const running = noticed(

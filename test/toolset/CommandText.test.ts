@@ -195,7 +195,11 @@ describe("the text of a command", () => {
       "watch -n 5 'df -h'"
     ]) {
       const read = CommandText.read(text)
-      assert.match(read._tag === "NoCommand" ? read.reason : "", /^\w+ needs a terminal, and there is none: \w/, text)
+      assert.match(
+        read._tag === "NoCommand" ? read.reason : "",
+        /^\w+ needs a terminal, which job:start --pty gives it; \w/,
+        text
+      )
     }
     const left = [
       "vim -es -c 'normal x' -c wq a",

@@ -257,7 +257,7 @@ const ofTerminal = (text: string): CommandText | undefined => {
   const row = screens.find(([names, mayHave]) => names.test(name ?? "") && options.every((word) => mayHave.test(word)))
   return row === undefined
     ? undefined
-    : NoCommand({ reason: `${name} needs a terminal, and there is none: ${row[2]}`, meant: {} })
+    : NoCommand({ reason: `${name} needs a terminal, which job:start --pty gives it; ${row[2]}`, meant: {} })
 }
 
 /** Says why a text does not end by itself, for its last command follows a file. A time limit ends it. */
@@ -269,6 +269,16 @@ export const following = (text: string): string | undefined => {
     ? `${name} -f does not end by itself; to see what comes in some time, give timeout=<ms>, or yield=<ms>`
     : undefined
 }
+
+/** Matches what starts a server in the foreground, which is answered once it listens. */
+const servers =
+  /\b(?:http\.server|(?:http|live|json|dev)-server|vite(?! build)|(?:next|nuxt|astro) dev|flask run|runserver|uvicorn|gunicorn|hypercorn|(?:ng|webpack|mkdocs|jekyll) serve|hugo server|npx serve|rails s(?:erver)?|php -S|nodemon|(?:npm|pnpm|yarn|bun)(?: run)? (?:dev|start|serve|preview)|node \S*server\S*)(?:\s|$)/
+
+/** Tests whether a text ends with what may be a server in the foreground. */
+export const isServer = (text: string): boolean => servers.test(text.slice(-longestServer))
+
+/** The end of a text that is looked at for a server. */
+const longestServer = 1000
 
 /** Returns the words of the last command of a text; none where it is piped, redirected, or within another one. */
 const lastCommand = (text: string): ReadonlyArray<string> => {
