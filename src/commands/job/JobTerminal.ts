@@ -75,7 +75,9 @@ const within = (milliseconds: number | undefined, command: string, options = "")
 
 /** Writes a command so that it has a terminal of its own, where Ctrl-C ends what runs, as it does not in the background. */
 const onTerminal = ({ columns, rows }: Terminal, command: string): string => {
-  const run = `exec env --default-signal=INT,QUIT TERM=xterm-256color ${command}`
+  // The session's own keeps git from opening one.
+  const editor = '[ "$GIT_EDITOR" != true ] || unset GIT_EDITOR'
+  const run = `${editor}; exec env --default-signal=INT,QUIT TERM=xterm-256color ${command}`
   return `SHELL=/bin/bash script -qfec ${Quote.quote(`stty rows ${rows} cols ${columns}; ${run}`)} /dev/null`
 }
 

@@ -196,14 +196,14 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
     inHouse(
       "what job:start --pty starts has a terminal, whose keys are typed and whose screen is shown",
       Effect.gen(function* () {
-        const asks = `read -p 'Name? ' name; stty size; printf '\\033[2J\\033[3;5H%s\\033[1;31mred\\033[m' "$name"; cat`
+        const asks = `read -p 'Name? ' name; stty size; echo "<$GIT_EDITOR>"; printf '\\033[2J\\033[3;5H%s\\033[1;31mred\\033[m' "$name"; cat`
         const begun = yield* handle(`job:start --pty 50x7 ${quote(asks)}`)
         assert.match(begun.output, /job:send 1, job:screen 1, job:wait 1, job:stop 1\]$/)
         yield* handle("job:wait 1 --for 'Name\\?' --timeout 60000")
         yield* handle("job:send 1 Ada --key Enter; job:wait 1 --for red --timeout 60000")
         const shown = yield* handle("job:screen 1")
         assert.strictEqual(shown.extras.stdout, "\n\n    Adared\n[50x7, the cursor is in row 3, column 11]\n")
-        assert.match((yield* handle("job:output 1 --all")).extras.stdout ?? "", /^Name\? Ada\n7 50\n/)
+        assert.match((yield* handle("job:output 1 --all")).extras.stdout ?? "", /^Name\? Ada\n7 50\n<>\n/)
         yield* handle("job:send 1 --key C-c")
         assert.strictEqual((yield* handle("job:wait 1 --timeout 60000")).extras.exitCode, 130)
         yield* handle("job:start --pty --timeout 300 'trap : INT; sleep 3104'")
