@@ -51,6 +51,7 @@ const signalOf = (code: number): string | undefined =>
  * @category destructors
  */
 export const stateOf = ({ exitCode, state }: Pick<JobStatus, "exitCode"> & { readonly state: string }): string => {
+  if (state === "lost") return "ended with its shell"
   if (exitCode === undefined) return state === "ended" ? "ended, exit code not known" : state
   const signal = signalOf(exitCode)
   return `exited ${exitCode}${signal === undefined ? "" : ` (${signal})`}`
@@ -71,7 +72,7 @@ export const sentence = (job: JobStatus): string => {
     return `${named} is running: ${ways.join(", ")}`
   }
   const lines = `${unread} unread line${unread === 1 ? "" : "s"}`
-  const how = state === "lost" ? "was ended with its shell" : stateOf(job)
+  const how = `${state === "lost" ? "was " : ""}${stateOf(job)}`
   return `${named} ${how}${unread === 0 ? "" : `, ${lines}; last: ${last}`}`
 }
 

@@ -30,10 +30,10 @@ export class NoSuchJob extends Data.TaggedError("NoSuchJob")<{
 }> {
   override get message() {
     const { id, known } = this
-    const others = known.length === 0 ? "and no other one" : `there are ${known.join(", ")}`
+    const others = known.length === 0 ? "There are no jobs" : `The jobs are ${known.join(", ")}`
     // The number that is guessed for a job that the same line has started.
-    const late = id === Math.max(0, ...known) + 1 ? ": what a line leaves running is a job once the line has ended" : ""
-    return `there is no job ${id}${known.length === 0 ? "," : ";"} ${others}${late}`
+    const late = id === Math.max(0, ...known) + 1 ? ". What a line leaves running is a job once the line has ended" : ""
+    return `there is no job ${id}. ${others}${late}`
   }
 }
 
