@@ -464,7 +464,7 @@ const makeLocalSandboxBackend = (
           return { ...withNotice(result, reached), blocked: false }
         }
         const refused = denials.find(({ access }) => access === "network")
-        const refusedHosts = passing.ofHosts(isOfHosts ? machine : [...machine, ...events])
+        const refusedHosts = passing.ofHosts([...machine, ...events])
         if (result.exitCode !== ExitCode.success) {
           return { ...withDenied(result, refusedHosts ?? passing.hidden(outcome)), blocked: false }
         }
@@ -501,13 +501,12 @@ const makeLocalSandboxBackend = (
         const notices = [
           ...failures,
           running.notice(),
-          network.notice(),
           ofServers(),
           isRepositoryTold ? undefined : ofRepository(command),
           hasEmpty ? ofEmpty() : undefined,
           notice
         ]
-        const all = notices.reduce(withNotice, result)
+        const all = withDenied(notices.reduce(withNotice, result), network.notice())
         const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
         const noted = withMissed(all, withheld.missed(command, running.withheld(), output))
         return Effect.flatMap(session.cwd, (now) => {

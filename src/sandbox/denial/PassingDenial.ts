@@ -7,6 +7,7 @@ import * as Path from "node:path"
 import * as Diagnostic from "../../domain/Diagnostic.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import { GitHeld } from "../policy/GitHeld.js"
+import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import { networkRemark, type SandboxPolicy } from "../policy/SandboxPolicy.js"
@@ -109,7 +110,9 @@ export class PassingDenials {
     if (first === undefined) return undefined
     for (const each of [first, ...others]) this.told.add(keyOf(each))
     const more = others.length === 0 ? "" : ` So were: ${others.map(Denial.nameOf).join(", ")}.`
-    return `The sandbox refused a connection: ${Denial.whatOf(first)}.${more}`
+    const way =
+      first.grant === undefined ? "" : ` To allow it: synapse sandbox allow ${HostEntry.toArgument(first.grant)}`
+    return `The sandbox refused a connection: ${Denial.whatOf(first)}.${more}${way}`
   }
 
   /** Tells once that there is no network, where a message or the program tells that one was to be reached. */

@@ -18,7 +18,10 @@ export const open = (door: NetworkDoor, { inside, outside }: Published): Promise
   })
   server.maxConnections = mostConnections
   return new Promise((resolve, reject) => {
-    server.once("error", reject)
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const isTaken = error.code === "EADDRINUSE"
+      reject(isTaken ? new Error(`port ${outside} of the machine is taken; ${inside}:<port> names another one`) : error)
+    })
     server.listen(outside, "127.0.0.1", () => resolve(server))
   })
 }
