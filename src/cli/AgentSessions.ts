@@ -184,7 +184,7 @@ const words: Readonly<Record<Snapshots.Outcome["state"], string>> = {
 
 const notCovered = ({ large = 0 }: Snapshots.Turn): string =>
   [
-    "Not among it: ignored and hidden files, repositories within, commits",
+    "Not covered: ignored and hidden files, repositories within, commits",
     ...(large === 0 ? [] : [`${large} file${large === 1 ? "" : "s"} of more than 10 MiB`])
   ].join(", ")
 

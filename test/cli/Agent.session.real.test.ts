@@ -160,7 +160,7 @@ describe("the session of synapse agent", () => {
         assert.deepStrictEqual(await place.about("--undo"), {
           exitCode: 1,
           stdout: "removed: new\nleft, for it was changed since: mine\nrestored: old\n",
-          stderr: "Not among it: ignored and hidden files, repositories within, commits.\n"
+          stderr: "Not covered: ignored and hidden files, repositories within, commits.\n"
         })
         assert.deepStrictEqual(fs.readdirSync(place.cwd), ["mine", "old"])
         assert.deepStrictEqual(
