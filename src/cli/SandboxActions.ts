@@ -284,12 +284,12 @@ const marked = (entry: string) =>
       Effect.tryPromise(() => lookup(meaning.right.host)),
       () => []
     )
-    if (addresses.length === 0) return { entry, remark: ", whose name leads nowhere now" }
+    if (addresses.length === 0) return { entry, remark: "; the name leads nowhere now" }
     const special = addresses.find((address) => !isReachable(address, false))
     if (special === undefined) return { entry, remark: "" }
     return addresses.every((address) => isReachable(address, true))
-      ? { entry: `private:${entry}`, remark: `, which lies at the private or reserved address ${special}` }
-      : { entry, remark: `, whose name leads to ${special}: that is never reached by a name` }
+      ? { entry: `private:${entry}`, remark: `; the host lies at the private or reserved address ${special}` }
+      : { entry, remark: `; the name leads to ${special}, which is never reached by a name` }
   })
 
 /** Tests whether an entry is allowed only by name: commands can write a repository's remotes, and no registry is a wildcard. */

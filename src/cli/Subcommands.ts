@@ -544,7 +544,7 @@ export const all: ReadonlyArray<Subcommand> = [
   define(
     "daemon stop",
     "End a session of exec --session, with what runs in it; without a name all of them, and the daemon.",
-    { name: optional(operand("name")).pipe(withDescription("The session's name.")) },
+    { name: optional(operand("name")).pipe(withPlaceholder("[<name>]"), withDescription("The session's name.")) },
     (given) => later(loadDaemon, (actions) => actions.stop(given))
   ),
   define("skill list", "List the skills: your own, and those of the current directory.", { json: json() }, (given) =>

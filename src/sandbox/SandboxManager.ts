@@ -331,7 +331,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
       Effect.gen(function* () {
         const resource = HostEntry.grantFor(host, port)
         const rule = { pattern: HostEntry.unnamed, path: resource, kind: "path", source: "default" } as const
-        const reason = "no entry allows it; the command waits for the answer"
+        const reason = "no entry names it; the command waits for the answer"
         const answer = yield* permission.ask({ resource, access: "network", rule, command, reason })
         if (answer === "deny") return false
         if (answer === "allow_permanent") yield* Effect.ignore(config.addHost("allowedHosts", resource))

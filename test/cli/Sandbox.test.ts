@@ -314,13 +314,13 @@ describe("synapse sandbox", () => {
       assert.strictEqual(code, 1)
       assert.deepStrictEqual(stdout.split("\n"), [
         "allowed, to reach: open.test (from the environment)",
-        "allowed, to reach: private:mirror.test:8443 (from the environment, which lies at the private or reserved address 10.1.2.3)",
-        "allowed, to reach: meta.test (from the environment, whose name leads to 169.254.169.254: that is never reached by a name)",
-        "allowed, to reach: gone.test (from the environment, whose name leads nowhere now)",
+        "allowed, to reach: private:mirror.test:8443 (from the environment; the host lies at the private or reserved address 10.1.2.3)",
+        "allowed, to reach: meta.test (from the environment; the name leads to 169.254.169.254, which is never reached by a name)",
+        "allowed, to reach: gone.test (from the environment; the name leads nowhere now)",
         ""
       ])
       assert.match(stderr, /no.test is denied, which wins/)
-      assert.match(stderr, /"\[::2\]" can't be on the list of hosts: IPv6/)
+      assert.match(stderr, /"\[::2\]" can't be on the list of hosts: it is an IPv6/)
       const { network } = JSON.parse(Fs.readFileSync(`${home}/sandbox.json`, "utf8")).policy
       assert.deepStrictEqual(network.allowedHosts, ["open.test", "private:mirror.test:8443", "meta.test", "gone.test"])
       vi.stubEnv("GOPROXY", "https://*.wild.test/")
@@ -376,7 +376,7 @@ describe("synapse sandbox", () => {
       ])
       assert.deepStrictEqual(yield* run("explain", "example.com:22"), [
         1,
-        "denied to reach example.com:22: example.com allows port 443 and 80, and not 22\n"
+        "denied to reach example.com:22: example.com allows ports 443 and 80, and not 22\n"
       ])
       assert.deepStrictEqual(yield* run("explain", "a.example.com"), [
         1,

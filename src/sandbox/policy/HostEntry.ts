@@ -126,11 +126,11 @@ const meaningOf = (host: string, ports: ReadonlyArray<number>, isPrivate: boolea
     const base = toNumber(address) - (toNumber(address) % 2 ** (32 - bits))
     return made("addresses", [24, 16, 8, 0].map((shift) => Math.floor(base / 2 ** shift) % 256).join("."), bits)
   }
-  if (host.includes(":") || host.startsWith("[")) return "IPv6 addresses can't be on the list: write the name"
+  if (host.includes(":") || host.startsWith("[")) return "it is an IPv6 address: write the name"
   const name = canonical(host.replace(/^\*\./, ""))
   if (name === undefined) return "it is no name of a host, and no address in its usual form"
   if (name !== "localhost") return made(host.startsWith("*.") ? "below" : "name", name)
-  return ports.length === 0 ? "a server of the machine takes its port: localhost:5432" : made("machine", name)
+  return ports.length === 0 ? "give the port of the machine's server, as localhost:5432" : made("machine", name)
 }
 
 /** Reads an entry; on the left, why it can't be on the list. */
@@ -160,7 +160,11 @@ export const isLikely = (text: string): boolean => {
   const [, marked, host = "", port] = /^(private:)?([^/~.$][^/~$]*?|[\d.]+\/\d+)(?::(\d+))?$/.exec(text) ?? []
   return (
     host !== "" &&
-    (marked !== undefined || port !== undefined || domain.test(host) || /^\d+(?:\.\d+){3}(?:\/\d+)?$/.test(host))
+    (marked !== undefined ||
+      port !== undefined ||
+      host === "localhost" ||
+      domain.test(host) ||
+      /^\d+(?:\.\d+){3}(?:\/\d+)?$/.test(host))
   )
 }
 
@@ -202,8 +206,8 @@ export const decide = ({ allowed, denied }: Hosts, host: string, port?: number):
   const [other] = named
   const reason =
     other === undefined || port === undefined
-      ? "no entry allows it"
-      : `${other.pattern} allows port ${portsOf(other).join(" and ")}, and not ${port}`
+      ? "no entry names it"
+      : `${other.pattern} allows ${portsOf(other).length === 1 ? "port" : "ports"} ${portsOf(other).join(" and ")}, and not ${port}`
   return { allowed: false, rule: undefined, reason }
 }
 

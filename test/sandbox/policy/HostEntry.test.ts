@@ -46,7 +46,7 @@ describe("an entry for hosts", () => {
       "*.com": /anybody/,
       "*.co.uk": /anybody/,
       "*.github.io": /anybody/,
-      localhost: /takes its port/,
+      localhost: /give the port/,
       "127.0.0.1:5432": /write localhost/,
       "169.254.169.254": /credentials/,
       "169.0.0.0/8": /credentials/,
