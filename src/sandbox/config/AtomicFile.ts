@@ -4,6 +4,7 @@
  */
 
 import * as Crypto from "node:crypto"
+import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import * as PlatformErrors from "@effect/platform/Error"
@@ -60,8 +61,8 @@ const Owner = Schema.parseJson(
     space: Schema.String,
     /** The time at which the lock was taken, in milliseconds since 1970. */
     since: Schema.Number,
-    /** A random id, different for each lock. */
-    nonce: Schema.String
+    /** A random id, different for each lock; a part of a name. */
+    nonce: Schema.String.pipe(Schema.pattern(/^[\w-]+$/))
   })
 )
 type Owner = typeof Owner.Type
@@ -225,11 +226,24 @@ const replace = (
       yield* file.writeAll(new TextEncoder().encode(text))
       if (old !== undefined) {
         const made = yield* file.stat
-        const isOwned = Equal.equals(made.uid, old.uid) && Equal.equals(made.gid, old.gid)
-        if (!isOwned && old.uid._tag === "Some" && old.gid._tag === "Some") {
-          yield* files.chown(temporary, old.uid.value, old.gid.value)
-        }
-        yield* files.chmod(temporary, old.mode & 0o7777)
+        const { gid, mode, uid } = old
+        const isOwned = Equal.equals(made.uid, uid) && Equal.equals(made.gid, gid)
+        // By the descriptor: a command may have put a link in its place.
+        yield* Effect.try({
+          try: () => {
+            if (!isOwned && uid._tag === "Some" && gid._tag === "Some") Fs.fchownSync(file.fd, uid.value, gid.value)
+            Fs.fchmodSync(file.fd, mode & 0o7777)
+          },
+          catch: (cause) =>
+            new PlatformErrors.SystemError({
+              reason: "PermissionDenied",
+              module: "FileSystem",
+              method: "chmod",
+              pathOrDescriptor: temporary,
+              description: (cause as Error).message,
+              cause
+            })
+        })
       }
       yield* file.sync
     })

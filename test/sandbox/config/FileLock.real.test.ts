@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -89,6 +90,43 @@ describe("a lock", () => {
       yield* held(`${home}/lock`, Effect.void)
       assert.deepStrictEqual(Directory.list(home), [])
     })
+  )
+
+  it.scoped("is none where its id would name another directory", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      Fs.mkdirSync(`${home}/lock.x`)
+      put(`${home}/lock`, { pid: deadPid(), nonce: "x/../out" })
+      assert.match(
+        (yield* Effect.flip(held(`${home}/lock`, Effect.void))).message,
+        /lock is in the way, which is no lock/
+      )
+    })
+  )
+
+  it.scoped("gives the mode of the old file to the one that it has made, whatever takes its place", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const [path, other] = [`${home}/file`, `${home}/other`]
+      Fs.writeFileSync(path, "old")
+      Fs.writeFileSync(other, "other", { mode: 0o600 })
+      Fs.chmodSync(path, 0o666)
+      const files = yield* FileSystem.FileSystem
+      const moving = FileSystem.FileSystem.of({
+        ...files,
+        open: (at, options) =>
+          Effect.tap(files.open(at, options), () =>
+            Effect.sync(() => {
+              if (options?.flag !== "wx") return
+              Fs.rmSync(at)
+              Fs.symlinkSync(other, at)
+            })
+          )
+      })
+      const change = AtomicFile.update(path, Effect.succeedSome("new"))
+      yield* Effect.provideService(change, FileSystem.FileSystem, moving)
+      assert.strictEqual(Fs.statSync(other).mode & 0o777, 0o600)
+    }).pipe(Effect.provide(NodeFileSystem.layer))
   )
 
   it.scoped("is waited for no longer than ten seconds", () =>
