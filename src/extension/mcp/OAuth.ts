@@ -151,8 +151,7 @@ const waiting = (
   })
 
 /** Makes the `fetch` of a login, whose answers are short. */
-const fetchShort = (url: string): typeof fetch => {
-  const fetch = RemoteFetch.make(url)
+const fetchShort = (fetch: Client.FetchLike): Client.FetchLike => {
   return async (address, init) => {
     const response = await fetch(address, init)
     let left = largest
@@ -201,8 +200,7 @@ export const login = (
       Effect.sync(
         () =>
           new library.StreamableHTTPClientTransport(new URL(url), {
-            requestInit: { headers: { ...headers } },
-            fetch: fetchShort(url),
+            fetch: fetchShort(RemoteFetch.make(url, headers)),
             authProvider: provider(home, url, { redirectUrl: callback.url, state, redirect })
           })
       ),

@@ -1,4 +1,5 @@
 import * as Fs from "node:fs"
+import type * as Http from "node:http"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -90,23 +91,21 @@ describe("OAuth", () => {
       })
     ))
 
-  it("asks no other host without TLS, follows no redirect to one, and reads no answer without end", () =>
+  it("asks no other host without TLS, gives it no header of the entry, and reads no answer without end", () =>
     Servers.using((world) =>
       Effect.gen(function* () {
-        const server = yield* HttpServers.listen((request, response) => {
-          if (request.url === "/mcp/") return response.end("here")
-          const location = request.url === "/mcp" ? "/mcp/" : "http://localhost:1/out"
-          return response.writeHead(307, { location }).end()
-        })
+        const echo: Http.RequestListener = (request, response) => response.end(request.headers["x-key"] ?? "none")
+        const server = yield* HttpServers.listen(echo)
+        const other = yield* HttpServers.listen(echo)
         const asked = (from: string, to: string) =>
           Effect.promise(() =>
-            RemoteFetch.make(from)(to, { method: "POST", body: "{}" }).then(
+            RemoteFetch.make(from, { "X-Key": "key" })(to, { headers: { accept: "*/*" } }).then(
               (response) => response.text(),
               (error: Error) => error.message
             )
           )
-        assert.strictEqual(yield* asked(server, server), "here")
-        assert.strictEqual(yield* asked(server, `${server}/out`), "it redirects to http://localhost:1/out")
+        assert.strictEqual(yield* asked(server, server), "key")
+        assert.strictEqual(yield* asked(server, other), "none")
         for (const [from, to] of [
           ["https://far.example/mcp", server],
           ["https://far.example/mcp", "http://other.example/"],

@@ -253,9 +253,8 @@ const make = (
   let challenge: string | undefined
   const streams = new Map<unknown, AbortController>()
   const untaken = new Untaken(mostUntaken)
-  const fetch = RemoteFetch.make(url)
+  const fetch = RemoteFetch.make(url, headers)
   const transport = new client.StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: { ...headers } },
     ...(authProvider === undefined ? {} : { authProvider }),
     fetch: async (address, init) => {
       const response = await fetch(address, init)
