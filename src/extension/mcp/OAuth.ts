@@ -194,6 +194,7 @@ export const login = (
     }
     const attempt = <A>(run: (signal: AbortSignal) => Promise<A>) => Effect.tryPromise({ try: run, catch: fail })
     const redirect = (to: URL) => {
+      RemoteFetch.check(new URL(url), to)
       address = to
     }
     const transport = yield* Effect.acquireRelease(

@@ -6,9 +6,14 @@ const isLoopback = ({ hostname }: URL): boolean => /^(?:(?:.*\.)?localhost|127(?
 /** Tests whether nobody on the way can read what is sent to an address. */
 export const isPrivate = (address: URL): boolean => address.protocol === "https:" || isLoopback(address)
 
-/** A server could name what this machine alone reaches. */
-const isAllowed = (server: URL, address: URL): boolean =>
-  address.hostname === server.hostname || (isPrivate(address) && (!isLoopback(address) || isLoopback(server)))
+/** Throws unless a server may name an address: by TLS, and none that this machine alone reaches. */
+export const check = (server: URL, address: URL): void => {
+  const { host, hostname, protocol, username } = address
+  const isHttp = /^https?:$/.test(protocol) && username === ""
+  const isPlain = server.protocol === "http:" && hostname === server.hostname
+  const isAllowed = isLoopback(address) ? isLoopback(server) : protocol === "https:" || isPlain
+  if (!isHttp || !isAllowed) throw new Error(`the server names ${protocol}//${host}, which it may not`)
+}
 
 /**
  * Makes the `fetch` of a server, which asks other hosts only by TLS.
@@ -19,7 +24,7 @@ export const make = (server: string, headers: Readonly<Record<string, string>>):
   const own = new URL(server)
   return async (to, init) => {
     const address = new URL(to)
-    if (!isAllowed(own, address)) throw new Error(`the server names ${address.origin}, which it may not`)
+    check(own, address)
     const sent = new Headers(init?.headers)
     for (const [name, value] of address.host === own.host ? Object.entries(headers) : []) {
       if (!sent.has(name)) sent.set(name, value)
