@@ -68,7 +68,7 @@ function findHidden(
       if (masked !== undefined && !HostPath.isMissing(masked.resource)) found.push(masked)
       continue
     }
-    const reason = `the sandbox has a /tmp of its own, and only the machine's has ${path}`
+    const reason = "the sandbox has a /tmp of its own, and only the machine's has this"
     found.push(Denial.make({ rule: PrivateTemporary.hiding, reason }, path, "read", "verified-text"))
   }
   return found

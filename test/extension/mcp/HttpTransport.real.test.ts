@@ -47,7 +47,7 @@ describe("HttpTransport", () => {
       response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="https://a.b/c"' }).end()
     assert.strictEqual(
       await refusal(handler),
-      "The MCP server far wants a login: the user runs synapse mcp login far in a terminal."
+      "The MCP server far wants a login. The user runs, in a terminal: synapse mcp login far"
     )
     assert.strictEqual(
       await refusal(handler, { Authorization: "Bearer old" }),

@@ -35,7 +35,7 @@ describe("OAuth", () => {
         const before = yield* Effect.flip(client.call("far", "do", {}))
         assert.strictEqual(
           before.message,
-          "The MCP server far wants a login: the user runs synapse mcp login far in a terminal."
+          "The MCP server far wants a login. The user runs, in a terminal: synapse mcp login far"
         )
         assert.isTrue(yield* OAuth.login(world.home, entry, follow))
         assert.strictEqual(Servers.textOf(yield* client.call("far", "do", {})), "done")
@@ -63,7 +63,7 @@ describe("OAuth", () => {
         const late = yield* Effect.flip(fresh.call("far", "do", {}))
         assert.match(
           late.message,
-          /^The MCP server far (wants a login|has ended the login): the user runs synapse mcp login far/
+          /^The MCP server far (wants a login|has ended the login)\. The user runs, in a terminal: synapse mcp login far/
         )
         assert.isTrue(yield* OAuth.login(world.home, entry, follow))
         const again = yield* Servers.client(world)

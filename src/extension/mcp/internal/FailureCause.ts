@@ -77,7 +77,7 @@ export const notReached = (
     const isAuthorized = Object.keys(entry.headers).some((header) => header.toLowerCase() === "authorization")
     if (isLate || (status === 401 && challenge !== undefined && !isAuthorized)) {
       const what = isLate ? "has ended the login" : "wants a login"
-      return failed(`The MCP server ${name} ${what}: the user runs synapse mcp login ${name} in a terminal.`, cause)
+      return failed(`The MCP server ${name} ${what}. The user runs, in a terminal: synapse mcp login ${name}`, cause)
     }
     return failed(
       `The MCP server ${name} refuses the connection (${answer}): a header is missing or wrong in the "headers" of its entry in ${file}.`,
