@@ -223,11 +223,14 @@ const draw = (written: string, { columns, rows }: Terminal) =>
     const lineOf = (row: number) => terminal.buffer.active.getLine(terminal.buffer.active.baseY + row)
     terminal.parser.registerCsiHandler({ final: "b" }, ([count]) => {
       const { cursorX, cursorY } = terminal.buffer.active
-      const repeated =
-        lineOf(cursorY)
-          ?.getCell(cursorX - 1)
-          ?.getChars() ?? ""
-      return Number(count) > mostCells || repeated.length > longestRepeated
+      // A wide character is in the first of its two cells.
+      const lengths = [1, 2].map(
+        (back) =>
+          lineOf(cursorY)
+            ?.getCell(cursorX - back)
+            ?.getChars().length ?? 0
+      )
+      return Number(count) > mostCells || Math.max(...lengths) > longestRepeated
     })
     // Only what is drawn at once can be ended.
     const { _core: core } = terminal as unknown as { readonly _core: { writeSync(text: string): void } }
