@@ -290,6 +290,8 @@ const lastLines = 10
 export const stop = make(stopGrammar, (jobs, { ids, signal }) => {
   if (ids.length === 0) return CommandGrammar.misuse(stopGrammar, "<N> is missing.")
   return Effect.gen(function* () {
+    // One wrong number stops none.
+    yield* Effect.forEach(ids, jobs.status, { discard: true })
     const states = yield* Effect.forEach(ids, (id) => jobs.stop(id, signal), { concurrency: "unbounded" })
     const lines: Array<string> = []
     for (const job of states) {

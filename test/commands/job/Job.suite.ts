@@ -125,6 +125,8 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         assert.match(none.output, /^job:wait: there is no job 7\. The jobs are 1, 2\./)
         const late = yield* handle("sleep 3102 & job:wait 3")
         assert.match(late.output, /The jobs are 1, 2\. What a line leaves running is a job once the line has ended\./)
+        assert.match((yield* handle("job:stop 3 7")).output, /^job:stop: there is no job 7\./)
+        assert.match((yield* handle("job:list")).output, /^job 3 ".*": running/m)
         yield* handle("job:stop 3")
         assert.strictEqual(none.extras.failureCategory, "invalid_usage")
         assert.match((yield* handle("job:wait 1 --for '('")).output, /--for is no regular expression: \(\./)
