@@ -277,7 +277,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     // Without a whole turn, the prompt is all that there is to go on with.
     const hint = Effect.suspend(() =>
       recorder.isKept() && recorder.total().turns > 0
-        ? print("stderr", `synapse: go on with: synapse agent --resume ${id}`)
+        ? print("stderr", `synapse: go on with: synapse agent ${given.plan ? "--plan " : ""}--resume ${id}`)
         : Effect.void
     )
     const app = yield* App
@@ -368,7 +368,9 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     if (told.reason !== undefined) yield* print("stderr", `synapse: ${ForeignText.line(told.reason, 2000)}`)
     const { turns, usage } = recorder.total()
     if (code !== 0) yield* hint
-    else if (isTerminal("stderr") && !given.quiet)
+    else if (given.plan && renderer !== undefined)
+      yield* print("stderr", `synapse: carry out the plan: synapse agent --resume ${id}`)
+    if (code === 0 && isTerminal("stderr") && !given.quiet)
       yield* print("stderr", `Session ${id}: ${AgentText.usage(turns, usage)}`)
     return code
   }).pipe(Effect.scoped)

@@ -120,18 +120,22 @@ describe("the session of synapse agent", () => {
         ModelServer.text("done")
       ],
       async (place) => {
+        let said = ""
         const run = async (...args: ReadonlyArray<string>) => {
-          const { exitCode, stdout } = await place.start(args).ended
+          const { exitCode, stderr, stdout } = await place.start(args).ended
+          said = stderr
           return [exitCode, stdout]
         }
         const last = (at: number) => JSON.stringify(place.server.requests[at]?.body.messages.at(-1))
         assert.deepStrictEqual(await run("--plan", "go"), [1, ""])
+        assert.match(said, /^synapse: go on with: synapse agent --plan --resume \w+$/m)
         assert.include(last(1), "touch: cannot touch 'planned': Read-only file system")
         assert.include(last(1), "a sub-agent starts no further ones")
         assert.include(JSON.stringify(place.server.requests[0]?.body.system), "Your answer is a plan of the task")
         // Nobody has read a plan yet.
         assert.deepStrictEqual(await run("--continue"), [1, ""])
         assert.deepStrictEqual(await run("--plan", "--continue"), [0, "the plan\n"])
+        assert.match(said, /^synapse: carry out the plan: synapse agent --resume \w+$/m)
         assert.include(last(3), String(place.env["HOME"]))
         assert.deepStrictEqual(fs.readdirSync(place.cwd), [])
         assert.deepStrictEqual(await run("--continue"), [0, "done\n"])
