@@ -1,6 +1,6 @@
 import * as Fs from "node:fs"
 import * as Os from "node:os"
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { vi } from "vitest"
@@ -32,6 +32,15 @@ const usage = (name: string | undefined): string => {
 }
 
 const filesystem = (home: string) => JSON.parse(Fs.readFileSync(`${home}/sandbox.json`, "utf8")).policy.filesystem
+
+// The machine's own, whatever the run has: paths below it are not the sandbox's.
+const { TMPDIR } = process.env
+beforeAll(() => {
+  delete process.env["TMPDIR"]
+})
+afterAll(() => {
+  if (TMPDIR !== undefined) process.env["TMPDIR"] = TMPDIR
+})
 
 describe("synapse sandbox", () => {
   it.scoped("policy shows the rules, and where each comes from", () =>

@@ -76,7 +76,7 @@ describe("BashTool", () => {
         - Commands run one at a time, in the order of the calls.
         - No command can ask anything: there is no terminal, and stdin is empty. Give all input with the command: options such as -y, a pipe, a here-document.
         - There is no sandbox: commands have all rights of the user who runs them.
-        - A command is ended after 120000 ms, or its own timeout. What it leaves running, behind & or as a daemon, is a job, which its result names: job:output N prints what is new, job:wait N [--for REGEX | --port P] waits for it, job:stop N ends it, job:list shows all.
+        - A command is ended after 120000 ms, or its own timeout. What it leaves running, behind & or as a daemon, is a job, which its result names: job:output N prints what is new, job:wait N [--for REGEX | --port P] waits for it, job:stop N ends it, job:list shows all. job:start [--pty] <command> starts one that job:send N writes to and job:screen N shows.
         - Long output is cut in the middle; a line says how much is missing and which file holds all of it.
         - A failed command is answered with its output, its exit code, and what that means where it is known.
 

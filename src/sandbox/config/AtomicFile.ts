@@ -105,6 +105,9 @@ const ownerOf = (files: FileSystem.FileSystem, path: string) =>
     )
   )
 
+/** The most owners of a lock that are waited for, each as long as one may hold it. */
+const mostOwners = 6
+
 const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting: Waiting) {
   const space = yield* spaceOf(files)
   const began = yield* beginOf(files, process.pid)
@@ -155,6 +158,9 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
         // A lock that changes hands is not stuck: the time counts from its last owner on.
         let seen = ""
         let end = 0
+        const most = waiting.patience ?? patience
+        // Whoever may write here could take it again and again.
+        const last = (yield* Clock.currentTimeMillis) + mostOwners * most
         for (;;) {
           const content = yield* attempt(path)
           if (content !== undefined) return yield* Effect.ensuring(restore(use), release(path, content))
@@ -165,7 +171,7 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
           )
           if (seen !== owner.nonce) {
             seen = owner.nonce
-            end = (yield* Clock.currentTimeMillis) + (waiting.patience ?? patience)
+            end = Math.min(last, (yield* Clock.currentTimeMillis) + most)
           }
           if (yield* isStale(owner)) yield* remove(path, found.value, owner.nonce)
           else if ((yield* Clock.currentTimeMillis) > end) {
