@@ -36,6 +36,7 @@ import {
 } from "./internal/Message.js"
 import * as SystemCalls from "./internal/SystemCalls.js"
 
+const refused = /Permission denied|EACCES/
 const missing =
   /no such file|not found|does(?: not|n't) exist|(?:cannot|could(?:n't| not)) (?:open|find|access|stat)|ENOENT/i
 
@@ -55,15 +56,18 @@ function findHidden(
   policy: Pick<SandboxPolicy, "temporary" | "whitelist">,
   verify: () => FileDenial.Verify
 ): ReadonlyArray<Denial.Denial> {
-  if (!missing.test(said)) return []
+  const isMissing = missing.test(said)
+  // A place to mount on has no rights.
+  if (!isMissing && !refused.test(said)) return []
   const temporary = PrivateTemporary.make(policy)
   const named = new Set([
     ...CommandWords.all(command).filter((path) => said.includes(path)),
-    ...said.split("\n").flatMap((line) => (missing.test(line) ? (line.match(paths) ?? []) : []))
+    ...said.split("\n").flatMap((line) => (missing.test(line) || refused.test(line) ? (line.match(paths) ?? []) : []))
   ])
   const found: Array<Denial.Denial> = []
   for (const path of [...named].slice(0, mostHidden)) {
     if (!path.startsWith("/") || !temporary.isHidden(path)) {
+      if (!isMissing) continue
       const masked = verify().denial([{ path, sure: true }], "access", false)
       if (masked !== undefined && !HostPath.isMissing(masked.resource)) found.push(masked)
       continue

@@ -1,4 +1,6 @@
 /** Translates between a sandbox's own `/tmp` and the directory outside that holds its files. */
+import * as Fs from "node:fs"
+import * as Attempt from "../../domain/Attempt.js"
 import * as HostPath from "./HostPath.js"
 import * as PathEntry from "./PathEntry.js"
 import * as RealPath from "./RealPath.js"
@@ -23,6 +25,13 @@ export interface PrivateTemporary {
 }
 
 const realOf = ({ path, real = path }: Rule): string => real
+
+/** Tests whether a file only is a place to mount another one on, which an earlier session was given. */
+const isPlace = (path: string): boolean =>
+  Attempt.orElse(() => {
+    const stats = Fs.lstatSync(path)
+    return stats.isFile() && stats.size === 0 && (stats.mode & 0o777) === 0
+  }, false)
 
 const identity = (path: string): string => path
 
@@ -58,7 +67,7 @@ export const make = ({ temporary, whitelist }: Known): PrivateTemporary => {
     },
     isHidden: (path) => {
       const outside = toOutside(path)
-      return outside !== path && HostPath.isMissing(outside) && !HostPath.isMissing(path)
+      return outside !== path && (HostPath.isMissing(outside) || isPlace(outside)) && !HostPath.isMissing(path)
     }
   }
 }

@@ -1,7 +1,10 @@
+import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
 import * as PrivateTemporary from "../../../src/sandbox/policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
+import * as Directory from "../../support/sandbox/Directory.js"
 import { rule } from "../../support/sandbox/Sandboxed.js"
 
 const own = "/home/ada/.synapse/tmp/1"
@@ -43,6 +46,22 @@ describe("a private /tmp", () => {
       assert.deepStrictEqual(PrivateTemporary.make(policy(temporary, ...whitelist)).places, [])
     })
   }
+
+  it.scopedLive("hides what is outside, also where a place to mount it on is left from before", () =>
+    Effect.gen(function* () {
+      const [outside, inside] = [yield* Directory.make, yield* Directory.make]
+      const { isHidden } = PrivateTemporary.make({ ...policy(outside), temporary: rule(inside, "tmp") })
+      for (const name of ["machine", "place", "both", "inner"]) {
+        if (name !== "inner") Fs.writeFileSync(`${outside}/${name}`, "")
+        if (name === "place") Fs.writeFileSync(`${inside}/${name}`, "", { mode: 0 })
+        if (name === "both" || name === "inner") Fs.writeFileSync(`${inside}/${name}`, "")
+      }
+      assert.deepStrictEqual(
+        ["machine", "place", "both", "inner", "none"].map((name) => isHidden(`${outside}/${name}`)),
+        [true, true, false, false, false]
+      )
+    })
+  )
 
   it("may be written by its own path too, and the others beside it may not", () => {
     const { decide } = PolicyDecision.make(policy("/tmp"))
