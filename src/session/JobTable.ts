@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as ForeignText from "../domain/ForeignText.js"
 import type { JobStatus } from "../domain/JobStatus.js"
 import type { StreamName } from "../domain/KeptOutput.js"
+import * as Newlines from "../files/Newlines.js"
 import { JobInput, type Start } from "./JobInput.js"
 import * as ProcessTable from "./ProcessTable.js"
 
@@ -78,14 +79,17 @@ export class JobLog {
     for (const stream of of) this.read[stream] = this.total
   }
 
+  /** True where the last line is not ended. */
+  get isInLine(): boolean {
+    return (this.parts.at(-1)?.bytes.at(-1) ?? newline) !== newline
+  }
+
   /** The number of lines that were not read, and the last line. */
   get rest(): { readonly unread: number; readonly last: string } {
     let unread = 0
     for (const { bytes, start, stream } of this.parts) {
-      for (let at = Math.max(0, this.read[stream] - start); at < bytes.length; unread++) {
-        const end = bytes.indexOf(newline, at)
-        at = end < 0 ? bytes.length : end + 1
-      }
+      const rest = bytes.subarray(Math.max(0, this.read[stream] - start))
+      unread += Newlines.count(rest) + (rest.length > 0 && rest.at(-1) !== newline ? 1 : 0)
     }
     const end = ForeignText.withoutSequences((this.parts.at(-1)?.bytes.toString("utf8") ?? "").slice(-4000))
     const lines = end.trimEnd().slice(-2000).split("\n")

@@ -96,7 +96,7 @@ export interface WaitOptions {
  */
 export interface Waited {
   readonly job: JobStatus
-  readonly why: "ended" | "found" | "port" | "idle"
+  readonly why: "ended" | "found" | "port" | "idle" | "input"
   readonly found?: string
 }
 
@@ -124,6 +124,9 @@ const giveUp = 2 * farewell
 
 /** Milliseconds without output after which an unfinished line on a terminal counts as a question. */
 const silence = 200
+
+/** Milliseconds without output after which a job that waits for input is not waited for. */
+const longSilence = 5000
 
 /** Milliseconds in which a shell tells the exit code of a job that has ended. */
 const patience = 200
@@ -196,8 +199,9 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
       return Effect.as(Effect.timeoutOption(told, patience), true)
     })
 
-  const portsOf = (job: Job): ReadonlyArray<number> =>
-    Listeners.portsOf(Listeners.heldBy(job.find().map(({ pid }) => pid)))
+  const pidsOf = (job: Job): ReadonlyArray<number> => job.find().map(({ pid }) => pid)
+
+  const portsOf = (job: Job): ReadonlyArray<number> => Listeners.portsOf(Listeners.heldBy(pidsOf(job)))
 
   const textOf = ({ input, log }: Job, from: ReadonlyArray<StreamName>, all: boolean): string => {
     const text = log.text(from, all)
@@ -220,9 +224,23 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     return idle !== undefined && performance.now() - job.log.heardAt >= idle ? { why: "idle" } : undefined
   }
 
+  const isWaiting = ({ input, log }: Job, pids: ReadonlyArray<number>): boolean => {
+    const isAsking = performance.now() - log.heardAt > silence && log.isInLine
+    return pids.some((pid) => {
+      if (input?.isOf(pid) === true) return ProcessTable.waitOf(pid) === "read"
+      if (ProcessTable.inputOf(pid)?.startsWith("/dev/pts/") !== true) return false
+      const waits = ProcessTable.waitOf(pid)
+      return waits === "read" || (waits === "select" && isAsking && ProcessTable.isInForeground(pid))
+    })
+  }
+
   const waitFor = (jobs: ReadonlyArray<Job>, options: WaitOptions): Effect.Effect<Waited> =>
     Effect.gen(function* () {
       const searched = new Map<Job, number>()
+      const { find: search, idle, port } = options
+      const isForEnd = search === undefined && idle === undefined && port === undefined
+      const looked = new Map<Job, number>()
+      const begun = performance.now()
       for (;;) {
         let left = jobs.length
         for (const job of jobs) {
@@ -234,24 +252,20 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
           if (took > waitEvery && met === undefined) yield* Effect.sleep(4 * took)
           const isOver = yield* settle(job)
           if (met !== undefined && (met.why === "found" || !isOver)) return { job: job.status, ...met }
+          const silentFor = performance.now() - Math.max(looked.get(job) ?? begun, job.log.heardAt)
+          if (!isOver && isForEnd && job.input?.isOpen === true && silentFor > longSilence) {
+            looked.set(job, performance.now())
+            // What only `job:send` can give it, would be waited for in vain.
+            if (isWaiting(job, pidsOf(job))) return { job: job.status, why: "input" }
+          }
           if (!isOver) continue
           table.seen(job)
           left--
           if (left === 0 || options.any === true) return { job: job.status, why: "ended" }
         }
-        yield* options.port === undefined ? pause : Effect.sleep(portEvery)
+        yield* port === undefined ? pause : Effect.sleep(portEvery)
       }
     })
-
-  const isWaiting = ({ input, log }: Job, pids: ReadonlyArray<number>): boolean => {
-    const isAsking = performance.now() - log.heardAt > silence && !/(^|\n)$/.test(log.text(streams, true).slice(-1))
-    return pids.some((pid) => {
-      if (input?.isOf(pid) === true) return ProcessTable.waitOf(pid) === "read"
-      if (ProcessTable.inputOf(pid)?.startsWith("/dev/pts/") !== true) return false
-      const waits = ProcessTable.waitOf(pid)
-      return waits === "read" || (waits === "select" && isAsking && ProcessTable.isInForeground(pid))
-    })
-  }
 
   const stop = (job: Job, signal: NodeJS.Signals): Effect.Effect<JobStatus> =>
     Effect.gen(function* () {
@@ -280,7 +294,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     look: (id) =>
       Effect.map(find(id), (job) => {
         const { status } = job
-        const pids = job.isRunning ? job.find().map(({ pid }) => pid) : []
+        const pids = job.isRunning ? pidsOf(job) : []
         const terminal = job.input?.start.terminal
         return {
           ...status,

@@ -167,7 +167,7 @@ OPTIONS
 
 EXIT CODE
   That of the job, or of the first of several that failed; 1 where it is not known. 0 where a condition came true. 124 where
-  the time was over.
+  the time was over, or the job has been waiting for job:send for five seconds.
 
 EXAMPLES
   npm run dev &
@@ -201,6 +201,8 @@ const searchFor = (pattern: string): ((text: string) => string | undefined) | un
   }
 }
 
+const lastOf = ({ last }: Pick<JobStatus.JobStatus, "last">): string => (last === "" ? "" : `: ${last}`)
+
 const reasonOf = ({ found, job, why }: Waited, port: number | undefined): string => {
   switch (why) {
     case "found":
@@ -209,6 +211,8 @@ const reasonOf = ({ found, job, why }: Waited, port: number | undefined): string
       return `${named(job)} listens on port ${port}`
     case "idle":
       return `${named(job)} is silent${job.unread > 0 ? `, ${job.unread} unread lines; last: ${job.last}` : ""}`
+    case "input":
+      return `${named(job)} is waiting for input${lastOf(job)}`
     case "ended":
       return JobStatus.sentence(job)
   }
@@ -239,14 +243,17 @@ export const wait = make(waitGrammar, (jobs, { any, for: pattern, idle, ids, por
       return told(
         found.map((job) =>
           job.state === "running" || job.state === "waiting for input"
-            ? `${named(job)} still runs after ${limit} ms${job.state === "running" ? "" : `, and is ${job.state}: ${job.last}`}`
+            ? `${named(job)} still runs after ${limit} ms${job.state === "running" ? "" : `, and is ${job.state}${lastOf(job)}`}`
             : JobStatus.sentence({ ...job, state: job.state })
         ),
         ExitCode.timeout
       )
     }
     const states = yield* Effect.forEach(ids, jobs.status)
-    if (waited.value.why !== "ended") return told([reasonOf(waited.value, Option.getOrUndefined(port))])
+    if (waited.value.why !== "ended") {
+      const code = waited.value.why === "input" ? ExitCode.timeout : ExitCode.success
+      return told([reasonOf(waited.value, Option.getOrUndefined(port))], code)
+    }
     const over = any ? [waited.value.job] : states
     const code = over.map(({ exitCode = ExitCode.failure }) => exitCode).find((one) => one !== 0) ?? 0
     return told(over.map(JobStatus.sentence), code)

@@ -178,6 +178,11 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         )
         const [told] = JSON.parse(waits.extras.stdout ?? "")
         assert.deepStrictEqual([told.state, told.input], ["waiting for input", "pipe"])
+        const asks = yield* handle("job:wait 1")
+        assert.deepStrictEqual(
+          [asks.extras.exitCode, asks.extras.stdout],
+          [124, 'job 1 "echoes" is waiting for input\n']
+        )
         assert.match((yield* handle("job:send 1 one")).output, /without an Enter: --key Enter sends one$/m)
         yield* handle("job:send 1 --key Enter && job:send 1 $'two\\n'")
         yield* handle("job:wait 1 --for 'got two' --timeout 60000")
