@@ -191,9 +191,6 @@ const links = (ground: string) =>
       assert.match(said.stdout, /^read me$/m)
       assert.match(said.stdout, /^notes$/m)
       assert.notInclude(said.stdout, world.secret)
-      // Its name is denied all the same.
-      const byName = yield* refusal(world, `cat ${world.project}/l2/.env/os-release`)
-      assert.strictEqual(byName._tag, "Blocked")
     })
   )
 

@@ -291,7 +291,8 @@ export const daemon = (title: string, isSecond = false): void => {
       using(async (place) => {
         await place.exec("true")
         for (let at = place.home; at !== "/tmp" && at !== "/"; at = Path.dirname(at)) {
-          if (Fs.statSync(at).uid === 0) Fs.chmodSync(at, 0o755)
+          const { mode, uid } = Fs.statSync(at)
+          if (uid === 0) Fs.chmodSync(at, (mode & 0o7777) | 0o755)
         }
         const socket = place.files("daemon")[0] ?? ""
         const directory = Path.join(place.home, ".synapse/run/daemon")

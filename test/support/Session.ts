@@ -144,7 +144,7 @@ const use = <A, E, R>(
     assert.deepStrictEqual(
       Fs.readdirSync(root).filter((name) => name.startsWith("synapse-")),
       [],
-      "directories that the session left"
+      `directories that the session left: ${Fs.readdirSync(root, { recursive: true }).join(", ")}`
     )
     const after = yield* eventually(descriptors, (now) => now.length <= before.length)
     if (warm) assert.isAtMost(after.length, before.length, `descriptors: ${after.join(", ")}`)

@@ -281,7 +281,8 @@ class CallServer implements OpenBridge {
   private slots = alphabet.slice(0, 1)
   /** True where calls can't be answered any more. */
   private broken = false
-  private making = false
+  /** Resolves when more slots are made; undefined while none are. */
+  private making: Promise<void> | undefined
   private closed = false
   private readonly programs: Programs
 
@@ -314,7 +315,7 @@ class CallServer implements OpenBridge {
 
   /** True while a call is being answered. */
   get isBusy(): boolean {
-    return this.running.size > 0
+    return this.running.size > 0 || this.making !== undefined
   }
 
   isCaller(pid: number): boolean {
@@ -326,16 +327,15 @@ class CallServer implements OpenBridge {
     }
   }
 
-  /** Dismisses all callers, and waits until they have removed what they had begun. */
+  /** Dismisses all callers, and waits until they have removed what they had begun, and no pipe is being made. */
   readonly dismiss = Effect.asVoid(
-    Effect.promise(() =>
-      Promise.all(
-        Array.from(this.running.values(), (call) => {
-          call.dismiss()
-          return call.ended
-        })
-      )
-    )
+    Effect.promise(() => {
+      const calls = Array.from(this.running.values(), (call) => {
+        call.dismiss()
+        return call.ended
+      })
+      return Promise.all([this.making, ...calls])
+    })
   )
 
   close(): void {
@@ -399,12 +399,11 @@ class CallServer implements OpenBridge {
   }
 
   private more(): void {
-    if (this.making || this.slots.length >= alphabet.length) return
-    this.making = true
+    if (this.making !== undefined || this.slots.length >= alphabet.length) return
     const from = this.slots.length
-    makeFifos(slotFifos(this.directory.path, from)).then(
+    this.making = makeFifos(slotFifos(this.directory.path, from)).then(
       () => {
-        this.making = false
+        this.making = undefined
         if (this.closed) return
         const added = alphabet.slice(from, from + batch)
         this.slots += added
@@ -412,7 +411,7 @@ class CallServer implements OpenBridge {
       },
       () => {
         // The slots that exist have to suffice.
-        this.making = false
+        this.making = undefined
       }
     )
   }
