@@ -1,4 +1,4 @@
-/** The rule for the names of commands: bash reads them as one plain word, and does not need them itself. */
+/** The names of commands: the rule for ours, which bash reads as one plain word, and what is known of others. */
 
 /** The most bytes of a file's name: every command is a program in the PATH as well. */
 const longest = 255
@@ -17,6 +17,16 @@ export const builtins: ReadonlySet<string> = new Set(
     "umask unalias unset wait"
   ).split(" ")
 )
+
+/** Matches what starts a server in the foreground. */
+const servers =
+  /\b(?:http\.server|(?:http|live|json|dev)-server|vite(?! build)|(?:next|nuxt|astro) dev|flask run|runserver|uvicorn|gunicorn|hypercorn|(?:ng|webpack|mkdocs|jekyll) serve|hugo server|npx serve|rails s(?:erver)?|php -S|nodemon|(?:npm|pnpm|yarn|bun)(?: run)? (?:dev|start|serve|preview)|node \S*server\S*)(?:\s|$)/
+
+/** The end of a text that is looked at for a server. */
+const longestServer = 1000
+
+/** Tests whether a text ends with a known server in the foreground, which is answered once it listens. */
+export const isServer = (text: string): boolean => servers.test(text.slice(-longestServer))
 
 /** Matches most names; the pattern for all letters takes a millisecond to compile. */
 const simple = /^\w[\w.:+@-]*$/

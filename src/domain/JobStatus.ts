@@ -36,7 +36,7 @@ export interface JobStatus {
   readonly unread: number
   /** The last line that it has printed, cut; empty where there is none. */
   readonly last: string
-  /** What `job:send` sends to: an open standard input, or a terminal. Undefined where it has neither. */
+  /** The input that `job:send` writes to: `pipe` for an open standard input. Undefined for a job that `job:send` can't write to. */
   readonly input?: "pipe" | "terminal"
 }
 

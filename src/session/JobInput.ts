@@ -6,7 +6,7 @@ import * as Attempt from "../domain/Attempt.js"
 import type { Terminal } from "../domain/JobStatus.js"
 import * as Fifo from "./Fifo.js"
 
-/** What a job is started with, besides its command. */
+/** The options of `job:start`. */
 export interface Start {
   readonly name: string
   /** The size of its terminal; undefined where it has none. */

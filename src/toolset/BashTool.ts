@@ -11,6 +11,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as CommandName from "../command/CommandName.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as ReservedName from "../command/ReservedName.js"
 import * as Advice from "../domain/Advice.js"
@@ -236,7 +237,7 @@ const run = (
   usual: number
 ) => {
   const { restart, timeout } = params
-  const limit = params.yield ?? (usual > 0 ? usual : CommandText.isServer(params.command) ? Timeout.longest : undefined)
+  const limit = params.yield ?? (usual > 0 ? usual : CommandName.isServer(params.command) ? Timeout.longest : undefined)
   const notices = BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []
   const route = (command: string, notices: ReadonlyArray<string>) => {
     const running = noticed(

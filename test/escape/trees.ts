@@ -191,6 +191,9 @@ const links = (ground: string) =>
       assert.match(said.stdout, /^read me$/m)
       assert.match(said.stdout, /^notes$/m)
       assert.notInclude(said.stdout, world.secret)
+      // A built-in rule names files: what lies in a directory is judged by its own path, whatever leads there.
+      const within = yield* world.attack(`cat '${world.project}/l2/.env/os-release'`)
+      assert.isFalse(within.blocked)
     })
   )
 

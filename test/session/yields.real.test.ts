@@ -53,14 +53,19 @@ describe("yield", () => {
     })
   )
 
-  inSession("answers a server in the foreground once it listens and is silent", ({ jobs, run }) =>
-    Effect.gen(function* () {
-      const server = `require("net").createServer().listen(0, "127.0.0.1", () => console.log("ready"))`
-      const got = yield* run(`node -e '${server}'`, { yield: 90_000, timeout: 100_000 })
-      assert.strictEqual(got.stdout, "ready\n")
-      assert.strictEqual(jobs.takeNews()[0]?.state, "running")
-      yield* jobs.stop(1)
-    })
+  inSession(
+    "answers a known server in the foreground once it listens and is silent, and no other program",
+    ({ jobs, run }) =>
+      Effect.gen(function* () {
+        const server = `require("net").createServer().listen(0, "127.0.0.1", () => console.log("ready"))`
+        yield* run(`echo '${server}' | tee server.cjs >test.cjs`)
+        const other = yield* Effect.flip(run("node test.cjs", { yield: 90_000, timeout: 4000 }))
+        assert.strictEqual(other._tag === "ExecutionFailed" ? other.kind : "", "timeout")
+        const got = yield* run("node server.cjs", { yield: 90_000, timeout: 100_000 })
+        assert.strictEqual(got.stdout, "ready\n")
+        assert.strictEqual(jobs.takeNews()[0]?.state, "running")
+        yield* jobs.stop(1)
+      })
   )
 
   inSession("leaves cancels and timeouts as they are: nothing of the program stays", (subject) =>

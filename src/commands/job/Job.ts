@@ -59,8 +59,8 @@ USAGE
   job:list [--json]
 
 OPTIONS
-  --json     One array: id, name, state (running, waiting for input, exited, ended: its exit code is not known, lost: ended with its shell),
-             exitCode, since, unread, last, processes, ports.
+  --json     One array: id, name, state (running, waiting for input, exited, ended: its exit code is not known, lost: ended
+             with its shell), exitCode, since, unread, last, processes, ports.
 `,
   config: { json: Parameter.flag("json") }
 })

@@ -21,7 +21,7 @@ import * as OwnFile from "./OwnFile.js"
 
 type Remote = McpEntry & { readonly _tag: "Http" }
 
-/** What is kept of the login to an address. */
+/** The stored result of a login: the client that was registered, and its tokens. */
 interface Kept {
   readonly client?: Client.StoredOAuthClientInformation
   readonly tokens?: Client.StoredOAuthTokens
@@ -57,7 +57,7 @@ export const logout = (home: string, { url }: Remote): boolean =>
     return true
   }, false)
 
-/** What a login needs besides what is kept. */
+/** A login that is under way: the page that the browser returns to, its secret, and how the user gets the address. */
 interface Flow {
   readonly redirectUrl: string
   readonly state: string
@@ -112,7 +112,7 @@ export const provider = (home: string, url: string, flow?: Flow): Client.OAuthCl
   }
 }
 
-/** What the browser shows at the end. */
+/** Returns the page that the browser shows at the end of a login. */
 const page = (text: string): string =>
   `<!doctype html><meta charset="utf-8"><title>Synapse</title><p>${text} You can close this window.`
 

@@ -1,4 +1,5 @@
 /** One run of a command in a shell: its pipes, the captured output, the timeout, and the end. */
+import * as CommandName from "../../command/CommandName.js"
 import type { CommandListener } from "../../domain/CommandListener.js"
 import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
 import * as Descriptors from "../Descriptors.js"
@@ -35,7 +36,7 @@ const descriptorsAllow = (): number => Math.max(4, Math.floor((Descriptors.limit
 /** Milliseconds between two signals to a shell that is to wait no longer. */
 const askEvery = 20
 
-/** Milliseconds without output after which a program that listens on a port is a server, and between two looks at it. */
+/** Milliseconds without output after which a server that listens is ready, and between two looks at it. */
 const serverSilence = 1000
 const serverEvery = 500
 
@@ -336,11 +337,11 @@ export class CommandRun {
     if (limit !== undefined && this.before.yields) {
       const elapsed = performance.now() - this.startedAt
       this.yielding = setTimeout(() => this.giveWay(), Math.max(1, limit - elapsed))
-      this.serving = setTimeout(() => this.look(), serverEvery)
+      if (CommandName.isServer(this.queued.text)) this.serving = setTimeout(() => this.look(), serverEvery)
     }
   }
 
-  /** Has the shell go on at once where the program is a server that is ready: the limit would be waited for in vain. */
+  /** Has the shell go on once a server listens and is silent: the limit would be waited for in vain. */
   private look(before = this.heard, since = performance.now()): void {
     const isSilent = before === this.heard
     const ports = () => Listeners.heldBy(Interruption.leftovers(this.target)().map(({ pid }) => pid))

@@ -335,7 +335,7 @@ export class ShellSupervisor {
 
   /**
    * Kills all at once where nothing runs but the idle shell and what is around it; returns whether it did. `members` lists
-   * the session's processes, also those that have left the shell.
+   * all processes of the session, daemons too.
    */
   endAtOnce(members: (spawned: number) => ReadonlyArray<ProcessTable.Process>): boolean {
     const { init, shell, spawned, wrapped } = this

@@ -270,16 +270,6 @@ export const following = (text: string): string | undefined => {
     : undefined
 }
 
-/** Matches what starts a server in the foreground, which is answered once it listens. */
-const servers =
-  /\b(?:http\.server|(?:http|live|json|dev)-server|vite(?! build)|(?:next|nuxt|astro) dev|flask run|runserver|uvicorn|gunicorn|hypercorn|(?:ng|webpack|mkdocs|jekyll) serve|hugo server|npx serve|rails s(?:erver)?|php -S|nodemon|(?:npm|pnpm|yarn|bun)(?: run)? (?:dev|start|serve|preview)|node \S*server\S*)(?:\s|$)/
-
-/** Tests whether a text ends with what may be a server in the foreground. */
-export const isServer = (text: string): boolean => servers.test(text.slice(-longestServer))
-
-/** The end of a text that is looked at for a server. */
-const longestServer = 1000
-
 /** Returns the words of the last command of a text; none where it is piped, redirected, or within another one. */
 const lastCommand = (text: string): ReadonlyArray<string> => {
   if (text.length > longest || !endless.test(text)) return []

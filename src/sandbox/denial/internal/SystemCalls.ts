@@ -42,7 +42,7 @@ const outside = "No setting allows it: ask the user to run what needs it."
 /** Matches sockets that are neither unix nor TCP nor UDP. */
 const rawSocket =
   /AF_(?:ALG|BLUETOOTH|CAN|PACKET|VSOCK)\b|SOCK_RAW|\braw socket|packet socket|permission to .*\bcapture\b|\bsocket\((?:[3-9]|\d\d+),/
-/** Matches these, and those that need rights which commands may lack anyway. */
+/** Matches the same, and netlink and ping sockets, which can be refused for want of rights alone. */
 const otherSockets = new RegExp(`${rawSocket.source}|netlink|icmp|^\\w*ping6?\\b`, "i")
 
 export const unixSocket: Refusal = {
