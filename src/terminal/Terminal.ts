@@ -37,27 +37,19 @@ export const reflowConfig: Config.Config<Reflow> = Config.map(
   }
 )
 
-/** How long to wait for a stop before it counts as ignored by the system, in ms. */
-const pauseStopping = 50
-
 /** Calls `leave` before this process stops by SIGTSTP, and `back` when it continues. Returns a function that ends both. */
 const listen = (leave: () => void, back: () => void): (() => void) => {
-  let timer: NodeJS.Timeout | undefined
   const onStop = (): void => {
     leave()
-    // Without a listener, the signal has its usual effect.
+    // Without a listener, the signal has its usual effect: this thread goes on when the process is continued, or at once
+    // where nobody could continue it.
     process.off("SIGTSTP", onStop)
     process.kill(process.pid, "SIGTSTP")
-    timer = setTimeout(() => {
-      process.on("SIGTSTP", onStop)
-      back()
-    }, pauseStopping)
+    process.on("SIGTSTP", onStop)
+    back()
   }
   process.on("SIGTSTP", onStop)
-  return () => {
-    clearTimeout(timer)
-    process.off("SIGTSTP", onStop)
-  }
+  return () => void process.off("SIGTSTP", onStop)
 }
 
 /**
