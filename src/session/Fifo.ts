@@ -1,9 +1,8 @@
-/** A socket that reads a FIFO as its bytes come. */
+/** Makes FIFOs, and opens, reads and writes them without blocking. */
 
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Net from "node:net"
-import * as Path from "node:path"
 
 /** The paths of a command's standard streams. */
 export interface PipePaths {
@@ -11,42 +10,6 @@ export interface PipePaths {
   readonly stdin?: string
   readonly stdout: string
   readonly stderr: string
-}
-
-/** The number of pairs that one call of mkfifo makes, but for the first: most sessions need one. */
-const batch = 4
-
-/** The pairs of FIFOs in a directory that nobody uses yet. */
-export class FifoPairs {
-  private free: Array<PipePaths> = []
-  /** The number of pairs that were made. */
-  private made = 0
-
-  constructor(private readonly directory: string) {}
-
-  /** Takes a pair; undefined where there is none. */
-  take(): PipePaths | undefined {
-    return this.free.pop()
-  }
-
-  /** Takes back a pair that could not be opened. */
-  give(paths: PipePaths): void {
-    this.free.push(paths)
-  }
-
-  get isEmpty(): boolean {
-    return this.free.length === 0
-  }
-
-  /** Makes more pairs, and the other FIFOs named; rejects with mkfifo's error. */
-  async add(others: ReadonlyArray<string> = []): Promise<void> {
-    const pairs = Array.from({ length: this.made === 0 ? 1 : batch }, () => {
-      const name = Path.join(this.directory, String(this.made++))
-      return { stdout: `${name}o`, stderr: `${name}e` }
-    })
-    await makeFifos([...others, ...pairs.flatMap((pair) => [pair.stdout, pair.stderr])])
-    this.free.push(...pairs)
-  }
 }
 
 /** The paths at which systems have mkfifo. */
@@ -63,6 +26,25 @@ export const makeFifos = (paths: ReadonlyArray<string>): Promise<void> =>
       reject(new Error(`mkfifo failed: ${stderr.trim() || error.message}`))
     })
   })
+
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = Fs.constants
+
+/** Opens a FIFO; throws where a command has put something else in its place. */
+const open = (path: string, flags: number): number => {
+  const fd = Fs.openSync(path, flags | O_NONBLOCK | O_NOFOLLOW)
+  if (Fs.fstatSync(fd).isFIFO()) return fd
+  Fs.closeSync(fd)
+  throw new Error(`${path} is no FIFO any more`)
+}
+
+/** Opens a FIFO for reading. It ends when the last writer has gone, but not before there was one. */
+export const openToRead = (path: string): number => open(path, O_RDONLY)
+
+/** Opens a FIFO for writing, where somebody reads it. Writing fails once nobody does. */
+export const openToWrite = (path: string): number => open(path, O_WRONLY)
+
+/** Opens a FIFO for reading and writing: it never ends, and whoever opens the other end does not wait. */
+export const openBoth = (path: string): number => open(path, O_RDWR)
 
 /** The bytes that a pipe holds on Linux by default: one read empties it. */
 export const capacity = 65_536
@@ -84,4 +66,56 @@ export const make = (fd: number, onread: Net.OnReadOpts): Net.Socket => {
   socket.on("error", () => {})
   socket.resume()
   return socket
+}
+
+/** Makes a socket that writes to a FIFO; its errors are heard where `write` finds it closed. Owns the descriptor. */
+export const writer = (fd: number): Net.Socket =>
+  new Net.Socket({ fd, readable: false, writable: true }).on("error", () => {})
+
+/** Writes to a FIFO as fast as its reader takes the bytes. */
+export class FifoSink {
+  private readonly socket: Net.Socket
+  private ending: Promise<void> | undefined
+
+  /** Takes a descriptor that does not block, and owns it. `onClose` is called once, when it is closed. */
+  constructor(fd: number, onClose: () => void = () => {}) {
+    this.socket = writer(fd).once("close", onClose)
+  }
+
+  /** Writes a chunk, and waits while the FIFO is full. Returns whether somebody still reads. */
+  async write(chunk: Uint8Array): Promise<boolean> {
+    if (this.socket.writable && !this.socket.write(chunk)) await this.next("drain")
+    return this.socket.writable
+  }
+
+  /** Closes the FIFO once all is written. */
+  end(): Promise<void> {
+    this.ending ??= this.endNow()
+    return this.ending
+  }
+
+  /** Closes the FIFO at once. */
+  close(): void {
+    this.socket.destroy()
+  }
+
+  private async endNow(): Promise<void> {
+    if (!this.socket.closed) {
+      this.socket.end(() => this.socket.destroy())
+      await this.next()
+    }
+  }
+
+  private next(event = "close"): Promise<void> {
+    const { socket } = this
+    return new Promise((resolve) => {
+      const done = () => {
+        socket.off(event, done)
+        socket.off("close", done)
+        resolve()
+      }
+      socket.once(event, done)
+      socket.once("close", done)
+    })
+  }
 }

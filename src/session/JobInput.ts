@@ -1,6 +1,6 @@
 /** The standard input of a job that `job:start` has started: a FIFO, which stays open until somebody ends it. */
 import * as Fs from "node:fs"
-import * as Net from "node:net"
+import type * as Net from "node:net"
 import * as Path from "node:path"
 import * as Attempt from "../domain/Attempt.js"
 import type { Terminal } from "../domain/JobStatus.js"
@@ -28,20 +28,15 @@ export class JobInput {
     fd: number
   ) {
     this.identity = identity(Fs.fstatSync(fd))
-    this.socket = new Net.Socket({ fd, readable: false, writable: true }).on("error", () => {})
-    this.socket.unref()
+    this.socket = Fifo.writer(fd).unref()
   }
 
   /** Makes a FIFO in a session's directory; rejects with the system's error. */
   static async make(directory: string, name: string, start: Start): Promise<JobInput> {
     const path = Path.join(directory, name)
     await Fifo.makeFifos([path])
-    // Its own reader as well: a job that has not opened it yet loses nothing. A command may have put something else there.
-    const { O_NOFOLLOW, O_NONBLOCK, O_RDWR } = Fs.constants
-    const fd = Fs.openSync(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW)
-    if (Fs.fstatSync(fd).isFIFO()) return new JobInput(path, start, fd)
-    Fs.closeSync(fd)
-    throw new Error(`a command has replaced ${path}`)
+    // Its own reader as well: a job that has not opened it yet loses nothing.
+    return new JobInput(path, start, Fifo.openBoth(path))
   }
 
   get isOpen(): boolean {

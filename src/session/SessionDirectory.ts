@@ -6,7 +6,6 @@ import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../domain/Attempt.js"
-import { FifoPairs } from "./Fifo.js"
 import * as SupervisorText from "./internal/SupervisorText.js"
 import { OutputFiles } from "./OutputFiles.js"
 import * as PrivateDirectory from "./PrivateDirectory.js"
@@ -163,13 +162,11 @@ export class SessionDirectory {
   firstMark = ""
   private readonly commandFile: CommandFile
   private readonly reserve: Reserve
-  /** The FIFOs for its commands' output. */
-  readonly pairs: FifoPairs
   /** The files of its commands' output. */
   readonly output: OutputFiles
 
   /**
-   * Creates the directory; throws the file system's error. `pairs` makes its FIFOs. `sessionId` marks the processes
+   * Creates the directory; throws the file system's error. `sessionId` marks the processes
    * of its commands. All files of output may have as many bytes as those of one command.
    */
   constructor(
@@ -196,7 +193,6 @@ export class SessionDirectory {
     this.definitions = Path.join(this.path, "definitions")
     this.supervisor = Path.join(this.path, "supervisor")
     this.commandFile = new CommandFile(this.command)
-    this.pairs = new FifoPairs(this.path)
     this.reserve = new Reserve(Path.join(this.path, "reserve"))
   }
 

@@ -3,7 +3,7 @@
  * and the person's own commands run on it (`script` of util-linux).
  */
 import * as Fs from "node:fs"
-import * as Net from "node:net"
+import type * as Net from "node:net"
 import * as Path from "node:path"
 import * as Fifo from "./Fifo.js"
 import { OutputPipe, type Sink } from "./internal/OutputPipe.js"
@@ -108,9 +108,7 @@ export class ShellTerminal {
     this.screen = new OutputPipe(screen)
     this.screen.attach(this.hear)
     // Its own reader: a pseudo-terminal is not there yet, and may be followed by another one.
-    const fd = Fs.openSync(keys, Fs.constants.O_RDWR | Fs.constants.O_NONBLOCK)
-    this.keys = new Net.Socket({ fd, readable: false, writable: true }).on("error", () => {})
-    this.keys.unref()
+    this.keys = Fifo.writer(Fifo.openBoth(keys)).unref()
     this.sizeFile = Fs.openSync(Path.join(directory, "size"), "wx", 0o600)
     this.resize()
   }

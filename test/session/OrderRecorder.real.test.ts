@@ -4,6 +4,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import type { StreamName } from "../../src/domain/KeptOutput.js"
+import { makeFifos } from "../../src/session/Fifo.js"
 import { OrderRecorder } from "../../src/session/internal/CommandRun.js"
 import { OutputCapture } from "../../src/session/internal/OutputCapture.js"
 import { PipePair } from "../../src/session/internal/SessionIo.js"
@@ -43,9 +44,8 @@ const withRecorder = async (body: (subject: Subject) => Promise<void>) => {
     ...SessionSettings.defaults,
     privateDirectories: [Path.join(root, "synapse-own")]
   })
-  await directory.pairs.add()
-  const paths = directory.pairs.take()
-  if (paths === undefined) throw new Error("no pair")
+  const paths = { stdout: `${directory.path}/0o`, stderr: `${directory.path}/0e` }
+  await makeFifos([paths.stdout, paths.stderr])
   const pair = new PipePair(paths)
   const captures = { stdout: new OutputCapture(options), stderr: new OutputCapture(options) }
   const sink = (stream: StreamName) => (chunk: Buffer) => {

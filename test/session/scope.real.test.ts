@@ -10,6 +10,7 @@ import * as Scope from "effect/Scope"
 import * as CallContext from "../../src/domain/CallContext.js"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
+import * as Fifo from "../../src/session/Fifo.js"
 import * as Protocol from "../../src/session/internal/Protocol.js"
 import { SessionDirectory } from "../../src/session/SessionDirectory.js"
 import * as ShellBridge from "../../src/session/ShellBridge.js"
@@ -135,7 +136,7 @@ describe("the scope's end", () => {
     () =>
       Effect.gen(function* () {
         const directory = new SessionDirectory(crypto.randomUUID())
-        yield* Effect.promise(() => directory.pairs.add([directory.state, directory.notFound]))
+        yield* Effect.promise(() => Fifo.makeFifos([directory.state, directory.notFound]))
         const bridge = yield* Effect.provide(ShellBridge.ShellBridge, ShellBridge.layerNone)
         directory.define(Protocol.definitions(directory, bridge))
         const child = ChildProcess.spawn("/bin/bash", ["--norc", "--noprofile", "--noediting", "-i"], {

@@ -5,10 +5,11 @@ import type { Described, Program } from "../../command/CommandHandler.js"
 import type { Image } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import type { ReadOptions } from "../../files/Files.js"
+import * as Fifo from "../../session/Fifo.js"
+import { FifoSink } from "../../session/Fifo.js"
 import type { OutputFiles } from "../../session/OutputFiles.js"
 import type { CallEnding, Surroundings } from "../../session/ShellBridge.js"
-import * as Fifo from "./Fifo.js"
-import { FifoSink, FifoSource, Gone } from "./Fifo.js"
+import { FifoSource, Gone } from "./Fifo.js"
 import * as Stub from "./Stub.js"
 import type { Budget, CallRequest } from "./StubDialog.js"
 import { Refused, type Reply, StubDialog } from "./StubDialog.js"
@@ -284,11 +285,10 @@ export class BridgeCall {
     const both = Fifo.openBoth(this.path("down"))
     try {
       await this.dialog.request(...told)
-      const socket = Fifo.writer(this.path("down"))
-      const close = () => void socket.destroy()
+      const close = () => sink.close()
+      const sink = new FifoSink(Fifo.openToWrite(this.path("down")), () => this.closers.delete(close))
       this.closers.add(close)
-      socket.once("close", () => this.closers.delete(close))
-      return new FifoSink(socket)
+      return sink
     } finally {
       Fs.closeSync(both)
     }

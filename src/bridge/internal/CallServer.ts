@@ -9,12 +9,12 @@ import type { Described } from "../../command/CommandHandler.js"
 import * as CommandName from "../../command/CommandName.js"
 import * as ReservedName from "../../command/ReservedName.js"
 import * as Attempt from "../../domain/Attempt.js"
-import { makeFifos } from "../../session/Fifo.js"
+import * as Fifo from "../../session/Fifo.js"
 import type { SessionDirectory } from "../../session/SessionDirectory.js"
 import type { OpenBridge, ShellBridge, Surroundings } from "../../session/ShellBridge.js"
 import type { BridgeCommands } from "./BridgeCall.js"
 import { BridgeCall } from "./BridgeCall.js"
-import * as Fifo from "./Fifo.js"
+import { isUnused } from "./Fifo.js"
 import * as Stub from "./Stub.js"
 
 /** The most characters of a text that are looked through; what follows is the content of a file. */
@@ -384,7 +384,7 @@ class CallServer implements OpenBridge {
   private clean(): void {
     if (this.closed) return
     for (const slot of this.soiled) {
-      if (!Stub.channels.every((channel) => isUnused(Stub.channelPath(this.directory.path, slot, channel)))) continue
+      if (!Stub.channels.every((channel) => isFree(Stub.channelPath(this.directory.path, slot, channel)))) continue
       this.soiled.delete(slot)
       this.tickets.give(slot)
     }
@@ -401,7 +401,7 @@ class CallServer implements OpenBridge {
   private more(): void {
     if (this.making !== undefined || this.slots.length >= alphabet.length) return
     const from = this.slots.length
-    this.making = makeFifos(slotFifos(this.directory.path, from)).then(
+    this.making = Fifo.makeFifos(slotFifos(this.directory.path, from)).then(
       () => {
         this.making = undefined
         if (this.closed) return
@@ -417,7 +417,7 @@ class CallServer implements OpenBridge {
   }
 }
 
-const isUnused = (path: string): boolean => Attempt.orElse(() => Fifo.isUnused(path), false)
+const isFree = (path: string): boolean => Attempt.orElse(() => isUnused(path), false)
 
 /**
  * Returns bash text which calls a command that bash did not find, and returns, where its name is one of ours or

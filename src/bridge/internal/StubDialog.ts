@@ -1,10 +1,10 @@
 /** The dialog between the two sides of a call: the request, then what the caller is told to do, and its replies. */
 import * as Fs from "node:fs"
-import type * as Net from "node:net"
+import * as Net from "node:net"
 import * as Data from "effect/Data"
 import * as ShellText from "../../bash/ShellText.js"
 import * as Attempt from "../../domain/Attempt.js"
-import * as Fifo from "./Fifo.js"
+import * as Fifo from "../../session/Fifo.js"
 import { Gone } from "./Fifo.js"
 
 /** A request: the name and the words of the call, and the directory that it comes from. */
@@ -144,7 +144,7 @@ export class StubDialog {
     })
     this.answer = Fifo.openBoth(answerPath)
     try {
-      this.ask = Fifo.reader(askPath)
+      this.ask = new Net.Socket({ fd: Fifo.openToRead(askPath), readable: true, writable: false })
     } catch (error) {
       Fs.closeSync(this.answer)
       throw error

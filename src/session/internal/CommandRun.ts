@@ -1,4 +1,5 @@
 /** One run of a command in a shell: its pipes, the captured output, the timeout, and the end. */
+import * as Timers from "node:timers/promises"
 import * as CommandName from "../../command/CommandName.js"
 import type { CommandListener } from "../../domain/CommandListener.js"
 import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
@@ -279,10 +280,6 @@ export class CommandRun {
   private killFrozen: (() => Promise<void>) | undefined
   /** Resolves when nothing of a command that was stopped is left. */
   private cleared: Promise<void> | undefined
-  /** The pipes that other processes held when they were read last. */
-  private held = { stdout: false, stderr: false, any: false }
-  /** Ends a pause in the wait for process substitutions. */
-  private wake = () => {}
   /** Undefined while the order is not recorded. */
   private recorder: OrderRecorder | undefined
 
@@ -387,7 +384,6 @@ export class CommandRun {
     this.stopped = reason
     this.endYield()
     this.teller.leave()
-    this.wake()
     if (this.over) {
       this.cleared = Interruption.clear(this.target)
       return
@@ -408,7 +404,6 @@ export class CommandRun {
   /** Kills what `freeze` has stopped. */
   kill(): void {
     this.teller.leave()
-    this.wake()
     this.cleared = this.killFrozen?.()
   }
 
@@ -429,25 +424,25 @@ export class CommandRun {
     this.recorder?.endReading()
     if (shown !== undefined) await shown
     if (this.cleared !== undefined) await this.cleared
-    let held = this.drain()
-    if (held.any && !this.isYielded) {
+    let isHeld = this.drain()
+    if (isHeld && !this.isYielded) {
       deadline ??= this.untilTimeout()
       await this.endSubstitutions()
       if (this.cleared !== undefined) await this.cleared
-      held = this.drain()
+      isHeld = this.drain()
     }
     const heard = this.recorder?.end()
     if (heard !== undefined) await heard
-    if (!held.any) this.pool.give(this.pipes)
+    if (!isHeld) this.pool.give(this.pipes)
     const untold = this.stopped === undefined ? this.teller.rest() : undefined
     if (untold !== undefined) await untold
     clearTimeout(deadline)
     if (this.cleared !== undefined) await this.cleared
     const { outputLimit: limit } = this.settings
     const { order, stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
-    const looks = held.any || this.before.leaves || this.isYielded || this.jobs.isStarting
+    const looks = isHeld || this.before.leaves || this.isYielded || this.jobs.isStarting
     this.mayLeave = this.isLong && !looks && this.stopped === undefined
-    const notice = looks ? this.adopt(held.any, stdout.text, stderr.text) : undefined
+    const notice = looks ? this.adopt(isHeld, stdout.text, stderr.text) : undefined
     this.jobs.endStart()
     return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
   }
@@ -457,19 +452,15 @@ export class CommandRun {
     const isAwaited = Interruption.writers(this.target)
     let { heard } = this
     let quietSince = performance.now()
-    for (let pause = 1; this.stopped === undefined && this.held.any && isAwaited(); pause = Math.min(2 * pause, 100)) {
+    let isHeld = true
+    for (let pause = 1; this.stopped === undefined && isHeld && isAwaited(); pause = Math.min(2 * pause, 20)) {
       if (performance.now() - quietSince > longestQuiet) return
-      let timer: NodeJS.Timeout | undefined
-      await new Promise<void>((resolve) => {
-        this.wake = resolve
-        timer = setTimeout(resolve, pause)
-        this.follow(resolve)
-      })
-      clearTimeout(timer)
-      this.drain()
+      await Timers.setTimeout(pause)
+      isHeld = this.drain()
       if (this.heard === heard) continue
       heard = this.heard
       quietSince = performance.now()
+      pause = 0.5
     }
   }
 
@@ -540,17 +531,10 @@ export class CommandRun {
     return setTimeout(() => this.stop("timeout"), Math.max(1, this.queued.timeout - elapsed))
   }
 
-  private drain() {
-    const stdout = this.pipes.stdout.drain(this.intoStdout)
-    const stderr = this.pipes.stderr.drain(this.intoStderr)
-    this.held = { stdout, stderr, any: stdout || stderr }
-    return this.held
-  }
-
-  /** Reads what is held as it comes. */
-  private follow(ended: () => void): void {
-    if (this.held.stdout) this.pipes.stdout.follow(this.intoStdout, ended)
-    if (this.held.stderr) this.pipes.stderr.follow(this.intoStderr, ended)
+  /** Reads what the pipes hold; returns whether another process may still write to them. */
+  private drain(): boolean {
+    const isHeld = this.pipes.stdout.drain(this.intoStdout)
+    return this.pipes.stderr.drain(this.intoStderr) || isHeld
   }
 
   private tell(stream: StreamName, chunk: Buffer): void | Promise<void> {

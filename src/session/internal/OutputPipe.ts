@@ -28,7 +28,7 @@ const isNoneLeft = (error: unknown): boolean => {
   return code === "EMFILE" || code === "ENFILE"
 }
 
-const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
+const { O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
 
 /** Reads a FIFO that commands write to. */
 export class OutputPipe {
@@ -73,43 +73,12 @@ export class OutputPipe {
     try {
       // Without a writing end of our own, a FIFO that nobody has opened yet would be at its end at once.
       this.writer = Fs.openSync(this.again, O_WRONLY | O_NONBLOCK)
-      this.read(this.second(), sink)
+      this.read(Fs.openSync(this.again, O_RDONLY | O_NONBLOCK), sink)
     } catch {
       // No descriptor is left, or a command has taken away the right to open it.
       this.detach()
-      this.look(sink)
+      this.timer = setInterval(() => this.peek(sink), lookEvery).unref()
     }
-  }
-
-  /** Reads as it comes; calls `ended` when the last writer has gone, unless it was detached before. */
-  follow(sink: Sink, ended: () => void): void {
-    this.detach()
-    try {
-      this.read(this.second(), sink).once("close", ended)
-    } catch {
-      this.look(sink, ended)
-    }
-  }
-
-  /** Reads from time to time, where this process has no descriptor left for a socket. */
-  private look(sink: Sink, ended?: () => void): void {
-    const again = () => {
-      const timer = setTimeout(step, lookEvery).unref()
-      this.timer = timer
-      return timer
-    }
-    const step = () => {
-      const count = this.readOnce()
-      if (count === 0 && ended !== undefined) return ended()
-      const pending = count === undefined || count === 0 ? undefined : sink(shared.subarray(0, count))
-      const timer = again()
-      if (pending === undefined) return
-      clearTimeout(timer)
-      // Unless it was detached meanwhile.
-      const resume = () => void (this.timer === timer && again())
-      pending.then(resume, resume)
-    }
-    again()
   }
 
   /** Reads what there is into the shared buffer; returns 0 where nobody has it open, undefined where it is empty. */
@@ -139,18 +108,16 @@ export class OutputPipe {
   /** Opens the FIFO again after its end; returns false where a command has deleted or replaced it. */
   reopen(): boolean {
     if (this.fd !== undefined) return true
-    let fd: number | undefined
     try {
-      fd = Fs.openSync(this.path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
-      const found = Fs.fstatSync(fd)
-      if (found.isFIFO() && found.ino === this.inode) {
+      const fd = Fifo.openToRead(this.path)
+      if (Fs.fstatSync(fd).ino === this.inode) {
         this.fd = fd
         return true
       }
+      Fs.closeSync(fd)
     } catch (error) {
       if (isNoneLeft(error)) throw error
     }
-    if (fd !== undefined) Fs.closeSync(fd)
     return false
   }
 
@@ -173,11 +140,6 @@ export class OutputPipe {
   private get open(): number {
     if (this.fd === undefined) throw new Error(`the pipe ${this.path} is not open`)
     return this.fd
-  }
-
-  /** Opens a second descriptor of the same pipe. */
-  private second(): number {
-    return Fs.openSync(this.again, O_RDONLY | O_NONBLOCK)
   }
 
   /** Reads through a descriptor, which the socket owns. */

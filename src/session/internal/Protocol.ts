@@ -8,12 +8,12 @@
  */
 
 import * as Fs from "node:fs"
-import * as Net from "node:net"
 import * as Os from "node:os"
 import type * as Context from "effect/Context"
 import { quote } from "../../bash/Quote.js"
 import type { Read } from "../../domain/CommandInput.js"
-import type { PipePaths } from "../Fifo.js"
+import * as Fifo from "../Fifo.js"
+import { FifoSink, type PipePaths } from "../Fifo.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { ShellBridge } from "../ShellBridge.js"
@@ -124,8 +124,6 @@ export const checkLeft = (pipes: PipePaths): string => `{ ${isCommands(pipes)}; 
 /** Milliseconds between two looks whether the shell has opened the FIFO: it does so just after it began the command. */
 const look = 1
 
-const { O_NONBLOCK, O_WRONLY } = Fs.constants
-
 /** The paths at which systems have cat. */
 const systems = ["/bin/cat", "/usr/bin/cat", "/run/current-system/sw/bin/cat"]
 
@@ -135,7 +133,7 @@ const cat = (): string => systems.find((path) => Fs.existsSync(path)) ?? "cat"
 /** The standard input of one command. It is read no faster than the command reads, and no further once nobody does. */
 export class CommandStdin {
   private timer: NodeJS.Timeout | undefined
-  private socket: Net.Socket | undefined
+  private sink: FifoSink | undefined
   private isOver = false
 
   constructor(
@@ -147,42 +145,29 @@ export class CommandStdin {
   open(): void {
     if (this.isOver) return
     try {
-      const fd = Fs.openSync(this.path, O_WRONLY | O_NONBLOCK)
-      this.socket = new Net.Socket({ fd, readable: false, writable: true })
+      this.sink = new FifoSink(Fifo.openToWrite(this.path))
     } catch (error) {
       // Nobody has opened it for reading yet.
       if ((error as NodeJS.ErrnoException).code === "ENXIO") this.timer = setTimeout(() => this.open(), look)
       return
     }
-    // Nobody reads any more.
-    this.socket.on("error", () => this.close())
-    void this.pass(this.socket)
+    void this.pass(this.sink)
   }
 
   /** Passes nothing on any more. */
   close(): void {
     this.isOver = true
     clearTimeout(this.timer)
-    this.socket?.destroy()
+    this.sink?.close()
   }
 
-  private async pass(socket: Net.Socket): Promise<void> {
-    for (let chunk = await this.read(); chunk !== undefined && !this.isOver; chunk = await this.read()) {
-      if (!socket.write(chunk)) await drained(socket)
-      if (this.isOver) return
+  private async pass(sink: FifoSink): Promise<void> {
+    for (let chunk = await this.read(); chunk !== undefined; chunk = await this.read()) {
+      if (!(await sink.write(chunk))) return
     }
-    socket.end()
+    await sink.end()
   }
 }
-
-const drained = (socket: Net.Socket): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      socket.off("drain", done).off("close", done)
-      resolve()
-    }
-    socket.on("drain", done).on("close", done)
-  })
 
 /** SIGURG by its number, which bash finds faster than its name. */
 const urg = Os.constants.signals.SIGURG

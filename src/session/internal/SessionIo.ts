@@ -6,7 +6,8 @@ import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
 import * as Attempt from "../../domain/Attempt.js"
 import type { StreamName } from "../../domain/KeptOutput.js"
-import type { FifoPairs, PipePaths } from "../Fifo.js"
+import type { PipePaths } from "../Fifo.js"
+import * as Fifo from "../Fifo.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { OpenBridge, ShellBridge, Surroundings } from "../ShellBridge.js"
 import { OutputPipe } from "./OutputPipe.js"
@@ -25,7 +26,6 @@ const maxMissing = 4096
 
 /** All pipes of a session, in its directory. */
 export class SessionIo {
-  readonly pool: PipePool
   readonly calls: OpenBridge
   /** Set where a command was found to have deleted some of it. */
   broken = false
@@ -38,11 +38,11 @@ export class SessionIo {
 
   private constructor(
     readonly directory: SessionDirectory,
+    readonly pool: PipePool,
     bridge: Context.Tag.Service<ShellBridge>,
     around: () => Surroundings
   ) {
     this.calls = bridge.open(directory, around)
-    this.pool = new PipePool(directory.pairs)
     this.statePipe = new OutputPipe(directory.state)
     this.notFoundPipe = new OutputPipe(directory.notFound)
   }
@@ -54,8 +54,9 @@ export class SessionIo {
     around: () => Surroundings
   ): Promise<SessionIo> {
     try {
-      await directory.pairs.add([directory.state, directory.stdin, directory.notFound, ...bridge.fifos(directory.path)])
-      return new SessionIo(directory, bridge, around)
+      const pool = new PipePool(directory.path)
+      await pool.make(1, [directory.state, directory.stdin, directory.notFound, ...bridge.fifos(directory.path)])
+      return new SessionIo(directory, pool, bridge, around)
     } catch (error) {
       directory.remove(false)
       throw error
@@ -224,12 +225,19 @@ const pause = () =>
     setTimeout(resolve, jobEvery).unref()
   })
 
+/** The number of pairs that are made at once, but for the first: most sessions need one. */
+const batch = 4
+
 /** Hands out pairs of FIFOs that no other process writes to, and takes them back. */
 export class PipePool {
   private readonly all = new Set<PipePair>()
   private free: Array<PipePair> = []
+  /** The pairs that were not opened yet. */
+  private readonly unopened: Array<PipePaths> = []
+  /** The number of pairs that were made. */
+  private made = 0
 
-  constructor(private readonly pairs: FifoPairs) {}
+  constructor(private readonly directory: string) {}
 
   /** Takes a pair that no other process writes to; undefined where none is left, or none could be opened. */
   take(): PipePair | undefined {
@@ -240,9 +248,19 @@ export class PipePool {
   async fill(): Promise<void> {
     const ready = this.next()
     if (ready !== undefined) return this.give(ready)
-    if (this.pairs.isEmpty) await this.pairs.add()
+    await this.make(batch)
     const made = this.next()
     if (made !== undefined) this.give(made)
+  }
+
+  /** Makes pairs, and the other FIFOs named; rejects with mkfifo's error. */
+  async make(count: number, others: ReadonlyArray<string> = []): Promise<void> {
+    const pairs = Array.from({ length: count }, () => {
+      const name = `${this.directory}/${this.made++}`
+      return { stdout: `${name}o`, stderr: `${name}e` }
+    })
+    await Fifo.makeFifos([...others, ...pairs.flatMap((pair) => [pair.stdout, pair.stderr])])
+    this.unopened.push(...pairs)
   }
 
   private next(): PipePair | undefined {
@@ -253,13 +271,16 @@ export class PipePool {
       this.all.delete(pair)
       pair.close()
     }
-    const paths = this.pairs.take()
+    const paths = this.unopened.at(-1)
     if (paths === undefined) return undefined
     try {
-      return this.open(paths)
+      const pair = new PipePair(paths)
+      this.all.add(pair)
+      this.unopened.pop()
+      return pair
     } catch (error) {
       // Where a command has deleted it, it is of no use any more.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.pairs.give(paths)
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") this.unopened.pop()
       throw error
     }
   }
@@ -294,11 +315,5 @@ export class PipePool {
     for (const pair of this.all) pair.close()
     this.all.clear()
     this.free = []
-  }
-
-  private open(paths: PipePaths): PipePair {
-    const pair = new PipePair(paths)
-    this.all.add(pair)
-    return pair
   }
 }
