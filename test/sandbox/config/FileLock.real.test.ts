@@ -4,10 +4,11 @@ import * as Os from "node:os"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as TestClock from "effect/TestClock"
 import * as AtomicFile from "../../../src/sandbox/config/AtomicFile.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
@@ -29,6 +30,20 @@ const held = <A, E>(path: string, use: Effect.Effect<A, E>) =>
 
 /** The id of a process that is no more. */
 const deadPid = () => Number(execFileSync("/bin/sh", ["-c", "echo $$"], { encoding: "utf8" }))
+
+/** A clock that goes on by what is slept, at once. */
+const hurried = (): Clock.Clock => {
+  let now = 0
+  return {
+    ...Clock.make(),
+    currentTimeMillis: Effect.sync(() => now),
+    unsafeCurrentTimeMillis: () => now,
+    sleep: (duration) =>
+      Effect.sync(() => {
+        now += Duration.toMillis(duration)
+      })
+  }
+}
 
 describe("a lock", () => {
   it.scopedLive("is held by one at a time, and leaves nothing", () =>
@@ -129,22 +144,16 @@ describe("a lock", () => {
     }).pipe(Effect.provide(NodeFileSystem.layer))
   )
 
-  it.scoped("is waited for no longer than ten seconds", () =>
+  it.scopedLive("is waited for no longer than ten seconds", () =>
     Effect.gen(function* () {
       const home = yield* Directory.make
       const path = `${home}/lock`
       put(path, { since: 0 })
-      const fiber = yield* Effect.fork(Effect.flip(held(path, Effect.void)))
-      // The waiting is the clock's, what lies between is the disk's.
-      const turn = Effect.zipRight(
-        Effect.promise(() => Fs.promises.stat(home)),
-        TestClock.adjust("1 second")
-      )
-      while ((yield* Fiber.poll(fiber))._tag === "None") yield* turn
-      assert.match(
-        (yield* Fiber.join(fiber)).message,
-        new RegExp(`^process ${process.pid} has held .*/lock for too long$`)
-      )
+      const clock = hurried()
+      const error = yield* Effect.withClock(Effect.flip(held(path, Effect.void)), clock)
+      assert.match(error.message, new RegExp(`^process ${process.pid} has held .*/lock for too long$`))
+      assert.isAtLeast(clock.unsafeCurrentTimeMillis(), 10_000)
+      assert.isAtMost(clock.unsafeCurrentTimeMillis(), 12_000)
       assert.deepStrictEqual(Directory.list(home), ["lock"])
     })
   )
