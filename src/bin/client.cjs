@@ -13,6 +13,12 @@ const kept = ["HOME", "SYNAPSE_HOME", "TMPDIR", "XDG_RUNTIME_DIR", "PATH", "SYNA
 /** How long a daemon may take to answer, in milliseconds. */
 const patience = 30_000
 
+/** How long it may take to say that a shell is ready, which a program can do without, in milliseconds. */
+const impatience = 300
+
+/** The letter by which it says so. */
+const ready = "R".charCodeAt(0)
+
 /** The bytes of standard input that are read at once. */
 const chunkSize = 64 * 1024
 
@@ -35,13 +41,34 @@ const say = (text) => void attempt(() => fs.writeSync(2, `synapse: ${text}\n`))
  */
 const keyOf = (build) => {
   const namespaces = ["mnt", "pid", "user"].map((name) => attempt(() => fs.readlinkSync(`/proc/self/ns/${name}`)))
-  const facts = [build, process.version, ...kept.slice(0, 4).map((name) => env[name]), ...namespaces]
+  return digest([build, process.version, ...kept.slice(0, 4).map((name) => env[name]), ...namespaces])
+}
+
+/** @param {ReadonlyArray<string | undefined>} facts */
+const digest = (facts) => {
   let [a, b] = [0x811c9dc5, 0x41c6ce57]
   for (const byte of Buffer.from(facts.join("\0"))) {
     a = Math.imul(a ^ byte, 0x01000193)
     b = Math.imul(b ^ byte, 0x5bd1e995)
   }
   return [a, b].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("")
+}
+
+/** Names what a process hands on to its children, and can't be handed over otherwise: limits, rights, priorities, namespaces. */
+const factsOf = () => {
+  const read = (/** @type {string} */ name) => attempt(() => fs.readFileSync(`/proc/self/${name}`, "latin1"))
+  const status = read("status")?.match(
+    /^(?:Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*|Cpus_allowed|Mems_allowed):.*/gm
+  )
+  // Behind the name, which may hold anything: priority, nice, and the scheduler's priority and policy.
+  const stat = (read("stat") ?? "").replace(/^.*\) /s, "").split(" ")
+  const scheduling = [15, 16, 37, 38].map((at) => stat[at])
+  const files = ["limits", "cgroup", "oom_score_adj", "attr/current", "personality", "coredump_filter"].map(read)
+  const namespaces = ["cgroup", "ipc", "net", "time", "time_for_children", "pid_for_children", "uts"]
+  const targets = ["root", ...namespaces.map((name) => `ns/${name}`)].map((name) =>
+    attempt(() => fs.readlinkSync(`/proc/self/${name}`))
+  )
+  return digest([...(status ?? []), ...scheduling, ...files, ...targets])
 }
 
 /** The directories where the daemon may listen, as `PrivateDirectory.places` orders them. */
@@ -80,12 +107,16 @@ const openOwn = (path) =>
  */
 const start = (key) =>
   new Promise((resolve) => {
-    const child = require("node:child_process").spawn(process.execPath, [`${__dirname}/synapse.cjs`, "--daemon", key], {
-      cwd: "/",
-      detached: true,
-      env: Object.fromEntries(kept.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
-      stdio: ["ignore", "pipe", "ignore"]
-    })
+    const child = require("node:child_process").spawn(
+      process.execPath,
+      [`${__dirname}/synapse.cjs`, "--daemon", key, factsOf()],
+      {
+        cwd: "/",
+        detached: true,
+        env: Object.fromEntries(kept.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+        stdio: ["ignore", "pipe", "ignore"]
+      }
+    )
     let text = ""
     child.stdout.setEncoding("utf8").on("data", (part) => {
       text += part
@@ -113,12 +144,17 @@ const frame = (kind, body = "") => {
 }
 
 /** What a session takes from its client, and what runs in it. */
-const offerOf = (/** @type {ReadonlyArray<string>} */ words, /** @type {string} */ nonce) => {
+const offerOf = (
+  /** @type {ReadonlyArray<string>} */ words,
+  /** @type {string} */ nonce,
+  /** @type {boolean} */ isFresh
+) => {
   const input = attempt(() => fs.fstatSync(0))
   const isOther = input?.isCharacterDevice()
   return {
     words,
     nonce,
+    isFresh,
     variables: { ...env },
     umask: process.umask(),
     directory: attempt(() => {
@@ -252,14 +288,15 @@ const converse = (socket, input) => {
  * or to undefined where no daemon is there. Until then, nothing has run.
  *
  * @param {string} base
- * @param {string} key
+ * @param {string} name of the socket
  * @param {ReadonlyArray<string>} words
+ * @param {boolean} isFresh true for a shell that is ready, which the daemon is not waited for
  * @returns {Promise<{ readonly socket: net.Socket, readonly rest: Buffer } | string | undefined>}
  */
-const offer = (base, key, words) =>
+const offer = (base, name, words, isFresh = false) =>
   new Promise((resolve) => {
     const nonce = `n.${process.pid}.${process.hrtime.bigint()}`
-    const socket = net.connect(`${base}/${key}`)
+    const socket = net.connect(`${base}/${name}`)
     const forget = () => {
       clearTimeout(timer)
       socket.removeAllListeners("close")
@@ -272,17 +309,20 @@ const offer = (base, key, words) =>
     }
     const timer = setTimeout(
       () => fail("the daemon does not answer. Is it stopped? Continue or kill it, and try again."),
-      patience
+      isFresh ? impatience : patience
     )
     socket.on("error", () => {}).on("close", () => fail(undefined))
     socket.once("connect", () => {
       // The daemon sees whose file it is.
       attempt(() => fs.closeSync(fs.openSync(`${base}/${nonce}`, "wx", 0o600)))
-      socket.write(frame("O", JSON.stringify(offerOf(words, nonce))))
+      socket.write(frame("O", JSON.stringify(offerOf(words, nonce, isFresh))))
     })
     socket.once("data", (bytes) => {
       socket.pause()
+      if (isFresh && bytes[4] !== ready) return fail(undefined)
       forget()
+      // Until it has this, nothing runs.
+      if (isFresh) socket.write(frame("G"))
       // More may have come with the five bytes that say that it is ready.
       resolve({ socket, rest: bytes.subarray(5) })
     })
@@ -320,4 +360,33 @@ exports.run = async (words, build, starts) => {
   }
   say("no daemon could be started")
   process.exit(1)
+}
+
+/** Tests whether a stream is a terminal: there, more is shown than a daemon can. */
+const mayBeTerminal = (/** @type {number} */ fd) => {
+  const stream = attempt(() => fs.fstatSync(fd))
+  return stream?.isCharacterDevice() === true && stream.rdev !== fs.statSync("/dev/null").rdev
+}
+
+/**
+ * Runs the words in a shell that the daemon has ready. Resolves to false where none is, and nothing has run.
+ *
+ * @param {ReadonlyArray<string>} words
+ * @param {string} build
+ */
+exports.runFresh = async (words, build) => {
+  const mode = env["SYNAPSE_DAEMON"]
+  if (mode === "0" || env["SYNAPSE_SESSION"] !== undefined || mayBeTerminal(1) || mayBeTerminal(2)) return false
+  const key = keyOf(build)
+  const open = (/** @type {string} */ directory) => {
+    const base = openOwn(directory)
+    return base !== undefined && fs.existsSync(`${base}/${key}`) ? base : undefined
+  }
+  let base
+  for (const directory of places()) base ??= open(`${directory}/daemon`)
+  if (base === undefined && mode === "auto") base = open(await start(key))
+  const answer = base === undefined ? undefined : await offer(base, `${key}-${factsOf()}`, words, true)
+  if (answer === undefined || typeof answer === "string") return false
+  converse(answer.socket, answer.rest)
+  return true
 }

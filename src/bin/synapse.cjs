@@ -23,6 +23,11 @@ if (word === "--version" && words.length === 0) {
   }
 } else if (word === "exec" && isForSession()) {
   void require("./client.cjs").run([word, ...words], "%MAIN%", true)
+} else if (word === "exec" && words.length === (action === "--" ? 2 : 1) && !words.at(-1)?.startsWith("-")) {
+  // No options: a shell that the daemon has ready is the same.
+  void require("./client.cjs")
+    .runFresh([word, ...words], "%MAIN%")
+    .then((/** @type {boolean} */ isRunning) => isRunning || load())
 } else if (word === "daemon" && (action === "list" || action === "stop")) {
   void require("./client.cjs")
     .run([word, ...words], "%MAIN%", false)

@@ -1,22 +1,30 @@
 /** The daemon, and the actions of `synapse daemon`. */
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import * as Path from "node:path"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Attempt from "../domain/Attempt.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Setting from "../domain/Setting.js"
 import * as UserEnvironment from "../domain/UserEnvironment.js"
+import type { SandboxConfig } from "../sandbox/config/SandboxConfig.js"
+import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as DaemonSocket from "../serve/DaemonSocket.js"
 import * as NamedSessions from "../serve/NamedSessions.js"
+import * as ReadyShells from "../serve/ReadyShells.js"
+import * as PlainCommand from "../toolset/PlainCommand.js"
 import { App, type AppServices, complain, end, print, wrongSettings } from "./Invocation.js"
 import * as Program from "./Program.js"
+import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
 /** The variable of the time that a session is kept for without a command, in milliseconds. */
@@ -50,35 +58,101 @@ const environmentOf = ({ directory, umask, variables }: DaemonSocket.Offer): Use
 
 type Named = NamedSessions.NamedSessions<AppServices, ConfigError>
 
-/** Runs the program for a client, in the sessions that all clients share. */
-const serve = (sessions: Named, app: App["Type"], client: DaemonSocket.Client): Effect.Effect<number> => {
-  const environment = environmentOf(client.offer)
-  const within: NamedSessions.Request<unknown, unknown>["within"] = (effect) =>
+/** The services of a shell alone. */
+type ShellServices = SandboxConfig | SandboxManager
+
+type Fresh = ReadyShells.ReadyShells<ShellServices, ConfigError>
+
+type Within = NamedSessions.Request<unknown, unknown>["within"]
+
+/** Gives an effect what a client's own process would give it. */
+const withinOf =
+  (offer: DaemonSocket.Offer, environment: UserEnvironment.Inherited): Within =>
+  (effect) =>
     effect.pipe(
       Effect.provideService(UserEnvironment.UserEnvironment, environment),
-      Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(client.offer.variables))))
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(offer.variables))))
     )
-  const directory = Attempt.orElse(environment.directory, "/")
-  return within(Program.program(resolved(client.offer.words, directory))).pipe(
-    Effect.provideService(App, {
-      ...app,
-      sessions: { ...sessions, use: (name, request, effect) => sessions.use(name, { ...request, within }, effect) }
-    }),
-    Effect.provideService(Stdio, {
-      write: client.write,
-      read: Effect.promise(client.pull),
-      pull: client.pull,
-      hasInput: () => client.offer.hasInput,
-      isTerminal: () => false
-    })
-  )
+
+const stampOf = (path: string) =>
+  Attempt.orUndefined(() => {
+    const { ctimeMs, dev, ino } = Fs.statSync(path)
+    return [dev, ino, ctimeMs]
+  })
+
+/** Sets the time that the shell runs for: a command begins with a shell of no age. */
+const begin = Effect.flatMap(SandboxManager, ({ execute }) => execute("SECONDS=0"))
+
+/** How the shell starts that a client's own process would start: another environment, or another setting, makes another one. */
+const requestOf = (
+  { directory, umask, variables: { _: _word, ...variables } }: DaemonSocket.Offer,
+  cwd: string,
+  app: App["Type"],
+  within: Within
+): ReadyShells.Request<ShellServices, ConfigError> => {
+  const homes = new Set([
+    variables["SYNAPSE_HOME"],
+    `${variables["HOME"]}/.synapse`,
+    `${Os.userInfo().homedir}/.synapse`
+  ])
+  const files = [...homes].flatMap((home) => [`${home}/sandbox.json`, `${home}/places`])
+  return {
+    key: JSON.stringify([directory, umask, variables, [...files, `${cwd}/.git`].map(stampOf)]),
+    layer: (onQuiet) =>
+      Layer.provide(app.shell({ ...SessionOptions.endsAtOnce, cwd, onQuiet }, {}), NodeFileSystem.layer),
+    within,
+    start: begin
+  }
 }
+
+/** Runs the program for a client, in the sessions that all clients share, or in a shell of its own that is ready. */
+const serve = (
+  sessions: Named,
+  fresh: Fresh,
+  app: App["Type"],
+  client: DaemonSocket.Client
+): Effect.Effect<number | undefined> => {
+  const { offer } = client
+  const environment = environmentOf(offer)
+  const within = withinOf(offer, environment)
+  const directory = Attempt.orElse(environment.directory, "/")
+  const run = (app: App["Type"]) =>
+    within(Program.program(resolved(offer.words, directory))).pipe(
+      Effect.provideService(App, app),
+      Effect.provideService(Stdio, stdioOf(client))
+    )
+  if (offer.isFresh) {
+    return Effect.gen(function* () {
+      if (!PlainCommand.isPlain(offer.words.at(-1) ?? "")) return undefined
+      const shell = yield* fresh.take(requestOf(offer, directory, app, within))
+      if (shell === undefined) return undefined
+      yield* Effect.all([client.agree, Effect.ignore(Effect.provide(begin, shell))], { concurrency: 2 })
+      return yield* run({ ...app, shell: () => Layer.succeedContext(shell) })
+    }).pipe(Effect.scoped)
+  }
+  return run({
+    ...app,
+    sessions: {
+      ...sessions,
+      use: (name, request, effect) => sessions.use(name, { ...request, within }, effect),
+      clear: fresh.clear
+    }
+  })
+}
+
+const stdioOf = ({ offer, pull, write }: DaemonSocket.Client): Stdio["Type"] => ({
+  write,
+  read: Effect.promise(pull),
+  pull,
+  hasInput: () => offer.hasInput,
+  isTerminal: () => false
+})
 
 /**
  * Is the daemon of that name until it has neither a session nor a client. Prints the directory of its socket, after "=" where
  * another daemon listens there, or why it can't listen.
  */
-export const run = (name: string): Effect.Effect<void, never, App | Stdio> =>
+export const run = (name: string, facts: string): Effect.Effect<void, never, App | Stdio> =>
   Effect.gen(function* () {
     const app = yield* App
     const idle = yield* Setting.wholeNumber(idleSetting, 1).pipe(Config.withDefault(halfAnHour))
@@ -87,15 +161,17 @@ export const run = (name: string): Effect.Effect<void, never, App | Stdio> =>
     // Until the first client has come: another daemon that starts only looks whether this one is there.
     let isAwaited = true
     const settle = () => {
-      if (!isAwaited && sessions.isEmpty() && close()) Deferred.unsafeDone(over, Effect.void)
+      if (!isAwaited && sessions.isEmpty() && fresh.isEmpty() && close()) Deferred.unsafeDone(over, Effect.void)
     }
     const sessions: Named = yield* NamedSessions.make<AppServices, ConfigError>(idle, settle)
+    const fresh: Fresh = yield* ReadyShells.make<ShellServices, ConfigError>(settle)
     const listening = yield* DaemonSocket.listen(
       name,
+      facts,
       (client) =>
         Effect.suspend(() => {
           isAwaited = false
-          return serve(sessions, app, client)
+          return serve(sessions, fresh, app, client)
         }),
       settle
     )
@@ -138,6 +214,7 @@ export const stop = ({ name }: { readonly name: Option.Option<string> }) =>
     const open = sessions === undefined ? [] : yield* sessions.list
     if (sessions !== undefined && Option.isNone(name)) {
       yield* Effect.forEach(open, (one) => sessions.stop(one.name), { concurrency: 8 })
+      yield* sessions.clear
     }
     if (Option.isNone(name) || (yield* sessions?.stop(name.value) ?? Effect.succeed(false))) return ExitCode.success
     return yield* complain(`There is no session ${ForeignText.word(name.value)}: synapse daemon list shows them.`)

@@ -102,7 +102,7 @@ const run = (
     const app = yield* App
     const stdio = yield* Stdio
     const cwd = yield* Effect.orElseSucceed(
-      Effect.map(Effect.suspend(Setting.currentDirectory), (here) =>
+      Effect.map(currentDirectory, (here) =>
         Path.resolve(
           here,
           Option.getOrElse(given.cwd, () => "")

@@ -69,6 +69,8 @@ export interface Sessions extends Omit<Named, "use"> {
     request: Omit<NamedSessions.Request<AppServices, ConfigError>, "within">,
     effect: (directory: string) => Effect.Effect<A, ConfigError, AppServices>
   ) => Effect.Effect<A, ConfigError | NamedSessions.Refused>
+  /** Ends the shells that are kept ready for programs without a session. */
+  readonly clear: Effect.Effect<void>
 }
 
 type Named = NamedSessions.NamedSessions<AppServices, ConfigError>

@@ -85,7 +85,7 @@ const run = (
   if (asksForHelp) return Effect.flatMap(loadHelp, ({ help }) => print("stdout", help(args)))
   if (name === "--version") return print("stdout", Version.current)
   if (/^--completions(=|$)/.test(name)) return Effect.flatMap(loadCompletions, ({ run }) => run(args))
-  if (name === "--daemon") return Effect.flatMap(loadDaemon, ({ run }) => run(args[1] ?? ""))
+  if (name === "--daemon") return Effect.flatMap(loadDaemon, ({ run }) => run(args[1] ?? "", args[2] ?? ""))
   const subcommand = Subcommands.find(args)
   if (subcommand === undefined) {
     return Effect.flatMap(

@@ -2,18 +2,21 @@
  * Listens for the daemon's clients (`src/bin/client.cjs`) on a unix socket that only this user reaches.
  *
  * Both sides write frames: the length of the body, a letter, and the body. The client hands over its words (`O`). The daemon says that it is
- * ready (`R`) before it runs anything, so that a client which has not heard that may try again. Then output comes (`1`, `2`), the
- * daemon asks for bytes of input (`W`), the client sends them (`I`), tells their end (`E`), or stops the command (`S`); last is the
- * exit code (`X`).
+ * ready (`R`) before it runs anything, so that a client which has not heard that may try again. A client that can do without the daemon
+ * is refused (`N`) where no shell is ready for it; else it gives the word (`G`), and until then nothing runs. Then output comes
+ * (`1`, `2`), the daemon asks for bytes of input (`W`), the client sends them (`I`), tells their end (`E`), or stops the command
+ * (`S`); last is the exit code (`X`).
  */
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Path from "node:path"
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import * as Attempt from "../domain/Attempt.js"
@@ -29,6 +32,8 @@ export interface Offer {
   /** Undefined where it was deleted. */
   readonly directory: { readonly path: string; readonly dev: number; readonly ino: number } | undefined
   readonly hasInput: boolean
+  /** True for a client that wants a shell of its own, and starts one itself where none is ready. */
+  readonly isFresh: boolean
   /** The name of a file that the client has made beside the socket: its owner is the client's user. */
   readonly nonce: string
 }
@@ -40,6 +45,8 @@ export interface Client {
   readonly write: (stream: "stdout" | "stderr", chunk: Uint8Array | string) => void | Promise<void>
   /** Reads the next bytes of the client's standard input; undefined at its end. */
   readonly pull: () => Promise<Uint8Array | undefined>
+  /** Says that a shell is ready for a client that wants one of its own, and waits for its word. */
+  readonly agree: Effect.Effect<void>
 }
 
 /** The daemon can't listen. */
@@ -64,13 +71,15 @@ const wanted = (size: number): Buffer => {
   return frame("W", body)
 }
 
-type Run = (client: Client) => Effect.Effect<number>
+/** Runs a client's words; undefined where nothing was run, and the client is to do it. */
+type Run = (client: Client) => Effect.Effect<number | undefined>
 type Fork = <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
 
 /** Speaks with one client. */
 class Connection {
   private bytes = Buffer.alloc(0)
-  private fiber: Fiber.RuntimeFiber<number> | undefined
+  private fiber: Fiber.RuntimeFiber<number | undefined> | undefined
+  private readonly word = Deferred.unsafeMake<void>(FiberId.none)
   private readonly input: Array<Uint8Array> = []
   private hasEnded = false
   private isAsked = false
@@ -107,9 +116,10 @@ class Connection {
       const offer = Attempt.orUndefined((): Offer | null => JSON.parse(body.toString()))
       if (offer == null || !this.isOwn(offer.nonce)) return void this.socket.destroy()
       // It is in the client's hands at once, also where this process is killed next.
-      this.socket.write(frame("R"))
+      if (!offer.isFresh) this.socket.write(frame("R"))
       this.begin(offer)
-    } else if (kind === "I") {
+    } else if (kind === "G") Deferred.unsafeDone(this.word, Effect.void)
+    else if (kind === "I") {
       this.input.push(body)
       this.hear()
     } else if (kind === "E") this.end()
@@ -131,7 +141,11 @@ class Connection {
       this.run({
         offer,
         write: (stream, chunk) => this.write(frame(stream === "stdout" ? "1" : "2", Buffer.from(chunk))),
-        pull: () => this.pull()
+        pull: () => this.pull(),
+        agree: Effect.suspend(() => {
+          this.socket.write(frame("R"))
+          return Deferred.await(this.word)
+        })
       })
     )
     this.fiber = fiber
@@ -144,7 +158,7 @@ class Connection {
           return ExitCode.failure
         }
       })
-      this.socket.end(frame("X", Uint8Array.of(code)))
+      this.socket.end(code === undefined ? frame("N") : frame("X", Uint8Array.of(code)))
     })
   }
 
@@ -242,10 +256,12 @@ interface Listening {
 /**
  * Listens as the daemon of that name until the scope closes. Fails where no directory can be used.
  *
+ * @param facts what its shells would inherit: for clients to which the same applies, it listens under `NAME-FACTS` too
  * @param onLeave called when a client has gone
  */
 export const listen = (
   name: string,
+  facts: string,
   run: Run,
   onLeave: () => void
 ): Effect.Effect<Listening, NotListening, Scope.Scope> =>
@@ -293,14 +309,14 @@ export const listen = (
     const made = `${path}.${process.pid}`
     yield* attempt(() => bind(server, made))
     const isFirst = yield* Effect.ensuring(
-      attempt(() => publish(made, path)),
+      attempt(async () => (await publish(made, path)) && (await publish(made, `${path}-${facts}`))),
       Effect.sync(() => Fs.rmSync(made, { force: true }))
     )
     const inode = inodeOf(path)
     if (isFirst) {
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
-          if (inodeOf(path) === inode) Fs.rmSync(path, { force: true })
+          for (const each of [path, `${path}-${facts}`]) if (inodeOf(each) === inode) Fs.rmSync(each, { force: true })
         })
       )
     }

@@ -53,6 +53,12 @@ export interface Settings {
    * @internal
    */
   readonly terminal?: ShellTerminal | undefined
+  /**
+   * Called at the session's end once nothing of it can run any more, where that is known before its files are gone.
+   *
+   * @internal
+   */
+  readonly onQuiet?: (() => void) | undefined
 }
 
 /**

@@ -8,10 +8,11 @@ import * as Table from "./Table.js"
 const node = process.execPath
 const synapse = path.resolve("dist/bin/synapse.cjs")
 
-const row = (name: string, file: string, args: ReadonlyArray<string>): Table.Row => ({
+const row = (name: string, file: string, args: ReadonlyArray<string>, daemon: "0" | "auto" = "0"): Table.Row => ({
   name,
   run: () => {
-    const { status, stderr } = spawnSync(file, args, { stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" })
+    const env = { ...process.env, SYNAPSE_DAEMON: daemon }
+    const { status, stderr } = spawnSync(file, args, { stdio: ["ignore", "ignore", "pipe"], encoding: "utf8", env })
     if (status !== 0) throw new Error(`${name}: exit code ${status}: ${stderr.trim()}`)
   }
 })
@@ -95,6 +96,7 @@ try {
       row("synapse exec --no-sandbox true", node, [synapse, "exec", "--no-sandbox", "true"]),
       // In the directory that the bench is called in: a larger tree takes longer to walk.
       row("synapse exec true", node, [synapse, "exec", "true"]),
+      row("synapse exec true, a shell ready", node, [synapse, "exec", "true"], "auto"),
       shell("synapse shell --no-sandbox, to the prompt", ["--no-sandbox"]),
       shell("synapse shell, to the prompt", []),
       row("Promise face, no sandbox, first result", node, face(false)),
@@ -107,12 +109,15 @@ try {
       samples: 30,
       goals: {
         "synapse --version": 1.6,
-        "synapse exec true": 2.5,
+        "synapse exec --no-sandbox true": 2.8,
+        "synapse exec true": 4,
+        "synapse exec true, a shell ready": 1.6,
         "synapse shell, to the prompt": 3,
         "Promise face, first result": 3.5
       }
     }
   )
 } finally {
+  spawnSync(node, [synapse, "daemon", "stop"])
   fs.rmSync(directory, { recursive: true, force: true })
 }

@@ -66,6 +66,38 @@ class Place {
     return this.run(["exec", "--session", "s", ...options, command])
   }
 
+  /** Runs a command without a session; a daemon is started for it. */
+  auto(command: string, options: Options = {}) {
+    return this.run(["exec", command], { ...options, env: { SYNAPSE_DAEMON: "auto", ...options.env } })
+  }
+
+  /** Runs a command, and returns whether a daemon ran it. */
+  async isWarm(options: Options = {}, words: ReadonlyArray<string> = ["exec"]): Promise<boolean> {
+    const time = seconds()
+    const env = { SYNAPSE_DAEMON: "auto", ...options.env }
+    const { child, ended } = this.start([...words, `sleep ${time}`], { ...options, env })
+    await until(() => sleeping(time).length === 1)
+    const isOfDaemon = this.isOfDaemon(`${sleeping(time)[0]}`)
+    child.kill("SIGTERM")
+    assert.strictEqual((await ended).code, 143)
+    await until(() => sleeping(time).length === 0)
+    return isOfDaemon
+  }
+
+  /** Runs a command, and waits until the shell for the next one like it has started. */
+  async warm(run: () => Promise<unknown> = () => this.auto("true")) {
+    await run()
+    const isReady = (pid: string) => read(pid, "cmdline").endsWith("\0--noediting\0-i\0") && this.isOfDaemon(pid)
+    await until(() => processes(isReady).length > 0)
+  }
+
+  private isOfDaemon(pid: string): boolean {
+    const daemons = this.daemons()
+    let at = Number(pid)
+    while (at > 1 && !daemons.includes(at)) at = Number(/^PPid:\t(\d+)$/m.exec(read(`${at}`, "status"))?.[1] ?? 0)
+    return at > 1
+  }
+
   /** The daemons of this home. */
   daemons(): ReadonlyArray<number> {
     return processes((pid) => read(pid, "cmdline").includes("\0--daemon\0") && read(pid, "environ").includes(this.home))
@@ -309,6 +341,85 @@ export const daemon = (title: string, isSecond = false): void => {
           ${script}`
         )
         assert.strictEqual(stdout, "EACCES,EACCES,EACCES\n", stderr)
+      })
+    )
+
+    it("runs a command without a session in a shell that is ready, which is as a new one", () =>
+      using(async (place) => {
+        const command = `echo $? $- $SHLVL $BASH_SUBSHELL $LINENO; umask; pwd; ulimit -Sa | grep -v real-time
+          env | grep -v ^SYNAPSE_SESSION= | sort; shopt; trap; declare -F; jobs; cat; exit 3`
+        const run = async (mode: string) => {
+          const { stdout, ...rest } = await place.auto(command, { env: { SYNAPSE_DAEMON: mode }, input: "a\nb\0c" })
+          return { ...rest, stdout: stdout.replaceAll(/session-[\w.]+-\w+/g, "session") }
+        }
+        const alone = await run("0")
+        assert.strictEqual(alone.code, 3)
+        assert.lengthOf(place.daemons(), 0)
+        await place.warm()
+        assert.isTrue(await place.isWarm())
+        await place.warm()
+        assert.deepStrictEqual(await run("auto"), alone)
+        assert.strictEqual((await place.auto("x=1; cd /; echo $x")).stdout, "1\n")
+        await place.warm()
+        await new Promise((resolve) => setTimeout(resolve, 3000))
+        assert.isBelow(Number((await place.auto("echo $SECONDS")).stdout), 3)
+        assert.deepStrictEqual(await run("auto"), alone)
+        assert.strictEqual((await place.run(["daemon", "stop"])).code, 0)
+        await until(() => place.daemons().length === 0 && place.files().length === 0)
+      }))
+
+    it("starts a shell of its own where anything differs, or no shell is ready", () =>
+      using(async (place) => {
+        await place.warm()
+        for (const [what, options, words] of [
+          ["a variable", { env: { LANG: "C" } }],
+          ["no daemon wanted", { env: { SYNAPSE_DAEMON: "0" } }],
+          ["an option", {}, ["exec", "--timeout", "60000"]]
+        ] as ReadonlyArray<readonly [string, Options, ReadonlyArray<string>?]>) {
+          assert.isFalse(await place.isWarm(options, words), what)
+        }
+        const exec = "SYNAPSE_DAEMON=auto synapse exec 'umask; ulimit -n'"
+        await place.run(["daemon", "stop"])
+        await until(() => place.daemons().length === 0)
+        await place.warm(() => place.bash(exec))
+        assert.strictEqual((await place.bash(`umask 027; ${exec}`)).stdout.split("\n")[0], "0027")
+        assert.strictEqual((await place.bash(`ulimit -n 500; ${exec}`)).stdout, "0022\n500\n")
+        await place.warm()
+        for (const pid of place.daemons()) process.kill(pid, "SIGSTOP")
+        assert.strictEqual((await place.auto("echo on >> ran; cat ran")).stdout, "on\n")
+        for (const pid of place.daemons()) process.kill(pid, "SIGCONT")
+        for (const pid of place.daemons()) process.kill(pid, "SIGKILL")
+        assert.strictEqual((await place.auto("echo on >> ran; cat ran")).stdout, "on\non\n")
+      }))
+
+    it("follows the policy as it is when the command comes", () =>
+      using(async (place) => {
+        const secret = Path.join(place.project, "plan")
+        Fs.writeFileSync(secret, "text\n")
+        await place.warm()
+        assert.strictEqual((await place.run(["sandbox", "deny", secret])).code, 0)
+        const denied = await place.auto("cat plan")
+        assert.deepStrictEqual([denied.code, denied.stdout], [126, ""])
+        await place.warm()
+        assert.strictEqual((await place.auto("cat plan")).code, 126)
+        assert.strictEqual((await place.run(["sandbox", "forget", secret])).code, 0)
+        assert.strictEqual((await place.auto("cat plan")).stdout, "text\n")
+      }))
+
+    once("leaves nothing of a command that has ended, and of one whose program is killed", () =>
+      using(async (place) => {
+        await place.warm()
+        const time = seconds()
+        await place.auto(`sleep ${time} & setsid sleep ${time} & (nohup sleep ${time} >/dev/null 2>&1 &)`)
+        assert.lengthOf(sleeping(time), 0)
+        await place.warm()
+        const { child, ended } = place.start(["exec", `sleep ${time} & sleep ${time}`], {
+          env: { SYNAPSE_DAEMON: "auto" }
+        })
+        await until(() => sleeping(time).length === 2)
+        child.kill("SIGKILL")
+        await ended
+        await until(() => sleeping(time).length === 0)
       })
     )
   })

@@ -373,7 +373,8 @@ export const make = ({
     const isIdle = feeder.queued === undefined
     // An idle shell ends by itself, and runs the user's EXIT trap; its supervisor follows. Without a trap, nothing waits for that.
     const isQuiet = isIdle && !state.mayHaveTrapped
-    if (!isQuiet || ending?.endAtOnce((spawned) => processes.members(spawned)) !== true) ending?.end()
+    if (isQuiet && ending?.endAtOnce((spawned) => processes.members(spawned)) === true) settings.onQuiet?.()
+    else ending?.end()
     if (ending !== undefined && isIdle) {
       yield* Effect.timeoutOption(
         Effect.promise(() => ending.over),
