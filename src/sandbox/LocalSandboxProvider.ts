@@ -332,7 +332,8 @@ const makeLocalSandboxBackend = (
     let taken: ReadonlyArray<string> = []
     let unread = profile?.failure
     let held = policy.readonly
-    let attribute = Attribution.make(policy, decision)
+    // Its modules are loaded by the first use.
+    let attribute = (outcome: Attribution.Outcome) => Attribution.make(policy, decision)(outcome)
     const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> =>
       Effect.forEach(changes, ({ apply, path, said }) =>
         Effect.match(running.protect(path, apply), {

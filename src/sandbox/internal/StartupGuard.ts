@@ -40,8 +40,8 @@ export interface Change {
 /** A file of a git directory as it was when it was good. */
 interface Good {
   readonly text: string | undefined
-  /** The settings that were there before the session. */
-  readonly before: ReadonlySet<string>
+  /** The text that was there before the session. */
+  readonly began: string | undefined
   /** The target, where it is a link that was there before the session. */
   readonly link: string | undefined
   /** True for a file of the user's that can't be read: it is left alone. */
@@ -59,7 +59,7 @@ interface Known {
 }
 
 const unknown: Known = { files: new Map(), hooks: new Set(), held: undefined }
-const nothing: Good = { text: undefined, before: new Set(), link: undefined }
+const nothing: Good = { text: undefined, began: undefined, link: undefined }
 
 /** The sources of rules by which a user names what commands may write. */
 const isNamedBy = new Set(["file", "user", "runtime"])
@@ -186,8 +186,7 @@ export class StartupGuard {
         if (HostPath.isMissing(path)) continue
         const link = linkAt(path)
         const text = GitDirectory.readFile(link === undefined ? path : Path.resolve(git, link), largest)
-        const entries = name === "commondir" || text === undefined ? [] : (GitConfig.parse(text) ?? [])
-        files.set(name, { text, before: new Set(entries.map(textOf)), link, isForeign: text === undefined })
+        files.set(name, { text, began: text, link, isForeign: text === undefined })
       }
       const hooks = `${git}/hooks`
       this.known.set(git, {
@@ -285,8 +284,8 @@ export class StartupGuard {
       return undefined
     }
     const entries = text === undefined ? undefined : GitConfig.parse(text)
-    const isKept = (entry: GitConfig.Entry) =>
-      good.before.has(textOf(entry)) || GitConfig.isEveryday(entry, this.place(git))
+    const before = new Set((GitConfig.parse(good.began ?? "") ?? []).map(textOf))
+    const isKept = (entry: GitConfig.Entry) => before.has(textOf(entry)) || GitConfig.isEveryday(entry, this.place(git))
     const kept = entries?.filter(isKept)
     if (entries !== undefined && kept?.length === entries.length) {
       this.remember(git, name, { ...good, text, stamp })
