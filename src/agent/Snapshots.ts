@@ -10,10 +10,15 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Attempt from "../domain/Attempt.js"
 import * as Slices from "../domain/Slices.js"
 import * as Directories from "../files/Directories.js"
+import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
+import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 
 /** The bounds of a snapshot, and of each call of git: its output, and its time in ms. Of a store: its size, its age, and its turns. */
 const most = { files: 20_000, bytes: 256 * 1024 ** 2, fileBytes: 10 * 1024 ** 2, output: 32 * 1024 ** 2, time: 15_000 }
@@ -220,7 +225,7 @@ const prune = (git: Git, store: string) =>
   })
 
 /** A run whose directory was looked at before it changes anything. */
-export interface Begun {
+interface Begun {
   /** Keeps what the directory holds now that the run has ended. */
   readonly end: Effect.Effect<void>
 }
@@ -266,6 +271,36 @@ export const begin = (place: Place, session: string, isHidden: (path: string) =>
       })
     }
   }).pipe(Effect.catchAllDefect((defect) => Effect.as(Effect.logDebug("no snapshot", defect), { end: Effect.void })))
+
+/** A run that is looked at from its first command on. */
+export interface Watched {
+  /** Waits until what the directory holds is kept: a command may change it then. */
+  readonly ready: Effect.Effect<void>
+  /** Keeps what the run has changed. */
+  readonly end: Effect.Effect<void>
+}
+
+/** Begins to keep what a directory holds, while the model thinks about its first command. */
+export const watch = (
+  place: Place,
+  session: string,
+  policy: SandboxPolicy | undefined
+): Effect.Effect<Watched, never, Scope.Scope> => {
+  const decision = policy && PolicyDecision.make(policy)
+  const isHidden = (path: string) => decision?.decide(path, "read").allowed === false
+  let hasRun = false
+  return Effect.map(Effect.forkScoped(begin(place, session, isHidden)), (fiber) => ({
+    ready: Effect.suspend(() => {
+      hasRun = true
+      return Effect.asVoid(Fiber.await(fiber))
+    }),
+    // A run without a command has changed nothing: a snapshot that is not ready yet is none.
+    end: Effect.flatMap(
+      Effect.suspend(() => (hasRun ? Fiber.await(fiber) : Fiber.interrupt(fiber))),
+      (exit) => (Exit.isSuccess(exit) ? exit.value.end : Effect.void)
+    )
+  }))
+}
 
 /** The last turn of a directory that changed something, and its changes. */
 export interface Last {

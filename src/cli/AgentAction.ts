@@ -5,11 +5,10 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as AgentType from "../agent/AgentType.js"
 import * as Instructions from "../agent/Instructions.js"
@@ -35,8 +34,6 @@ import { TodoStore } from "../extension/TodoStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
-import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
-import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import { RunEvent } from "../terminal/RunEvent.js"
@@ -91,7 +88,7 @@ const make = ({ flush, print, take }: Renderer, isShared: boolean): Report => {
   const remark = (): Effect.Effect<void> => {
     const { isTold, whole } = said
     said.isTold = true
-    return isTold || isShared || whole.trim() === "" ? Effect.void : print(AgentText.harmless(whole.trim(), true))
+    return isTold || isShared || whole.trim() === "" ? Effect.void : print(ForeignText.harmless(whole.trim(), true))
   }
   const end = (text: string): Effect.Effect<void, never, Stdio> =>
     Effect.zipRight(flush, isShared && text === rendered ? Effect.void : answer(text))
@@ -226,13 +223,6 @@ const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSe
   return HostPath.isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ reason: gone }))
 }
 
-/** Returns a test for files that commands can't read. */
-const hiddenBy = (policy: SandboxPolicy | undefined): ((path: string) => boolean) => {
-  if (policy === undefined) return () => false
-  const { decide } = PolicyDecision.make(policy)
-  return (path) => !decide(path, "read").allowed
-}
-
 /** Reads the AGENTS.md files of the user and of the project, and says which. */
 const instructionsFor = ({ noInstructions, quiet }: Given, cwd: string) =>
   Effect.gen(function* () {
@@ -283,15 +273,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     const app = yield* App
     const scope = yield* Effect.scope
     const { home } = yield* SandboxSettings.SandboxSettings
-    let snapshot: Fiber.Fiber<Snapshots.Begun> | undefined
-    let hasRun = false
-    const keepChanges = Effect.suspend(() => {
-      if (snapshot === undefined) return Effect.void
-      // A run without a command has changed nothing: a snapshot that is not ready yet is none.
-      return Effect.flatMap(hasRun ? Fiber.await(snapshot) : Fiber.interrupt(snapshot), (exit) =>
-        Exit.isSuccess(exit) ? exit.value.end : Effect.void
-      )
-    })
+    let watched: Snapshots.Watched | undefined
     yield* SessionOptions.tell(given)
     const running = Effect.gen(function* () {
       const loop = yield* AgentLoop.AgentLoop
@@ -305,8 +287,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         const policy = inForce.value?.policy
         if (policy !== undefined && renderer !== undefined && isTerminal("stderr"))
           yield* renderer.print(AgentText.place(policy))
-        // While the model thinks about its first command.
-        if (!given.plan) snapshot = yield* Effect.forkIn(Snapshots.begin({ home, cwd }, id, hiddenBy(policy)), scope)
+        if (!given.plan) watched = yield* Scope.extend(Snapshots.watch({ home, cwd }, id, policy), scope)
       }
       yield* loop
         .run({
@@ -327,10 +308,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         .pipe(
           Stream.runForEach((event) =>
             Effect.gen(function* () {
-              if (event._tag === "ToolStarted" && snapshot !== undefined) {
-                hasRun = true
-                yield* Fiber.await(snapshot)
-              }
+              if (event._tag === "ToolStarted" && watched !== undefined) yield* watched.ready
               if (event._tag === "ToolEnded") yield* recorder.takeTodos((yield* todos.get).todos)
               yield* recorder.take(event)
               yield* report.take(event)
@@ -361,7 +339,10 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       )
     )
     // What the shell's processes did last is among it.
-    yield* Effect.ensuring(running, keepChanges)
+    yield* Effect.ensuring(
+      running,
+      Effect.suspend(() => watched?.end ?? Effect.void)
+    )
     const told = report.end()
     if (told === undefined) return yield* complain("the agent ended without saying how")
     const code = AgentReport.exitCodeOf(told.ending)

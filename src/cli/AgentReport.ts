@@ -5,7 +5,6 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as SubAgentEvent from "../domain/SubAgentEvent.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
-import * as AgentText from "./AgentText.js"
 import { print, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
@@ -152,7 +151,7 @@ export const notBegun = (reason: string): string =>
 /** Prints the answer, on lines of its own. */
 export const answer = (text: string): Effect.Effect<void, never, Stdio> =>
   Effect.flatMap(Stdio, ({ isTerminal }) => {
-    const shown = AgentText.harmless(text, isTerminal("stdout"))
+    const shown = ForeignText.harmless(text, isTerminal("stdout"))
     return shown.trim() === "" ? Effect.void : write("stdout", shown.endsWith("\n") ? shown : `${shown}\n`)
   })
 

@@ -1,11 +1,11 @@
 /** The actions of `synapse agent list`, `show` and `remove`. */
 import * as Fs from "node:fs"
-import * as Prompt from "@effect/ai/Prompt"
+import type * as Prompt from "@effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as History from "../agent/loop/History.js"
-import * as Snapshots from "../agent/Snapshots.js"
+import * as TakeBack from "../agent/TakeBack.js"
 import * as OpenSession from "../agent/transcript/OpenSession.js"
 import * as Sessions from "../agent/transcript/Sessions.js"
 import type { Transcript } from "../agent/transcript/Transcript.js"
@@ -175,46 +175,19 @@ export const remove = (given: { readonly id: string }) =>
     })
   )
 
-const words: Readonly<Record<Snapshots.Outcome["state"], string>> = {
-  restored: "restored",
-  removed: "removed",
-  "changed since": "left, for it was changed since",
-  failed: "left, for it can't be written"
-}
-
-const notCovered = ({ large = 0 }: Snapshots.Turn): string =>
-  [
-    "Not covered: ignored and hidden files, repositories within, commits",
-    ...(large === 0 ? [] : [`${large} file${large === 1 ? "" : "s"} of more than 10 MiB`])
-  ].join(", ")
-
-/** Tells the model of a session that its changes were taken back. */
-const note = (directory: string, session: string, outcomes: ReadonlyArray<Snapshots.Outcome>) => {
-  const lines = outcomes.slice(0, 50).map(({ path, state }) => `${words[state]}: ${ForeignText.word(path, 300)}`)
-  const more = outcomes.length > lines.length ? [`… ${outcomes.length - lines.length} more`] : []
-  const text = ["(The user took back what your last turn changed.", ...lines, ...more, ")"].join("\n")
-  const message = Prompt.userMessage({ content: [Prompt.textPart({ text })] })
-  return OpenSession.resume(directory, session, ({ writer }) =>
-    Either.isLeft(writer) ? Effect.void : Effect.ignore(writer.right.append({ type: "message", message }))
-  ).pipe(Effect.ignore)
-}
-
 /** Takes back what the last turn in a directory changed, or shows it. */
 export const undo = (given: Option.Option<string>, isShown: boolean) =>
   Effect.flatMap(SandboxSettings.SandboxSettings, ({ home }) =>
     Effect.gen(function* () {
       const cwd = Option.isSome(given) ? Fs.realpathSync(given.value) : yield* Setting.currentDirectory()
-      const { diff, turn, undo } = yield* Snapshots.last({ home, cwd })
       if (isShown) {
         const { isTerminal } = yield* Stdio
-        yield* write("stdout", AgentText.harmless(yield* diff, isTerminal("stdout")))
+        yield* write("stdout", ForeignText.harmless(yield* TakeBack.diff({ home, cwd }), isTerminal("stdout")))
         return ExitCode.success
       }
-      const outcomes = yield* undo
-      yield* note(Sessions.directoryIn(home), turn.session, outcomes)
-      for (const { path, state } of outcomes) yield* print("stdout", `${words[state]}: ${ForeignText.word(path, 300)}`)
-      yield* print("stderr", `${notCovered(turn)}.`)
-      const isWhole = outcomes.every(({ state }) => state === "restored" || state === "removed")
+      const { isWhole, limits, lines } = yield* TakeBack.run({ home, cwd })
+      for (const line of lines) yield* print("stdout", line)
+      yield* print("stderr", limits)
       return isWhole ? ExitCode.success : ExitCode.failure
     })
   ).pipe(

@@ -5,19 +5,6 @@ import * as ForeignText from "../domain/ForeignText.js"
 import * as ToolCall from "../domain/ToolCall.js"
 import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 
-/**
- * Returns a text with its lines and tabs as they are, and without anything that a terminal would obey. Where no terminal
- * shows it, characters that nobody sees stay.
- */
-export const harmless = (text: string, isTerminal: boolean): string =>
-  isTerminal
-    ? text
-        .replaceAll("\r\n", "\n")
-        .split(/([\n\t])/)
-        .map((part) => (part === "\n" || part === "\t" ? part : ForeignText.escape(part)))
-        .join("")
-    : text.replace(/(?!\r\n)[\0-\x08\x0b-\x1f\x7f-\x9f]/g, ForeignText.escaped)
-
 /** The most characters of a line that tells of a call. */
 const widest = 160
 

@@ -127,3 +127,16 @@ const behind =
   (margin: string) =>
   (line: string): string =>
     `${margin}${escape(line.replaceAll("\t", "  "))}`.trimEnd()
+
+/**
+ * Returns a text with its lines and tabs as they are, and without anything that a terminal would obey. Where no terminal
+ * shows it, characters that nobody sees stay.
+ */
+export const harmless = (text: string, isTerminal: boolean): string =>
+  isTerminal
+    ? text
+        .replaceAll("\r\n", "\n")
+        .split(/([\n\t])/)
+        .map((part) => (part === "\n" || part === "\t" ? part : escape(part)))
+        .join("")
+    : text.replace(/(?!\r\n)[\0-\x08\x0b-\x1f\x7f-\x9f]/g, escaped)

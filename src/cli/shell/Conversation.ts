@@ -4,6 +4,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import type { AgentEvent } from "../../agent/loop/AgentEvent.js"
@@ -12,6 +13,7 @@ import * as AgentSettings from "../../agent/loop/AgentSettings.js"
 import * as LiveModelProvider from "../../agent/model/LiveModelProvider.js"
 import { type Model, ModelProvider } from "../../agent/model/ModelProvider.js"
 import * as ModelSettings from "../../agent/model/ModelSettings.js"
+import * as Snapshots from "../../agent/Snapshots.js"
 import * as OpenSession from "../../agent/transcript/OpenSession.js"
 import * as Recorder from "../../agent/transcript/Recorder.js"
 import * as Sessions from "../../agent/transcript/Sessions.js"
@@ -92,18 +94,25 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
         onSubAgent: (event) => void Runtime.runFork(runtime)(tasks.take(event))
       }
       const history = session.transcript.context
+      const { home } = yield* SandboxSettings.SandboxSettings
+      const inForce = yield* Effect.option((yield* ShellApp.service(app, SandboxManager)).inForce)
+      const watched = yield* Snapshots.watch({ home, cwd }, session.id, Option.getOrUndefined(inForce)?.policy)
       let running = 0
       const shown = Stream.runForEach(loop.run({ prompt, model, toolset, commands, cwd, history }), (event) => {
         const told = toRunEvent(event)
         // Kept before it is told: what was told, a resumed run knows.
         if (event._tag === "ToolStarted") app.screen.agentRuns(++running)
         if (event._tag === "ToolEnded") app.screen.agentRuns(--running)
-        return Effect.zipRight(recorder.take(event), told === undefined ? Effect.void : renderer.take(told))
-      })
+        return Effect.void.pipe(
+          Effect.zipRight(event._tag === "ToolStarted" ? watched.ready : Effect.void),
+          Effect.zipRight(recorder.take(event)),
+          Effect.zipRight(told === undefined ? Effect.void : renderer.take(told))
+        )
+      }).pipe(Effect.ensuring(watched.end))
       yield* Effect.onInterrupt(CallContext.locally(shown, { listener }), () =>
         Effect.zipRight(recorder.interrupted, renderer.take(RunEvent.Interrupted()))
       )
-    })
+    }).pipe(Effect.scoped)
 
   const ask = (question: string) =>
     Effect.gen(function* () {

@@ -1,13 +1,18 @@
 /** Carries out the shell's own commands that only tell or change something: each returns the text that is shown. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Snapshots from "../../agent/Snapshots.js"
+import * as TakeBack from "../../agent/TakeBack.js"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as Quote from "../../bash/Quote.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { TodoStore } from "../../extension/TodoStore.js"
+import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
 import * as PathEntry from "../../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
@@ -43,6 +48,26 @@ const restart = (app: ShellApp.ShellApp) =>
   Effect.flatMap(ShellApp.service(app, SandboxManager), (sandbox) =>
     Effect.as(Effect.zipRight(sandbox.restart, sandbox.setStatus(0)), "The next command starts a new shell.")
   )
+
+/** Uses the snapshots of the directory that the session is in. */
+const ofTurns = <R>(
+  app: ShellApp.ShellApp,
+  use: (place: Snapshots.Place) => Effect.Effect<string, Snapshots.NoSnapshot, R>
+) =>
+  Effect.gen(function* () {
+    const { home } = yield* SandboxSettings.SandboxSettings
+    const sandbox = yield* ShellApp.service(app, SandboxManager)
+    return yield* use({ home, cwd: yield* sandbox.cwd })
+  }).pipe(
+    Effect.catchTag("NoSnapshot", ({ reason }) => Effect.succeed(reason)),
+    Effect.provide(Layer.merge(SandboxSettings.layerFromEnv(), NodeFileSystem.layer))
+  )
+
+const undo = (app: ShellApp.ShellApp) =>
+  ofTurns(app, (place) => Effect.map(TakeBack.run(place), ({ limits, lines }) => [...lines, limits].join("\n")))
+
+const diff = (app: ShellApp.ShellApp) =>
+  ofTurns(app, (place) => Effect.map(TakeBack.diff(place), (text) => ForeignText.harmless(text.trimEnd(), true)))
 
 const realPath = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync(path))
 
@@ -101,7 +126,8 @@ export const run = (
   app: ShellApp.ShellApp
 ): Effect.Effect<string> => {
   const actions = { allow: () => allow(app, rest), help: () => Effect.succeed(OwnCommand.help) }
-  const others = { policy, restart, todo, tools }
-  const action = name === "allow" || name === "help" ? actions[name]() : others[name](app)
+  const others = { diff, policy, restart, todo, tools, undo }
+  const action: Effect.Effect<string, { readonly message: string }> =
+    name === "allow" || name === "help" ? actions[name]() : others[name](app)
   return Effect.catchAll(action, (error) => Effect.succeed(`synapse: ${ForeignText.line(error.message, 1000)}`))
 }

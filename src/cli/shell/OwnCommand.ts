@@ -4,6 +4,8 @@
 const described = {
   ask: ["/ask <question>", "Ask the agent, which works in this session; short: ?<question>"],
   resume: ["/resume [id]", "Go on with an earlier session of the agent, or the newest here."],
+  undo: ["/undo", "Take back what the agent's last turn here changed."],
+  diff: ["/diff", "Show what /undo would take back."],
   allow: ["/allow <path>", "Let commands write to a path, until you leave."],
   policy: ["/policy", "Show what commands may read and write."],
   todo: ["/todo", "Show the list of tasks."],

@@ -70,6 +70,40 @@ describe.skipIf(!Tmux.isThere)("the agent in synapse shell", () => {
     })
   })
 
+  it("shows what its last turn changed, and takes it back", () =>
+    shell(
+      [
+        ModelServer.calls(call("echo theirs > made; echo more >> kept")),
+        ModelServer.text("Both are written."),
+        ModelServer.text("I see.")
+      ],
+      async ({ line, press, type, until }, { cwd, server }) => {
+        const enter = (text: string) => {
+          type(text)
+          press("Enter")
+        }
+        enter("git init -q . && echo mine > kept")
+        await until(() => fs.existsSync(path.join(cwd, "kept")))
+        enter("/undo")
+        await until((all) => all.join("\n").includes("No turn here has changed anything"))
+        enter("? write both")
+        await line("Both are written.")
+        enter("/diff")
+        const shown = (await line("+theirs")).join("\n")
+        assert.match(shown, /^ mine\n\+more$/m)
+        enter("/undo")
+        await line("removed: made")
+        await line("restored: kept")
+        assert.deepStrictEqual(
+          [fs.existsSync(path.join(cwd, "made")), fs.readFileSync(path.join(cwd, "kept"), "utf8")],
+          [false, "mine\n"]
+        )
+        enter("? and now")
+        await line("I see.")
+        assert.include(JSON.stringify(server.requests.at(-1)?.body), "The user took back what your last turn changed.")
+      }
+    ))
+
   it("is ended by Ctrl-C, and the shell goes on", () =>
     shell([ModelServer.silence, ModelServer.text("Here again.")], async ({ line, press, type, until }, { server }) => {
       type("? wait")

@@ -1,0 +1,48 @@
+/** Takes back what the agent's last turn in a directory changed, and tells its model. */
+import * as Prompt from "@effect/ai/Prompt"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as Snapshots from "./Snapshots.js"
+import * as OpenSession from "./transcript/OpenSession.js"
+import * as Sessions from "./transcript/Sessions.js"
+
+const words: Readonly<Record<Snapshots.Outcome["state"], string>> = {
+  restored: "restored",
+  removed: "removed",
+  "changed since": "left, for it was changed since",
+  failed: "left, for it can't be written"
+}
+
+const notCovered = ({ large = 0 }: Snapshots.Turn): string =>
+  [
+    "Not covered: ignored and hidden files, repositories within, commits",
+    ...(large === 0 ? [] : [`${large} file${large === 1 ? "" : "s"} of more than 10 MiB`])
+  ].join(", ")
+
+/** Tells the model of a session that its changes were taken back. */
+const note = (directory: string, session: string, outcomes: ReadonlyArray<Snapshots.Outcome>) => {
+  const lines = outcomes.slice(0, 50).map(({ path, state }) => `${words[state]}: ${ForeignText.word(path, 300)}`)
+  const more = outcomes.length > lines.length ? [`… ${outcomes.length - lines.length} more`] : []
+  const text = ["(The user took back what your last turn changed.", ...lines, ...more, ")"].join("\n")
+  const message = Prompt.userMessage({ content: [Prompt.textPart({ text })] })
+  return OpenSession.resume(directory, session, ({ writer }) =>
+    Either.isLeft(writer) ? Effect.void : Effect.ignore(writer.right.append({ type: "message", message }))
+  ).pipe(Effect.ignore)
+}
+
+/** Takes back what the last turn in a directory changed: says what became of each file, and what is not covered. */
+export const run = (place: Snapshots.Place) =>
+  Effect.gen(function* () {
+    const { turn, undo } = yield* Snapshots.last(place)
+    const outcomes = yield* undo
+    yield* note(Sessions.directoryIn(place.home), turn.session, outcomes)
+    return {
+      lines: outcomes.map(({ path, state }) => `${words[state]}: ${ForeignText.word(path, 300)}`),
+      limits: `${notCovered(turn)}.`,
+      isWhole: outcomes.every(({ state }) => state === "restored" || state === "removed")
+    }
+  })
+
+/** Returns what that would take back, as a diff. */
+export const diff = (place: Snapshots.Place) => Effect.flatMap(Snapshots.last(place), ({ diff }) => diff)
