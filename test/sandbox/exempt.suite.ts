@@ -53,6 +53,23 @@ export const exempt = (title: string, ground: string): void => {
       )
     )
 
+    it.live("a file of the machine's /tmp that the user names can be read, and is not written", () => {
+      const directory = Fs.mkdtempSync("/tmp/exempt-")
+      Fs.writeFileSync(`${directory}/x`, "machine\n")
+      return sandboxed(
+        (manager) =>
+          Effect.map(
+            printed(manager, [
+              `cat ${directory}/x`,
+              `echo y >${directory}/x; cat ${directory}/x`,
+              "echo z >/tmp/z; cat /tmp/z"
+            ]),
+            (got) => assert.deepStrictEqual(got, ["machine\n", "Blocked", "z\n"])
+          ),
+        named({ readable: [`${directory}/x`] })
+      ).pipe(Effect.ensuring(Effect.sync(() => Fs.rmSync(directory, { recursive: true }))))
+    })
+
     it.live("a path on the whitelist is written as well, also in a hidden directory", () =>
       sandboxed(
         (manager, { outside }) => {

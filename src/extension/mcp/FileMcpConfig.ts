@@ -244,6 +244,8 @@ export class McpReading extends Context.Tag("synapse/McpReading")<
     readonly home: string
     /** The working directory. */
     readonly root: string
+    /** Tests whether sandboxed commands may write to a path. */
+    readonly isWritable: (path: string) => boolean
   }
 >() {}
 
@@ -319,7 +321,7 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
     last = { reading, stamps }
     return reading
   })
-  return McpReading.of({ read, home: settings.home, root })
+  return McpReading.of({ read, home: settings.home, root, isWritable: (path) => writableBy()(path) })
 })
 
 /** Holds, from its first use, the directory that the session's commands have in the place of `/tmp`. */
@@ -358,7 +360,7 @@ export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig 
   Layer.scoped(
     McpConfig,
     Effect.gen(function* () {
-      const { home, read, root } = yield* make(false)
+      const { home, isWritable, read, root } = yield* make(false)
       const temporary = yield* holdingTemporary
       let last: Reading | undefined
       let entries: ReadonlyArray<McpEntry> = []
@@ -370,7 +372,8 @@ export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig 
         }),
         home,
         root,
-        temporary
+        temporary,
+        isWritable
       })
     })
   )

@@ -251,7 +251,8 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
     const config = yield* McpConfig
     const settings = yield* McpSettings.McpSettings
     const runtime = yield* Effect.runtime()
-    const places = { home: config.home, root: config.root, temporary: config.temporary }
+    const { home, isWritable, root, temporary } = config
+    const places = { home, root, temporary, isWritable }
     const catalog = make(path.join(config.home, "cache", "mcp"))
 
     const list = (entry: McpEntry, connection: McpConnection.McpConnection) =>

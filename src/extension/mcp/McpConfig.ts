@@ -13,6 +13,8 @@ export interface Places {
   readonly root: string
   /** Returns the `TMPDIR` of servers; undefined where it is the system's. */
   readonly temporary?: (() => string | undefined) | undefined
+  /** Tests whether sandboxed commands may write to a path. */
+  readonly isWritable?: ((path: string) => boolean) | undefined
 }
 
 /** Returns the path of the file that a server is configured in. */
@@ -77,5 +79,7 @@ export class McpConfig extends Context.Tag("synapse/McpConfig")<
     readonly root: string
     /** Opens the directory for temporary files that servers share with commands; undefined where it is the system's. */
     readonly temporary?: () => string | undefined
+    /** Tests whether sandboxed commands may write to a path. */
+    readonly isWritable?: (path: string) => boolean
   }
 >() {}

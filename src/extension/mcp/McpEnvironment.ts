@@ -15,13 +15,14 @@ export interface McpEnvironment {
 /**
  * Makes the environment of a server: a few variables of this process, and over them the configured ones.
  *
- * The inherited `PATH` is without relative directories and without those below `root`, the working directory: a command
- * could have put a program there. Nothing is left out where `root` is `/`.
+ * The inherited `PATH` is without relative directories, those below `root`, the working directory, and those that commands may
+ * write: a command could have put a program there. Nothing is left out where `root` is `/`.
  */
 export const make = (
   configured: Readonly<Record<string, string>>,
   root: string,
-  own: Readonly<Record<string, string | undefined>> = process.env
+  own: Readonly<Record<string, string | undefined>> = process.env,
+  isWritable: (path: string) => boolean = () => false
 ): McpEnvironment => {
   const kept: Record<string, string> = {}
   for (const name of inherited) {
@@ -30,7 +31,7 @@ export const make = (
     if (value !== undefined && !value.startsWith("()")) kept[name] = value
   }
   const directories = (kept["PATH"] ?? "").split(":").filter((directory) => directory !== "")
-  const withheld = directories.filter((directory) => !path.isAbsolute(directory) || isBelow(directory, root))
+  const withheld = directories.filter((each) => !path.isAbsolute(each) || isBelow(each, root) || isWritable(each))
   if (kept["PATH"] !== undefined) {
     kept["PATH"] = directories.filter((directory) => !withheld.includes(directory)).join(":")
   }

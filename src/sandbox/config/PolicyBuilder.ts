@@ -521,7 +521,16 @@ export const merge = (
       ...(yield* variablesOf({ [file]: config.env, "the settings": settings.env })),
       ...Object.keys(settings.variables).filter(isNamed)
     ]
-    const exempt = [...exemptOf(yield* listed("readable")), ...sockets]
+    const readable = yield* listed("readable")
+    // Only on Linux can a sandbox have another directory in the place of `/tmp`.
+    const ownTemporary =
+      temporaryFiles === "private" && process.platform === "linux"
+        ? exact(ofDirectory(temporariesOf(home), project), "tmp")
+        : undefined
+    const { places } = PrivateTemporary.make({ temporary: ownTemporary, whitelist })
+    const isMachines = (rule: Rule) =>
+      isDenied.find(realOf(rule)) === undefined && places.some((place) => realOf(rule).startsWith(`${place}/`))
+    const exempt = [...exemptOf(readable), ...readable.filter(isMachines), ...sockets]
     const read = [...opened, ...exempt, ...granted(runtime.granted ?? [])]
     const startup = StartupFiles.find({
       cwd: project,
@@ -545,10 +554,7 @@ export const merge = (
       ...(processes === undefined ? undefined : { processes }),
       ...(sharedMemory === undefined ? undefined : { sharedMemory }),
       ...(toolCache ? { toolCache: exact(toolCacheOf(home, project), "cache") } : undefined),
-      // Only on Linux can a sandbox have another directory in the place of `/tmp`.
-      ...(temporaryFiles === "private" && process.platform === "linux"
-        ? { temporary: exact(ofDirectory(temporariesOf(home), project), "tmp") }
-        : undefined),
+      ...(ownTemporary === undefined ? undefined : { temporary: ownTemporary }),
       ...(environment.length === 0 ? undefined : { environment }),
       ...(config.profile === true ? { profile: true } : undefined)
     }

@@ -134,8 +134,9 @@ const ownPlace = (): ReadonlyArray<string> =>
     return [file]
   }, [])
 
-/** Returns the user's home directory; `/` for a user whom the system does not know, as it is in containers. */
-const findUserHome = (): string => Attempt.orElse(() => Os.homedir() || (Account.home() ?? "/"), "/")
+/** Returns the user's home directory, the account's if `HOME` is relative; `/` for a user whom the system does not know, as it is in containers. */
+const findUserHome = (): string =>
+  [Attempt.orUndefined(Os.homedir), Account.home()].find((path) => path !== undefined && Path.isAbsolute(path)) ?? "/"
 
 /**
  * Makes settings from the given ones and the defaults.
@@ -198,7 +199,7 @@ const refuse = (home: string, place: string) =>
     ConfigError.InvalidData(
       ["SYNAPSE_HOME"],
       `${home} can't be used: commands of an earlier session could write ${place}, and may have written it. ` +
-        `Move it to where no session works, or, if you know all that it holds, set SYNAPSE_TRUSTED_HOME=${home} once`
+        `Name another, in a place where no session works, or, if you know all that it holds, set SYNAPSE_TRUSTED_HOME=${home} once`
     )
   )
 

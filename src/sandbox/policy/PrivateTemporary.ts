@@ -8,7 +8,7 @@ import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
 
 const { isWithin } = HostPath
 
-type Known = Pick<SandboxPolicy, "temporary" | "whitelist">
+type Known = Pick<SandboxPolicy, "granted" | "whitelist"> & { readonly temporary?: Rule | undefined }
 
 /** A translation of paths; those that no private directory holds stay the same. */
 export interface PrivateTemporary {
@@ -36,7 +36,7 @@ const isPlace = (path: string): boolean =>
 const identity = (path: string): string => path
 
 /** Makes the translation for a policy. */
-export const make = ({ temporary, whitelist }: Known): PrivateTemporary => {
+export const make = ({ granted = [], temporary, whitelist }: Known): PrivateTemporary => {
   if (temporary === undefined) {
     return { places: [], whitelist, toOutside: identity, toInside: identity, isHidden: () => false }
   }
@@ -49,13 +49,14 @@ export const make = ({ temporary, whitelist }: Known): PrivateTemporary => {
       (PathEntry.unwritable(realOf(rule)) === undefined && !own.startsWith(`${realOf(rule)}/.`)))
   const kept = whitelist.filter((rule) => !isReplaced(rule))
   const roots = kept.map(realOf)
+  const shown = [own, ...roots, ...granted.map(realOf)]
   const places = [...new Set([system, ...whitelist.filter(isReplaced).map(realOf)])]
     .filter((place) => !roots.some((root) => isWithin(place, root)))
     .sort((a, b) => a.length - b.length)
   const move = (path: string, from: string, to: string) => to + path.slice(from.length)
   const toOutside = (path: string): string => {
     const place = places.findLast((one) => isWithin(path, one))
-    return place === undefined || [own, ...roots].some((root) => isWithin(path, root)) ? path : move(path, place, own)
+    return place === undefined || shown.some((root) => isWithin(path, root)) ? path : move(path, place, own)
   }
   return {
     places,

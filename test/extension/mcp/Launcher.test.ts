@@ -14,8 +14,10 @@ const make = Effect.gen(function* () {
   }
   const isWritable = (path: string) => path === project || path.startsWith(`${project}/`)
   const program = (line: string, cwd: string) => {
-    const [command = "", ...args] = line.split(" ")
-    return { command, args: args.map((word) => word.replaceAll("+", " ")), env: {}, cwd }
+    const words = line.split(" ").map((word) => word.replaceAll("+", " "))
+    const at = words.findIndex((word) => !/^\w+=/.test(word))
+    const env = Object.fromEntries(words.slice(0, at).map((word) => /^(\w+)=(.*)/.exec(word)?.slice(1) ?? []))
+    return { command: words[at] ?? "", args: words.slice(at + 1), env, cwd }
   }
   return {
     directory,
@@ -129,6 +131,47 @@ describe("a program of which commands decide what it runs", () => {
         "./run.sh"
       ]) {
         assert.isFalse(isAnywhere(line), line)
+      }
+    })
+  )
+
+  it.scoped("is one that looks for code where commands may write, whatever file it runs", () =>
+    Effect.gen(function* () {
+      const { directory, project, refusal } = yield* make
+      assert.strictEqual(
+        refusal("NODE_PATH=pkg node dist/index.js"),
+        `node dist/index.js takes code from ${project}/pkg, which commands may write: name another directory`
+      )
+      for (const line of [
+        "PYTHONPATH=/opt:. python3 s.py",
+        `PYTHONPATH=${project} python3 -m server`,
+        `env PYTHONPATH=${project} python3 -c import+server`,
+        "NODE_OPTIONS=--require+./pkg node dist/index.js",
+        `PATH=/usr/bin:${project}/node_modules/.bin ./run.sh`,
+        "PERL5OPT=-Mlib=pkg perl s.pl",
+        "PERL5LIB=pkg perl s.pl",
+        "perl -Ipkg s.py",
+        "php -c pkg s.py",
+        `java -cp ${project}/pkg s.py`,
+        `GIT_DIR=${project}/pkg git status`,
+        `HOME=${project} /opt/server`,
+        `npm_config_prefix=${project} npx server`
+      ]) {
+        assert.match(String(refusal(line)), / takes code from .*\/p\b/, line)
+      }
+      for (const line of [
+        `WORKSPACE=${project} DATA_DIR=pkg node dist/index.js`,
+        "NODE_ENV=pkg node dist/index.js",
+        "PYTHONPATH= python3 s.py",
+        "PATH=/usr/bin:/bin ./run.sh",
+        `deno run --allow-read=${project} dist/index.js`,
+        `java -Ddata=${project} dist/index.js`,
+        "python3 s.py pkg"
+      ]) {
+        assert.isUndefined(refusal(line), line)
+      }
+      for (const line of [`make -C${project}`, `npm --prefix=${project} start`, `npx -C${project} server`]) {
+        assert.isString(refusal(line, directory), line)
       }
     })
   )

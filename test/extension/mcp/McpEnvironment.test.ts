@@ -38,6 +38,9 @@ describe("McpEnvironment", () => {
       assert.deepStrictEqual(variables, { PATH: `/usr/bin:${root}er` })
       assert.deepStrictEqual(withheld, [`${root}/bin`, ".", "node_modules/.bin", root, `${directory}/link`])
       assert.deepStrictEqual(McpEnvironment.make({}, "/", { PATH: "/bin:/usr/bin" }).withheld, [])
+      const isWritable = (path: string) => path === "/data/bin"
+      const allowed = McpEnvironment.make({}, root, { PATH: "/data/bin:/usr/bin" }, isWritable)
+      assert.deepStrictEqual(allowed, { variables: { PATH: "/usr/bin" }, withheld: ["/data/bin"] })
     }))
 
   it("finds a program as a shell does, and tells where it is left out", () =>

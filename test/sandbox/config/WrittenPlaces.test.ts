@@ -3,6 +3,7 @@ import { createRequire, syncBuiltinESMExports } from "node:module"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
 import * as WrittenPlaces from "../../../src/sandbox/config/WrittenPlaces.js"
 
 /** The homes that the list of accounts and the environment name. */
@@ -132,6 +133,12 @@ describe("a home that commands could write", () => {
       assert.strictEqual(WrittenPlaces.writtenAround(`${base}/moved/.synapse`), `${base}/moved`)
     })
   )
+
+  it("is the account's own where HOME is relative, which commands of the directory could write", () => {
+    homes.account = "/home/ada"
+    homes.environment = "."
+    assert.strictEqual(SandboxSettings.make().home, "/home/ada/.synapse")
+  })
 
   it(
     "is not the user's by what it says itself",

@@ -46,6 +46,19 @@ const fetchersFlag =
 const runners =
   /^(?:npm|pnpm|yarn|git|make|gmake|just|task|rake|gradlew?|mvnw?|mise|uv|poetry|pdm|hatch|pipenv|cargo|go|dotnet|composer)$/
 
+/** Names of variables that say where interpreters and tools find code. */
+const codePlaces = new RegExp(
+  `^(?:${[
+    "PATH|HOME|ENV|BASH_ENV|ZDOTDIR|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)|LD_\\w+|OPENSSL_(?:CONF|MODULES|ENGINES)|MAKEFLAGS",
+    "GIT_(?:DIR|WORK_TREE|COMMON_DIR|EXEC_PATH|TEMPLATE_DIR|CONFIG\\w*)",
+    "NODE_(?:PATH|OPTIONS|COMPILE_CACHE)|NPM_CONFIG_\\w+|YARN_\\w+|PNPM_HOME|COREPACK_HOME|DENO_DIR|BUN_INSTALL\\w*",
+    "PYTHON[A-Z]+|VIRTUAL_ENV|CONDA_PREFIX|UV_\\w+|PERL5(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|GEM_(?:HOME|PATH)|BUNDLE_(?:PATH|GEMFILE)",
+    "LUA_C?PATH\\w*|PHPRC|PHP_INI_SCAN_DIR|CLASSPATH|JAVA_(?:HOME|TOOL_OPTIONS)|(?:_|JDK_)JAVA_OPTIONS",
+    "CARGO_HOME|RUSTUP_HOME|GO(?:PATH|ROOT|BIN|FLAGS|WORK)|DOTNET_(?:ROOT|STARTUP_HOOKS)"
+  ].join("|")})$`,
+  "i"
+)
+
 const preloads = /^(?:-r|--(?:require|import|loader|experimental-loader|preload))(?:=|$)/
 
 /** Matches what an interpreter fetches or reads from its standard input. */
@@ -69,7 +82,13 @@ const isFile = (path: string): boolean => statsOf(path)?.isFile() === true
 
 /** What a program does with its words. `script` is the file that it runs; `own` are the words that a fetcher takes for itself. */
 type Launch =
-  | { readonly kind: "script"; readonly script: string; readonly preloaded: ReadonlyArray<string> }
+  | {
+      readonly kind: "script"
+      readonly script: string
+      readonly preloaded: ReadonlyArray<string>
+      /** The words before the script. */
+      readonly own: ReadonlyArray<string>
+    }
   | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "module"; readonly isIsolated: boolean }
   | { readonly kind: "fetcher"; readonly own: ReadonlyArray<string>; readonly inner: NamedFiles.Program | undefined }
@@ -82,7 +101,7 @@ const interpreted = ({ args, command, cwd }: NamedFiles.Program, { code, value }
   let isIsolated = false
   for (let at = 0; at < args.length; at++) {
     const word = args[at] ?? ""
-    const script = { kind: "script", preloaded } as const
+    const script = { kind: "script", preloaded, own: args.slice(0, at) } as const
     if (word === "--")
       return args[at + 1] === undefined ? { kind: "unknown" } : { ...script, script: args[at + 1] ?? "" }
     if (isOption(word)) {
@@ -183,6 +202,9 @@ export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): st
       : `commands decide what ${what} runs, for they may write to ${place}: name the program's own file, or leave "cwd" out and name files and directories by their full paths${remedy}`
   const here = isWritable(cwd) ? cwd : undefined
   const launched = launch(program, isWritable)
+  const open = codeTexts(program, launched).filter(isDirectoryIn(cwd))
+  const source = open.map((text) => NamedFiles.within(cwd, text)).find(isWritable)
+  if (source !== undefined) return `${what} takes code from ${source}, which commands may write: name another directory`
   switch (launched.kind) {
     case "own":
       return undefined
@@ -195,20 +217,36 @@ export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): st
     case "code":
       return undecided(here ?? openIn(NamedFiles.textsIn(launched.code).filter(isDirectoryIn(cwd)), cwd, isWritable))
     case "fetcher": {
-      const own = launched.own.filter((word) => /^(?:\.|\/|~|-.*=|file:)/.test(word)).map(valueOf)
-      const place = upwards(cwd).find(isWritable) ?? openIn(own, cwd, isWritable)
+      const own = launched.own.filter((word) => /^(?:[./~]|-.*[=./~]|file:)/.test(word))
+      const place = upwards(cwd).find(isWritable) ?? openIn(wordTexts(own), cwd, isWritable)
       return place === undefined && launched.inner !== undefined
         ? refusal(launched.inner, isWritable)
         : undecided(place)
     }
     case "runner":
-      return undecided(upwards(cwd).find(isWritable) ?? openIn(args.map(valueOf), cwd, isWritable))
+      return undecided(upwards(cwd).find(isWritable) ?? openIn(wordTexts(args), cwd, isWritable))
     case "unknown": {
-      const texts = args.flatMap((word) => NamedFiles.textsIn(word))
+      const texts = wordTexts(args)
       const isRunner = texts.some((text) => runners.test(text.startsWith("/") ? Path.basename(text) : text))
       return undecided(here ?? (isRunner ? openIn(texts.filter(isDirectoryIn(cwd)), cwd, isWritable) : undefined))
     }
   }
+}
+
+const wordTexts = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  words.flatMap((word) => NamedFiles.textsIn(word))
+
+/** Returns the texts that may name directories in which a program looks for code, whatever file it runs. */
+const codeTexts = ({ args, env }: NamedFiles.Program, launched: Launch): ReadonlyArray<string> => {
+  const assigned = args.flatMap((word) => {
+    const [, name, value = ""] = /^([A-Za-z_]\w*)=(.*)/s.exec(word) ?? []
+    return name === undefined ? [] : [[name, value] as const]
+  })
+  const values = [...Object.entries(env), ...assigned].filter(([name, value]) => codePlaces.test(name) && value !== "")
+  // An empty part of a list is the working directory.
+  const parts = values.flatMap(([, value]) => value.split(":").map((part) => part || "."))
+  const own = launched.kind === "script" ? launched.own.filter((word) => !/^(?:-D|--allow)/.test(word)) : []
+  return wordTexts([...parts, ...own])
 }
 
 const isDirectoryIn = (cwd: string) => (text: string) => statsOf(NamedFiles.within(cwd, text))?.isDirectory() === true

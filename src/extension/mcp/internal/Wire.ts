@@ -390,7 +390,7 @@ export const stdio = (
   Effect.flatMap(UserEnvironment, ({ variables }) => {
     const temporary = places.temporary?.()
     const own = temporary === undefined ? undefined : { TMPDIR: temporary }
-    const environment = McpEnvironment.make({ ...own, ...entry.env }, places.root, variables)
+    const environment = McpEnvironment.make({ ...own, ...entry.env }, places.root, variables, places.isWritable)
     if (!fs.existsSync(entry.cwd)) {
       return FailureCause.notStarted(entry, places, `there is no directory ${entry.cwd}`)
     }
@@ -405,7 +405,7 @@ export const stdio = (
       return FailureCause.notStarted(
         entry,
         places,
-        `${entry.command} is ${found.program}, in the working directory, where any command can put one: give its path as "command"`
+        `${entry.command} is ${found.program}, where any command can put one: give its path as "command"`
       )
     }
     const change = entry.named === undefined ? undefined : NamedFiles.changeOf(entry.named, found.program)
