@@ -67,8 +67,8 @@ export default defineConfig({
       ].map((files) => ({
         extends: true as const,
         // What these see depends here and there on which of two processes comes first: on a busy machine one of some two
-        // thousand fails, another each time. Such a one gets a second try, and is named.
-        test: { ...files, pool: "forks" as const, retry: 1 }
+        // thousand fails, another each time. Such a one gets two more tries, and is named.
+        test: { ...files, pool: "forks" as const, retry: 2 }
       })),
       {
         extends: true,

@@ -376,7 +376,7 @@ const mayBeTerminal = (/** @type {number} */ fd) => {
  */
 exports.runFresh = async (words, build) => {
   const mode = env["SYNAPSE_DAEMON"]
-  if (mode === "0" || env["SYNAPSE_SESSION"] !== undefined || mayBeTerminal(1) || mayBeTerminal(2)) return false
+  if (env["SYNAPSE_SESSION"] !== undefined || mayBeTerminal(1) || mayBeTerminal(2)) return false
   const key = keyOf(build)
   const open = (/** @type {string} */ directory) => {
     const base = openOwn(directory)

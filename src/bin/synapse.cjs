@@ -23,7 +23,12 @@ if (word === "--version" && words.length === 0) {
   }
 } else if (word === "exec" && isForSession()) {
   void require("./client.cjs").run([word, ...words], "%MAIN%", true)
-} else if (word === "exec" && words.length === (action === "--" ? 2 : 1) && !words.at(-1)?.startsWith("-")) {
+} else if (
+  word === "exec" &&
+  process.env["SYNAPSE_DAEMON"] !== "0" &&
+  words.length === (action === "--" ? 2 : 1) &&
+  !words.at(-1)?.startsWith("-")
+) {
   // No options: a shell that the daemon has ready is the same.
   void require("./client.cjs")
     .runFresh([word, ...words], "%MAIN%")

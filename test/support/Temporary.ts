@@ -8,6 +8,10 @@ export const using = async <A>(use: (directory: string) => Promise<A>): Promise<
   try {
     return await use(directory)
   } finally {
-    fs.rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+    try {
+      fs.rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+    } catch {
+      // What still writes there has been killed, and ends. The run names the directory, and removes it in the end.
+    }
   }
 }

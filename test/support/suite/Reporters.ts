@@ -9,10 +9,11 @@ const nameOf = ({ moduleId, project }: TestModule) => relative(project.config.ro
 
 const seconds = (value: number) => `${value.toFixed(1)} s`
 
-/** Names the tests that passed at the second try only. */
+/** Names the tests that did not pass at the first try. */
 export const flaky: Reporter = {
   onTestCaseResult: (test) => {
-    if (test.diagnostic()?.flaky === true) say(`passed at the second try: ${test.fullName}`)
+    const { flaky = false, retryCount = 0 } = test.diagnostic() ?? {}
+    if (flaky) say(`passed at try ${retryCount + 1}: ${test.fullName}`)
   }
 }
 
