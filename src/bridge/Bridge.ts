@@ -25,7 +25,6 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as FileFailure from "../files/FileFailure.js"
 import type { Files } from "../files/Files.js"
 import { FileError } from "../files/Files.js"
-import { FileTurns } from "../files/FileTurns.js"
 import type { FifoSink } from "../session/Fifo.js"
 import type { OutputFiles } from "../session/OutputFiles.js"
 import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
@@ -70,49 +69,16 @@ const toFileError =
       ? new FileError({ path, kind: kinds.find((kind) => kind === error.kind) ?? "io", reason: error.reason })
       : Effect.interrupt
 
-/** The most characters of names that are asked about at once: they must have room in a pipe. */
-const mostAsked = 2000
-
-function* groups(paths: ReadonlyArray<string>): Generator<ReadonlyArray<string>> {
-  let group: Array<string> = []
-  let size = 0
-  for (const path of paths) {
-    if (size + path.length > mostAsked && group.length > 0) {
-      yield group
-      group = []
-      size = 0
-    }
-    group.push(path)
-    size += path.length
-  }
-  if (group.length > 0) yield group
-}
-
 const kinds = ["missing", "directory", "denied", "special", "io", "partial"] as const
 
-/** Makes the files of a call; `turns` are those of all calls. */
-const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
-  /** The number of calls of `exclusive` that run. Within one, a write takes no further turn: it could wait for its own. */
+/** Makes the files of a call; `changing` is the turn of all calls to change files. */
+const makeBridgeFiles = (call: BridgeCall, changing: Effect.Semaphore): Files => {
+  /** The number of calls of `exclusive` that run. Within one, a write takes no further turn: it would wait for its own. */
   let held = 0
 
-  /** Runs an effect in the turns of files, which whoever waits for them gives up when its caller ends. */
-  const inTurn = <A, E>(paths: ReadonlyArray<string>, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
-    held > 0 ? effect : Effect.flatMap(namesOf(paths), (names) => turns.takeAll(names, effect))
-
-  /** Returns the names of the turns of files, in the one order in which all take theirs. Only so many are asked at once. */
-  const namesOf = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
-    const pathOf = new Map<string, string>()
-    for (const some of groups(paths)) {
-      const all = yield* ask(some[0] as string, () => call.turns(some))
-      for (const [index, names] of all.entries()) {
-        const path = some[index] as string
-        const other = names.map((name) => pathOf.get(name)).find((known) => known !== undefined)
-        if (other !== undefined) return yield* new FileError({ path, kind: "io", reason: `the same file as ${other}` })
-        for (const name of names) pathOf.set(name, path)
-      }
-    }
-    return [...pathOf.keys()].sort()
-  })
+  /** Runs an effect in its turn, which whoever waits for it gives up when its caller ends. */
+  const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    held > 0 ? effect : changing.withPermits(1)(effect)
 
   const ask = <A>(path: string, question: () => Promise<A>) =>
     Effect.catchAll(
@@ -142,7 +108,7 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
     write: (path, content, { mode = "" } = {}) => {
       if (content instanceof Uint8Array && goesWith(path, content)) {
         const replaced = ask(path, () => call.replace(path, mode, content))
-        return inTurn([path], Effect.uninterruptible(Effect.tapError(replaced, () => discarded())))
+        return inTurn(Effect.uninterruptible(Effect.tapError(replaced, () => discarded())))
       }
       const chunks = content instanceof Uint8Array ? Stream.succeed(content) : content
       return Effect.acquireUseRelease(
@@ -152,7 +118,7 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
           Stream.takeUntilEffect(chunks, (chunk) => ask(path, async () => !(await file.write(chunk)))).pipe(
             Stream.runDrain,
             Effect.zipRight(ask(path, () => call.complete(file))),
-            Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit()))))
+            Effect.zipRight(inTurn(Effect.uninterruptible(ask(path, () => call.commit()))))
           ),
         (file, exit) => (Exit.isSuccess(exit) ? Effect.void : discarded(file))
       )
@@ -172,7 +138,7 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
           return new FileError({ path: paths[Number(index)] ?? "", kind, reason: what ?? reason })
         }
       )
-      return Effect.onExit(Effect.zipRight(ready, inTurn(paths, Effect.uninterruptible(apply))), (exit) =>
+      return Effect.onExit(Effect.zipRight(ready, inTurn(Effect.uninterruptible(apply))), (exit) =>
         Exit.isSuccess(exit) ? Effect.void : discarded()
       )
     },
@@ -182,16 +148,16 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
         (link) => (link === "" ? undefined : link)
       ),
     mode: (path) => ask(path, () => call.mode(path)),
-    exclusive: (paths, effect) => {
-      const holding = Effect.suspend(() => {
-        held++
-        return Effect.ensuring(
-          effect,
-          Effect.sync(() => void held--)
-        )
-      })
-      return inTurn([paths].flat(), holding)
-    }
+    exclusive: (effect) =>
+      inTurn(
+        Effect.suspend(() => {
+          held++
+          return Effect.ensuring(
+            effect,
+            Effect.sync(() => void held--)
+          )
+        })
+      )
   }
 }
 
@@ -206,7 +172,7 @@ export const make = Effect.fnUntraced(function* (
   const registry = yield* CommandRegistry
   const runtime = yield* Effect.runtime()
   const audience = yield* CallContext.get("audience")
-  const turns = new FileTurns()
+  const changing = Effect.unsafeMakeSemaphore(1)
   const ended: Array<CallEnding & Pick<CallRequest, "mark">> = []
   const images = new Images()
   let last: Callable | undefined
@@ -233,7 +199,7 @@ export const make = Effect.fnUntraced(function* (
             run(
               registry.find(request.name),
               call,
-              toCommandCall(call, request, around, { output, turns }),
+              toCommandCall(call, request, around, { output, changing }),
               registry.listed()
             )
           ),
@@ -341,7 +307,7 @@ const toCommandCall = (
   call: BridgeCall,
   request: CallRequest,
   { input, room }: Surroundings,
-  { output, turns }: { readonly output: OutputFiles; readonly turns: FileTurns }
+  { changing, output }: { readonly output: OutputFiles; readonly changing: Effect.Semaphore }
 ): CommandCall => ({
   name: request.name,
   args: request.args,
@@ -353,7 +319,7 @@ const toCommandCall = (
       Effect.tryPromise(() => call.put(chunk)),
       () => Effect.interrupt
     ),
-  files: makeBridgeFiles(call, turns),
+  files: makeBridgeFiles(call, changing),
   ...(output.isAllowed ? { keep: keeping(output) } : undefined)
 })
 

@@ -95,12 +95,8 @@ export interface Files {
   /** Returns the mode of a file in octal digits: `644`. */
   readonly mode: (path: string) => Effect.Effect<string, FileError>
   /**
-   * Runs an effect that reads files and then writes them, while no other call's `exclusive`, `write` and `writeAll` change
-   * these files, whatever names they know them by. Its own writes take no turns: it must not write a file that another
-   * call may wait for. Fails where two of several paths lead to the same file.
+   * Runs an effect that reads files and then writes them, while no other call of the session changes files by
+   * `exclusive`, `write` and `writeAll`.
    */
-  readonly exclusive: <A, E>(
-    paths: string | ReadonlyArray<string>,
-    effect: Effect.Effect<A, E>
-  ) => Effect.Effect<A, E | FileError>
+  readonly exclusive: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }

@@ -7,7 +7,6 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { FileError, type Files } from "./Files.js"
-import { FileTurns } from "./FileTurns.js"
 import * as Newlines from "./Newlines.js"
 
 /**
@@ -48,7 +47,7 @@ export const make = (
     Object.entries(initial).map(([path, content]) => [path, toBytes(content)])
   )
   const modes = new Map<string, string>()
-  const turns = new FileTurns()
+  const changing = Effect.unsafeMakeSemaphore(1)
   let writes = 0
   let bytesRead = 0
 
@@ -102,7 +101,7 @@ export const make = (
     }),
     exit: () => Effect.void as Effect.Effect<undefined>,
     mode: (path) => (files.has(path) ? Effect.succeed(modes.get(path) ?? "644") : missing(path)),
-    exclusive: (paths, effect) => turns.takeAll([...new Set([paths].flat())].sort(), effect)
+    exclusive: changing.withPermits(1)
   }
 }
 

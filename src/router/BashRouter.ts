@@ -94,7 +94,7 @@ const files: Files = {
   writeAll: ([change]) => refuse(change?.path ?? ""),
   exit: refuse,
   mode: refuse,
-  exclusive: (paths) => refuse([paths].flat()[0] ?? "")
+  exclusive: (effect) => effect
 }
 
 /**

@@ -114,16 +114,6 @@ export class BridgeCall {
   }
 
   /**
-   * Returns the names of the turns of each file: of its place, which are the identity of its directory and its name there;
-   * and of itself, where it has several names, for then it is not replaced but written in place.
-   */
-  async turns(paths: ReadonlyArray<string>): Promise<ReadonlyArray<ReadonlyArray<string>>> {
-    for (const path of paths) checkPath(path)
-    const replies = await Promise.all(this.dialog.requests(paths.length, "identify", String(paths.length), ...paths))
-    return replies.map(namesIn)
-  }
-
-  /**
    * Begins to replace the content of a file; rejects with Refused. `complete` and `commit`, or `discard` must follow.
    *
    * @param mode the mode that it gets, as chmod takes it; empty to leave it
@@ -306,12 +296,6 @@ export class BridgeCall {
     source.onClose = () => void this.closers.delete(close)
     return source
   }
-}
-
-const namesIn = ({ detail }: Reply): ReadonlyArray<string> => {
-  const known = ShellText.decode(detail)
-  const end = known.lastIndexOf("/")
-  return [known.slice(0, end), known.slice(end)].filter((name) => name !== "" && name !== "/")
 }
 
 const checkPath = (path: string) => {

@@ -1,8 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The functions of the stub for files that are written. They use its variables.
-#
-# The file whose owner is known to be the caller, and that has one name only.
-own='' begun=''
 # Sets `target` to what a path leads to, with a slash in it: programs take a `-` for their input. A name may end in a newline,
 # so that no `$(…)` will do.
 resolve() {
@@ -13,42 +10,10 @@ resolve() {
     target=./$1
   fi
 }
-# Tells by what files can be known, under all of their names: by its directory and its name there, which stay when it is
-# replaced; and where it has several (hard links), by itself.
-identify() {
-  local path directory lines=() known=() asked=() line=0 at place itself
-  for path in "$@"; do
-    resolve "$path"
-    directory=.
-    if [[ $target == */* ]]; then directory=${target%/*}/; fi
-    known+=("${target##*/}")
-    if [[ -d $directory ]]; then known+=(yes) asked+=("$directory"); else known+=(''); fi
-    if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
-  done
-  if (( ${#asked[@]} )); then
-    exec 40< <(exec stat -L -c '%d:%i %u:%g:%h' -- "${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
-    mapfile -t -u 40 lines
-    exec 40<&-
-  fi
-  if (( ${#lines[@]} != ${#asked[@]} )); then
-    for path in "$@"; do reply io 'it was changed meanwhile'; done
-    return
-  fi
-  for (( at = 0; at < ${#known[@]}; at += 3 )); do
-    place='' itself=''
-    if [[ ${known[at + 1]} ]]; then place=${lines[line]%% *}/${known[at]}; line=$((line + 1)); fi
-    if [[ ${known[at + 2]} ]]; then
-      if [[ ${lines[line]} != *:1 ]]; then itself=${lines[line]%% *}; fi
-      if [[ $# == 1 && ${lines[line]} == *" $EUID:${GROUPS[0]}:1" ]]; then own=$1; fi
-      line=$((line + 1))
-    fi
-    reply ok "$place/$itself"
-  done
-}
 # Before there is a new file, everything that will stand against it is found out.
 begin() {
   local several=${3-}
-  target=$1 inplace='' begun=$1
+  target=$1 inplace=''
   if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
   if ! resolve "$1"; then
     reply io 'a symbolic link that leads nowhere'
@@ -57,7 +22,12 @@ begin() {
   if [[ -e $1 && ! -f $1 ]]; then reply special 'not a regular file'; return; fi
   # By way of a descriptor.
   if [[ -e $1 && ! $1 -ef $target ]]; then reply io 'a file that was deleted'; return; fi
-  local error
+  local error one
+  if [[ $several ]]; then
+    for one in "${targets[@]}"; do
+      if [[ $one == "$target" || $one -ef $target ]]; then reply io "the same file as ${one#./}"; return; fi
+    done
+  fi
   directory=./
   if [[ $target == */* ]]; then directory=${target%/*}/; fi
   if [[ -e $target ]]; then

@@ -47,9 +47,7 @@ unwritten() {
 # As it was, but for its content: the mode, the owner, and what else can be kept. A file with several names is not.
 alike() {
   local both
-  # Who owns a file can keep all of it.
-  if cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&- &&
-    [[ $own && $begun == "$own" ]]; then return; fi
+  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-
   both=$(exec stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
   [[ $both && "${both%%$'\n'*}" == "${both##*$'\n'}" ]]
 }

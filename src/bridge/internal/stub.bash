@@ -38,7 +38,6 @@ mode() { rest mode "$@"; }
 become() { rest become; }
 # As `rest`, of the file `files`: what calls that write nothing need not read makes them faster.
 files() { . @directory@/files && "$@"; }
-identify() { files identify "$@"; }
 begin() { files begin "$@"; }
 # A command that surely will has it at once.
 if [[ ${2-} == @(edit|write) ]]; then . @directory@/files; fi
@@ -145,10 +144,6 @@ while next what; do
     input) cat <&42 >"$slot-input" 46>&- 41<&- 42<&- & pumps+=($!) ;;
     open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
-    identify)
-      next count && paths=() &&
-        while (( count-- )); do next path && paths+=("$path"); done
-      identify "${paths[@]}" ;;
     begin) next path && next mode && begin "$path" ;;
     another) next path && next mode && several && begin "$path" "$mode" yes ;;
     doom) next path && several && doom "$path" ;;

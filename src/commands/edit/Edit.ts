@@ -265,7 +265,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
       if (old === replacement)
         return CommandGrammar.misuse(grammar, "<old> and <new> are the same: nothing would change.")
       const change = { old, replacement, all, encoding: Option.getOrUndefined(encoding) }
-      return Effect.catchTag(files.exclusive(file, replace(files, file, change)), "FileError", (error) =>
+      return Effect.catchTag(files.exclusive(replace(files, file, change)), "FileError", (error) =>
         FileFailure.fromFileError("edit", error)
       )
     },

@@ -85,7 +85,7 @@ describe("edit --patch in the shell", () => {
       assert.strictEqual(bytes("f"), "2\n")
       assert.isTrue(Fs.lstatSync(`${cwd}/link`).isSymbolicLink())
       const refusals = {
-        [envelope("*** Update File: f", "-2", "+3", "*** Delete File: link")]: "link: the same file as f",
+        [envelope("*** Update File: f", "-2", "+3", "*** Delete File: link")]: "link: not a regular file",
         [envelope("*** Update File: g", "-1", "+3", "*** Delete File: link")]: "link: not a regular file",
         [envelope("*** Update File: g", "-1", "+3", "*** Update File: hard", "-1", "+4")]: "hard: the same file as g",
         [envelope("*** Delete File: g", "*** Add File: f/x", "+x")]: "f/x: File exists"

@@ -15,7 +15,7 @@ const MiB = 1024 ** 2
 const huge = (blocks: number, texts: Readonly<Record<number, string>>) => {
   const seen = { written: 0, found: [] as Array<string>, isCommitted: false }
   const files: Files = {
-    exclusive: (_, effect) => effect,
+    exclusive: (effect) => effect,
     writeAll: () => Effect.void,
     exit: () => Effect.void as Effect.Effect<undefined>,
     mode: () => Effect.succeed("644"),

@@ -176,9 +176,7 @@ export const run = Effect.fnUntraced(
     const changes = yield* slices.run(parse(yield* received(stdin)))
     if (changes instanceof PatchFlaw) return yield* changes
     const located = yield* Effect.forEach(changes, (change) => locate(files, cwd, change))
-    const paths = new Set(located.flatMap(({ path, toPath }) => (toPath === undefined ? [path] : [path, toPath])))
     const { said } = yield* files.exclusive(
-      [...paths],
       Effect.tap(make(files, located, { cwd, slices }), (plan) => files.writeAll(toChanges(plan.files)))
     )
     return CommandResult.make({ stdout: `${said.join("\n")}\n` })
