@@ -31,7 +31,6 @@ import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
 import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import type { BridgeCall, BridgeCommands } from "./internal/BridgeCall.js"
-import { goesWith } from "./internal/BridgeCall.js"
 import * as CallServer from "./internal/CallServer.js"
 import type { FifoSource } from "./internal/Fifo.js"
 import { Gone } from "./internal/Fifo.js"
@@ -88,6 +87,32 @@ const makeBridgeFiles = (call: BridgeCall, changing: Effect.Semaphore): Files =>
 
   const discarded = (file?: FifoSink) => Effect.promise(() => call.discard(file).catch(() => {}))
 
+  /** Changes the files that are ready. */
+  const apply = (paths: ReadonlyArray<string>) =>
+    inTurn(
+      Effect.uninterruptible(
+        Effect.catchAll(
+          ask("", () => call.apply()),
+          ({ kind, reason }) => {
+            const [, index, what] = /^(\d+)\/(.*)$/s.exec(reason) ?? []
+            return new FileError({ path: paths[Number(index)] ?? "", kind, reason: what ?? reason })
+          }
+        )
+      )
+    )
+
+  const writeAll: Files["writeAll"] = (changes) => {
+    const ready = Effect.forEach(
+      changes,
+      ({ content, mode = "", path }) =>
+        ask(path, () => (content === undefined ? call.doom(path) : call.put(path, mode, content))),
+      { discard: true }
+    )
+    return Effect.onExit(Effect.zipRight(ready, apply(changes.map(({ path }) => path))), (exit) =>
+      Exit.isSuccess(exit) ? Effect.void : discarded()
+    )
+  }
+
   return {
     read: (path, options = {}) =>
       Stream.unwrapScoped(
@@ -105,43 +130,21 @@ const makeBridgeFiles = (call: BridgeCall, changing: Effect.Semaphore): Files =>
           return Stream.concat(bytes(source), Stream.execute(end))
         })
       ),
-    write: (path, content, { mode = "" } = {}) => {
-      if (content instanceof Uint8Array && goesWith(path, content)) {
-        const replaced = ask(path, () => call.replace(path, mode, content))
-        return inTurn(Effect.uninterruptible(Effect.tapError(replaced, () => discarded())))
-      }
-      const chunks = content instanceof Uint8Array ? Stream.succeed(content) : content
-      return Effect.acquireUseRelease(
-        ask(path, () => call.begin(path, mode)),
-        (file) =>
-          // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
-          Stream.takeUntilEffect(chunks, (chunk) => ask(path, async () => !(await file.write(chunk)))).pipe(
-            Stream.runDrain,
-            Effect.zipRight(ask(path, () => call.complete(file))),
-            Effect.zipRight(inTurn(Effect.uninterruptible(ask(path, () => call.commit()))))
+    write: (path, content, { mode = "" } = {}) =>
+      content instanceof Uint8Array
+        ? writeAll([{ path, content, mode }])
+        : Effect.acquireUseRelease(
+            ask(path, () => call.begin(path, mode)),
+            (file) =>
+              // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
+              Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await file.write(chunk)))).pipe(
+                Stream.runDrain,
+                Effect.zipRight(ask(path, () => call.stage(file))),
+                Effect.zipRight(apply([path]))
+              ),
+            (file, exit) => (Exit.isSuccess(exit) ? Effect.void : discarded(file))
           ),
-        (file, exit) => (Exit.isSuccess(exit) ? Effect.void : discarded(file))
-      )
-    },
-    writeAll: (changes) => {
-      const paths = changes.map(({ path }) => path)
-      const ready = Effect.forEach(
-        changes,
-        ({ content, mode = "", path }) =>
-          ask(path, () => (content === undefined ? call.doom(path) : call.stage(path, mode, content))),
-        { discard: true }
-      )
-      const apply = Effect.catchAll(
-        ask("", () => call.apply()),
-        ({ kind, reason }) => {
-          const [, index, what] = /^(\d+)\/(.*)$/s.exec(reason) ?? []
-          return new FileError({ path: paths[Number(index)] ?? "", kind, reason: what ?? reason })
-        }
-      )
-      return Effect.onExit(Effect.zipRight(ready, inTurn(Effect.uninterruptible(apply))), (exit) =>
-        Exit.isSuccess(exit) ? Effect.void : discarded()
-      )
-    },
+    writeAll,
     exit: (path) =>
       Effect.map(
         ask(path, () => call.exit(path)),
@@ -316,7 +319,7 @@ const toCommandCall = (
   ...(request.isShown && room !== undefined ? { room } : undefined),
   write: (chunk) =>
     Effect.catchAll(
-      Effect.tryPromise(() => call.put(chunk)),
+      Effect.tryPromise(() => call.print(chunk)),
       () => Effect.interrupt
     ),
   files: makeBridgeFiles(call, changing),

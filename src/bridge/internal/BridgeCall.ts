@@ -38,7 +38,7 @@ const piece = 3000
  * Tests whether bytes can be handed over at once, with the path of their file: a pipe has room for both, and bash's
  * variables hold no zero bytes.
  */
-export const goesWith = (path: string, bytes: Uint8Array): boolean =>
+const goesWith = (path: string, bytes: Uint8Array): boolean =>
   bytes.length > 0 && bytes.length + Buffer.byteLength(path) <= piece && !bytes.includes(0)
 
 /**
@@ -114,7 +114,7 @@ export class BridgeCall {
   }
 
   /**
-   * Begins to replace the content of a file; rejects with Refused. `complete` and `commit`, or `discard` must follow.
+   * Begins the new content of a file; rejects with Refused. `stage` must follow, or `discard`.
    *
    * @param mode the mode that it gets, as chmod takes it; empty to leave it
    */
@@ -124,24 +124,24 @@ export class BridgeCall {
     return this.pour("file")
   }
 
-  /** Waits until the whole content is in the temporary file; rejects with Refused. */
-  async complete(content: FifoSink): Promise<void> {
+  /** Waits until the whole content is in the temporary file, and makes it ready; rejects with Refused. */
+  async stage(content: FifoSink): Promise<void> {
     await content.end()
     await this.dialog.request("written")
+    await this.dialog.request("stage")
   }
 
-  /** Gives the file its new content, which is complete; rejects with Refused. */
-  async commit(): Promise<void> {
-    await this.dialog.request("commit")
-  }
-
-  /**
-   * Gives a file a new content that goes with its path (`goesWith`), with one request for all of it; rejects
-   * with Refused. `discard` must follow then.
-   */
-  async replace(path: string, mode: string, bytes: Uint8Array): Promise<void> {
+  /** Makes a new content ready; rejects with Refused. `apply` or `discard` must follow. */
+  async put(path: string, mode: string, bytes: Uint8Array): Promise<void> {
     checkPath(path)
-    await this.handOver(["begin", path, mode], bytes, "commit")
+    if (goesWith(path, bytes)) {
+      // Where a step fails, those after it find no file, and fail too.
+      await Promise.all(this.dialog.requests(3, "begin", path, mode, "put", String(bytes.length), bytes, "stage"))
+      return
+    }
+    const content = await this.begin(path, mode)
+    await content.write(bytes)
+    await this.stage(content)
   }
 
   /** Leaves all files as they were. */
@@ -150,19 +150,7 @@ export class BridgeCall {
     await this.dialog.request("discard")
   }
 
-  /** Makes the new content of one of several files ready; rejects with Refused. `apply` or `discard` must follow. */
-  async stage(path: string, mode: string, bytes: Uint8Array): Promise<void> {
-    checkPath(path)
-    const begin = ["another", path, mode]
-    if (goesWith(path, bytes)) return this.handOver(begin, bytes, "stage")
-    await this.dialog.request(...begin)
-    const content = await this.pour("file")
-    await content.write(bytes)
-    await this.complete(content)
-    await this.dialog.request("stage")
-  }
-
-  /** Makes one of several files ready to be removed; rejects with Refused. */
+  /** Makes a file ready to be removed; rejects with Refused. */
   async doom(path: string): Promise<void> {
     checkPath(path)
     await this.dialog.request("doom", path)
@@ -203,7 +191,7 @@ export class BridgeCall {
   }
 
   /** Writes to the caller's standard output at once; rejects with Gone where nobody reads it any more. */
-  async put(chunk: Uint8Array): Promise<void> {
+  async print(chunk: Uint8Array): Promise<void> {
     this.output ??= this.pour("stdout")
     const output = await this.output
     if (!(await output.write(chunk))) {
@@ -236,15 +224,10 @@ export class BridgeCall {
     this.dialog.close()
   }
 
-  /** Begins a file, and hands over its content, at once; where a step fails, those after it find no file, and fail too. */
-  private async handOver(begin: ReadonlyArray<string>, bytes: Uint8Array, end: string): Promise<void> {
-    await Promise.all(this.dialog.requests(3, ...begin, "put", String(bytes.length), bytes, end))
-  }
-
   private async say(to: "stdout" | "stderr", text: string): Promise<void> {
     const bytes = Buffer.from(text)
     if (to === "stdout" && this.output !== undefined) {
-      if (text !== "" && !this.broken) await this.put(bytes)
+      if (text !== "" && !this.broken) await this.print(bytes)
       await (await this.output).end()
       await this.waitPoured()
     } else if (bytes.length > short || bytes.includes(0)) {

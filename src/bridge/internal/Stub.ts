@@ -22,8 +22,6 @@ export const names = {
   programs: "bin",
   program: "program",
   stub: "stub",
-  files: "files",
-  several: "several",
   rest: "rest",
   read: "read"
 } as const
@@ -45,8 +43,6 @@ const within = (directory: string, text: string) => text.replaceAll("@directory@
 export const texts = (directory: string): ReadonlyArray<readonly [name: string, text: string]> => [
   [names.call, within(directory, BashText.call)],
   [names.stub, within(directory, BashText.stub)],
-  [names.files, BashText.files],
-  [names.several, BashText.several],
   [names.rest, BashText.rest],
   [names.program, within(directory, BashText.program)],
   [names.read, within(directory, BashText.read).replaceAll("__SYNAPSE_CALL__", () => within(directory, called("read")))]

@@ -1,5 +1,224 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The functions of the stub that few calls need, sourced by `rest` with the first of them. They use its variables.
+# The functions of the stub that calls need which write files, become a program, or meet an obstacle. They use its variables.
+# What other calls need not read makes them faster.
+# Sets `target` to what a path leads to, with a slash in it: programs take a `-` for their input. A name may end in a newline,
+# so that no `$(…)` will do.
+resolve() {
+  target=$1
+  if [[ -L $1 ]]; then
+    IFS= read -r -d '' target < <(readlink -fz -- "$1" 46>&- 41<&- 42<&-)
+  elif [[ $1 && $1 != */* ]]; then
+    target=./$1
+  fi
+}
+# Sets `beside` to a new name in the directory of `target`.
+beside() {
+  local base=${target##*/}
+  beside=${target%/*}/.${base:0:100}.$RANDOM$RANDOM$$
+}
+# Before there is a new file, everything that will stand against it is found out.
+begin() {
+  local error mask='' one
+  target=$1 inplace=''
+  if [[ ! $1 ]]; then reply missing 'No such file or directory'; return; fi
+  if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
+  if ! resolve "$1"; then
+    reply io 'a symbolic link that leads nowhere'
+    return
+  fi
+  if [[ -e $1 && ! -f $1 ]]; then reply special 'not a regular file'; return; fi
+  # By way of a descriptor.
+  if [[ -e $1 && ! $1 -ef $target ]]; then reply io 'a file that was deleted'; return; fi
+  for one in "${targets[@]}"; do
+    if [[ $one == "$target" || $one -ef $target ]]; then reply io "the same file as ${one#./}"; return; fi
+  done
+  if [[ -e $target ]]; then
+    if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
+  elif [[ ! -d ${target%/*}/ ]]; then
+    missing
+    if ! error=$(exec mkdir -p -- "${target%/*}/" 2>&1 46>&- 41<&- 42<&-); then
+      discard
+      refuse 'its directory could not be made' "$error"
+      return
+    fi
+  fi
+  # Until it has the old one's mode, nobody else may read it.
+  if [[ -e $target || $mode == [0-7]* ]]; then masked; fi
+  beside
+  temporary=$beside
+  set -C
+  if { exec 44>"$temporary"; } 2>/dev/null; then
+    scraps+=("$temporary")
+    reply ok
+  elif [[ -e $target ]]; then
+    elsewhere
+  else
+    error=$({ : >"$temporary"; } 2>&1)
+    temporary=
+    discard
+    refuse 'could not be made' "$error"
+  fi
+  set +C
+  if [[ $mask ]]; then umask "$mask"; fi
+}
+# Sets `mask` to the umask, and that to 077. A pipe takes it without a process.
+masked() {
+  exec 40<>"$slot-down"
+  umask >&40
+  IFS= read -r -u 40 mask
+  exec 40<&-
+  umask 077
+}
+# A short content comes in the dialog, also where no file could be begun: descriptor 44 may be the caller's own then.
+put() {
+  if [[ ! $temporary ]]; then
+    reply io 'it was not begun'
+  elif printf %s "$1" >&44; then reply ok; else unwritten; fi
+} 2>/dev/null
+# The new content of the file that was begun is whole.
+stage() {
+  if [[ ! $temporary ]]; then reply io 'it was not begun'; return; fi
+  exec 44>&-
+  member "$temporary" ''
+  temporary=
+}
+member() {
+  targets+=("$target") temporaries+=("$1") modes+=("$mode") inplaces+=("$inplace") backups+=("$2")
+  reply ok
+}
+# Removes the file with the others that are ready.
+doom() {
+  local error
+  target=$1 mode='' inplace=''
+  if [[ $1 != */* ]]; then target=./$1; fi
+  if [[ -d $1 && ! -L $1 ]]; then
+    reply directory 'Is a directory'
+  elif [[ -L $1 || -e $1 && ! -f $1 ]]; then
+    reply special 'not a regular file'
+  elif keep; then
+    member '' "$kept"
+  else
+    refuse 'could not be removed' "$error"
+  fi
+}
+# Keeps what the file `target` is, in the file `kept`: another link to it, or a copy, which is elsewhere if the file is written
+# where it is.
+keep() {
+  if [[ $inplace ]]; then
+    error=
+    kept=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || return
+  else
+    beside
+    kept=$beside
+  fi
+  scraps+=("$kept")
+  if [[ ! $inplace ]] && error=$(exec ln -- "$target" "$kept" 2>&1 46>&- 41<&- 42<&-); then return; fi
+  error=$(exec cp -p -- "$target" "$kept" 2>&1 46>&- 41<&- 42<&-)
+}
+# Writes and removes the files that are ready, all or none. Until that is done, no signal ends it. `index` says which file it
+# failed on.
+apply() {
+  local index error='' lost=''
+  for index in "${!targets[@]}"; do
+    if prepare; then continue; fi
+    refuse 'could not be prepared' "$error" "$index/"
+    discard
+    return
+  done
+  trap '' HUP INT TERM
+  for index in "${!targets[@]}"; do
+    if change; then continue; fi
+    undo
+    if [[ $lost ]]; then
+      words "$error"
+      reply partial "$index/$said; what was changed before is restored, but not $lost"
+    else
+      refuse 'could not be written' "$error" "$index/"
+    fi
+    discard
+    trap - HUP INT TERM
+    return
+  done
+  made=()
+  discard
+  reply ok
+  trap - HUP INT TERM
+}
+# As it was, but for its content: the mode, the owner, and what else can be kept. A file where that can't be is
+# overwritten, and so is one with several names. Only one that takes the other's place at once needs no copy.
+prepare() {
+  local new=${temporaries[index]}
+  target=${targets[index]} inplace=${inplaces[index]}
+  if [[ ! $new ]]; then return; fi
+  if [[ -e $target && ! $inplace ]] && ! alike "$new"; then inplace=yes; fi
+  if [[ ${modes[index]} && ! $inplace ]]; then error=$(exec chmod -- "${modes[index]}" "$new" 2>&1 46>&- 41<&- 42<&-) || return; fi
+  if [[ -e $target ]] && [[ $inplace || ${#targets[@]} -gt 1 ]]; then
+    keep || return
+    backups[index]=$kept
+  fi
+  inplaces[index]=$inplace
+}
+alike() {
+  local both
+  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$1" 2>/dev/null 46>&- 41<&- 42<&-
+  both=$(exec stat -c '%a %u %g %h' -- "$target" "$1" 2>/dev/null 46>&- 41<&- 42<&-)
+  [[ $both && "${both%%$'\n'*}" == "${both##*$'\n'}" ]]
+}
+change() {
+  local new=${temporaries[index]}
+  target=${targets[index]}
+  if [[ ! $new ]]; then
+    # shellcheck disable=SC2217
+    error=$(exec rm -- "$target" 2>&1 46>&- 41<&- 42<&- </dev/null)
+    return
+  fi
+  if [[ ! ${inplaces[index]} ]]; then
+    if error=$(exec mv -fT -- "$new" "$target" 2>&1 46>&- 41<&- 42<&-); then return; fi
+    # A mount can't be replaced.
+    if [[ $error != *busy* ]]; then return 1; fi
+    inplace=yes
+    keep || return
+    backups[index]=$kept inplaces[index]=yes
+  fi
+  error=$({ cat -- "$new" >|"$target"; } 2>&1 46>&- 41<&- 42<&-) || return
+  if [[ ${modes[index]} ]]; then error=$(exec chmod -- "${modes[index]}" "$target" 2>&1 46>&- 41<&- 42<&-); fi
+}
+# Gives the files back what they had, as far as they were changed; `lost` tells where this failed, and its copy stays.
+undo() {
+  local at backup
+  for (( at = 0; at <= index; at++ )); do
+    target=${targets[at]} backup=${backups[at]}
+    if [[ ${inplaces[at]} ]]; then
+      { cat -- "$backup" >|"$target" && chmod --reference="$backup" -- "$target"; } 2>/dev/null 46>&- 41<&- 42<&- && continue
+    elif (( at == index )); then
+      continue
+    elif [[ ! $backup ]]; then
+      rm -f -- "$target" 2>/dev/null 46>&- 41<&- 42<&- && continue
+    else
+      mv -fT -- "$backup" "$target" 2>/dev/null 46>&- 41<&- 42<&- && continue
+    fi
+    lost=$target scraps=()
+    if [[ $backup ]]; then lost+=" (its old content is in $backup)"; fi
+  done
+}
+# Tells by which link a relative path leads out of the current directory.
+within() {
+  local at='' rest=$1 home real
+  while [[ $rest ]]; do
+    at+=${rest%%/*}
+    if [[ -L $at ]]; then
+      IFS= read -r -d '' home < <(readlink -fz . 46>&- 41<&- 42<&-)
+      IFS= read -r -d '' real < <(readlink -mz -- "$at" 46>&- 41<&- 42<&-)
+      if [[ $real/ != "${home%/}"/* ]]; then
+        reply ok "$at"
+        return
+      fi
+    fi
+    if [[ $rest != */* ]]; then break; fi
+    rest=${rest#*/} at+=/
+  done
+  reply ok
+}
 # Tells why standard output can't be written.
 unsaid() {
   local error=''
@@ -20,7 +239,7 @@ refuse() {
 }
 # Notes the directories that a directory lacks, to take them away again.
 missing() {
-  local at=${directory%/} chain=()
+  local at=${target%/*} chain=()
   while [[ $at && ! -d $at ]]; do
     chain+=("$at")
     if [[ $at != */* ]]; then break; fi
@@ -32,6 +251,7 @@ missing() {
 elsewhere() {
   inplace=yes
   if temporary=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
+    scraps+=("$temporary")
     reply ok
   else
     temporary=
@@ -43,58 +263,6 @@ unwritten() {
   error=$({ printf . >&44; } 2>&1)
   discard
   refuse 'could not be written' "$error"
-}
-# As it was, but for its content: the mode, the owner, and what else can be kept. A file with several names is not.
-alike() {
-  local both
-  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-
-  both=$(exec stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
-  [[ $both && "${both%%$'\n'*}" == "${both##*$'\n'}" ]]
-}
-# Replaces the file, where the helper has not.
-exchange() {
-  local error
-  if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
-  local changed=$temporary
-  if [[ $inplace ]]; then changed=$target; fi
-  if [[ $mode ]] && ! error=$(exec chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
-    discard
-    refuse 'its mode could not be changed' "$error"
-    return
-  fi
-  if [[ ! $inplace ]]; then
-    if error=$(exec mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
-      exec 44>&-
-      temporary='' made=()
-      reply ok
-      return
-    fi
-    if [[ $error != *busy* ]]; then discard; refuse 'could not be replaced' "$error"; return; fi
-  fi
-  over
-}
-# Where a file can't be replaced, its content can: with the old one at hand, should that fail. Who asks to end waits for it.
-over() {
-  local error
-  trap '' HUP INT TERM
-  if ! old=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(exec cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
-    if [[ $old ]]; then rm -f -- "$old"; fi
-    old=
-    discard
-    refuse 'could not be kept' "${error-}"
-  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 46>&- 41<&- 42<&-); then
-    rm -f -- "$old"
-    old=
-    discard
-    reply ok
-  else
-    cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
-    rm -f -- "$old"
-    old=
-    discard
-    refuse 'could not be written' "$error"
-  fi
-  trap - HUP INT TERM
 }
 mode() {
   local known

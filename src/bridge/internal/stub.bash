@@ -13,57 +13,45 @@ slot=@directory@/slot-$1 command=${2-}
 exec 41<"$slot-answer" || exit
 # It may be closed.
 { exec 42<&0; } 2>/dev/null || exec 42</dev/null
-old='' failed=0
-temporary='' target='' directory='' inplace='' mode='' file='' poured='' pumps=()
-# Directories that were made for what is begun, the innermost first; and our own directories beside several files.
-made=() kept=()
-declare -A rooms=()
+failed=0
+temporary='' target='' inplace='' mode='' file='' poured='' pumps=()
+# Directories that were made for what is begun, the innermost first; and all files that were made beside others.
+made=() scraps=()
+# The files that are ready, by number: their new contents, which a file that is removed has not, and what was kept of them.
+targets=() temporaries=() modes=() inplaces=() backups=()
 # What `next` reads.
-what='' to='' text='' path='' skip='' regular='' code='' count='' room=''
+what='' to='' text='' path='' skip='' regular='' code='' count=''
 next() { IFS= read -r -d '' -u 41 "$1"; }
 # Reads that many bytes, which hold no zero byte.
 take() { IFS= read -r -N "$1" -u 41 text; }
 reply() { printf '%s\0' "$1" "${2-}" >&46; }
 # The system's own words at the end of a message.
 words() { said=${1%%$'\n'*}; said=${said##*: }; }
-# Calls a function of the file `rest`, which takes the place of the one here.
+# Calls a function of the file `rest`, which takes the place of the one here. A command that surely will has it at once.
 rest() { . @directory@/rest && "$@"; }
 unsaid() { rest unsaid; }
 refuse() { rest refuse "$@"; }
-missing() { rest missing; }
-elsewhere() { rest elsewhere; }
 unwritten() { rest unwritten; }
-exchange() { rest exchange; }
+begin() { rest begin "$@"; }
+doom() { rest doom "$@"; }
+within() { rest within "$@"; }
 mode() { rest mode "$@"; }
 become() { rest become; }
-# As `rest`, of the file `files`: what calls that write nothing need not read makes them faster.
-files() { . @directory@/files && "$@"; }
-begin() { files begin "$@"; }
-# A command that surely will has it at once.
-if [[ ${2-} == @(edit|write) ]]; then . @directory@/files; fi
+if [[ ${2-} == @(edit|write) ]]; then . @directory@/rest; fi
 discard() {
-  if [[ $temporary ]]; then
-    exec 44>&-
-    rm -f -- "$temporary"
-    temporary=
-  fi
-  if (( ${#rooms[@]} + ${#kept[@]} )); then
-    rm -rf -- "${rooms[@]}" "${kept[@]}" 46>&- 41<&- 42<&-
-    rooms=() kept=()
-  fi
-  if (( ${#made[@]} )); then
-    rmdir -- "${made[@]}" 2>/dev/null 46>&- 41<&- 42<&-
-    made=()
-  fi
+  local left=() one
+  if [[ $temporary ]]; then exec 44>&-; fi
+  for one in "${scraps[@]}"; do
+    if [[ -e $one ]]; then left+=("$one"); fi
+  done
+  if (( ${#left[@]} )); then rm -f -- "${left[@]}" 46>&- 41<&- 42<&-; fi
+  if (( ${#made[@]} )); then rmdir -- "${made[@]}" 2>/dev/null 46>&- 41<&- 42<&-; fi
+  temporary='' scraps=() made=() targets=() temporaries=() modes=() inplaces=() backups=()
 }
 # Run by the trap.
 # shellcheck disable=SC2317
 leave() {
   trap '' HUP INT TERM
-  if [[ $old ]]; then
-    cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
-    rm -f -- "$old"
-  fi
   if (( ${#pumps[@]} )); then kill "${pumps[@]}" 2>/dev/null; fi
   discard
 }
@@ -129,13 +117,6 @@ pour() {
 written() {
   if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
 }
-# The functions for several files.
-several() {
-  if [[ ! ${isSeveral-} ]]; then
-    isSeveral=yes
-    . @directory@/several
-  fi
-}
 while next what; do
   case $what in
     say) next to && next text && say "$to" "$text" ;;
@@ -145,14 +126,12 @@ while next what; do
     open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
     begin) next path && next mode && begin "$path" ;;
-    another) next path && next mode && several && begin "$path" "$mode" yes ;;
-    doom) next path && several && doom "$path" ;;
-    within) next path && several && within "$path" ;;
+    doom) next path && doom "$path" ;;
+    within) next path && within "$path" ;;
     stage) stage ;;
     apply) apply ;;
     put) next count && take "$count" && put "$text" ;;
     written) written ;;
-    commit) commit ;;
     discard) discard; reply ok ;;
     mode) next path && mode "$path" ;;
     become) become ;;
