@@ -21,51 +21,16 @@ import type { Result } from "./Result.js"
 import type * as Synapse from "./Synapse.js"
 import type { Output } from "./Synapse.js"
 
-/** A queue that makes the command wait: the promise of an offered chunk resolves when the chunk is taken. */
-class OutputQueue implements AsyncIterator<Output, undefined> {
-  private readonly held: Array<Output> = []
-  private readonly takers: Array<(result: IteratorResult<Output, undefined>) => void> = []
-  private onTaken: Array<() => void> = []
-  private isDone = false
-
-  /** Adds output; returns a promise where the loop has not taken it yet. */
-  offer(output: Output): Promise<void> | undefined {
-    if (this.isDone) return undefined
-    const taker = this.takers.shift()
-    if (taker !== undefined) {
-      taker({ done: false, value: output })
-      return undefined
-    }
-    this.held.push(output)
-    return new Promise((resolve) => this.onTaken.push(resolve))
-  }
-
-  /** Ends the queue; what was offered before can still be taken. */
-  end(): void {
-    this.isDone = true
-    this.release()
-    for (const taker of this.takers.splice(0)) taker({ done: true, value: undefined })
-  }
-
-  next(): Promise<IteratorResult<Output, undefined>> {
-    const value = this.held.shift()
-    if (value !== undefined) {
-      if (this.held.length === 0) this.release()
-      return Promise.resolve({ done: false, value })
-    }
-    if (this.isDone) return Promise.resolve({ done: true, value: undefined })
-    return new Promise((resolve) => this.takers.push(resolve))
-  }
-
-  /** Called when the loop is left: drops the rest. */
-  return(): Promise<IteratorResult<Output, undefined>> {
-    this.held.length = 0
-    this.end()
-    return Promise.resolve({ done: true, value: undefined })
-  }
-
-  private release(): void {
-    for (const resolve of this.onTaken.splice(0)) resolve()
+/** Makes a queue that makes the command wait: the promise of an offered chunk resolves when the loop has taken it. */
+const makeQueue = () => {
+  const { readable, writable } = new TransformStream<Output, Output>(undefined, undefined, { highWaterMark: 0 })
+  const writer = writable.getWriter()
+  // Once the loop is left, nothing more is taken.
+  const left = () => {}
+  return {
+    output: readable[Symbol.asyncIterator](),
+    offer: (output: Output): Promise<void> => writer.write(output).catch(left),
+    end: (): void => void writer.close().catch(left)
   }
 }
 
@@ -133,7 +98,7 @@ export const make = <R, E>(
     let partial: CommandResult.CommandResult | undefined
     let isOver = false
     const hearers = new Set<Hearer>(onOutput === undefined ? [] : [warning(onOutput)])
-    const queues = new Set<OutputQueue>()
+    const queues = new Set<ReturnType<typeof makeQueue>>()
     const text = makeOutputText(hearers)
     const fiber = runtime.runFork(
       CallContext.locally(NestedCall.within(toolset.handle(call)), {
@@ -163,11 +128,11 @@ export const make = <R, E>(
     return Object.assign(KeepAlive.during(result), {
       cancel,
       [Symbol.asyncIterator]: () => {
-        const queue = new OutputQueue()
+        const queue = makeQueue()
         if (isOver) queue.end()
         queues.add(queue)
-        hearers.add((output) => queue.offer(output))
-        return queue
+        hearers.add(queue.offer)
+        return queue.output
       }
     })
   }
@@ -240,8 +205,8 @@ const answered = (result: Result): Synapse.Pending =>
   Object.assign(Promise.resolve(result), {
     cancel: () => {},
     [Symbol.asyncIterator]: () => {
-      const queue = new OutputQueue()
+      const queue = makeQueue()
       queue.end()
-      return queue
+      return queue.output
     }
   })
