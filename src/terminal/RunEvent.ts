@@ -17,8 +17,6 @@ import type { ToolReturn } from "../toolset/ToolReturn.js"
  */
 export type RunEvent = Data.TaggedEnum<{
   ToolStarted: { readonly call: ToolCall }
-  /** A part of what a running call prints. */
-  ToolOutput: { readonly stream: "stdout" | "stderr"; readonly chunk: string }
   ToolEnded: { readonly call: ToolCall; readonly result: ToolReturn }
   SubAgent: { readonly event: SubAgentEvent }
   /** A part of the model's text. */

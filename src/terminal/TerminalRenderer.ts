@@ -75,8 +75,8 @@ class OpenLine {
 /** How long each sign of the spinner is shown, in ms. */
 const turn = 125
 
-/** Limits of what is kept and shown of running output. */
-const most = { characters: 8000, lines: 3, rows: 6 }
+/** The most rows of an unfinished line. */
+const mostRows = 6
 
 /** Columns of a failure's reason; the terminal wraps it. */
 const longestReason = 300
@@ -102,8 +102,6 @@ const failed = (ending: string): string =>
 class View {
   private readonly running: Running
   private readonly text: OpenLine
-  /** The last output of the running call. */
-  private output = ""
   /** The call of the last static line, whose output needs no name. */
   private last: Call | undefined
 
@@ -136,7 +134,7 @@ class View {
   /** Returns at most `rows` lines that show what runs, none wider than `columns`. */
   live(now: number, columns: number, rows: number): ReadonlyArray<string> {
     const { open } = this.text
-    const rest = open === "" ? [] : WordWrap.wrapColumns(open, columns).slice(-Math.max(1, Math.min(most.rows, rows)))
+    const rest = open === "" ? [] : WordWrap.wrapColumns(open, columns).slice(-Math.max(1, Math.min(mostRows, rows)))
     const room = rows - rest.length
     let count = this.maxRecentTools
     let shown = this.liveLines(now, columns, count)
@@ -151,11 +149,7 @@ class View {
     const { running, text } = this
     switch (event._tag) {
       case "ToolStarted":
-        this.output = ""
         return [...text.end(), ...this.changeLines(running.start(event.call, now), now, columns)]
-      case "ToolOutput":
-        this.output = (this.output + event.chunk).slice(-most.characters)
-        return []
       case "ToolEnded":
         return [...text.end(), ...this.changeLines(running.end(event, now), now, columns)]
       case "SubAgent":
@@ -242,15 +236,10 @@ class View {
   private liveLines(now: number, columns: number, count: number): ReadonlyArray<string> {
     const { calls, tasks } = this.running
     const sign = spinner[Math.floor(now / turn) % spinner.length] ?? spinner[0]
-    const outputRows = count > 0 && calls.size === 1 && tasks.size === 0 ? most.lines : 0
-    const output = outputRows === 0 ? [] : Wording.lastLines(this.output, outputRows)
     return [
       ...[...calls.values()]
         .filter(({ isTold }) => !isTold)
-        .flatMap(({ name, started }) => [
-          Wording.callLine(sign, name, Wording.tally(0, now - started, true), columns),
-          ...output.map((line, at) => WordWrap.cut(`${at === 0 ? "  └─ " : "     "}${line}`, columns))
-        ]),
+        .map(({ name, started }) => Wording.callLine(sign, name, Wording.tally(0, now - started, true), columns)),
       ...[...tasks.values()].flatMap((task) => [
         Wording.taskLine(sign, task.name, Wording.tally(task.count, now - task.started, true), columns),
         ...toolLines(task, count).map((line) => WordWrap.cut(line, columns))

@@ -30,7 +30,7 @@ describe("without a terminal", () => {
         yield* take(b.ended("failed", "The model is gone.\nReally."))
         yield* take(...todos("2", "Todo list updated: 0 completed, 1 in progress, 1 pending\n[>] a\n[ ] b\n"))
         yield* take(...todos("3", "Todo list updated: 1 completed, 1 in progress, 0 pending\n[x] a\n[>] b\n"))
-        yield* take(Events.started("4", "make"), RunEvent.ToolOutput({ stream: "stdout", chunk: "a\rb" }))
+        yield* take(Events.started("4", "make"))
         yield* take(RunEvent.Notice({ text: "a notice" }), Events.ended("4", "make", "built\n"))
         yield* take(Events.started("5", "false"), Events.ended("5", "false", "[exit 1]", { exitCode: 1 }))
         yield* take(Events.started("6", "sleep 9"), RunEvent.Interrupted(), RunEvent.Interrupted())

@@ -97,11 +97,4 @@ export const result = (text: string, columns: number): ReadonlyArray<string> => 
 
 export const outputOf = ({ output }: ToolReturn): string => (output === "(no output)" ? "" : output)
 
-export const lastLines = (text: string, most: number): ReadonlyArray<string> =>
-  TerminalText.show(text)
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .slice(-most)
-    .map(escaped)
-
 const escaped = (line: string): string => ForeignText.escape(line.slice(0, 2000).replaceAll("\t", "  "))
