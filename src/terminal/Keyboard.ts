@@ -47,28 +47,10 @@ class TypedAhead {
     )
 }
 
-/** Sets other listeners of SIGINT aside while Ctrl-C belongs to another program. */
-class Interrupts {
-  private others: ReadonlyArray<NodeJS.SignalsListener> = []
-
-  constructor(private readonly listener: () => void) {}
-
-  take(): void {
-    this.others = process.listeners("SIGINT") as Array<NodeJS.SignalsListener>
-    process.removeAllListeners("SIGINT").on("SIGINT", this.listener)
-  }
-
-  giveBack(): void {
-    process.off("SIGINT", this.listener)
-    for (const other of this.others) process.on("SIGINT", other)
-  }
-}
-
 /** The standard input of this process, in raw mode. */
 class Input {
   private readonly stdin = process.stdin
-  private readonly interrupts = new Interrupts(() => {})
-  private released = 0
+  private isReleased = false
 
   constructor(
     private readonly typed: TypedAhead,
@@ -87,24 +69,14 @@ class Input {
     process.off("exit", this.restore).off("SIGCONT", this.onContinue)
   }
 
-  /** Counts nested releases; only the outermost one changes the terminal. */
-  release(by: 1 | -1): void {
-    this.released += by
-    if (by === 1 && this.released === 1) {
-      this.give()
-      this.interrupts.take()
-    } else if (this.released === 0) {
-      this.interrupts.giveBack()
-      this.take()
-    }
-  }
-
-  private take(): void {
+  take(): void {
+    this.isReleased = false
     this.raw(true)
     this.stdin.resume()
   }
 
-  private give(): void {
+  give(): void {
+    this.isReleased = true
     this.stdin.pause()
     this.restore()
   }
@@ -122,7 +94,7 @@ class Input {
   private readonly onData = (bytes: Uint8Array): void => this.typed.push(bytes)
   /** After a stop, the shell may have left the terminal in another mode. */
   private readonly onContinue = (): void => {
-    if (this.released > 0) return
+    if (this.isReleased) return
     this.raw(false)
     this.raw(true)
   }
@@ -142,7 +114,7 @@ export class Keyboard extends Context.Tag("synapse/Keyboard")<
     ) => Effect.Effect<A, E, R>
     /** Calls the listener at Ctrl-C while nobody takes keys, and drops what was typed ahead. Ends with the scope. */
     readonly onInterrupt: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
-    /** Gives the terminal's input to an effect in cooked mode: nothing is read meanwhile. */
+    /** Gives the terminal's input to an effect in cooked mode: nothing is read meanwhile. One effect has it at a time. */
     readonly released: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Waits for the end of the input: the terminal is gone. */
     readonly ended: Effect.Effect<void>
@@ -168,9 +140,9 @@ export const layerNode: Layer.Layer<Keyboard> = Layer.scoped(
       onInterrupt: typed.onInterrupt,
       released: (effect) =>
         Effect.acquireUseRelease(
-          Effect.sync(() => input.release(1)),
+          Effect.sync(() => input.give()),
           () => effect,
-          () => Effect.sync(() => input.release(-1))
+          () => Effect.sync(() => input.take())
         ),
       ended: over.await
     })
