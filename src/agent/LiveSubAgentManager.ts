@@ -126,9 +126,7 @@ const unknownType = (type: string, known: ReadonlyArray<AgentType.AgentType>): C
     known: known.filter(({ isUsable }) => isUsable).map(({ name }) => name),
     toWord: (name) => `task:${ForeignText.word(name)}`,
     advice: [
-      ...(meant === undefined
-        ? []
-        : [Advice.line`It is called ${Advice.typed(`task:${meant} -d <words> -p <prompt>`)} here.`]),
+      ...(meant === undefined ? [] : [Advice.line`It is called task:${meant} -d <words> -p <prompt> here.`]),
       Advice.line`${Advice.run("task:list")} lists all types.`
     ]
   })

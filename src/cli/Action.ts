@@ -11,7 +11,7 @@ import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import { complain, end, type Invocation, WrongUsage } from "./Invocation.js"
+import { complain, WrongUsage } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
@@ -26,22 +26,19 @@ const layerHere = Layer.provide(layer, Layer.effectDiscard(Effect.suspend(Settin
 
 type Failure = ConfigError | InvalidUsage | NoSession | NotWritten | SandboxConfigError
 
-/** Sets the program's exit code to the one that an action returns, and prints its errors. */
+/** Prints an action's errors. */
 export const report = <R>(
   action: Effect.Effect<number, Failure, R>
-): Effect.Effect<void, ConfigError | WrongUsage, R | Invocation | Stdio> =>
-  action.pipe(
-    Effect.catchTags({
-      InvalidUsage: ({ message }) => new WrongUsage({ message }),
-      NoSession: ({ message }) => complain(message),
-      NotWritten: ({ message }) => complain(message),
-      SandboxConfigError: ({ message }) => complain(message)
-    }),
-    end
-  )
+): Effect.Effect<number, ConfigError | WrongUsage, R | Stdio> =>
+  Effect.catchTags(action, {
+    InvalidUsage: ({ message }) => new WrongUsage({ message }),
+    NoSession: ({ message }) => complain(message),
+    NotWritten: ({ message }) => complain(message),
+    SandboxConfigError: ({ message }) => complain(message)
+  })
 
 /** Runs an action in the current directory, as `report` does. */
 export const run = <R>(
   action: Effect.Effect<number, Failure, R>
-): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>
+): Effect.Effect<number, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Stdio> =>
   Effect.provide(report(action), layerHere)

@@ -12,7 +12,6 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as AgentType from "../agent/AgentType.js"
 import * as Instructions from "../agent/Instructions.js"
-import type { AgentEvent } from "../agent/loop/AgentEvent.js"
 import * as AgentLoop from "../agent/loop/AgentLoop.js"
 import * as AgentSettings from "../agent/loop/AgentSettings.js"
 import * as RunLimits from "../agent/loop/RunLimits.js"
@@ -38,12 +37,9 @@ import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import { RunEvent } from "../terminal/RunEvent.js"
 import { Toolset } from "../toolset/Toolset.js"
-import type { Report } from "./AgentReport.js"
 import * as AgentReport from "./AgentReport.js"
-import { answer, interruption, Said } from "./AgentReport.js"
 import * as AgentText from "./AgentText.js"
-import * as AgentWords from "./AgentWords.js"
-import { App, complain, end, Invocation, print, WrongUsage } from "./Invocation.js"
+import { App, complain, print, WrongUsage } from "./Invocation.js"
 import type { Renderer } from "./Rendering.js"
 import * as Rendering from "./Rendering.js"
 import * as SessionOptions from "./SessionOptions.js"
@@ -51,66 +47,48 @@ import { Stdio } from "./Stdio.js"
 import * as TaskRetries from "./TaskRetries.js"
 
 /**
- * Makes a report which renders the steps. Where stdout is the same terminal (`isShared`), the answer is rendered too, and
- * nothing is written to stdout.
+ * Makes what renders the steps. Where stdout is the same terminal (`isShared`), the answer is rendered too, and nothing is
+ * written to stdout.
  */
-const make = ({ flush, print, take }: Renderer, isShared: boolean): Report => {
-  const said = new Said()
+const rendered = ({ flush, print, take }: Renderer, isShared: boolean): AgentReport.Show => {
   /** The text of the last turn that was rendered as it came. */
   let rendered = ""
   let isTurnRendered = false
+  const end = (text: string) =>
+    Effect.zipRight(flush, isShared && text === rendered ? Effect.void : AgentReport.answer(text))
 
-  const render = (event: AgentEvent): Effect.Effect<void> => {
-    switch (event._tag) {
+  return (step, said) => {
+    switch (step._tag) {
       case "TurnStarted":
         isTurnRendered = false
         return Effect.void
       case "Text":
         isTurnRendered = true
-        return isShared ? take(RunEvent.Text({ delta: event.delta })) : Effect.void
+        return isShared ? take(step) : Effect.void
       case "TurnEnded":
-        if (!isShared || event.text.trim() === "") return Effect.void
-        rendered = event.text
-        return Effect.zipRight(
-          isTurnRendered ? Effect.void : take(RunEvent.Text({ delta: event.text })),
-          take(RunEvent.TurnEnded())
-        )
+        if (!isShared || step.text.trim() === "") return Effect.void
+        rendered = step.text
+        return Effect.zipRight(isTurnRendered ? Effect.void : take(RunEvent.Text({ delta: step.text })), take(step))
+      case "ToolStarted": {
+        // The text of a turn that goes on with commands is no answer.
+        const remark = said.isTold || isShared ? "" : said.whole.trim()
+        said.isTold = true
+        return Effect.zipRight(remark === "" ? Effect.void : print(ForeignText.harmless(remark, true)), take(step))
+      }
       case "Retrying":
-        return take(RunEvent.Retrying({ reason: event.reason, delay: event.delay }))
-      case "ToolStarted":
       case "ToolEnded":
-        return take(event)
+        return take(step)
+      case "Ended":
+        return end(step.text)
+      case "Interrupted": {
+        const isPart = isShared && said.part !== ""
+        // What has come of a turn has been rendered, and ends here.
+        const last = Effect.zipRight(isPart ? take(RunEvent.TurnEnded()) : Effect.void, take(RunEvent.Interrupted()))
+        return Effect.zipRight(last, isPart ? flush : end(said.soFar))
+      }
       default:
         return Effect.void
     }
-  }
-  /** The text of a turn that goes on with commands, where it has not been rendered: it is no answer. */
-  const remark = (): Effect.Effect<void> => {
-    const { isTold, whole } = said
-    said.isTold = true
-    return isTold || isShared || whole.trim() === "" ? Effect.void : print(ForeignText.harmless(whole.trim(), true))
-  }
-  const end = (text: string): Effect.Effect<void, never, Stdio> =>
-    Effect.zipRight(flush, isShared && text === rendered ? Effect.void : answer(text))
-
-  return {
-    take: (event) =>
-      Effect.suspend(() => {
-        const before = event._tag === "ToolStarted" ? remark() : Effect.void
-        said.take(event)
-        return Effect.zipRight(before, event._tag === "Ended" ? end(event.text) : render(event))
-      }),
-    interrupted: Effect.suspend(() => {
-      const isPart = said.part !== ""
-      const { text } = interruption(said)
-      // What has come of a turn has been rendered, and ends here.
-      const last = Effect.zipRight(
-        isShared && isPart ? take(RunEvent.TurnEnded()) : Effect.void,
-        take(RunEvent.Interrupted())
-      )
-      return Effect.zipRight(last, isShared && isPart ? flush : end(text))
-    }),
-    end: () => said.end
   }
 }
 
@@ -251,11 +229,13 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       },
       given.plan
     )
-    const report = given.json
-      ? AgentReport.json(id)
-      : renderer === undefined
-        ? AgentReport.text()
-        : make(renderer, yield* Rendering.isShared)
+    const report = new AgentReport.Report(
+      given.json
+        ? AgentReport.json(id)
+        : renderer === undefined
+          ? AgentReport.text
+          : rendered(renderer, yield* Rendering.isShared)
+    )
     const runtime = yield* Effect.runtime<never>()
     const listener: CommandListener.CommandListener =
       renderer === undefined
@@ -333,7 +313,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       Effect.onInterrupt(() =>
         Effect.gen(function* () {
           yield* recorder.interrupted
-          if (report.end() === undefined) yield* report.interrupted
+          if (report.end === undefined) yield* report.take({ _tag: "Interrupted" })
           yield* hint
         })
       )
@@ -343,7 +323,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       running,
       Effect.suspend(() => watched?.end ?? Effect.void)
     )
-    const told = report.end()
+    const told = report.end
     if (told === undefined) return yield* complain("the agent ended without saying how")
     const code = AgentReport.exitCodeOf(told.ending)
     if (told.reason !== undefined) yield* print("stderr", `synapse: ${ForeignText.line(told.reason, 2000)}`)
@@ -414,20 +394,16 @@ const resume = (given: Given, directory: string, id: string, written: string) =>
 const refuse = ({ json }: Given, reason: string) =>
   Effect.zipRight(json ? print("stdout", AgentReport.notBegun(reason)) : Effect.void, complain(reason))
 
-/** Words what went wrong for a person at the command line. */
-const audience: Advice.Audience = Advice.person([])
-
 /**
- * Runs the agent, and sets the program's exit code by how it ended.
+ * Runs the agent. Returns the exit code, which tells how it ended.
  *
  * @param written the prompt on the command line; empty where there is none
  */
 export const run = (
   given: Given,
-  words: ReadonlyArray<string>
-): Effect.Effect<void, ConfigError | WrongUsage, App | Invocation | Stdio | FileSystem.FileSystem> =>
+  written: string
+): Effect.Effect<number, ConfigError | WrongUsage, App | Stdio | FileSystem.FileSystem> =>
   Effect.gen(function* () {
-    const written = yield* AgentWords.promptOf(words, (yield* Invocation).args)
     const directory = Sessions.directoryIn((yield* SandboxSettings.SandboxSettings).home)
     if (Option.isSome(given.resume)) {
       return yield* resume(given, directory, yield* Sessions.find(directory, given.resume.value), written)
@@ -437,9 +413,8 @@ export const run = (
   }).pipe(
     Effect.catchTag("NoSession", ({ reason }) => refuse(given, reason)),
     Effect.catchTag("Blocked", "CommandNotFound", "ExecutionFailed", "InvalidUsage", (error) =>
-      refuse(given, toText(error, audience))
+      refuse(given, toText(error, Advice.person))
     ),
-    end,
     Effect.provide(
       LiveModelProvider.layer.pipe(
         Layer.provide(ModelSettings.layerFromEnv),

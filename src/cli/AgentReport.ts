@@ -15,12 +15,29 @@ export interface Told {
   readonly reason: string | undefined
 }
 
-export interface Report {
-  readonly take: (event: AgentEvent) => Effect.Effect<void, never, Stdio>
-  /** Tells of an interruption, after which no event comes. */
-  readonly interrupted: Effect.Effect<void, never, Stdio>
+/** A step of a run; an interruption is the last one. */
+export type Step = AgentEvent | { readonly _tag: "Interrupted" }
+
+/** Shows a step; `said` knows it already. */
+export type Show = (step: Step, said: Said) => Effect.Effect<void, never, Stdio>
+
+/** Tells of a run. */
+export class Report {
+  private readonly said = new Said()
+
+  constructor(private readonly show: Show) {}
+
   /** How the run ended; undefined as long as it has not. */
-  readonly end: () => Told | undefined
+  get end(): Told | undefined {
+    return this.said.end
+  }
+
+  take(step: Step): Effect.Effect<void, never, Stdio> {
+    return Effect.suspend(() => {
+      this.said.take(step)
+      return this.show(step, this.said)
+    })
+  }
 }
 
 /** Returns the program's exit code for the way in which a run ended. */
@@ -47,8 +64,8 @@ const withoutImages = (result: ToolReturn.ToolReturn): object => {
   return { ...ToolReturn.brief({ ...rest, extras }), ...(shown === undefined ? {} : { images: shown }) }
 }
 
-/** The line of an event; undefined for what only transcripts keep. */
-const toJson = (event: AgentEvent, session: string): object | undefined => {
+/** The line of a step; undefined for what only transcripts keep. */
+const toJson = (event: Step, session: string, said: Said): object | undefined => {
   switch (event._tag) {
     case "Started":
       return { type: "started", session, provider: event.provider, model: event.model }
@@ -70,6 +87,8 @@ const toJson = (event: AgentEvent, session: string): object | undefined => {
       return { type: "compacted", replaced: event.replaced, dropped: event.dropped }
     case "Appended":
       return undefined
+    case "Interrupted":
+      return { type: "ended", session, ending: "interrupted", exitCode: ExitCode.interrupted, text: said.soFar }
     case "Ended":
       return {
         type: "ended",
@@ -84,10 +103,8 @@ const toJson = (event: AgentEvent, session: string): object | undefined => {
   }
 }
 
-/**
- * Collects what the model has said since its last turn ended, and how the run ended; every kind of report needs it.
- */
-export class Said {
+/** Collects what the model has said since its last turn ended, and how the run ended. */
+class Said {
   /** The text of the last whole turn. */
   whole = ""
   /** True where that text was shown as a remark. */
@@ -96,7 +113,7 @@ export class Said {
   part = ""
   end: Told | undefined
 
-  take(event: AgentEvent): void {
+  take(event: Step): void {
     if (event._tag === "Text") this.part += event.delta
     // A turn that is tried again begins anew.
     else if (event._tag === "TurnStarted" || event._tag === "Retrying") this.part = ""
@@ -106,7 +123,8 @@ export class Said {
         this.isTold = false
       }
       this.part = ""
-    } else if (event._tag === "Ended") this.end = { ending: event.ending, text: event.text, reason: event.reason }
+    } else if (event._tag === "Ended") this.end = event
+    else if (event._tag === "Interrupted") this.end = { ending: "interrupted", text: this.soFar, reason: undefined }
   }
 
   get soFar(): string {
@@ -114,35 +132,13 @@ export class Said {
   }
 }
 
-/** Ends a run that was interrupted. */
-export const interruption = (said: Said): Told => {
-  said.end = { ending: "interrupted", text: said.soFar, reason: undefined }
-  return said.end
-}
-
-/**
- * Makes a report of lines of JSON.
- *
- * @param session the id of the session
- */
-export const json = (session: string): Report => {
-  const said = new Said()
-  return {
-    take: (event) => {
-      said.take(event)
-      const line = toJson(event, session)
-      return line === undefined ? Effect.void : print("stdout", ForeignText.jsonLine(line))
-    },
-    interrupted: Effect.suspend(() => {
-      const { ending, text } = interruption(said)
-      return print(
-        "stdout",
-        ForeignText.jsonLine({ type: "ended", session, ending, exitCode: exitCodeOf(ending), text })
-      )
-    }),
-    end: () => said.end
+/** Shows lines of JSON about a session. */
+export const json =
+  (session: string): Show =>
+  (step, said) => {
+    const line = toJson(step, session, said)
+    return line === undefined ? Effect.void : print("stdout", ForeignText.jsonLine(line))
   }
-}
 
 /** Returns the line of JSON about a run that could not begin. */
 export const notBegun = (reason: string): string =>
@@ -155,17 +151,16 @@ export const answer = (text: string): Effect.Effect<void, never, Stdio> =>
     return shown.trim() === "" ? Effect.void : write("stdout", shown.endsWith("\n") ? shown : `${shown}\n`)
   })
 
-/** Makes a report for pipes: the answer alone on stdout, and a line on stderr for each request that is tried again. */
-export const text = (): Report => {
-  const said = new Said()
-  return {
-    take: (event) =>
-      Effect.suspend(() => {
-        said.take(event)
-        if (event._tag === "Retrying") return print("stderr", `synapse: ${SubAgentEvent.describeRetrying(event)}`)
-        return event._tag === "Ended" ? answer(event.text) : Effect.void
-      }),
-    interrupted: Effect.suspend(() => answer(interruption(said).text)),
-    end: () => said.end
+/** Shows the answer alone on stdout, and a line on stderr for each request that is tried again. */
+export const text: Show = (step, { soFar }) => {
+  switch (step._tag) {
+    case "Retrying":
+      return print("stderr", `synapse: ${SubAgentEvent.describeRetrying(step)}`)
+    case "Ended":
+      return answer(step.text)
+    case "Interrupted":
+      return answer(soFar)
+    default:
+      return Effect.void
   }
 }

@@ -16,7 +16,7 @@ import * as Setting from "../domain/Setting.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Action from "./Action.js"
 import * as AgentText from "./AgentText.js"
-import { complain, end, print, write } from "./Invocation.js"
+import { complain, print, succeed, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
 /** Runs an action over the directory of the sessions. */
@@ -83,8 +83,7 @@ export const list = (given: { readonly all: boolean; readonly json: boolean }) =
       const rows = yield* Effect.forEach(listed, withRunner(directory))
       const left = ids.length - rows.length
       if (given.json) {
-        yield* print("stdout", ForeignText.jsonLine({ sessions: rows.map(toObject), more: left }))
-        return ExitCode.success
+        return yield* succeed(ForeignText.jsonLine({ sessions: rows.map(toObject), more: left }))
       }
       yield* rows.length === 0
         ? print("stdout", "There are no sessions. Begin one: synapse agent '<prompt>'")
@@ -144,8 +143,7 @@ export const show = (given: { readonly id: string; readonly json: boolean }) =>
       const transcript = yield* Sessions.read(directory, id)
       const runner = yield* OpenSession.runner(directory, id)
       if (!given.json) {
-        yield* print("stdout", toText(transcript, runner))
-        return ExitCode.success
+        return yield* succeed(toText(transcript, runner))
       }
       const { end, messages, model, session, turns, usage } = transcript
       const { type: _, version: __, ...about } = session
@@ -170,8 +168,7 @@ export const remove = (given: { readonly id: string }) =>
     Effect.gen(function* () {
       const id = yield* Sessions.find(directory, given.id)
       yield* OpenSession.remove(directory, id)
-      yield* print("stdout", `Removed the session ${id}`)
-      return ExitCode.success
+      return yield* succeed(`Removed the session ${id}`)
     })
   )
 
@@ -192,6 +189,5 @@ export const undo = (given: Option.Option<string>, isShown: boolean) =>
     })
   ).pipe(
     Effect.catchTag("NoSnapshot", ({ reason }) => complain(reason)),
-    end,
     Effect.provide(SandboxSettings.layerFromEnv())
   )

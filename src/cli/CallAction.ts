@@ -4,8 +4,6 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
 import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
@@ -14,7 +12,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as CallContext from "../domain/CallContext.js"
 import { InvalidUsage } from "../domain/CommandError.js"
-import * as CommandResult from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
 import * as ToolCall from "../domain/ToolCall.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
@@ -23,83 +21,13 @@ import { App } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
-/** About the memory that a waiting call takes besides its text, in bytes. */
-const overhead = 300
-/** The most calls that run at a time. The others wait as text. */
-const most = 1000
-/** The bytes of waiting calls from which on no more input is read, and of running ones from which on no more are started. */
+/** About the memory that a call takes besides its text, in bytes. */
+const overhead = 16 * 1024
+/** The bytes of calls without an answer from which on no more input is read. */
 const capacity = 64 * 1024 ** 2
 
 const weightOf = (call: ToolCall.ToolCall): number =>
   overhead + call.id.length + call.name.length + call.arguments.length
-
-/** The calls that wait and run. Each step takes the same time, however many there are. */
-export class CallPlaces {
-  onRoom: () => void = () => {}
-  private readonly waiting = new Map<string, ToolCall.ToolCall>()
-  /** Goes on where it stopped: the first entry of a map is slow to find once many before it were deleted. */
-  private readonly order = this.waiting.values()
-  private waitingWeight = 0
-  /** The ids of the calls whose answers are not written yet. */
-  private readonly running = new Set<string>()
-  private runningWeight = 0
-  private isStarting = false
-
-  constructor(private readonly run: (call: ToolCall.ToolCall, ended: () => void) => void) {}
-
-  get hasRoom(): boolean {
-    return this.waitingWeight < capacity
-  }
-
-  isRunning(id: string): boolean {
-    return this.running.has(id)
-  }
-
-  isWaiting(id: string): boolean {
-    return this.waiting.has(id)
-  }
-
-  /** Starts a call, or lets it wait; also where there is no room. */
-  add(call: ToolCall.ToolCall): void {
-    this.waiting.set(call.id, call)
-    this.waitingWeight += weightOf(call)
-    this.start()
-  }
-
-  /** Takes the waiting call of that id out. */
-  remove(id: string): ToolCall.ToolCall | undefined {
-    const call = this.waiting.get(id)
-    if (call === undefined) return undefined
-    this.waiting.delete(id)
-    this.waitingWeight -= weightOf(call)
-    return call
-  }
-
-  /** Starts calls while there are places. A call that ends at once does not start others itself: they would pile up. */
-  private start(): void {
-    if (this.isStarting) return
-    this.isStarting = true
-    while (this.hasPlace) {
-      // An iterator that has come to the end stays there, so it is asked only where a call waits.
-      const call = this.waiting.size === 0 ? undefined : this.order.next().value
-      if (call === undefined) break
-      this.remove(call.id)
-      this.running.add(call.id)
-      this.runningWeight += weightOf(call)
-      this.run(call, () => {
-        this.running.delete(call.id)
-        this.runningWeight -= weightOf(call)
-        this.start()
-      })
-    }
-    this.isStarting = false
-    if (this.hasRoom) this.onRoom()
-  }
-
-  private get hasPlace(): boolean {
-    return this.running.size < most && (this.running.size === 0 || this.runningWeight < capacity)
-  }
-}
 
 const newline = 0x0a
 const carriageReturn = 0x0d
@@ -266,17 +194,13 @@ const reject = (id: string | null, reason: string, parseError?: string): Rejecti
 const unknown = (id: string): Rejection => reject(null, `No call with the id ${id} is running.`)
 
 interface CallServer {
-  /** Takes a line: starts its call or lets it wait, or cancels one. Waits where the answer to it has to. */
+  /** Takes a line: starts its call, which the session runs in its turn, or cancels one. Waits where the answer to it has to. */
   readonly take: (line: Line) => Effect.Effect<void>
-  /** Waits while too much text waits for its turn. */
+  /** Waits while too many calls have no answer yet. */
   readonly ready: Effect.Effect<void>
   /** Waits until every call has been answered. */
   readonly finished: Effect.Effect<void>
 }
-
-/** Makes the answer to a call that was cancelled before it had a place. */
-const cancelled = (call: ToolCall.ToolCall): ToolReturn.ToolReturn =>
-  ToolReturn.fromExit(call, Exit.interrupt(FiberId.none), { partial: CommandResult.make({ began: false }) })
 
 /** Makes a server which writes its answers with `answer`; its calls end with the scope. */
 const make = (
@@ -288,24 +212,31 @@ const make = (
     const fibers = yield* FiberSet.make<void>()
     // Starts a call at once, so that its cancellation, on the next line, finds it.
     const fork = yield* FiberSet.runtime(fibers)<never>()
-    const places = new CallPlaces((call, ended) =>
-      fork(Effect.ensuring(Effect.flatMap(toolset.handle(call), answer), Effect.sync(ended)))
-    )
+    /** The ids of the calls whose answers are not written yet. */
+    const open = new Set<string>()
+    let weight = 0
+    let onRoom = () => {}
 
     const start = (call: ToolCall.ToolCall): Effect.Effect<void> => {
-      // It needs no place, and is answered at once.
-      if (!tools.has(call.name)) return Effect.flatMap(toolset.handle(call), answer)
-      if (places.isRunning(call.id) || places.isWaiting(call.id)) return answer(stillRunning(call))
-      return Effect.sync(() => places.add(call))
+      const answered = Effect.flatMap(toolset.handle(call), answer)
+      // It is answered at once.
+      if (!tools.has(call.name)) return answered
+      if (open.has(call.id)) return answer(stillRunning(call))
+      return Effect.sync(() => {
+        open.add(call.id)
+        weight += weightOf(call)
+        const ended = Effect.sync(() => {
+          open.delete(call.id)
+          weight -= weightOf(call)
+          if (weight < capacity) onRoom()
+        })
+        fork(Effect.ensuring(answered, ended))
+      })
     }
 
-    const cancel = (id: string): Effect.Effect<void> => {
-      const waiting = places.remove(id)
-      if (waiting !== undefined) return answer(cancelled(waiting))
+    const cancel = (id: string): Effect.Effect<void> =>
       // Where it has just ended, its own answer is on its way.
-      if (places.isRunning(id)) return Effect.sync(() => void fork(Effect.asVoid(toolset.cancel(id))))
-      return answer(unknown(id))
-    }
+      open.has(id) ? Effect.sync(() => void fork(Effect.asVoid(toolset.cancel(id)))) : answer(unknown(id))
 
     return {
       take: (line) =>
@@ -318,10 +249,9 @@ const make = (
           })
         }),
       ready: Effect.async((resume) => {
-        places.onRoom = () => resume(Effect.void)
-        if (places.hasRoom) resume(Effect.void)
+        onRoom = () => resume(Effect.void)
+        if (weight < capacity) onRoom()
       }),
-      // The end of a call starts the next one.
       finished: FiberSet.awaitEmpty(fibers)
     }
   })
@@ -351,7 +281,7 @@ const serve = (brief: boolean): Effect.Effect<void, never, Scope.Scope | Stdio |
   })
 
 /** Answers calls in a app of its own. */
-export const call = (given: Given): Effect.Effect<void, ConfigError, App | Stdio> =>
+export const call = (given: Given): Effect.Effect<number, ConfigError, App | Stdio> =>
   Effect.gen(function* () {
     yield* SessionOptions.tell(given)
     const app = yield* App
@@ -362,4 +292,5 @@ export const call = (given: Given): Effect.Effect<void, ConfigError, App | Stdio
       CallContext.locally(Effect.scoped(serve(given.brief)), { timeout: Option.getOrUndefined(given.timeout) }),
       app.layer(...SessionOptions.toSettings(given), permission)
     )
+    return ExitCode.success
   })

@@ -10,11 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Record from "effect/Record"
 import type { Form } from "../command/Parameter.js"
-import * as Edit from "../commands/edit/Edit.js"
-import * as Read from "../commands/read/Read.js"
-import * as Write from "../commands/write/Write.js"
 import * as Version from "../domain/Version.js"
-import { print, WrongUsage } from "./Invocation.js"
+import { succeed, WrongUsage } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 import * as Subcommands from "./Subcommands.js"
 
@@ -29,21 +26,17 @@ const toOptions = ({ isRepeated, kind, name, placeholder }: Form): Options.Optio
   return isRepeated ? Options.repeated(option) : Options.optional(option)
 }
 
-const toCommand = ({ config, name, summary }: Pick<Subcommands.Subcommand, "config" | "name" | "summary">) =>
+const toCommand = ({ config, name, summary }: Subcommands.Subcommand) =>
   Command.make(
     name.replace(/.* /, ""),
     Record.map(config, ({ form }) => (form.kind === "operand" ? toArgs(form) : toOptions(form))),
     () => Effect.void
   ).pipe(Command.withDescription(summary))
 
-const files = [Edit.grammar, Read.grammar, Write.grammar]
-
 const root = Command.make("synapse").pipe(
   Command.withSubcommands([
     toCommand(Subcommands.find(["doctor"]) as Subcommands.Subcommand),
-    ...Subcommands.all
-      .filter(({ name }) => !name.includes(" ") && name !== "doctor")
-      .map((one) => toCommand(files.find(({ name }) => name === one.name) ?? one)),
+    ...Subcommands.all.filter(({ name }) => !name.includes(" ") && name !== "doctor").map(toCommand),
     ...Object.entries(Subcommands.groups).map(([group, summary]) => {
       const [first, ...others] = Subcommands.all.filter(({ name }) => name.startsWith(`${group} `)).map(toCommand)
       return Command.make(group).pipe(
@@ -54,7 +47,7 @@ const root = Command.make("synapse").pipe(
   ])
 )
 
-export const run = (words: ReadonlyArray<string>): Effect.Effect<void, WrongUsage, Stdio> =>
+export const run = (words: ReadonlyArray<string>): Effect.Effect<number, WrongUsage, Stdio> =>
   Effect.gen(function* () {
     const printed: Array<string> = []
     const shell = words.join("=").slice("--completions=".length)
@@ -70,5 +63,5 @@ export const run = (words: ReadonlyArray<string>): Effect.Effect<void, WrongUsag
         })
       )
     )
-    yield* print("stdout", printed.join("\n").trimEnd())
+    return yield* succeed(printed.join("\n").trimEnd())
   })

@@ -22,7 +22,7 @@ import * as DaemonSocket from "../serve/DaemonSocket.js"
 import * as NamedSessions from "../serve/NamedSessions.js"
 import * as ReadyShells from "../serve/ReadyShells.js"
 import * as PlainCommand from "../toolset/PlainCommand.js"
-import { App, type AppServices, complain, end, print, wrongSettings } from "./Invocation.js"
+import { App, type AppServices, complain, print, succeed, wrongSettings } from "./Invocation.js"
 import * as Program from "./Program.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
@@ -152,7 +152,7 @@ const stdioOf = ({ offer, pull, write }: DaemonSocket.Client): Stdio["Type"] => 
  * Is the daemon of that name until it has neither a session nor a client. Prints the directory of its socket, after "=" where
  * another daemon listens there, or why it can't listen.
  */
-export const run = (name: string, facts: string): Effect.Effect<void, never, App | Stdio> =>
+export const run = (name: string, facts: string): Effect.Effect<number, never, App | Stdio> =>
   Effect.gen(function* () {
     const app = yield* App
     const idle = yield* Setting.wholeNumber(idleSetting, 1).pipe(Config.withDefault(halfAnHour))
@@ -176,7 +176,7 @@ export const run = (name: string, facts: string): Effect.Effect<void, never, App
       settle
     )
     yield* print("stdout", `${listening.isFirst ? "" : "="}${listening.directory}`)
-    if (!listening.isFirst) return
+    if (!listening.isFirst) return ExitCode.success
     close = listening.close
     const giveUp = Effect.sync(() => {
       isAwaited = false
@@ -184,9 +184,10 @@ export const run = (name: string, facts: string): Effect.Effect<void, never, App
     })
     yield* Effect.forkScoped(Effect.delay(giveUp, patience))
     yield* Deferred.await(over)
+    return ExitCode.success
   }).pipe(
     Effect.catchAll((error) =>
-      print("stdout", error._tag === "NotListening" ? `synapse: ${error.message}` : wrongSettings(error))
+      succeed(error._tag === "NotListening" ? `synapse: ${error.message}` : wrongSettings(error))
     ),
     Effect.scoped
   )
@@ -198,13 +199,13 @@ export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const { sessions } = yield* App
     const listed = sessions === undefined ? [] : yield* sessions.list
-    if (json) return yield* print("stdout", JSON.stringify(listed))
-    if (listed.length === 0) return yield* print("stdout", "No session is open: synapse exec --session NAME opens one.")
+    if (json) return yield* succeed(JSON.stringify(listed))
+    if (listed.length === 0) return yield* succeed("No session is open: synapse exec --session NAME opens one.")
     const lines = listed.map(({ directory, idle, name, running }) => {
       const state = running > 0 ? "running" : `idle ${Math.floor(idle / 60_000)} min`
       return `${name.padEnd(nameLength)}  ${state.padEnd(11)}  ${ForeignText.line(directory, 60)}`
     })
-    yield* print("stdout", lines.join("\n"))
+    return yield* succeed(lines.join("\n"))
   })
 
 /** Ends one session, or all. */
@@ -218,4 +219,4 @@ export const stop = ({ name }: { readonly name: Option.Option<string> }) =>
     }
     if (Option.isNone(name) || (yield* sessions?.stop(name.value) ?? Effect.succeed(false))) return ExitCode.success
     return yield* complain(`There is no session ${ForeignText.word(name.value)}: synapse daemon list shows them.`)
-  }).pipe(end)
+  })

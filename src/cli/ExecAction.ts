@@ -17,7 +17,7 @@ import * as Setting from "../domain/Setting.js"
 import { UserEnvironment } from "../domain/UserEnvironment.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as PlainCommand from "../toolset/PlainCommand.js"
-import { App, end, Invocation, WrongUsage } from "./Invocation.js"
+import { App, WrongUsage } from "./Invocation.js"
 import type * as LiveTasks from "./LiveTasks.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
@@ -61,28 +61,25 @@ const inSession = (name: string, command: string, json: boolean, given: SessionO
     const running = sessions.use(name, request, (cwd) =>
       Effect.provideService(handle(call, json, { cwd }), Stdio, stdio)
     )
-    yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined }).pipe(
-      Effect.catchTag("Refused", ({ message }) => new WrongUsage({ message })),
-      end
+    return yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined }).pipe(
+      Effect.catchTag("Refused", ({ message }) => new WrongUsage({ message }))
     )
   })
 
 const currentDirectory = Effect.flatMap(UserEnvironment, ({ directory }) => Setting.currentDirectory(directory))
 
-/** Runs one command, in a shell of its own or in a session, and sets the program's exit code to the command's. */
+/** Runs one command, in a shell of its own or in a session, and returns its exit code. */
 export const exec = (
   command: string,
   json: boolean,
   given: SessionOptions.Named
-): Effect.Effect<void, ConfigError | WrongUsage, App | FileSystem | Invocation | Stdio> =>
+): Effect.Effect<number, ConfigError | WrongUsage, App | FileSystem | Stdio> =>
   Option.match(given.session, {
     onNone: () => alone(command, json, given),
     onSome: (name) => inSession(name, command, json, given)
   })
 
-const alone = (
-  ...given: Parameters<typeof run>
-): Effect.Effect<void, ConfigError, App | FileSystem | Invocation | Stdio> =>
+const alone = (...given: Parameters<typeof run>): Effect.Effect<number, ConfigError, App | FileSystem | Stdio> =>
   Effect.flatMap(Stdio, (stdio) =>
     stdio.isTerminal("stdout") || stdio.isTerminal("stderr")
       ? Effect.flatMap(
@@ -96,9 +93,8 @@ const run = (
   command: string,
   json: boolean,
   given: SessionOptions.Given
-): Effect.Effect<void, ConfigError, App | FileSystem | Invocation | Scope.Scope | Stdio> =>
+): Effect.Effect<number, ConfigError, App | FileSystem | Scope.Scope | Stdio> =>
   Effect.gen(function* () {
-    const { setExitCode } = yield* Invocation
     const app = yield* App
     const stdio = yield* Stdio
     const cwd = yield* Effect.orElseSucceed(
@@ -133,7 +129,7 @@ const run = (
               { tasks, cwd }
             )
           ).pipe(Effect.provide(app.layer(...settings, permission)))
-    yield* setExitCode(yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined }))
+    return yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined })
   })
 
 /** Runs a command that only the shell has to do with. */
@@ -152,7 +148,7 @@ const runPlain = (
       onSubAgent: TaskRetries.listener(write),
       ...tasks?.listener,
       takesAll: true,
-      audience: Advice.person([]),
+      audience: Advice.person,
       onInterrupted: (result) => {
         partial = result
       }

@@ -1,8 +1,5 @@
 /** The help and the usage of the program, from the table of its subcommands. */
 import type * as Parameter from "../command/Parameter.js"
-import * as Edit from "../commands/edit/Edit.js"
-import * as Read from "../commands/read/Read.js"
-import * as Write from "../commands/write/Write.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Similar from "../domain/Similar.js"
 import * as Version from "../domain/Version.js"
@@ -11,11 +8,8 @@ import * as Subcommands from "./Subcommands.js"
 
 const columns = 80
 
-const grammars = [Edit.grammar, Read.grammar, Write.grammar]
-
-type Named = Pick<Subcommands.Subcommand, "config" | "name" | "summary">
-
-const formsOf = ({ config }: Named): ReadonlyArray<Parameter.Form> => Object.values(config).map(({ form }) => form)
+const formsOf = ({ config }: Subcommands.Subcommand): ReadonlyArray<Parameter.Form> =>
+  Object.values(config).map(({ form }) => form)
 
 /** Returns the form of a parameter: `--cwd directory`, `<path>`. */
 const formText = ({ aliases, kind, name, placeholder }: Parameter.Form): string => {
@@ -26,10 +20,9 @@ const formText = ({ aliases, kind, name, placeholder }: Parameter.Form): string 
 const inUsage = (form: Parameter.Form): string =>
   form.kind === "operand" ? formText(form) : `[${formText(form)}]${form.isRepeated ? "..." : ""}`
 
-const usageOf = (one: Named): string =>
-  grammars.find(({ name }) => name === one.name)?.usage ?? [one.name, ...formsOf(one).map(inUsage)].join(" ")
+const usageOf = (one: Subcommands.Subcommand): string => [one.name, ...formsOf(one).map(inUsage)].join(" ")
 
-const within = (group: string): ReadonlyArray<Named> =>
+const within = (group: string): ReadonlyArray<Subcommands.Subcommand> =>
   Subcommands.all.filter(({ name }) => name === group || name.startsWith(`${group} `))
 
 /** Says how the subcommand or the group is used that the words name; all of the program's where they name none. */
@@ -49,12 +42,9 @@ const listOf = (entries: ReadonlyArray<readonly [name: string, text: string]>): 
   return entries.map(([name, text]) => `  ${name.padEnd(width)}${indent(text, width + 2).trimStart()}`)
 }
 
-const summaryOf = ({ name, summary }: Named): string =>
-  grammars.find((grammar) => grammar.name === name)?.summary ?? summary
-
-const commands = (shown: ReadonlyArray<Named>): ReadonlyArray<string> => [
+const commands = (shown: ReadonlyArray<Subcommands.Subcommand>): ReadonlyArray<string> => [
   "COMMANDS",
-  ...listOf(shown.map((one) => [one.name, summaryOf(one)])),
+  ...listOf(shown.map(({ name, summary }) => [name, summary])),
   "",
   "synapse <command> --help tells what a command takes."
 ]
@@ -98,7 +88,7 @@ const groupHelp = (name: string, about: string): ReadonlyArray<string> => [
   ...commands(within(name))
 ]
 
-const helpOf = (one: Named): ReadonlyArray<string> => {
+const helpOf = (one: Subcommands.Subcommand): ReadonlyArray<string> => {
   const forms = formsOf(one)
   const section = (title: string, kept: ReadonlyArray<Parameter.Form>) =>
     kept.length === 0

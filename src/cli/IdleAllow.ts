@@ -27,7 +27,7 @@ import type * as SessionOptions from "./SessionOptions.js"
  * @param option one that was given, and that only a sandbox can follow
  */
 export const check = (
-  { allow, allowRead, cwd: given, deny }: Pick<SessionOptions.Given, "allow" | "allowRead" | "cwd" | "deny">,
+  given: SessionOptions.Given,
   option: string
 ): Effect.Effect<void, ConfigError | WrongUsage, FileSystem> =>
   Effect.gen(function* () {
@@ -36,25 +36,21 @@ export const check = (
     if (Either.isRight(config) && !config.right.enabled) {
       return yield* new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.` })
     }
-    if (allow.length + allowRead.length === 0) return
+    const { blacklist, readable, whitelist } = given
+    if (whitelist.length + readable.length === 0) return
     const { directory } = yield* UserEnvironment
-    const cwd = Path.resolve(Option.getOrElse(given, directory))
+    const cwd = Path.resolve(Option.getOrElse(given.cwd, directory))
     const { merge } = PolicyBuilder
     const settings = yield* SandboxSettings.SandboxSettings
     if (Either.isLeft(config)) return
     const before = merge(cwd, file, config.right, settings)
-    const after = merge(cwd, file, config.right, {
-      ...settings,
-      whitelist: allow,
-      readable: allowRead,
-      blacklist: deny
-    })
+    const after = merge(cwd, file, config.right, { ...settings, blacklist, readable, whitelist })
     if (Either.isLeft(before) || Either.isLeft(after)) return
     const isAllowedAnyway = PolicyDecision.make(before.right).explain
     const { explain } = PolicyDecision.make(after.right)
     const wanted = [
-      ...allow.map((entry) => ({ entry, access: "write", option: "--allow" }) as const),
-      ...allowRead.map((entry) => ({ entry, access: "read", option: "--allow-read" }) as const)
+      ...whitelist.map((entry) => ({ entry, access: "write", option: "--allow" }) as const),
+      ...readable.map((entry) => ({ entry, access: "read", option: "--allow-read" }) as const)
     ]
     for (const { access, entry, option } of wanted) {
       // Names with these may mean another path: whether they may be on the list is told where it is made.

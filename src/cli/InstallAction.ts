@@ -12,7 +12,7 @@ import * as Import from "../extension/mcp/Import.js"
 import * as OwnFile from "../extension/mcp/OwnFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Action from "./Action.js"
-import { complain, print } from "./Invocation.js"
+import { complain, print, succeed } from "./Invocation.js"
 import * as Mcp from "./Mcp.js"
 
 /** The most bytes of a file: Claude Code's holds its history as well. */
@@ -74,18 +74,14 @@ const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefi
         ? Either.right(after)
         : Either.left("it has changed meanwhile: run this again")
     )
-    yield* print("stdout", `Written. Restart ${client.title}.`)
-    return ExitCode.success
+    return yield* succeed(`Written. Restart ${client.title}.`)
   })
 
 /** Writes Synapse into a client's list of servers, or prints what is to be written. */
 export const install = ({ print: isPrinted, ...given }: Given & { readonly print: boolean }) =>
   Action.run(
     isPrinted
-      ? Effect.as(
-          print("stdout", ClientFile.entryOf(ClientFile.clients[given.client], launch()).trimEnd()),
-          ExitCode.success
-        )
+      ? succeed(ClientFile.entryOf(ClientFile.clients[given.client], launch()).trimEnd())
       : change(given, launch())
   )
 

@@ -1,4 +1,4 @@
-/** One run of the program: the words it was called with, and the exit code it is to end with. */
+/** The app that a subcommand runs in, and what it says on the standard streams. */
 import type { FileSystem } from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -19,16 +19,6 @@ import type * as NamedSessions from "../serve/NamedSessions.js"
 import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 import { Stdio } from "./Stdio.js"
-
-/** The words that the program was called with, and the exit code that it is to end with. */
-export class Invocation extends Context.Tag("synapse/Invocation")<
-  Invocation,
-  {
-    /** The words after the program's name. */
-    readonly args: ReadonlyArray<string>
-    readonly setExitCode: (code: number) => Effect.Effect<void>
-  }
->() {}
 
 /** Fails where the program was called wrongly, which ends with the reason, the usage and exit code 2. */
 export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}
@@ -97,6 +87,6 @@ export const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<
 export const complain = (reason: string): Effect.Effect<number, never, Stdio> =>
   Effect.as(print("stderr", `synapse: ${reason}`), ExitCode.failure)
 
-/** Sets the program's exit code to the one that an action returns. */
-export const end = <E, R>(action: Effect.Effect<number, E, R>): Effect.Effect<void, E, R | Invocation> =>
-  Effect.flatMap(action, (code) => Effect.flatMap(Invocation, ({ setExitCode }) => setExitCode(code)))
+/** Prints the result of an action that has succeeded, and returns exit code 0. */
+export const succeed = (text: string): Effect.Effect<number, never, Stdio> =>
+  Effect.as(print("stdout", text), ExitCode.success)

@@ -31,7 +31,7 @@ import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import * as Action from "./Action.js"
-import { App, complain, end, print } from "./Invocation.js"
+import { App, complain, print, succeed } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Makes a text harmless for a terminal, and leaves nothing of it out. */
@@ -136,7 +136,7 @@ const nothing = (reading: Reading, root: string): Effect.Effect<number, never, S
   const broken = reading.found.find(({ entry, server }) => server === undefined && entry.server.name === file)
   if (broken !== undefined) return complain(`${file} can't be trusted: ${broken.entry.server.problem}`)
   const text = reading.project === undefined ? `there is no ${file}` : `${file} is trusted already`
-  return Effect.as(print("stdout", `Nothing to do: ${text}.`), ExitCode.success)
+  return succeed(`Nothing to do: ${text}.`)
 }
 
 /**
@@ -173,8 +173,7 @@ const connect = (name: string) =>
     const tools = yield* client.tools(name, { command: name, refresh: true })
     const took = (yield* Clock.currentTimeMillis) - before
     const count = tools.length === 1 ? "1 tool" : `${tools.length} tools`
-    yield* print("stdout", `${name} answers: ${count}, in ${took} ms`)
-    return ExitCode.success as number
+    return yield* succeed(`${name} answers: ${count}, in ${took} ms`)
   }).pipe(
     // The advice is for who calls its tools.
     Effect.catchAll((error) => complain(reasonOf(name, error)))
@@ -186,9 +185,9 @@ const reasonOf = (name: string, error: CommandError): string => {
   return error._tag === "CommandNotFound" ? error.reason : error.message
 }
 
-/** Connects to a server in a app, and sets the exit code. */
+/** Connects to a server in a app. */
 export const test = ({ name }: { readonly name: string }) =>
-  Effect.flatMap(App, ({ layer }) => end(Effect.provide(connect(name), layer({}, {}))))
+  Effect.flatMap(App, ({ layer }) => Effect.provide(connect(name), layer({}, {})))
 
 /** Finds a server at an address. */
 const remote = (name: string) =>
@@ -219,8 +218,7 @@ export const login = ({ name }: { readonly name: string }) =>
     return yield* OAuth.login(home, entry, show).pipe(
       Effect.matchEffect({
         onFailure: (error) => complain(error.message),
-        onSuccess: (isDone) =>
-          Effect.as(print("stdout", isDone ? `Logged in to ${name}.` : `${name} wants no login.`), ExitCode.success)
+        onSuccess: (isDone) => succeed(isDone ? `Logged in to ${name}.` : `${name} wants no login.`)
       })
     )
   }).pipe(run)
@@ -230,7 +228,7 @@ export const logout = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const { entry, home } = yield* remote(name)
     const text = OAuth.logout(home, entry) ? `Logged out of ${name}.` : `There is no login to ${name}.`
-    return yield* Effect.as(print("stdout", text), ExitCode.success)
+    return yield* succeed(text)
   }).pipe(run)
 
 interface Given {
@@ -447,8 +445,7 @@ const toJson = ({ found }: Reading): string =>
 export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const reading = yield* (yield* McpReading).read
-    yield* print("stdout", json ? toJson(reading) : toText(reading))
-    return ExitCode.success
+    return yield* succeed(json ? toJson(reading) : toText(reading))
   }).pipe(run)
 
 /** Splits `NAME=value`; the words of an error do not hold the value. */

@@ -13,7 +13,7 @@ import * as HashSet from "effect/HashSet"
 import * as Logger from "effect/Logger"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
-import { App, Invocation, print, WrongUsage, wrongSettings } from "./Invocation.js"
+import { App, print, succeed, WrongUsage, wrongSettings } from "./Invocation.js"
 import { makeNode, Stdio } from "./Stdio.js"
 import * as Subcommands from "./Subcommands.js"
 
@@ -21,7 +21,6 @@ import * as Subcommands from "./Subcommands.js"
 const loadHelp = Effect.promise(() => import("./Help.js"))
 const loadCompletions = Effect.promise(() => import("./Completions.js"))
 const loadDaemon = Effect.promise(() => import("./DaemonActions.js"))
-const loadAgentWords = Effect.promise(() => import("./AgentWords.js"))
 
 /**
  * Runs the program and answers its exit code.
@@ -33,26 +32,12 @@ export const main = (args: ReadonlyArray<string>, app: Context.Tag.Service<App>)
 
 /** Runs the program over any streams and any app, and answers its exit code. */
 export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, App | Stdio> =>
-  Effect.suspend(() => {
-    let exitCode: number = ExitCode.success
-    const invocation = Invocation.of({
-      args,
-      setExitCode: (code) =>
-        Effect.sync(() => {
-          exitCode = code
-        })
-    })
-    return Effect.suspend(() => run(args)).pipe(
-      Effect.matchEffect({
-        onSuccess: () => Effect.sync(() => exitCode),
-        onFailure: (error) => Effect.as(tell(error, args), ExitCode.wrongUsage)
-      }),
-      Effect.provideService(Invocation, invocation),
-      // stdout is for results.
-      Effect.locally(FiberRef.currentLoggers, HashSet.make(Logger.withConsoleError(Logger.stringLogger))),
-      Effect.provide(NodeFileSystem.layer)
-    )
-  })
+  Effect.suspend(() => run(args)).pipe(
+    Effect.catchAll((error) => Effect.as(tell(error, args), ExitCode.wrongUsage)),
+    // stdout is for results.
+    Effect.locally(FiberRef.currentLoggers, HashSet.make(Logger.withConsoleError(Logger.stringLogger))),
+    Effect.provide(NodeFileSystem.layer)
+  )
 
 /** Says why nothing was run. */
 const tell = (
@@ -72,18 +57,16 @@ const tell = (
 /** The words name no subcommand. */
 class NotRun extends Data.TaggedError("NotRun")<{ readonly message: string }> {}
 
-const isFileCommand = (name: string): boolean => name === "read" || name === "write" || name === "edit"
-
 const run = (
   args: ReadonlyArray<string>
-): Effect.Effect<void, ConfigError | NotRun | WrongUsage, FileSystem | App | Invocation | Stdio> => {
+): Effect.Effect<number, ConfigError | NotRun | WrongUsage, FileSystem | App | Stdio> => {
   const [name = ""] = args
   const garbled = garbledWord(args)
   if (garbled !== undefined) return new NotRun({ message: garbled })
   const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args
-  const asksForHelp = own.some((word) => word === "--help" || word === "-h") && !isFileCommand(name)
-  if (asksForHelp) return Effect.flatMap(loadHelp, ({ help }) => print("stdout", help(args)))
-  if (name === "--version") return print("stdout", Version.current)
+  const asksForHelp = own.some((word) => word === "--help" || word === "-h")
+  if (asksForHelp) return Effect.flatMap(loadHelp, ({ help }) => succeed(help(args)))
+  if (name === "--version") return succeed(Version.current)
   if (/^--completions(=|$)/.test(name)) return Effect.flatMap(loadCompletions, ({ run }) => run(args))
   if (name === "--daemon") return Effect.flatMap(loadDaemon, ({ run }) => run(args[1] ?? "", args[2] ?? ""))
   const subcommand = Subcommands.find(args)
@@ -94,14 +77,9 @@ const run = (
     )
   }
   const words = args.slice(subcommand.name.split(" ").length)
-  return Either.getOrElse(subcommand.read(isFileCommand(name) ? [] : words), (message) =>
-    Effect.flatMap(
-      loadAgentWords,
-      ({ refusal }) =>
-        new WrongUsage({
-          message: refusal(args) ?? explained(message, subcommand, words)
-        })
-    )
+  return Either.getOrElse(
+    subcommand.read(words),
+    (message) => new WrongUsage({ message: explained(message, subcommand, words) })
   )
 }
 

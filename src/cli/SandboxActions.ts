@@ -26,7 +26,7 @@ import * as RealPath from "../sandbox/policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
 import * as Action from "./Action.js"
-import { complain, print } from "./Invocation.js"
+import { complain, print, succeed } from "./Invocation.js"
 import * as SandboxEntry from "./SandboxEntry.js"
 import * as PolicyText from "./shell/PolicyText.js"
 import { isAnywhere } from "./shell/PolicyText.js"
@@ -215,8 +215,7 @@ export const policy = ({ all, json }: { readonly all: boolean; readonly json: bo
           `Rules of your own are in ${found.file}`,
           `${PolicyText.rules(found.policy, !all).join("\n")}.`
         ].join("\n")
-    yield* print("stdout", text)
-    return ExitCode.success
+    return yield* succeed(text)
   }).pipe(Action.run)
 
 /** Expands the `~` and the variables that the shell has left in a path because they were quoted. */
@@ -269,8 +268,7 @@ const addHost = (list: SandboxFile.HostList, entry: string, remark = "") =>
     }
     const isNew = yield* config.addHost(list, entry)
     const done = list === "allowedHosts" ? "allowed" : "denied"
-    yield* print("stdout", `${done}${isNew ? "" : " already"}, to reach: ${Name.ofEntry(entry)}${remark}`)
-    return ExitCode.success
+    return yield* succeed(`${done}${isNew ? "" : " already"}, to reach: ${Name.ofEntry(entry)}${remark}`)
   })
 
 /** Returns the entry with `private:` before it, where its name leads to an address that needs it. */
@@ -353,8 +351,7 @@ export const explain = (given: Named & { readonly json: boolean; readonly write:
 export const clean = Effect.gen(function* () {
   const { home } = yield* SandboxSettings.SandboxSettings
   const { removed, used } = TemporaryDirectory.clean(PolicyBuilder.temporariesOf(home))
-  yield* print("stdout", `removed: ${removed}; in use: ${used}`)
-  return ExitCode.success
+  return yield* succeed(`removed: ${removed}; in use: ${used}`)
 }).pipe(Action.run)
 
 /**
@@ -378,8 +375,7 @@ export const allow = (given: Named & { readonly write: boolean }) =>
       !verdict.allowed && verdict.rule.source === "default" && !PolicyDecision.isNotWhitelisted(verdict.rule)
     if (isHidden && !given.write) {
       const isNew = yield* config.addReadable(path)
-      yield* print("stdout", `${isNew ? "allowed" : "allowed already"}, to read: ${Name.of(path)}`)
-      return ExitCode.success
+      return yield* succeed(`${isNew ? "allowed" : "allowed already"}, to read: ${Name.of(path)}`)
     }
     const isStartup = !verdict.allowed && verdict.rule.source === "startup"
     if (!isHidden && !isStartup && !verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) {

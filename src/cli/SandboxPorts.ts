@@ -11,7 +11,7 @@ import type { Published } from "../sandbox/policy/SandboxPolicy.js"
 import * as Listeners from "../session/Listeners.js"
 import * as ProcessTable from "../session/ProcessTable.js"
 import * as Action from "./Action.js"
-import { complain, print } from "./Invocation.js"
+import { complain, print, succeed } from "./Invocation.js"
 
 /** Returns the sandboxes that run, with the ports of their servers. */
 const servers = () =>
@@ -22,8 +22,7 @@ const servers = () =>
 
 const list = Effect.gen(function* () {
   const lines = servers().flatMap(({ place, ports }) => ports.map((port) => `${port}  ${Name.of(place.cwd)}`))
-  yield* print("stdout", lines.length === 0 ? "No server listens in a sandbox that runs." : lines.join("\n"))
-  return ExitCode.success
+  return yield* succeed(lines.length === 0 ? "No server listens in a sandbox that runs." : lines.join("\n"))
 })
 
 /** Finds the sandboxes with a server at a port: those of this directory, or else all. */

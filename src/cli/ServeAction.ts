@@ -10,6 +10,7 @@ import * as FiberSet from "effect/FiberSet"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
+import * as ExitCode from "../domain/ExitCode.js"
 import type * as Permission from "../sandbox/permission/Permission.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as McpConnection from "../serve/McpConnection.js"
@@ -90,7 +91,7 @@ const overHttp = (text: string, options: McpConnection.Options) =>
   }).pipe(Effect.scoped)
 
 /** Serves the tool over MCP. Each client has a session of its own, in its own directory where it names one. */
-export const serve = (given: Given): Effect.Effect<void, ConfigError | WrongUsage, App | Stdio> =>
+export const serve = (given: Given): Effect.Effect<number, ConfigError | WrongUsage, App | Stdio> =>
   Effect.gen(function* () {
     yield* SessionOptions.tell(given)
     const app = yield* App
@@ -124,4 +125,5 @@ export const serve = (given: Given): Effect.Effect<void, ConfigError | WrongUsag
       }),
       wrong
     )
+    return ExitCode.success
   }).pipe(Effect.scoped)

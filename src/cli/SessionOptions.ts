@@ -6,15 +6,17 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Struct from "effect/Struct"
+import type * as CommandGrammar from "../command/CommandGrammar.js"
+import * as Parameter from "../command/Parameter.js"
+import * as Timeout from "../domain/Timeout.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import type { Published } from "../sandbox/policy/SandboxPolicy.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
 import type { Settings } from "../session/SessionSettings.js"
 import { print } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
-
-/** The values of `--ask`. */
-export const askModes = ["never", "terminal"] as const
 
 /** Tests whether `--ask` says that a person is asked. */
 export const isTold = (ask: Option.Option<string>): boolean => Option.contains(ask, "terminal")
@@ -33,25 +35,116 @@ export const isAsked = (ask: Option.Option<string>): Effect.Effect<boolean, neve
         isTerminal("stderr") ? Effect.map(isBuild, (isBuild) => !isBuild) : Effect.succeed(false)
       )
 
-export interface Given {
-  readonly cwd: Option.Option<string>
-  readonly timeout: Option.Option<number>
-  readonly noSandbox: boolean
-  readonly allow: ReadonlyArray<string>
-  readonly allowRead: ReadonlyArray<string>
-  readonly deny: ReadonlyArray<string>
-  readonly env: ReadonlyArray<string>
-  readonly allowUnixSockets: boolean
-  /** The sockets that commands may use: their own, or all. */
-  readonly unixSockets: Option.Option<"own" | "all">
-  readonly allowSocket: ReadonlyArray<string>
-  readonly allowHost: ReadonlyArray<string>
-  readonly allowNetwork: boolean
-  readonly publish: ReadonlyArray<Published>
-  readonly temporary: Option.Option<SandboxSettings.TemporaryFiles>
-  /** Tells who is asked where the policy denies something: `never` nobody, `terminal` a person. */
-  readonly ask: Option.Option<string>
+const { choice, filterMap, flag, option, optional, repeated, withDefault, withDescription, withPlaceholder } = Parameter
+
+/** An option that may be repeated, and whose values are not empty: `--deny "$UNSET"` would deny nothing. */
+export const list = (name: string, placeholder: string, description: string) =>
+  repeated(
+    option(name).pipe(
+      filterMap(
+        Option.liftPredicate((text) => text.trim() !== ""),
+        `--${name} must not be empty`
+      ),
+      withPlaceholder(placeholder)
+    )
+  ).pipe(withDescription(`${description} May be repeated.`))
+
+/** An option whose value is a whole number from 1 on. */
+export const whole = (
+  name: string,
+  placeholder: string,
+  description: string,
+  of = "",
+  most = Number.MAX_SAFE_INTEGER
+) =>
+  optional(
+    option(name).pipe(
+      filterMap(
+        (text) => Option.liftPredicate(Number(text), (count) => /^\+?\d+$/.test(text) && count >= 1 && count <= most),
+        `--${name} must be a whole number${of} from 1 ${most === Number.MAX_SAFE_INTEGER ? "on" : `to ${most}`}`
+      )
+    )
+  ).pipe(withPlaceholder(placeholder), withDescription(description))
+
+/** Reads `3000`, or `3000:8080` where the machine's port is another one. */
+export const published = (name: string) =>
+  filterMap((text: string) => {
+    const [, inside, outside = inside] = /^([1-9]\d{0,4})(?::([1-9]\d{0,4}))?$/.exec(text) ?? []
+    const port = { inside: Number(inside), outside: Number(outside) }
+    return Option.liftPredicate(port, ({ inside, outside }) => inside < 65_536 && outside < 65_536)
+  }, `${name} must be a port, or two: 3000:8080 opens port 3000 of the sandbox at 8080`)
+
+/** The options that only a sandbox can follow, by the settings of the sandbox that they give. */
+const sandbox = {
+  whitelist: list("allow", "path", "A path that commands may write, besides the working directory."),
+  readable: list(
+    "allow-read",
+    "path",
+    "A path that commands may read although a built-in rule hides it, such as .env."
+  ),
+  blacklist: list("deny", "pattern", "A path or pattern that commands may neither read nor write."),
+  env: list("env", "name", "A variable that the sandbox would leave out, and commands are to get."),
+  unixSockets: withDefault(undefined)(
+    filterMap(
+      (which: "own" | "all") => Option.some(which === "own" ? which : true),
+      ""
+    )(choice("unix-sockets", ["own", "all"]))
+  ).pipe(
+    withPlaceholder("own | all"),
+    withDescription(
+      "own: commands use unix sockets that they make, and those of --allow-socket. all: also those that programs outside listen on (tmux, an ssh-agent, Docker), by which commands can have them do anything, with your rights or root's."
+    )
+  ),
+  sockets: list("allow-socket", "path", "A unix socket of a program outside that commands may use."),
+  allowedHosts: list(
+    "allow-host",
+    "host",
+    "A host on the network that commands may reach: example.com, *.example.com, example.com:8443, localhost:5432."
+  ),
+  allowNetwork: flag("allow-network").pipe(
+    withDescription("Let commands reach any host with public addresses. Each can then be sent what commands read.")
+  ),
+  published: repeated(option("publish").pipe(published("--publish"))).pipe(
+    withPlaceholder("port[:port]"),
+    withDescription(
+      "Open the port of a server in the sandbox on the machine's 127.0.0.1, behind a colon at another port. May be repeated."
+    )
+  ),
+  temporaryFiles: withDefault(undefined)(choice("temporary", ["private", "host"])).pipe(
+    withPlaceholder("private | host"),
+    withDescription(
+      "host: commands share the machine's /tmp. private (the default): their own, kept for the directory."
+    )
+  )
 }
+
+/** The options of every subcommand that runs commands. */
+export const options = {
+  cwd: optional(
+    option("cwd").pipe(filterMap(Option.liftPredicate(HostPath.isDirectory), "--cwd must be a directory that exists"))
+  ).pipe(
+    withPlaceholder("directory"),
+    withDescription("The directory that the shell starts in; the current one where it is not given.")
+  ),
+  timeout: whole(
+    "timeout",
+    "ms",
+    "Milliseconds after which a command is ended, with exit code 124; 120000 without it, and none in shell.",
+    " of milliseconds",
+    Timeout.longest
+  ),
+  noSandbox: flag("no-sandbox").pipe(withDescription("Run without a sandbox: with all the rights that you have.")),
+  ...sandbox,
+  ask: optional(choice("ask", ["never", "terminal"])).pipe(
+    withPlaceholder("never | terminal"),
+    withDescription(
+      "terminal: ask there where the sandbox denies something; never: do not. exec, agent and shell ask by themselves where stderr is a terminal, call only when told."
+    )
+  )
+}
+
+/** The values of these options. */
+export type Given = CommandGrammar.Params<typeof options>
 
 /** The options of `exec`. */
 export interface Named extends Given {
@@ -64,33 +157,13 @@ export interface Named extends Given {
  */
 export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
 
+const isGiven = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
+
 /** Returns the first option that was given which only a sandbox can follow; undefined where there is none. */
-export const onlyInSandbox = ({
-  allow,
-  allowHost,
-  allowNetwork,
-  allowRead,
-  allowSocket,
-  allowUnixSockets,
-  ask,
-  deny,
-  env,
-  publish,
-  temporary,
-  unixSockets
-}: Given): string | undefined => {
-  if (allow.length > 0) return "--allow"
-  if (allowRead.length > 0) return "--allow-read"
-  if (allowHost.length > 0) return "--allow-host"
-  if (allowNetwork) return "--allow-network"
-  if (publish.length > 0) return "--publish"
-  if (deny.length > 0) return "--deny"
-  if (env.length > 0) return "--env"
-  if (allowUnixSockets) return "--allow-unix-sockets"
-  if (unixSockets._tag === "Some") return "--unix-sockets"
-  if (allowSocket.length > 0) return "--allow-socket"
-  if (temporary._tag === "Some") return "--temporary"
-  return isTold(ask) ? "--ask terminal" : undefined
+export const onlyInSandbox = (given: Given): string | undefined => {
+  const [, first] = Struct.entries(sandbox).find(([name]) => isGiven(given[name])) ?? []
+  return first?.form.name ?? (isTold(given.ask) ? "--ask terminal" : undefined)
 }
 
 /**
@@ -109,17 +182,7 @@ export const toSettings = (
   },
   {
     ...(given.noSandbox ? { enabled: false } : {}),
-    whitelist: given.allow,
-    readable: given.allowRead,
-    blacklist: given.deny,
-    env: given.env,
-    ...(given.unixSockets._tag === "Some" ? { unixSockets: given.unixSockets.value === "own" ? "own" : true } : {}),
-    ...(given.allowUnixSockets ? { unixSockets: true } : {}),
-    sockets: given.allowSocket,
-    allowedHosts: given.allowHost,
-    allowNetwork: given.allowNetwork,
-    published: given.publish,
-    ...(given.temporary._tag === "Some" ? { temporaryFiles: given.temporary.value } : {})
+    ...Record.filter(Struct.pick(given, ...Struct.keys(sandbox)), (value) => value !== undefined)
   }
 ]
 

@@ -17,7 +17,7 @@ import * as History from "../terminal/History.js"
 import * as Keyboard from "../terminal/Keyboard.js"
 import * as Terminal from "../terminal/Terminal.js"
 import * as TerminalRenderer from "../terminal/TerminalRenderer.js"
-import { App, end, type Invocation, print } from "./Invocation.js"
+import { App, print } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { tellOfNetwork } from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
@@ -105,17 +105,15 @@ const layerHistory = Layer.unwrapEffect(
 
 const layer = Layer.mergeAll(layerTerminal, layerHistory).pipe(Layer.provideMerge(SandboxSettings.layerFromEnv()))
 
-/** Runs the shell, and sets the program's exit code to that of its last command. */
-export const shell = (given: SessionOptions.Given): Effect.Effect<void, ConfigError, App | Invocation | Stdio> =>
-  end<ConfigError, App | Stdio>(
-    Effect.flatMap(hasScript, (hasScript): Effect.Effect<number, ConfigError, App | Stdio> => {
-      if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
-        return refused("a terminal. For commands without one: synapse exec '<command>'", ExitCode.wrongUsage)
-      return hasScript
-        ? Effect.scoped(Effect.provide(run(given), layer))
-        : refused("the program script, of util-linux, which makes its terminal", ExitCode.failure)
-    })
-  )
+/** Runs the shell. Returns the exit code of its last command. */
+export const shell = (given: SessionOptions.Given): Effect.Effect<number, ConfigError, App | Stdio> =>
+  Effect.flatMap(hasScript, (hasScript): Effect.Effect<number, ConfigError, App | Stdio> => {
+    if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
+      return refused("a terminal. For commands without one: synapse exec '<command>'", ExitCode.wrongUsage)
+    return hasScript
+      ? Effect.scoped(Effect.provide(run(given), layer))
+      : refused("the program script, of util-linux, which makes its terminal", ExitCode.failure)
+  })
 
 const hasScript = Effect.map(Config.withDefault(Config.string("PATH"), ""), (path) =>
   path.split(Path.delimiter).some((place) => Fs.existsSync(Path.join(place, "script")))

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as SkillText from "../commands/skill/Skill.js"
-import * as Advice from "../domain/Advice.js"
+import type * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, toText } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
@@ -21,10 +21,7 @@ import { complain, write } from "./Invocation.js"
 const layer = Layer.provide(LocalSkillStore.layer, SessionSettings.layer())
 
 /** A person lists skills on the command line, and calls them nowhere. */
-const audience: Advice.Audience = {
-  ...Advice.person([]),
-  run: (command) => `\`synapse ${command.replace(/^skill:/, "skill ")}\``
-}
+const audience: Advice.Audience = { run: (command) => `\`synapse ${command.replace(/^skill:/, "skill ")}\`` }
 
 /** Runs an action; prints what it answers, or why it failed. */
 const run = <R>(action: Effect.Effect<string, CommandError, R>) =>

@@ -7,15 +7,14 @@ import * as Option from "effect/Option"
 import * as CommandGrammar from "../command/CommandGrammar.js"
 import * as Parameter from "../command/Parameter.js"
 import * as ForeignText from "../domain/ForeignText.js"
-import * as Timeout from "../domain/Timeout.js"
-import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as ExecAction from "./ExecAction.js"
-import { type App, type Invocation, WrongUsage } from "./Invocation.js"
+import { type App, WrongUsage } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 
-export type Action = Effect.Effect<void, ConfigError | WrongUsage, FileSystem.FileSystem | App | Invocation | Stdio>
+/** What a subcommand does. It returns the program's exit code. */
+export type Action = Effect.Effect<number, ConfigError | WrongUsage, FileSystem.FileSystem | App | Stdio>
 
 /** A subcommand, or one of a group: `mcp add`. */
 export interface Subcommand {
@@ -53,106 +52,12 @@ const define = <const C extends CommandGrammar.Config>(
 
 const { choice, filterMap, flag, operand, option, optional, repeated, withAlias, withDescription, withPlaceholder } =
   Parameter
-
-/** An option that may be repeated, and whose values are not empty: `--deny "$UNSET"` would deny nothing. */
-const list = (name: string, placeholder: string, description: string) =>
-  repeated(
-    option(name).pipe(
-      filterMap(
-        Option.liftPredicate((text) => text.trim() !== ""),
-        `--${name} must not be empty`
-      ),
-      withPlaceholder(placeholder)
-    )
-  ).pipe(withDescription(`${description} May be repeated.`))
+const { list, published, whole } = SessionOptions
 
 const maybe = (name: string, placeholder: string, description: string) =>
   optional(option(name)).pipe(withPlaceholder(placeholder), withDescription(description))
 
-/** An option whose value is a whole number from 1 on. */
-const whole = (name: string, placeholder: string, description: string, of = "", most = Number.MAX_SAFE_INTEGER) =>
-  optional(
-    option(name).pipe(
-      filterMap(
-        (text) => Option.liftPredicate(Number(text), (count) => /^\+?\d+$/.test(text) && count >= 1 && count <= most),
-        `--${name} must be a whole number${of} from 1 ${most === Number.MAX_SAFE_INTEGER ? "on" : `to ${most}`}`
-      )
-    )
-  ).pipe(withPlaceholder(placeholder), withDescription(description))
-
 const json = (description = "Print one line of JSON.") => flag("json").pipe(withDescription(description))
-
-/** Reads `3000`, or `3000:8080` where the machine's port is another one. */
-const published = (name: string) =>
-  filterMap((text: string) => {
-    const [, inside, outside = inside] = /^([1-9]\d{0,4})(?::([1-9]\d{0,4}))?$/.exec(text) ?? []
-    const port = { inside: Number(inside), outside: Number(outside) }
-    return Option.liftPredicate(port, ({ inside, outside }) => inside < 65_536 && outside < 65_536)
-  }, `${name} must be a port, or two: 3000:8080 opens port 3000 of the sandbox at 8080`)
-
-/** The options of every subcommand that runs commands. */
-const session = {
-  cwd: optional(
-    option("cwd").pipe(filterMap(Option.liftPredicate(HostPath.isDirectory), "--cwd must be a directory that exists"))
-  ).pipe(
-    withPlaceholder("directory"),
-    withDescription("The directory that the shell starts in; the current one where it is not given.")
-  ),
-  timeout: whole(
-    "timeout",
-    "ms",
-    "Milliseconds after which a command is ended, with exit code 124; 120000 without it, and none in shell.",
-    " of milliseconds",
-    Timeout.longest
-  ),
-  noSandbox: flag("no-sandbox").pipe(withDescription("Run without a sandbox: with all the rights that you have.")),
-  allow: list("allow", "path", "A path that commands may write, besides the working directory."),
-  allowRead: list(
-    "allow-read",
-    "path",
-    "A path that commands may read although a built-in rule hides it, such as .env."
-  ),
-  deny: list("deny", "pattern", "A path or pattern that commands may neither read nor write."),
-  env: list("env", "name", "A variable that the sandbox would leave out, and commands are to get."),
-  allowUnixSockets: flag("allow-unix-sockets").pipe(
-    withDescription(
-      "Let commands use unix sockets. Where programs outside listen on one (tmux, an ssh-agent, Docker), commands can have them do anything, with your rights or root's."
-    )
-  ),
-  unixSockets: optional(choice("unix-sockets", ["own", "all"] as const)).pipe(
-    withPlaceholder("own | all"),
-    withDescription(
-      "own: commands use unix sockets that they make, and those of --allow-socket. all: --allow-unix-sockets."
-    )
-  ),
-  allowSocket: list("allow-socket", "path", "A unix socket of a program outside that commands may use."),
-  allowHost: list(
-    "allow-host",
-    "host",
-    "A host on the network that commands may reach: example.com, *.example.com, example.com:8443, localhost:5432."
-  ),
-  allowNetwork: flag("allow-network").pipe(
-    withDescription("Let commands reach any host with public addresses. Each can then be sent what commands read.")
-  ),
-  publish: repeated(option("publish").pipe(published("--publish"))).pipe(
-    withPlaceholder("port[:port]"),
-    withDescription(
-      "Open the port of a server in the sandbox on the machine's 127.0.0.1, behind a colon at another port. May be repeated."
-    )
-  ),
-  temporary: optional(choice("temporary", ["private", "host"] as const)).pipe(
-    withPlaceholder("private | host"),
-    withDescription(
-      "host: commands share the machine's /tmp. private (the default): their own, kept for the directory."
-    )
-  ),
-  ask: optional(choice("ask", SessionOptions.askModes)).pipe(
-    withPlaceholder(SessionOptions.askModes.join(" | ")),
-    withDescription(
-      "terminal: ask there where the sandbox denies something; never: do not. exec, agent and shell ask by themselves where stderr is a terminal, call only when told."
-    )
-  )
-}
 
 /** Loaded by those who need it: building a policy takes time. */
 const loadIdleAllow = Effect.promise(() => import("./IdleAllow.js"))
@@ -169,13 +74,18 @@ const checked = (given: SessionOptions.Given, run: Action): Action => {
     : Effect.flatMap(loadIdleAllow, ({ check }) => Effect.zipRight(check(given, only), run))
 }
 
-/** Writes the call of a subcommand with these words as one. */
-export const inQuotes = (name: string, words: ReadonlyArray<string>): string =>
-  `synapse ${name} -- '${ForeignText.word(words.join(" "), 200).replaceAll("'", "'\\''")}'`
-
 /** Says that words which are to be one argument are several. */
 export const notOne = (what: string, name: string, words: ReadonlyArray<string>): string =>
-  `The ${what} is one argument, and there are ${words.length}. Quote it: ${inQuotes(name, words)}`
+  `The ${what} is one argument, and there are ${words.length}. Quote it: synapse ${name} -- '${ForeignText.word(words.join(" "), 200).replaceAll("'", "'\\''")}'`
+
+/** Returns the text that is one argument; empty where there is none. */
+const textOf = (what: string, name: string, words: ReadonlyArray<string>): Effect.Effect<string, WrongUsage> => {
+  const [text = ""] = words
+  if (words.length > 1) return new WrongUsage({ message: notOne(what, name, words) })
+  return words.length === 1 && text.trim() === ""
+    ? new WrongUsage({ message: `The ${what} is empty.` })
+    : Effect.succeed(text)
+}
 
 /** Runs an action of a module that only its subcommands load. */
 const later = <Module>(load: () => Promise<Module>, run: (module: Module) => Action): Action =>
@@ -214,7 +124,6 @@ const loadServe = () => import("./ServeAction.js")
 const loadMcp = () => import("./Mcp.js")
 const loadSandbox = () => import("./SandboxActions.js")
 const loadSkill = () => import("./SkillActions.js")
-const loadFile = () => import("./FileAction.js")
 
 /** The subcommands, in the order of the help. */
 export const all: ReadonlyArray<Subcommand> = [
@@ -222,7 +131,7 @@ export const all: ReadonlyArray<Subcommand> = [
     "exec",
     "Run a command and pass on its output and its exit code.",
     {
-      ...session,
+      ...SessionOptions.options,
       session: optional(
         option("session").pipe(
           filterMap(
@@ -245,11 +154,9 @@ export const all: ReadonlyArray<Subcommand> = [
     ({ command, json, ...given }) =>
       checked(
         given,
-        command.length > 1
-          ? new WrongUsage({ message: notOne("command", "exec", command) })
-          : command.join().trim() === ""
-            ? new WrongUsage({ message: "The command is missing." })
-            : ExecAction.exec(command.join(), json, given)
+        Effect.flatMap(textOf("command", "exec", command), (text) =>
+          text === "" ? new WrongUsage({ message: "The command is missing." }) : ExecAction.exec(text, json, given)
+        )
       ),
     { text: "command" }
   ),
@@ -257,7 +164,7 @@ export const all: ReadonlyArray<Subcommand> = [
     "call",
     'Answer tool calls: one JSON per line on stdin, {"id","name","arguments"} or {"cancel":"<id>"}; one result per line on stdout.',
     {
-      ...session,
+      ...SessionOptions.options,
       brief: flag("brief").pipe(
         withDescription(
           "Leave out what output tells already: stdout, stderr, notices, and a message that says no more."
@@ -274,7 +181,7 @@ export const all: ReadonlyArray<Subcommand> = [
   define(
     "shell",
     "Use the shell yourself, at a terminal, and ask the agent in it. /help there tells more.",
-    session,
+    SessionOptions.options,
     (given) =>
       checked(
         given,
@@ -317,7 +224,7 @@ export const all: ReadonlyArray<Subcommand> = [
       undo: flag("undo").pipe(withDescription("Take back what the last turn in this directory changed.")),
       diff: flag("diff").pipe(withDescription("Show what --undo would take back.")),
       noInstructions: flag("no-instructions").pipe(withDescription("Leave out what AGENTS.md files say.")),
-      ...session,
+      ...SessionOptions.options,
       prompt: repeated(operand("prompt")).pipe(
         withPlaceholder("<prompt>"),
         withDescription("What to do, in one argument. It may come from stdin; with both, stdin follows the argument.")
@@ -336,7 +243,9 @@ export const all: ReadonlyArray<Subcommand> = [
         ? later(loadSessions, (actions) => actions.undo(given.cwd, diff))
         : checked(
             given,
-            later(loadAgent, (actions) => actions.run(given, prompt))
+            Effect.flatMap(textOf("prompt", "agent", prompt), (text) =>
+              later(loadAgent, (actions) => actions.run(given, text))
+            )
           )
     },
     { text: "prompt" }
@@ -367,9 +276,6 @@ export const all: ReadonlyArray<Subcommand> = [
       json: json("As JSON: { tools, commands }.")
     },
     (given) => later(loadTools, (actions) => actions.tools(given))
-  ),
-  ...(["edit", "read", "write"] as const).map((name) =>
-    define(name, "", {}, () => later(loadFile, (actions) => actions.run))
   ),
   define(
     "sandbox policy",
@@ -448,7 +354,7 @@ export const all: ReadonlyArray<Subcommand> = [
     "Be an MCP server with the tool Bash, for any client: on standard input and output, or with --http.",
     {
       http: maybe("http", "port", "Listen on this port of 127.0.0.1, or on host:port, in place of standard input."),
-      ...session
+      ...SessionOptions.options
     },
     (given) =>
       checked(

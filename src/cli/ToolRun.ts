@@ -2,7 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
-import type * as Advice from "../domain/Advice.js"
+import * as Advice from "../domain/Advice.js"
 import * as CallContext from "../domain/CallContext.js"
 import type { CommandError } from "../domain/CommandError.js"
 import type * as CommandListener from "../domain/CommandListener.js"
@@ -20,7 +20,6 @@ import * as TaskRetries from "./TaskRetries.js"
 
 /** The options of `handle`. */
 export interface Options {
-  readonly audience?: Advice.Audience
   /** The directory that the sandbox is for. */
   readonly cwd?: string
   readonly tasks?: LiveTasks.LiveTasks | undefined
@@ -29,12 +28,12 @@ export interface Options {
 /**
  * Runs one call and passes on its output, or prints its result as JSON. Returns the exit code.
  *
- * @param options `tasks` shows the sub-agents of the command, where a person watches; `audience` reads its output
+ * @param options `tasks` shows the sub-agents of the command, where a person watches
  */
 export const handle = (
   call: ToolCall,
   json: boolean,
-  { audience = PersonWords.audience, cwd = "/", tasks }: Options = {}
+  { cwd = "/", tasks }: Options = {}
 ): Effect.Effect<number, never, Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
@@ -42,7 +41,7 @@ export const handle = (
     const hints: Array<string> = []
     const { onOutput = stdio.write, onSubAgent = TaskRetries.listener(stdio.write) } = tasks?.listener ?? {}
     const listener: CommandListener.CommandListener = {
-      ...(json ? undefined : { onOutput, takesAll: true, audience, onHint: (text) => hints.push(text) }),
+      ...(json ? undefined : { onOutput, takesAll: true, audience: Advice.person, onHint: (text) => hints.push(text) }),
       onSubAgent
     }
     const result = yield* CallContext.locally(toolset.handle(call), { listener })
@@ -78,7 +77,7 @@ export const reportExit = (
   cwd: string
 ): Effect.Effect<number, never, SandboxManager | Stdio> =>
   Effect.gen(function* () {
-    const result = ToolReturn.fromExit({ id: "exec", name: "Bash" }, exit, { audience: PersonWords.audience, partial })
+    const result = ToolReturn.fromExit({ id: "exec", name: "Bash" }, exit, { audience: Advice.person, partial })
     if (exit._tag === "Failure" && Cause.isDie(exit.cause)) {
       yield* Effect.logError("the tool Bash failed unexpectedly", exit.cause)
     }

@@ -7,7 +7,7 @@ import { CommandRegistry } from "../command/CommandRegistry.js"
 import type { ToolDefinition } from "../toolset/Tool.js"
 import * as ToolFormat from "../toolset/ToolFormat.js"
 import { Toolset } from "../toolset/Toolset.js"
-import { App, print } from "./Invocation.js"
+import { App, succeed } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Formats the tools, and the commands that they run. */
@@ -37,7 +37,7 @@ export const tools = ({
 }: {
   readonly format: Option.Option<ToolFormat.ToolFormat>
   readonly json: boolean
-}): Effect.Effect<void, ConfigError, App | Stdio> =>
+}): Effect.Effect<number, ConfigError, App | Stdio> =>
   Effect.flatMap(App, ({ layer }) =>
     Effect.gen(function* () {
       const toolset = yield* Toolset
@@ -46,6 +46,6 @@ export const tools = ({
       const printer = Option.match(format, { onSome: inFormat, onNone: () => (json ? forPrograms : forPeople) })
       const handlers = (yield* CommandRegistry).listed()
       const commands = handlers.map(({ name, summary, usage }) => ({ name, usage, summary }))
-      yield* print("stdout", printer(toolset.tools, commands))
+      return yield* succeed(printer(toolset.tools, commands))
     }).pipe(Effect.provide(layer({}, {})))
   )

@@ -130,16 +130,11 @@ export const misuse = (
   new InvalidUsage({
     reason: `${name}: ${reason}`,
     advice: [
-      usageOf({ usage }),
-      ...examples.flatMap(([line, ...more]) => [
-        Advice.line`  ${Advice.typed(line)}`,
-        ...more.map((text) => Advice.line`  ${text}`)
-      ]),
+      Advice.line`Usage: ${usage}`,
+      ...examples.flatMap(([line, ...more]) => [Advice.line`  ${line}`, ...more.map((text) => Advice.line`  ${text}`)]),
       Advice.line`${Advice.run(`${name} --help`)} shows more.`
     ]
   })
-
-const usageOf = ({ usage }: Pick<Described, "usage">): Advice.Advice => Advice.line`Usage: ${Advice.typed(usage)}`
 
 /**
  * Returns the usage for `-h` as the first word, and the help for `--help` as the first word, or as the last with no
@@ -150,10 +145,9 @@ const usageOf = ({ usage }: Pick<Described, "usage">): Advice.Advice => Advice.l
  */
 export const helpFor = (
   { help, usage }: Pick<CommandGrammar<unknown>, "help" | "usage">,
-  args: ReadonlyArray<string>,
-  audience: Advice.Audience = Advice.model
+  args: ReadonlyArray<string>
 ): string | undefined => {
-  if (args[0] === "-h") return `${Advice.render([usageOf({ usage })], audience)}\n`
+  if (args[0] === "-h") return `Usage: ${usage}\n`
   const asksForHelp = args[0] === "--help" || (args.at(-1) === "--help" && !args.includes("--"))
   return asksForHelp ? help : undefined
 }

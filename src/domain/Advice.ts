@@ -6,8 +6,7 @@
 import type * as ErrorFields from "./ErrorFields.js"
 
 /**
- * A part of a line of advice: text; a command to run, which a model calls the tool with, and a person types; or a command as it is
- * typed, which is not meant to be run: a usage, an example.
+ * A part of a line of advice: text, or a command to run, which a model calls the tool with, and a person types.
  *
  * @since 0.1.0
  * @category models
@@ -31,14 +30,6 @@ export type Advice = typeof ErrorFields.Advice.Type
 export const run = (command: string): Part => ({ _tag: "Run", command })
 
 /**
- * Makes a command as it is typed.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const typed = (line: string): Part => ({ _tag: "Typed", line })
-
-/**
  * Makes a line of advice.
  *
  * @example
@@ -48,7 +39,7 @@ export const typed = (line: string): Part => ({ _tag: "Typed", line })
  * const advice = Advice.line`${Advice.run("ls src")} shows what there is.`
  *
  * Advice.render([advice], Advice.model) // Bash(command="ls src") shows what there is.
- * Advice.render([advice], Advice.person([])) // `ls src` shows what there is.
+ * Advice.render([advice], Advice.person) // `ls src` shows what there is.
  * ```
  * @since 0.1.0
  * @category constructors
@@ -65,8 +56,6 @@ export const line = (texts: TemplateStringsArray, ...parts: ReadonlyArray<Part |
 export interface Audience {
   /** Names a command to run. */
   readonly run: (command: string) => string
-  /** Names a command as it is typed. */
-  readonly typed: (line: string) => string
 }
 
 /**
@@ -75,19 +64,15 @@ export interface Audience {
  * @since 0.1.0
  * @category audiences
  */
-export const model: Audience = { run: (command) => `Bash(command=${JSON.stringify(command)})`, typed: (line) => line }
+export const model: Audience = { run: (command) => `Bash(command=${JSON.stringify(command)})` }
 
 /**
- * A person at a terminal: `` `ls src` ``, `` `synapse read --help` ``.
+ * A person at a terminal: `` `ls src` ``.
  *
- * @param names the commands that a person calls with `synapse` before them
  * @since 0.1.0
  * @category audiences
  */
-export const person = (names: ReadonlyArray<string>): Audience => {
-  const typed = (line: string) => (names.some((name) => line.startsWith(`${name} `)) ? `synapse ${line}` : line)
-  return { run: (command) => `\`${typed(command)}\``, typed }
-}
+export const person: Audience = { run: (command) => `\`${command}\`` }
 
 /**
  * Words advice for an audience, one line each.
@@ -99,4 +84,4 @@ export const render = (advice: ReadonlyArray<Advice>, audience: Audience): strin
   advice.map((parts) => parts.map((part) => renderPart(part, audience)).join("")).join("\n")
 
 const renderPart = (part: Part, audience: Audience): string =>
-  typeof part === "string" ? part : part._tag === "Run" ? audience.run(part.command) : audience.typed(part.line)
+  typeof part === "string" ? part : audience.run(part.command)

@@ -4,12 +4,8 @@
  */
 import * as Schema from "effect/Schema"
 
-/** A part of a line of advice: text, a command to run, or one as it is typed. */
-export const Part = Schema.Union(
-  Schema.String,
-  Schema.TaggedStruct("Run", { command: Schema.String }),
-  Schema.TaggedStruct("Typed", { line: Schema.String })
-)
+/** A part of a line of advice: text, or a command to run. */
+export const Part = Schema.Union(Schema.String, Schema.TaggedStruct("Run", { command: Schema.String }))
 
 /** One line of advice, in its parts. */
 export const Advice = Schema.Array(Part)

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
-import { run } from "../support/cli/Program.js"
+import { run, runSandboxed } from "../support/cli/Program.js"
 
 const usage =
-  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--allow-read path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--unix-sockets own | all] [--allow-socket path]... [--allow-host host]... [--allow-network] [--publish port[:port]]... [--temporary private | host] [--ask never | terminal] [--session name] [--json] <command>\nHelp: synapse exec --help\n"
+  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--allow-read path]... [--deny pattern]... [--env name]... [--unix-sockets own | all] [--allow-socket path]... [--allow-host host]... [--allow-network] [--publish port[:port]]... [--temporary private | host] [--ask never | terminal] [--session name] [--json] <command>\nHelp: synapse exec --help\n"
 
 describe("synapse exec", () => {
   it.effect("passes on both streams and the exit code", () =>
@@ -42,6 +42,36 @@ describe("synapse exec", () => {
     })
   )
 
+  it.effect("makes settings of its options, and leaves out those that were not given", () =>
+    Effect.gen(function* () {
+      const lists = {
+        whitelist: [],
+        readable: [],
+        blacklist: [],
+        env: [],
+        sockets: [],
+        allowedHosts: [],
+        published: []
+      }
+      assert.deepStrictEqual((yield* runSandboxed(["exec", "ls"])).sandbox, { ...lists, allowNetwork: false })
+      for (const [words, settings] of [
+        [
+          ["--allow", "docs", "--allow=test", "--allow-read", "package.json"],
+          { whitelist: ["docs", "test"], readable: ["package.json"] }
+        ],
+        [["--deny", "*.pem", "--env", "MY_TOKEN"], { blacklist: ["*.pem"], env: ["MY_TOKEN"] }],
+        [["--unix-sockets", "own", "--allow-socket", "s"], { unixSockets: "own", sockets: ["s"] }],
+        [["--unix-sockets", "all", "--allow-host", "h"], { unixSockets: true, allowedHosts: ["h"] }],
+        [["--allow-network", "--publish", "1:2"], { allowNetwork: true, published: [{ inside: 1, outside: 2 }] }],
+        [["--temporary", "host"], { temporaryFiles: "host" }],
+        [["--no-sandbox"], { enabled: false }]
+      ] as const) {
+        const { sandbox } = yield* runSandboxed(["exec", ...words, "ls"])
+        assert.deepStrictEqual(sandbox, { ...lists, allowNetwork: false, ...settings })
+      }
+    })
+  )
+
   it.effect("refuses what only a sandbox can follow where there is none", () =>
     Effect.gen(function* () {
       for (const [option, words] of [
@@ -51,7 +81,9 @@ describe("synapse exec", () => {
         ["--allow", ["--no-sandbox", "--allow", "/tmp"]],
         ["--allow-read", ["--no-sandbox", "--allow-read", ".env"]],
         ["--env", ["--env", "MY_TOKEN", "--no-sandbox"]],
-        ["--allow-unix-sockets", ["--no-sandbox", "--allow-unix-sockets"]],
+        ["--unix-sockets", ["--no-sandbox", "--unix-sockets", "all"]],
+        ["--temporary", ["--no-sandbox", "--temporary", "host"]],
+        ["--publish", ["--no-sandbox", "--publish", "3000"]],
         ["--ask terminal", ["--no-sandbox", "--ask", "terminal"]]
       ] as const) {
         const { exitCode, stderr } = yield* run(["exec", ...words, "ls"])
@@ -171,7 +203,7 @@ describe("synapse exec", () => {
     Effect.gen(function* () {
       const reasons: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
         [[], "The command is missing."],
-        [[" "], "The command is missing."],
+        [[" "], "The command is empty."],
         [["--env", "BASH_ENV", "ls"], "--env: BASH_ENV can't be let through: it would disturb the session."],
         [["ls", "-la"], "The command is one argument, and there are 2. Quote it: synapse exec -- 'ls -la'"],
         [
@@ -180,11 +212,11 @@ describe("synapse exec", () => {
         ],
         [
           ["--bogus", "ls"],
-          "Unknown option --bogus: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --allow-network, --publish, --temporary, --ask, --session, --json. A command that begins with a dash is given after --."
+          "Unknown option --bogus: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --unix-sockets, --allow-socket, --allow-host, --allow-network, --publish, --temporary, --ask, --session, --json. A command that begins with a dash is given after --."
         ],
         [
           ["-x"],
-          "Unknown option -x: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --allow-unix-sockets, --unix-sockets, --allow-socket, --allow-host, --allow-network, --publish, --temporary, --ask, --session, --json. A command that begins with a dash is given after --."
+          "Unknown option -x: there are --cwd, --timeout, --no-sandbox, --allow, --allow-read, --deny, --env, --unix-sockets, --allow-socket, --allow-host, --allow-network, --publish, --temporary, --ask, --session, --json. A command that begins with a dash is given after --."
         ],
         [["--cwd", "/", "--cwd", "/usr", "pwd"], "--cwd is given twice."],
         [["--json", "ls", "--json=yes"], "--json is given twice."],

@@ -12,7 +12,7 @@ describe("synapse mcp", () => {
         [["add", "x", "--cwd", ".", "--url", "https://e"], "--cwd goes with a command."],
         [
           ["add", "--transport", "http", "x", "https://e"],
-          "There is no --transport: give an address with --url <address>"
+          "Unknown option --transport: there are -e, --env, --header, --url,"
         ],
         [
           ["add", "x", "--", "node /x.js"],

@@ -54,7 +54,7 @@ describe("--allow", () => {
         ["--allow", directory],
         ["--deny", "*.pem"],
         ["--env", "MY_TOKEN"],
-        ["--allow-unix-sockets"]
+        ["--unix-sockets", "all"]
       ] as const) {
         const { exitCode, stderr, stdout } = await run(["exec", "--cwd", directory, option, ...words, "echo ran"], "", {
           SYNAPSE_HOME: directory

@@ -244,51 +244,28 @@ describe("the program", () => {
   })
 })
 
-describe("synapse read, write and edit", () => {
-  it("work on the directory that they are called in, with the program's own input", async () => {
+describe("the file commands of synapse exec", () => {
+  it("tell a person what to type", async () => {
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
     const file = path.join(directory, "f")
     try {
-      const writing = start(["write", file])
-      writing.child.stdin.end("one\ntwo\nthree\n")
-      const { exitCode, stderr, stdout } = await writing.ended
-      assert.deepStrictEqual([exitCode, `${stdout}`, stderr], [0, `Written 14 bytes (3 lines) to ${file}\n`, ""])
-      assert.strictEqual(
-        (await run(["edit", file, "two", "2"])).stdout,
-        `Replaced 1 occurrence in ${file} (line 2)\n one\n-two\n+2\n`
-      )
-      const read = await run(["read", file, "--offset", "1"])
-      assert.deepStrictEqual(read, { exitCode: 0, stdout: "     2\t2\n     3\tthree\n", stderr: "" })
-      const missing = await run(["read", path.join(directory, "missing")])
-      assert.deepStrictEqual([missing.exitCode, missing.stdout], [1, ""])
-      assert.include(missing.stderr, "No such file or directory")
-    } finally {
-      fs.rmSync(directory, { recursive: true })
-    }
-  })
-
-  it("tell a person what to type, and a model what to call", async () => {
-    const directory = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
-    const file = path.join(directory, "f")
-    try {
-      const said = async (...args: ReadonlyArray<string>) => (await run(args)).stderr
+      const said = async (command: string) => (await run(["exec", command])).stderr
       fs.writeFileSync(file, "line\n".repeat(2001))
-      const more = `read: ${file}: lines 1–2000 of 2001: `
-      assert.strictEqual(await said("read", file), `${more}synapse read ${file} --offset 2000\n`)
-      assert.strictEqual(await said("exec", `read ${file}`), `${more}read ${file} --offset 2000\n`)
-      fs.writeFileSync(file, 'Bash(command="ls f")\nUsage: read f\n')
-      const missing = `read: ${directory}/no: No such file or directory\n`
-      assert.strictEqual(await said("read", `${directory}/no`), `${missing}\`ls ${directory}\` shows what there is.\n`)
       assert.strictEqual(
-        await said("exec", `read ${directory}/no`),
-        `${missing}\`ls ${directory}\` shows what there is.\n`
+        await said(`read ${file}`),
+        `read: ${file}: lines 1–2000 of 2001: read ${file} --offset 2000\n`
+      )
+      fs.writeFileSync(file, 'Bash(command="ls f")\nUsage: read f\n')
+      assert.strictEqual(
+        await said(`read ${directory}/no`),
+        `read: ${directory}/no: No such file or directory\n\`ls ${directory}\` shows what there is.\n`
       )
       assert.strictEqual(
-        await said("edit", file),
-        "edit: <old> is missing.\nUsage: synapse edit <file> <old> <new> [--all] | --patch < <patch>\n`synapse edit --help` shows more.\n"
+        await said(`edit ${file}`),
+        "edit: <old> is missing.\nUsage: edit <file> <old> <new> [--all] | --patch < <patch>\n`edit --help` shows more.\n"
       )
       // What is in the file looks like ours, and stays as it is.
-      const absent = await said("edit", file, "Usage: read g", "x")
+      const absent = await said(`edit ${file} 'Usage: read g' x`)
       assert.include(absent, "\tUsage: read f\n")
     } finally {
       fs.rmSync(directory, { recursive: true })

@@ -105,7 +105,7 @@ describe("what is wrong with the streams or the directory", () => {
   it("a deleted current directory is named, and another can be given", async () => {
     const gone = 'cd "$(mktemp -d)" && rmdir "$PWD"'
     const said = "synapse: The current directory was deleted: change to one that is there, or name it (cwd).\n"
-    for (const words of ["exec true", "exec --cwd . true", "call", "sandbox policy", "read /etc/passwd"]) {
+    for (const words of ["exec true", "exec --cwd . true", "call", "sandbox policy"]) {
       const { exitCode, stderr } = await shell(`${gone}; synapse ${words} </dev/null`)
       assert.deepStrictEqual([words, exitCode, stderr], [words, 2, said])
     }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Advice from "../../src/domain/Advice.js"
 
-const person = Advice.person(["read", "edit"])
+const person = Advice.person
 
 const said: ReadonlyArray<readonly [advice: Advice.Advice, model: string, person: string]> = [
   [Advice.line`No more.`, "No more.", "No more."],
@@ -13,10 +13,8 @@ const said: ReadonlyArray<readonly [advice: Advice.Advice, model: string, person
   [
     Advice.line`${Advice.run("ls -lh f")} shows its size, ${Advice.run("read f")} the rest.`,
     'Bash(command="ls -lh f") shows its size, Bash(command="read f") the rest.',
-    "`ls -lh f` shows its size, `synapse read f` the rest."
+    "`ls -lh f` shows its size, `read f` the rest."
   ],
-  [Advice.line`Usage: ${Advice.typed("edit <file>")}`, "Usage: edit <file>", "Usage: synapse edit <file>"],
-  [Advice.line`see ${Advice.typed("reader f")}`, "see reader f", "see reader f"],
   [
     Advice.line`Hint: ${Advice.line`${Advice.run("a")} or ${Advice.run("b")}`} helps`,
     'Hint: Bash(command="a") or Bash(command="b") helps',

@@ -131,7 +131,7 @@ describe("ToolReturn.fromExit", () => {
   })
 
   it("tells a person in the message what became of the command, for the output was seen as it came", () => {
-    const audience = Advice.person([])
+    const audience = Advice.person
     const told = (exit: Parameters<typeof ToolReturn.fromExit>[1]) =>
       ToolReturn.fromExit(call, exit, { audience }).message
     const reason = "Command execution timeout: it ran longer than 5 ms and was ended"

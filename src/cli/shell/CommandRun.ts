@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
+import * as Advice from "../../domain/Advice.js"
 import * as CallContext from "../../domain/CallContext.js"
 import type * as CommandListener from "../../domain/CommandListener.js"
 import * as ExitCode from "../../domain/ExitCode.js"
@@ -33,7 +34,7 @@ export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number>
     const alone = yield* Effect.fork(app.whole(Effect.never))
     const listener: CommandListener.CommandListener = {
       takesAll: true,
-      audience: PersonWords.audience,
+      audience: Advice.person,
       onHint: (text) => {
         hint = text
       },

@@ -36,15 +36,11 @@ const renewed =
 const toRunEvent = (event: AgentEvent): RunEvent | undefined => {
   switch (event._tag) {
     case "Text":
-      return RunEvent.Text({ delta: event.delta })
     case "Retrying":
-      return RunEvent.Retrying({ reason: event.reason, delay: event.delay })
     case "TurnEnded":
-      return RunEvent.TurnEnded()
     case "ToolStarted":
-      return RunEvent.ToolStarted({ call: event.call })
     case "ToolEnded":
-      return RunEvent.ToolEnded({ call: event.call, result: event.result })
+      return event
     case "Ended":
       return event.reason === undefined ? undefined : RunEvent.Notice({ text: ForeignText.line(event.reason, 2000) })
     default:
@@ -66,9 +62,6 @@ const layer = LiveModelProvider.layer.pipe(
   Layer.merge(NodeFileSystem.layer),
   Layer.provideMerge(SandboxSettings.layerFromEnv())
 )
-
-/** Words what went wrong for a person. */
-const audience = Advice.person([])
 
 const sessions = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => Sessions.directoryIn(home))
 
@@ -150,8 +143,8 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
     effect.pipe(
       Effect.catchTags({
         NoSession: ({ reason }) => say(reason),
-        ExecutionFailed: (error) => say(toText(error, audience)),
-        InvalidUsage: (error) => say(toText(error, audience))
+        ExecutionFailed: (error) => say(toText(error, Advice.person)),
+        InvalidUsage: (error) => say(toText(error, Advice.person))
       }),
       Effect.provide(layer),
       Effect.catchAll((error) => say(String(error))),

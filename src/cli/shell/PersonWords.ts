@@ -2,14 +2,10 @@
  * Tells a person how a command ended, where the command itself did not: in lines for people, without advice for models.
  */
 import * as Quote from "../../bash/Quote.js"
-import * as Advice from "../../domain/Advice.js"
 import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
-
-/** The reader of a command's output, who types commands into the shell. */
-export const audience: Advice.Audience = Advice.person([])
 
 /**
  * Returns why a command was not run, or what it was refused: of a denial, the first line of what a model is told, that

@@ -422,10 +422,7 @@ const incomplete = ({ server, tool }: McpName.Name): InvalidUsage =>
   server === "" && tool !== ""
     ? new InvalidUsage({
         reason: `mcp::${ForeignText.word(tool)}: it has no server in its name.`,
-        advice: [
-          Advice.line`Usage: ${Advice.typed(described.usage)}`,
-          Advice.line`${Advice.run("mcp:")} lists the servers.`
-        ]
+        advice: [Advice.line`Usage: ${described.usage}`, Advice.line`${Advice.run("mcp:")} lists the servers.`]
       })
     : CommandGrammar.misuse(
         { name: McpName.toWord(server), usage: described.usage },

@@ -381,7 +381,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOpti
         )
         if (isShown !== false) continue
         shown.drop()
-        shown.note(Advice.line`read: no room is left: ${Advice.typed(again(files.slice(at), given))}`)
+        shown.note(Advice.line`read: no room is left: ${again(files.slice(at), given)}`)
         break
       }
       return shown.result
@@ -502,7 +502,7 @@ const noteOf = Effect.fnUntraced(function* (source: Source, range: Range.Range, 
   const total = yield* totalReadLines(source, line)
   const lines = line === offset + 1 ? `line ${line}` : `lines ${offset + 1}–${line}`
   if (total === undefined) return Advice.line`${lines}, more follow`
-  const next = Advice.typed(`read ${Range.rest(range, line, isFull)}`)
+  const next = `read ${Range.rest(range, line, isFull)}`
   const all = `${total.isAll ? "" : "more than "}${total.lines}`
   return Advice.line`${lines} of ${all}: ${next}`
 })

@@ -142,7 +142,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
     const { skill, tool } = yield* findTool(command)
     return yield* new InvalidUsage({
       reason: `${command}: not run: a shell takes a name with a / for a path.`,
-      advice: [Advice.line`It is called ${Advice.typed(`skill:${skill.name}:${tool.name}`)}.`]
+      advice: [Advice.line`It is called skill:${skill.name}:${tool.name}.`]
     })
   })
 

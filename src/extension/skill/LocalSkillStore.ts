@@ -36,7 +36,7 @@ const own = ["list", "info", "load"]
 
 const adviceOn = (name: string, command: string, skills: ReadonlyArray<Skill>): ReadonlyArray<Advice.Advice> => {
   const [meant] = command === `skill:${name}` ? Similar.likely(name, own) : []
-  if (meant !== undefined) return [Advice.line`Did you mean ${Advice.typed(`skill:${meant}`)}?`]
+  if (meant !== undefined) return [Advice.line`Did you mean skill:${meant}?`]
   return skills.length === 0 ? [] : [Advice.line`${Advice.run("skill:list")} tells what each is for.`]
 }
 

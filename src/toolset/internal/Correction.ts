@@ -254,12 +254,11 @@ export const rows: ReadonlyArray<Row> = [
   { names: "skill", command: skill },
   {
     names: "bashoutput taskoutput",
-    command: () =>
-      Advice.line`${Advice.run("job:list")} lists the jobs, and ${Advice.typed("job:output N")} prints what is new of one`
+    command: () => Advice.line`${Advice.run("job:list")} lists the jobs, and job:output N prints what is new of one`
   },
   {
     names: "killshell killbash",
-    command: () => Advice.line`${Advice.run("job:list")} lists the jobs, and ${Advice.typed("job:stop N")} ends one`
+    command: () => Advice.line`${Advice.run("job:list")} lists the jobs, and job:stop N ends one`
   },
   {
     names: "shell containerexec execcommand executecommand runshellcommand runterminalcmd",

@@ -32,14 +32,13 @@ export const run = (
   script: TestSynapse.Script = () => ({}),
   stdin: Input = [],
   subAgents?: TestSynapse.TaskScript
-): Effect.Effect<Run> => Effect.map(runBy(program, args, script, stdin, subAgents), ({ sandbox: _, ...run }) => run)
+): Effect.Effect<Run> => Effect.map(runSandboxed(args, script, stdin, subAgents), ({ sandbox: _, ...run }) => run)
 
-/** The same by any reading of the words. */
-const runBy = (
-  by: (args: ReadonlyArray<string>) => Effect.Effect<number, never, App | Stdio>,
+/** The same, with what the sandbox was made with. */
+export const runSandboxed = (
   args: ReadonlyArray<string>,
-  script: TestSynapse.Script,
-  stdin: Input,
+  script: TestSynapse.Script = () => ({}),
+  stdin: Input = [],
   subAgents?: TestSynapse.TaskScript
 ): Effect.Effect<SandboxedRun> =>
   Effect.gen(function* () {
@@ -70,7 +69,7 @@ const runBy = (
     const config = Layer.provide(SandboxConfig.layerMemory(), SandboxSettings.layerFromEnv())
     const app = App.of({ layer: make, reading: make, shell: (...given) => Layer.merge(make(...given), config) })
     const exitCode = yield* Effect.provide(
-      by(args),
+      program(args),
       Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(App, app))
     )
     const text = (stream: "stdout" | "stderr") => Buffer.concat(written[stream]).toString()
