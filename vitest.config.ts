@@ -23,7 +23,8 @@ const costly = budget(45, {
   "test/session/life.real.test.ts": 90,
   "test/cli/signals.real.test.ts": 75,
   "test/cli/stdin.real.test.ts": 60,
-  "test/cli/program.real.test.ts": 60
+  "test/cli/program.real.test.ts": 60,
+  "test/serve/daemon.real.test.ts": 60
 })
 
 /** Files that take long, by what they cost or by what they wait for. */
@@ -34,6 +35,7 @@ const longest = [
   "test/session/interruption.real.test.ts",
   "test/session/life.real.test.ts",
   "test/serve/serve.real.test.ts",
+  "test/serve/daemon.real.test.ts",
   "test/sandbox/network/network.real.test.ts",
   "test/cli/program.real.test.ts",
   "test/cli/stdin.real.test.ts",
