@@ -109,8 +109,8 @@ const layerSession = (script: Script, cwd: string): Layer.Layer<BashSession | Te
           calls.push({ _tag: "Restart" })
         }),
         // A script may also answer as a sandbox would, whose errors a shell alone does not have.
-        // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
         execute: (command, options) =>
+          // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
           run(command, options) as Effect.Effect<CommandResult.CommandResult, ExecutionFailed | InvalidUsage>
       })
       return Context.make(TestShell, { calls: Effect.sync(() => [...calls]) }).pipe(Context.add(BashSession, session))

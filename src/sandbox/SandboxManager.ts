@@ -276,8 +276,7 @@ const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Servi
     surroundings: Effect.succeed(Surroundings.none),
     conditions: () => ({ timeout: defaults.timeout, yield: 0, confinement: Conditions.Confinement.Open() }),
     getSandbox: () => Effect.succeed(backend),
-    // @effect-diagnostics-next-line effectSucceedWithVoid:off
-    buildPolicy: () => Effect.succeed(undefined),
+    buildPolicy: () => Effect.sync(() => undefined),
     inForce: Effect.sync(() => undefined),
     addRuntimeWhitelist: () => Effect.void,
     allow: () => Effect.void,

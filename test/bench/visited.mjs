@@ -15,6 +15,8 @@ const session = new inspector.Session()
 session.connect()
 const call = { id: "1", name: "Bash", arguments: '{"command":"ls"}' }
 
+// What is loaded from dist has no types.
+// @effect-diagnostics unsafeEffectTypeAssertion:off
 await Effect.runPromise(
   /** @type {import("effect/Effect").Effect<void>} */ (
     Effect.gen(function* () {

@@ -18,7 +18,7 @@ const list = (...contents: ReadonlyArray<string>): ReadonlyArray<Todo> => conten
 const contentsOf = (state: TodoStore.TodoState): string => state.todos.map(({ content }) => content).join()
 
 /** As a listener does it, which is no Effect. */
-const now = Effect.runSync
+const now = <A, E>(effect: Effect.Effect<A, E>): A => Effect.runSync(effect)
 
 describe("TodoStore", () => {
   it.scoped("S13: a listener is called once, at once, with the state that get returns", () =>

@@ -1,7 +1,7 @@
 /** Against real processes: what `/proc` tells of them. */
 
 import * as ChildProcess from "node:child_process"
-import * as Events from "node:events"
+import { once } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 
@@ -12,12 +12,12 @@ describe("ProcessFiles", () => {
         stdio: ["pipe", "pipe", "ignore"]
       })
       const pid = child.pid ?? 0
-      await Events.once(child.stdout, "data")
+      await once(child.stdout, "data")
       assert.isFalse(ProcessTable.isKilled(pid))
       child.kill("SIGKILL")
       // The child is reaped by the event loop, so it is there all the time.
       for (let look = 0; look < 50; look++) assert.isTrue(ProcessTable.isKilled(pid), `look ${look}`)
-      await Events.once(child, "close")
+      await once(child, "close")
       assert.isTrue(ProcessTable.isKilled(pid))
     }
   })
