@@ -82,7 +82,7 @@ export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
         })
   })
   const synapse = await fromLayer(layer).catch((error) => {
-    throw withName(error, sandbox)
+    throw withName(error)
   })
   try {
     for (const command of commands) synapse.addCommand(command)
@@ -159,53 +159,24 @@ const given = <A extends object>(settings: A) =>
 
 const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<SandboxSettings.Settings> => {
   if (typeof sandbox === "boolean") return { enabled: sandbox }
-  const {
-    allow = [],
-    allowedHosts = [],
-    blacklist = [],
-    deny = [],
-    enabled,
-    env = [],
-    home,
-    sockets = [],
-    temporary,
-    toolCache,
-    unixSockets,
-    whitelist = []
-  } = sandbox
+  const { allow = [], deny = [], home, temporary, ...others } = sandbox
   return {
-    ...given({
-      enabled,
-      temporaryFiles: temporary,
-      toolCache,
-      unixSockets,
-      home: home === undefined ? undefined : Path.resolve(home)
-    }),
-    whitelist: [...whitelist, ...allow],
-    blacklist: [...blacklist, ...deny],
-    env,
-    sockets,
-    allowedHosts
+    ...given({ ...others, temporaryFiles: temporary, home: home === undefined ? undefined : Path.resolve(home) }),
+    whitelist: allow,
+    blacklist: deny
   }
 }
 
-/** Matches the settings that are looked at when the app is made, and an entry of a list. */
+/** Matches the settings that are looked at when the app is made. */
 const checked = /^(?:cwd|shellCommand|sandbox\..*)$/
-const entry = /^sandbox\.(whitelist|blacklist)\[(\d+)\]$/
 
-/** Names a setting that can't work as the program gave it: `allow` follows `whitelist`, and `deny` follows `blacklist`. */
-const withName = (error: unknown, sandbox: Exclude<Settings["sandbox"], undefined>): unknown => {
+/** Names a setting that can't work as the program gave it. */
+const withName = (error: unknown): unknown => {
   const cause = error instanceof InvalidUsage ? error.cause : undefined
   if (!ConfigError.isConfigError(cause) || cause._op !== "InvalidData") return error
   const path = cause.path.join(".")
   if (!checked.test(path)) return error
-  const [, list, at] = entry.exec(path) ?? []
-  const given = typeof sandbox === "boolean" ? {} : sandbox
-  const before = (list === "whitelist" ? given.whitelist : given.blacklist)?.length ?? 0
-  const name =
-    list === undefined || Number(at) < before
-      ? path
-      : `sandbox.${list === "whitelist" ? "allow" : "deny"}[${Number(at) - before}]`
+  const name = path.replace(/^sandbox\.whitelist/, "sandbox.allow").replace(/^sandbox\.blacklist/, "sandbox.deny")
   return new InvalidUsage(`the setting "${name}" can't work: ${cause.message}`, { cause })
 }
 

@@ -102,43 +102,6 @@ const tooMuch = new WrongUsage({
   message: `stdin holds more than ${most} bytes. Write it to a file, and name the file in the prompt.`
 })
 
-/** Reads stdin to its end; none where nothing comes of it in time. */
-const readAll = (isNeeded: boolean): Effect.Effect<Option.Option<ReadonlyArray<Uint8Array>>, WrongUsage, Stdio> =>
-  Effect.gen(function* () {
-    const { read } = yield* Stdio
-    const first = yield* isNeeded ? Effect.map(read, Option.some) : Effect.timeoutOption(read, patience)
-    if (Option.isNone(first)) return Option.none()
-    const chunks: Array<Uint8Array> = []
-    let length = 0
-    for (let chunk = first.value; chunk !== undefined; chunk = yield* read) {
-      length += chunk.length
-      if (length > most) return yield* tooMuch
-      chunks.push(Buffer.from(chunk))
-    }
-    return Option.some(chunks)
-  })
-
-/** Reads the text of stdin; empty where there is none. */
-const readText = (isNeeded: boolean): Effect.Effect<string, WrongUsage, Stdio> =>
-  Effect.gen(function* () {
-    const stdio = yield* Stdio
-    if (!stdio.hasInput()) return ""
-    const chunks = yield* readAll(isNeeded)
-    if (Option.isNone(chunks)) {
-      yield* print(
-        "stderr",
-        "synapse: nothing came from stdin within 3 seconds: going on without it. (</dev/null spares the wait.)"
-      )
-      return ""
-    }
-    const bytes = Buffer.concat(chunks.value)
-    if (!isUtf8(bytes))
-      return yield* new WrongUsage({
-        message: "stdin is not UTF-8. Write it to a file, and name the file in the prompt."
-      })
-    return new TextDecoder().decode(bytes).trim()
-  })
-
 /**
  * Returns the prompt: the written one, stdin, or stdin below the written one; empty where there is neither. Where nothing
  * is written, stdin is waited for.
@@ -146,7 +109,31 @@ const readText = (isNeeded: boolean): Effect.Effect<string, WrongUsage, Stdio> =
  * @param mayBeEmpty true where no prompt is needed, so that stdin is not waited for
  */
 const read = (written: string, mayBeEmpty: boolean): Effect.Effect<string, WrongUsage, Stdio> =>
-  Effect.map(readText(written === "" && !mayBeEmpty), (text) => {
+  Effect.gen(function* () {
+    const { hasInput, read } = yield* Stdio
+    if (!hasInput()) return written
+    const isNeeded = written === "" && !mayBeEmpty
+    const first = yield* isNeeded ? Effect.map(read, Option.some) : Effect.timeoutOption(read, patience)
+    if (Option.isNone(first)) {
+      yield* print(
+        "stderr",
+        "synapse: nothing came from stdin within 3 seconds: going on without it. (</dev/null spares the wait.)"
+      )
+      return written
+    }
+    const chunks: Array<Uint8Array> = []
+    let length = 0
+    for (let chunk = first.value; chunk !== undefined; chunk = yield* read) {
+      length += chunk.length
+      if (length > most) return yield* tooMuch
+      chunks.push(Buffer.from(chunk))
+    }
+    const bytes = Buffer.concat(chunks)
+    if (!isUtf8(bytes))
+      return yield* new WrongUsage({
+        message: "stdin is not UTF-8. Write it to a file, and name the file in the prompt."
+      })
+    const text = new TextDecoder().decode(bytes).trim()
     if (text === "") return written
     return written === "" ? text : `${written}\n\n<stdin>\n${text}\n</stdin>`
   })

@@ -124,25 +124,17 @@ const readShallow = (line: Line): Either.Either<CallLine, Rejection> => {
   const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString().trim()
   if (text === "") return Either.right(CallLine.Blank())
   // What can't be decoded has become this character: to run such a text would run another than was sent.
-  return text.includes("\ufffd") && !isUtf8(line) ? Either.left(notText(line, text)) : parse(text)
+  return text.includes("\ufffd") && !isUtf8(line) ? Either.left(notText(text)) : parse(text)
 }
 
 /** Makes the answer to a line that is not UTF-8, with the call's id where that is. */
-const notText = (line: Uint8Array, text: string): Rejection => {
+const notText = (text: string): Rejection => {
   const parsed = Either.getOrUndefined(parse(text))
   const id = parsed?._tag === "Call" && !parsed.call.id.includes("\ufffd") ? parsed.call.id : null
-  const at = firstFlaw(line)
-  const byte = `0x${line[at]?.toString(16).padStart(2, "0")}`
   return reject(
     id,
-    `The line is not UTF-8: byte ${at + 1} is ${byte}. It was not run. Send text as UTF-8, and let printf write other bytes: printf '\\xff'.`
+    "The line is not UTF-8, and was not run. Send text as UTF-8, and let printf write other bytes: printf '\\xff'."
   )
-}
-
-/** Returns the index of the first byte that is not what the decoded text says. */
-const firstFlaw = (line: Uint8Array): number => {
-  const decoded = Buffer.from(Buffer.from(line).toString())
-  return line.findIndex((byte, at) => byte !== decoded[at])
 }
 
 const parse = (line: string): Either.Either<CallLine, Rejection> => {

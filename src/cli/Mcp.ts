@@ -233,7 +233,6 @@ export const logout = ({ name }: { readonly name: string }) =>
 
 interface Given {
   readonly from: Option.Option<string>
-  readonly dryRun: boolean
   readonly yes: boolean
 }
 
@@ -250,7 +249,7 @@ const describe = (step: Import.Step, taken: Import.Written) =>
   })
 
 /** Shows what the servers that would be taken over run, and returns whether the user agrees. */
-const agreed = (steps: ReadonlyArray<Import.Step>, { dryRun, yes }: Given) =>
+const agreed = (steps: ReadonlyArray<Import.Step>, { yes }: Given) =>
   Effect.gen(function* () {
     const taken = steps.flatMap(({ result }, at) =>
       result._tag === "Take" ? [[steps[at] as Import.Step, result.written] as const] : []
@@ -259,7 +258,7 @@ const agreed = (steps: ReadonlyArray<Import.Step>, { dryRun, yes }: Given) =>
     const shown = yield* Effect.forEach(taken, ([step, written]) => describe(step, written))
     const heading = "These servers can be taken over. Their programs run outside of the sandbox, with all your rights:"
     yield* print("stdout", [heading, "", ...shown.flat(), ""].join("\n"))
-    return dryRun || (yield* confirm("Take them over?", yes))
+    return yield* confirm("Take them over?", yes)
   })
 
 /** Takes over the servers of other programs into the home file, and says what was done with each. */
@@ -303,10 +302,10 @@ export const take = (given: Given) =>
       else if (!isAgreed) lines.push(line("not taken over", step))
       else {
         added.set(step.name, step.result.written)
-        lines.push(line(given.dryRun ? "would be taken over" : "taken over", step))
+        lines.push(line("taken over", step))
       }
     }
-    if (added.size > 0 && !given.dryRun) yield* ServerFile.add(target, added)
+    if (added.size > 0) yield* ServerFile.add(target, added)
     if (lines.length > 0) yield* print("stdout", lines.join("\n"))
     return isAgreed && !failed ? ExitCode.success : ExitCode.failure
   }).pipe(run)
@@ -454,20 +453,16 @@ const pairs = (
   option: string,
   separator: "=" | ":"
 ): Either.Either<Readonly<Record<string, string>>, InvalidUsage> => {
-  const entries = texts.map((text) => [text.slice(0, text.indexOf(separator)).trim(), text] as const)
   const wrong = texts.findIndex((text) => text.indexOf(separator) < 1)
   if (wrong >= 0) {
     const reason = `${option} number ${wrong + 1} is not of the form NAME${separator}value.`
     return Either.left(new InvalidUsage({ reason }))
   }
-  return Either.right(
-    Object.fromEntries(
-      entries.map(([name, text]) => {
-        const value = text.slice(text.indexOf(separator) + 1)
-        return [name, separator === ":" ? value.trim() : value]
-      })
-    )
-  )
+  const entries = texts.map((text) => {
+    const [name = "", ...value] = text.split(separator)
+    return [name.trim(), separator === ":" ? value.join(separator).trim() : value.join(separator)]
+  })
+  return Either.right(Object.fromEntries(entries))
 }
 
 interface Added {

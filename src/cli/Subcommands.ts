@@ -439,7 +439,6 @@ export const all: ReadonlyArray<Subcommand> = [
     "Show the servers that Claude, Cursor, VS Code and Codex have, and ask whether to take them over; taken names stay as they are.",
     {
       from: maybe("from", "file", "Take over the servers of this file only."),
-      dryRun: flag("dry-run").pipe(withDescription("Say what would be taken over, and do nothing.")),
       yes
     },
     (given) => later(loadMcp, (actions) => actions.take(given))

@@ -44,10 +44,6 @@ export interface Sandbox {
   readonly allow?: ReadonlyArray<string> | undefined
   /** Paths and patterns that commands may neither read nor write. */
   readonly deny?: ReadonlyArray<string> | undefined
-  /** The same as `allow`. */
-  readonly whitelist?: ReadonlyArray<string> | undefined
-  /** The same as `deny`. */
-  readonly blacklist?: ReadonlyArray<string> | undefined
   /** Names of variables that the sandbox would leave out, and that commands are to get. */
   readonly env?: ReadonlyArray<string> | undefined
   /**
@@ -97,8 +93,6 @@ const sandbox = Fields.optional({
   enabled: Fields.boolean,
   allow: Fields.texts,
   deny: Fields.texts,
-  whitelist: Fields.texts,
-  blacklist: Fields.texts,
   env: Schema.Array(
     Fields.text.pipe(Schema.filter((name) => Fields.refusal(ShellEnvironment.refusal(name))))
   ).annotations(Fields.must("a list of texts", false)),

@@ -29,17 +29,14 @@ describe("a line of synapse call", () => {
       )
       assert.deepStrictEqual([exitCode, ran], [0, ["echo \ufffd"]])
       assert.deepStrictEqual(
-        answers(stdout).map(([id, message]) => [
-          id,
-          /^The line is not UTF-8: byte (\d+) is (0x..)/.exec(message)?.slice(1)
-        ]),
+        answers(stdout).map(([id, message]) => [id, /^The line is not UTF-8, and was not run\./.test(String(message))]),
         [
-          ["0", ["54", "0xff"]],
-          ["1", ["54", "0xc0"]],
-          ["2", ["54", "0xed"]],
-          ["3", ["54", "0xf0"]],
-          [null, ["1", "0xff"]],
-          ["ok", undefined]
+          ["0", true],
+          ["1", true],
+          ["2", true],
+          ["3", true],
+          [null, true],
+          ["ok", false]
         ]
       )
     })

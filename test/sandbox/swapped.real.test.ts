@@ -23,7 +23,7 @@ const inProject = (
     }
     const synapse = await make({
       cwd: project,
-      sandbox: { home: path.join(home, ".synapse"), blacklist: [path.join(home, ".ssh")] },
+      sandbox: { home: path.join(home, ".synapse"), deny: [path.join(home, ".ssh")] },
       onPermission: async ({ resource }) => {
         if (resource !== path.join(project, "a/.env")) return "deny"
         whileAsked(project, home)

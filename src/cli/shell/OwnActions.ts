@@ -125,9 +125,7 @@ export const run = (
   rest: string,
   app: ShellApp.ShellApp
 ): Effect.Effect<string> => {
-  const actions = { allow: () => allow(app, rest), help: () => Effect.succeed(OwnCommand.help) }
-  const others = { diff, policy, restart, todo, tools, undo }
-  const action: Effect.Effect<string, { readonly message: string }> =
-    name === "allow" || name === "help" ? actions[name]() : others[name](app)
+  const actions = { allow, diff, help: () => Effect.succeed(OwnCommand.help), policy, restart, todo, tools, undo }
+  const action: Effect.Effect<string, { readonly message: string }> = actions[name](app, rest)
   return Effect.catchAll(action, (error) => Effect.succeed(`synapse: ${ForeignText.line(error.message, 1000)}`))
 }
