@@ -104,16 +104,13 @@ export class OutputOrder {
   }
 }
 
-/** Makes one group of two; where the second goes on with the stream that the first has ended with, that is one turn. */
+/** Makes one group of two, of which no turns are known. */
 const together = (one: Group, next: Group): Group => ({
   stdout: one.stdout + next.stdout,
   stderr: one.stderr + next.stderr,
-  first: one.turns === 0 ? firstOf(one) : one.first,
-  turns: turnsOf(one) + turnsOf(next) - (lastOf(known(one)) === firstOf(next) ? 1 : 0)
+  first: "stdout",
+  turns: 0
 })
-
-const firstOf = (group: Group): StreamName => known(group).first
-const turnsOf = (group: Group): number => known(group).turns
 
 /** Returns a group with a turn for each stream that has bytes: standard output first, where nothing is known. */
 const known = (group: Group): Group => {
@@ -229,7 +226,7 @@ export class OutputCapture {
   /** All bytes while they fit, then the first ones. */
   private head: Array<Buffer> = []
   private headLength = 0
-  /** A ring buffer of the last bytes, for when the head is full and no file takes them. */
+  /** A ring buffer of the last bytes, once the head is full. */
   private ring: Buffer | undefined
   private ringEnd = 0
   private total = 0
@@ -250,7 +247,7 @@ export class OutputCapture {
   push(chunk: Buffer): void {
     this.total += chunk.length
     const room = 2 * this.half - this.headLength
-    if (this.path !== undefined || this.ring !== undefined) return this.append(chunk)
+    if (this.ring !== undefined) return this.append(chunk)
     this.head.push(chunk.length <= room ? Buffer.from(chunk) : chunk)
     this.headLength += chunk.length
     if (chunk.length > room) this.overflow()
@@ -324,7 +321,7 @@ export class OutputCapture {
       : `the first ${this.written} bytes: ${this.path} (${this.cutFile})`
   }
 
-  /** Directs further bytes to the file; without a file, to the ring. */
+  /** Directs further bytes to the ring, and to the file where there can be one. */
   private overflow(): void {
     const all = Buffer.concat(this.head, this.headLength)
     if (this.options.fileLimit > 0) {
@@ -341,30 +338,23 @@ export class OutputCapture {
   }
 
   private append(chunk: Buffer): void {
-    const { file } = this
-    if (file !== undefined) {
-      const fits = Math.min(chunk.length, this.options.fileLimit - this.written)
-      try {
-        for (let done = 0; done < fits; ) {
-          const count = Fs.writeSync(file.fd, chunk, done, fits - done)
-          done += count
-          this.written += count
-          file.grew(count)
-        }
-        if (fits === chunk.length) return
-        this.cutFile = `it may grow to ${this.options.fileLimit} bytes`
-      } catch (error) {
-        this.cutFile = (error as Error).message
-      }
-      // Further bytes go to the ring, which begins with the end of the file, so that a tail can span both.
-      const before = Buffer.alloc(Math.min(this.half, this.written))
-      Fs.readSync(file.fd, before, 0, before.length, this.written - before.length)
-      this.close()
-      this.intoRing(before)
-      this.intoRing(chunk.subarray(Math.min(fits, chunk.length)))
-      return
-    }
     this.intoRing(chunk)
+    const { file } = this
+    if (file === undefined) return
+    const fits = Math.min(chunk.length, this.options.fileLimit - this.written)
+    try {
+      for (let done = 0; done < fits; ) {
+        const count = Fs.writeSync(file.fd, chunk, done, fits - done)
+        done += count
+        this.written += count
+        file.grew(count)
+      }
+      if (fits === chunk.length) return
+      this.cutFile = `it may grow to ${this.options.fileLimit} bytes`
+    } catch (error) {
+      this.cutFile = (error as Error).message
+    }
+    this.close()
   }
 
   private intoRing(chunk: Buffer): void {
@@ -381,15 +371,9 @@ export class OutputCapture {
 
   /** Returns the last bytes; undefined where the head holds all. */
   private readTail(): Buffer | undefined {
-    if (this.ring !== undefined) {
-      if (this.ringEnd <= this.ring.length) return this.ring.subarray(0, this.ringEnd)
-      const at = this.ringEnd % this.ring.length
-      return Buffer.concat([this.ring.subarray(at), this.ring.subarray(0, at)])
-    }
-    if (this.file === undefined) return undefined
-    const tail = Buffer.alloc(Math.min(this.half, this.written))
-    Fs.readSync(this.file.fd, tail, 0, tail.length, this.written - tail.length)
-    return tail
+    if (this.ring === undefined || this.ringEnd <= this.ring.length) return this.ring?.subarray(0, this.ringEnd)
+    const at = this.ringEnd % this.ring.length
+    return Buffer.concat([this.ring.subarray(at), this.ring.subarray(0, at)])
   }
 }
 
