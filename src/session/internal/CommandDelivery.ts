@@ -102,22 +102,21 @@ export class CommandFeeder {
     return active.run
   }
 
-  /** Stops the running command and its shell, so that nothing more of it runs, but for callers of our commands. */
-  freeze(): void {
+  /**
+   * Stops the running command and its shell, so that nothing more of it runs, but for callers of our commands. The returned
+   * function kills them, and resolves when the command has ended.
+   */
+  freeze(): () => Promise<void> {
     const { active } = this
-    if (active === undefined) return
+    if (active === undefined) return () => Promise.resolve()
     const { calls } = active.io
-    active.run.freeze(calls.isBusy ? (pid) => calls.isCaller(pid) : () => false)
-  }
-
-  /** Kills what `freeze` has stopped; resolves when the command has ended. */
-  kill(): Promise<void> {
-    const { active } = this
-    if (active === undefined) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.onEnded = resolve
-      active.run.kill()
-    })
+    const kill = active.run.freeze(calls.isBusy ? (pid) => calls.isCaller(pid) : () => false)
+    return () =>
+      new Promise((resolve) => {
+        if (this.active !== active) return resolve()
+        this.onEnded = resolve
+        kill()
+      })
   }
 
   /** Releases the timer; no command may be fed after this. */

@@ -277,7 +277,6 @@ export class CommandRun {
   mayLeave = false
   private deadline: NodeJS.Timeout | undefined
   private endInterruption: ((onlyStop?: boolean) => Promise<void>) | undefined
-  private killFrozen: (() => Promise<void>) | undefined
   /** Resolves when nothing of a command that was stopped is left. */
   private cleared: Promise<void> | undefined
   /** Undefined while the order is not recorded. */
@@ -393,18 +392,16 @@ export class CommandRun {
     this.endInterruption = Interruption.begin(this.target, this.patience)
   }
 
-  /** Stops all that the command runs, and the shell, so that nothing more of it runs; `kill` must follow. */
-  freeze(isSpared: (pid: number) => boolean): void {
+  /** Stops all that the command runs, and the shell, so that nothing more of it runs; the returned function kills it. */
+  freeze(isSpared: (pid: number) => boolean): () => void {
     this.stopped ??= "restart"
     clearTimeout(this.deadline)
     void this.endInterruption?.(true)
-    this.killFrozen = Interruption.freeze(this.target, isSpared)
-  }
-
-  /** Kills what `freeze` has stopped. */
-  kill(): void {
-    this.teller.leave()
-    this.cleared = this.killFrozen?.()
+    const kill = Interruption.freeze(this.target, isSpared)
+    return () => {
+      this.teller.leave()
+      this.cleared = kill()
+    }
   }
 
   /** Gives the pipes back, because the shell has ended before it began the command. */

@@ -13,11 +13,6 @@ import type { OpenBridge, ShellBridge, Surroundings } from "../ShellBridge.js"
 import { OutputPipe } from "./OutputPipe.js"
 import * as ShellState from "./ShellState.js"
 
-const rename = (from: string, to: string): void => {
-  // A command has deleted it.
-  Attempt.ignore(() => Fs.renameSync(from, to))
-}
-
 /** The most bytes of a state; a longer one is lost, and the result says so. */
 const maxState = 64 * 1024 ** 2
 
@@ -95,14 +90,6 @@ export class SessionIo {
     this.stateLength = 0
     this.stateEnd = ""
     return Buffer.concat(this.state.splice(0)).toString("latin1")
-  }
-
-  /** Tells a shell that is ending whether it should write its state, by renaming the FIFO for it. */
-  wantState(wanted: boolean): void {
-    const { state } = this.directory
-    const aside = `${state}.aside`
-    if (wanted) rename(aside, state)
-    else rename(state, aside)
   }
 
   close(keepOutputFiles: boolean): void {

@@ -367,14 +367,17 @@ export const make = ({
   /** Asks all that the session started to end, then kills it. */
   const endAll = Effect.gen(function* () {
     if (io === undefined) return
-    io.wantState(false)
     yield* dismiss
     const ending = supervisor
     const isIdle = feeder.queued === undefined
     // An idle shell ends by itself, and runs the user's EXIT trap; its supervisor follows. Without a trap, nothing waits for that.
     const isQuiet = isIdle && !state.mayHaveTrapped
     if (isQuiet && ending?.endAtOnce((spawned) => processes.members(spawned)) === true) settings.onQuiet?.()
-    else ending?.end()
+    else {
+      // The shell writes its state then, and would wait for whoever reads it.
+      io.attach()
+      ending?.end()
+    }
     if (ending !== undefined && isIdle) {
       yield* Effect.timeoutOption(
         Effect.promise(() => ending.over),
@@ -384,17 +387,12 @@ export const make = ({
     if (ending?.isAllGone !== true) yield* processes.end(ending?.spawned ?? 0, shell?.hostPid)
     yield* over
     io.calls.tidy()
-    io.wantState(true)
   })
 
   /** Ends the command that runs, before anything more of it does. */
-  const endCommand = Effect.gen(function* () {
-    feeder.freeze()
-    yield* dismiss
-    yield* Effect.timeoutOption(
-      Effect.promise(() => feeder.kill()),
-      SessionProcesses.farewell
-    )
+  const endCommand = Effect.suspend(() => {
+    const kill = feeder.freeze()
+    return Effect.zipRight(dismiss, Effect.timeoutOption(Effect.promise(kill), SessionProcesses.farewell))
   })
 
   const restart = Effect.suspend(() => {
