@@ -223,14 +223,13 @@ export const make = Effect.fnUntraced(function* (
         void call.finish(stdout, stderr + left.join(""), exitCode)
       })
     },
-    takeEnding: (mark) => {
+    takeCalls: (mark) => {
       // What another line has left in the background ends at any time.
-      const isOwn = (call: Pick<CallRequest, "mark">) =>
-        mark === undefined || call.mark === undefined || call.mark === mark
-      const [only, more] = ended.splice(0).filter(isOwn)
-      return only === undefined || more !== undefined ? undefined : { exitCode: only.exitCode, category: only.category }
-    },
-    takeImages: () => images.take()
+      const [only, more] = ended.splice(0).filter((call) => call.mark === undefined || call.mark === mark)
+      const called =
+        only === undefined || more !== undefined ? undefined : { exitCode: only.exitCode, category: only.category }
+      return { called, images: images.take() }
+    }
   }
 })
 

@@ -47,8 +47,7 @@ export const make = ({
           (commands) => commands.run(call, request, around, output),
           (error: unknown) => void call.finish("", `${request.name}: ${String(error)}\n`, 1)
         ),
-      takeEnding: (mark) => loaded?.takeEnding(mark),
-      takeImages: () => loaded?.takeImages() ?? []
+      takeCalls: (mark) => loaded?.takeCalls(mark) ?? { called: undefined, images: [] }
     })
     const bridge: Context.Tag.Service<ShellBridge> = {
       ...side,

@@ -143,8 +143,7 @@ class CommandDispatch {
         left: state.hasLeft,
         movedTo: state.cwd === cwd ? undefined : state.cwd,
         notices: state.takeNotices(),
-        called: bridge.takeEnding(fed.mark),
-        images: bridge.takeImages()
+        ...bridge.takeCalls(fed.mark)
       }
       const result = QueuedCommand.result(outcome, findings)
       queued.result = result

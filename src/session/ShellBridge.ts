@@ -1,7 +1,6 @@
 /** The interface through which programs in a shell call commands that this process implements. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as CallContext from "../domain/CallContext.js"
 import type { FailureCategory } from "../domain/CommandError.js"
 import { ExecutionFailed } from "../domain/CommandError.js"
@@ -39,6 +38,14 @@ export const refuse = <A, E, R>(
 export interface CallEnding {
   readonly exitCode: number
   readonly category: FailureCategory | undefined
+}
+
+/** The facts about the calls of a line that its result tells. */
+export interface Calls {
+  /** The end of the call; undefined where there was none, or more than one. A call without a mark counts as the line's. */
+  readonly called: CallEnding | undefined
+  /** The images that calls have shown. */
+  readonly images: ReadonlyArray<Image>
 }
 
 /** The facts about the command that runs which a call from within it needs. */
@@ -88,31 +95,7 @@ export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
      * and returns.
      */
     readonly onNotFound: () => string
-    /**
-     * Returns the end of the call that the line of this mark has made since the last time this was asked; undefined where
-     * there was none, or more than one. A call without a mark counts as the line's.
-     */
-    readonly takeEnding: (mark: string | undefined) => CallEnding | undefined
-    /** Returns the images that calls have shown since the last time this was asked. */
-    readonly takeImages: () => ReadonlyArray<Image>
+    /** Returns what the calls of the line of this mark have left for its result, since the last time this was asked. */
+    readonly takeCalls: (mark: string) => Calls
   }
 >() {}
-
-/** A layer of a bridge without commands: the shell has the system's commands only. */
-export const layerNone: Layer.Layer<ShellBridge> = Layer.sync(ShellBridge, () => ({
-  fifos: () => [],
-  open: () => ({
-    offer: () => {},
-    isLost: false,
-    isBusy: false,
-    isCaller: () => false,
-    dismiss: Effect.void,
-    tidy: () => {},
-    close: () => {}
-  }),
-  definitions: () => "",
-  enterPath: () => "",
-  onNotFound: () => "",
-  takeEnding: () => undefined,
-  takeImages: () => []
-}))

@@ -6,7 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as Bridge from "../../src/bridge/Bridge.js"
+import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import * as CallContext from "../../src/domain/CallContext.js"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
@@ -137,7 +140,10 @@ describe("the scope's end", () => {
       Effect.gen(function* () {
         const directory = new SessionDirectory(crypto.randomUUID())
         yield* Effect.promise(() => Fifo.makeFifos([directory.state, directory.notFound]))
-        const bridge = yield* Effect.provide(ShellBridge.ShellBridge, ShellBridge.layerNone)
+        const bridge = yield* Effect.provide(
+          ShellBridge.ShellBridge,
+          Layer.provide(Bridge.layer, CommandRegistry.layer)
+        )
         directory.define(Protocol.definitions(directory, bridge))
         const child = ChildProcess.spawn("/bin/bash", ["--norc", "--noprofile", "--noediting", "-i"], {
           detached: true,

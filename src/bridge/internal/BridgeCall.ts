@@ -2,13 +2,12 @@
 import * as Fs from "node:fs"
 import * as ShellText from "../../bash/ShellText.js"
 import type { Described, Program } from "../../command/CommandHandler.js"
-import type { Image } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import type { ReadOptions } from "../../files/Files.js"
 import * as Fifo from "../../session/Fifo.js"
 import { FifoSink } from "../../session/Fifo.js"
 import type { OutputFiles } from "../../session/OutputFiles.js"
-import type { CallEnding, Surroundings } from "../../session/ShellBridge.js"
+import type { Calls, Surroundings } from "../../session/ShellBridge.js"
 import { FifoSource, Gone } from "./Fifo.js"
 import * as Stub from "./Stub.js"
 import type { Budget, CallRequest } from "./StubDialog.js"
@@ -22,13 +21,8 @@ export interface BridgeCommands {
   readonly prefixed: () => ReadonlyArray<Described>
   /** Runs the command of a call; `output` are the files of its session. */
   readonly run: (call: BridgeCall, request: CallRequest, around: Surroundings, output: OutputFiles) => void
-  /**
-   * Returns the end of the call that the line of this mark has made since the last time this was asked; undefined where
-   * there was none, or more than one. A call without a mark counts as the line's.
-   */
-  readonly takeEnding: (mark: string | undefined) => CallEnding | undefined
-  /** Returns the images that calls have shown since the last time this was asked. */
-  readonly takeImages: () => ReadonlyArray<Image>
+  /** Returns what the calls of the line of this mark have left (`ShellBridge`). */
+  readonly takeCalls: (mark: string) => Calls
 }
 
 /** The most bytes that go in the dialog at once: a pipe has room for them. */

@@ -440,6 +440,5 @@ export const make = (commands: BridgeCommands): Context.Tag.Service<ShellBridge>
   definitions: (directory) => Stub.functions(directory, commands.names()),
   enterPath,
   onNotFound: () => onNotFound(commands),
-  takeEnding: commands.takeEnding,
-  takeImages: commands.takeImages
+  takeCalls: commands.takeCalls
 })
