@@ -51,17 +51,10 @@ interface AttemptDeps {
   readonly queue: CommandQueue
 }
 
-/** Runs commands, in the order of the calls. */
-interface Attempts extends Pick<Negotiation.Door, "attempt"> {
-  /** Returns the number of commands that have begun. */
-  readonly begun: () => number
-  /** Gives up the command whose sandbox is still being made, and waits no longer for calls that need no shell. */
-  readonly giveUp: () => void
-}
-
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
-const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptDeps): Attempts => {
+/** Runs commands, in the order of the calls. */
+const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptDeps) => {
   let begun = 0
   /** The command whose sandbox is being made. */
   let starting: { isGivenUp: boolean } | undefined
@@ -88,8 +81,13 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
   }
 
   return {
+    /** Returns the number of commands that have begun. */
     begun: () => begun,
-    attempt: (command, options, grants) => {
+    attempt: (
+      command: string,
+      options: Negotiation.AttemptOptions | undefined,
+      grants: ReadonlyArray<Grant>
+    ): ReturnType<Negotiation.Door["attempt"]> => {
       const { cwd = directory, restarted } = options ?? {}
       const runIn = (backend: SandboxBackend) =>
         Effect.catchAll(run(backend, command, options, grants), (error) =>
@@ -112,6 +110,7 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
       })
       return queue.enter(restarted === undefined ? inTurn : Effect.zipRight(restarted, inTurn))
     },
+    /** Gives up the command whose sandbox is still being made, and waits no longer for calls that need no shell. */
     giveUp: () => {
       if (starting !== undefined) starting.isGivenUp = true
       queue.pass()
@@ -121,29 +120,15 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
 
 /** The dependencies of `makeRestart`. */
 interface RestartDeps {
-  readonly attempts: Pick<Attempts, "begun" | "giveUp">
+  readonly attempts: ReturnType<typeof makeAttempts>
   /** The bridge by which the shell calls commands: none of these may restart the shell that waits for it. */
   readonly bridge: unknown
   readonly current: Pick<CurrentSandbox.CurrentSandbox, "now" | "retire">
   readonly grants: Pick<CurrentSandbox.RuntimeGrants, "areNewer">
 }
 
-/** The two ways to restart the shell. */
-interface ShellRestart {
-  /** Ends the shell and all that it started; the next command starts a new one. */
-  readonly now: Effect.Effect<void>
-  /**
-   * Runs what is to come after a restart. The restart begins at once, for what runs is to end; `use` takes its place in
-   * the queue before that is done, so that later calls run later. By then, `restarted` restarts the shell again where
-   * others that were queued have run meanwhile.
-   */
-  readonly before: <A, E>(
-    use: (restarted: Effect.Effect<void>) => Effect.Effect<A, E>
-  ) => Effect.Effect<A, E | ExecutionFailed>
-}
-
-/** Makes the functions which restart the shell. */
-const makeRestart = ({ attempts, bridge, current, grants }: RestartDeps): ShellRestart => {
+/** Makes the two functions which restart the shell. */
+const makeRestart = ({ attempts, bridge, current, grants }: RestartDeps) => {
   const restart = Effect.suspend(() => {
     const backend = current.now()?.backend
     if (backend === undefined) return Effect.void
@@ -151,11 +136,17 @@ const makeRestart = ({ attempts, bridge, current, grants }: RestartDeps): ShellR
     return grants.areNewer(backend) ? current.retire(backend) : backend.restart
   })
   return {
+    /** Ends the shell and all that it started; the next command starts a new one. */
     now: Effect.suspend(() => {
       attempts.giveUp()
       return restart
     }),
-    before: (use) =>
+    /**
+     * Runs what is to come after a restart. The restart begins at once, for what runs is to end; `use` takes its place in
+     * the queue before that is done, so that later calls run later. By then, `restarted` restarts the shell again where
+     * others that were queued have run meanwhile.
+     */
+    before: <A, E>(use: (restarted: Effect.Effect<void>) => Effect.Effect<A, E>) =>
       Nesting.refuse(
         bridge,
         Effect.flatMap(Effect.zipRight(Effect.sync(attempts.giveUp), Effect.fork(restart)), (fiber) => {

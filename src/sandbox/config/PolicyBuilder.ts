@@ -149,6 +149,21 @@ const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
 
 const correct = "Nothing runs until that entry is corrected or taken away."
 
+/** Reads the entries of a list, and names the one that can't be read. */
+const readEach = <A>(
+  entries: ReadonlyArray<string>,
+  { flaw, list, origin }: { readonly origin: string; readonly list: string; readonly flaw: string },
+  read: (entry: string, at: number) => Either.Either<A, string>
+): Either.Either<ReadonlyArray<A>, SandboxConfigError> =>
+  Either.all(
+    entries.map((entry, at) =>
+      Either.mapLeft(read(entry, at), (why) => {
+        const reason = `${JSON.stringify(entry)} ${flaw}: ${why}`
+        return new SandboxConfigError({ origin, path: `${list}[${at}]`, reason, remedy: correct })
+      })
+    )
+  )
+
 /** What one build knows: the settings, and how each path resolved, so that a path that is swapped is not read twice. */
 class Build {
   readonly follow = RealPath.once()
@@ -209,25 +224,14 @@ class Build {
     origin: string,
     prefix = ""
   ): Either.Either<ReadonlyArray<Rule>, SandboxConfigError> {
-    return Either.map(
-      Either.all(
-        written.map((one, at) => {
-          const [entry, hidden] = typeof one === "string" ? [one] : [one.path, one.hidden]
-          const parsed = this.parse(entry, list, source)
-          return Either.mapBoth(parsed, {
-            onRight: (rules) => (hidden === undefined ? rules : rules.map((rule) => ({ ...rule, hidden }))),
-            onLeft: (why) =>
-              new SandboxConfigError({
-                origin,
-                path: `${prefix}${list}[${at}]`,
-                reason: `${JSON.stringify(entry)} can't be on the ${list}: ${why}`,
-                remedy: correct
-              })
-          })
-        })
-      ),
-      (all) => all.flat()
-    )
+    const place = { origin, list: `${prefix}${list}`, flaw: `can't be on the ${list}` }
+    const read = (entry: string, at: number) => {
+      const one = written[at]
+      const look = typeof one === "object" && one.hidden !== undefined ? { hidden: one.hidden } : undefined
+      return Either.map(this.parse(entry, list, source), (rules) => rules.map((rule) => ({ ...rule, ...look })))
+    }
+    const entries = written.map((one) => (typeof one === "string" ? one : one.path))
+    return Either.map(readEach(entries, place, read), (all) => all.flat())
   }
 
   /** The working directory and the temporary directory, which every policy allows. */
@@ -265,27 +269,14 @@ class Build {
     origin: string,
     place: string
   ): Either.Either<ReadonlyArray<Rule>, SandboxConfigError> {
-    const refused = (at: number, why: string) =>
-      new SandboxConfigError({
-        ...{ origin, path: `${place}[${at}]`, remedy: correct },
-        reason: `${JSON.stringify(entries[at])} can't be used: ${why}`
+    const read = (entry: string) =>
+      Either.flatMap(this.parse(entry, "readable", source), (rules) => {
+        const found = rules.map(realOf).filter((path) => !HostPath.isMissing(path))
+        return found.every(HostPath.isSocket)
+          ? Either.right(found.map((path) => exact(path, source)))
+          : Either.left("it is no socket")
       })
-    return Either.map(
-      Either.all(
-        entries.map((entry, at) =>
-          Either.flatMap(
-            Either.mapLeft(this.parse(entry, "readable", source), (why) => refused(at, why)),
-            (rules) => {
-              const found = rules.map(realOf).filter((path) => !HostPath.isMissing(path))
-              return found.every(HostPath.isSocket)
-                ? Either.right(found.map((path) => exact(path, source)))
-                : Either.left(refused(at, "it is no socket"))
-            }
-          )
-        )
-      ),
-      (all) => all.flat()
-    )
+    return Either.map(readEach(entries, { origin, list: place, flaw: "can't be used" }, read), (all) => all.flat())
   }
 
   /** Reads the entries that a source adds to a list of hosts. */
@@ -296,17 +287,15 @@ class Build {
     origin: string,
     prefix = ""
   ): Either.Either<ReadonlyArray<HostEntry.HostRule>, SandboxConfigError> {
-    return Either.all(
-      entries.map((pattern, at) =>
-        Either.mapBoth(HostEntry.parse(pattern, list === "allowedHosts" ? "allowed" : "denied"), {
-          onLeft: (why) =>
-            new SandboxConfigError({
-              ...{ origin, path: `${prefix}${list}[${at}]`, remedy: correct },
-              reason: `${JSON.stringify(pattern)} can't be on the list of hosts: ${why}`
-            }),
-          onRight: (meaning) => ({ ...meaning, pattern, source })
-        })
-      )
+    return readEach(
+      entries,
+      { origin, list: `${prefix}${list}`, flaw: "can't be on the list of hosts" },
+      (pattern): Either.Either<HostEntry.HostRule, string> =>
+        Either.map(HostEntry.parse(pattern, list === "allowedHosts" ? "allowed" : "denied"), (meaning) => ({
+          ...meaning,
+          pattern,
+          source
+        }))
     )
   }
 

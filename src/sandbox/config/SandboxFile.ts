@@ -120,46 +120,38 @@ export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
  */
 export const defaults: SandboxFile = missing
 
-/** The names of what `policy` switches on and off. */
-const switches: ReadonlyArray<string> = ["unixSockets", "sockets", "toolCache", "temporary", "limits"]
-
 /** The names in each object, by the object's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "": ["enabled", "provider", "policy", "env", "profile", "providerOptions"],
-  policy: ["filesystem", "network", ...switches],
+  policy: ["filesystem", "network", "unixSockets", "sockets", "toolCache", "temporary", "limits"],
   "policy.filesystem": ["whitelist", "blacklist", "readable", "hidden"],
-  "policy.network": ["allowNetwork", "allowedHosts", "deniedHosts"],
+  "policy.network": ["allowedHosts", "deniedHosts", "allowNetwork"],
   "policy.limits": ["processes", "sharedMemory"]
+}
+
+/** Says why a name that is not one of its object's has no effect; undefined for one that has a meaning nowhere. */
+const misplacedIn = (here: string, name: string): string | undefined => {
+  const isMeant = (other: string) => other.toLowerCase() === name.toLowerCase()
+  const own = known[here]?.find(isMeant)
+  if (own !== undefined) return `the name is written ${own}`
+  const place = Object.keys(known).find((each) => known[each]?.some(isMeant))
+  if (place === undefined) return undefined
+  if (isMeant("allowNetwork")) return "it has no effect: name the hosts in policy.network.allowedHosts"
+  if (place === "") return "it has no effect here: its place is the top of the file"
+  return `it has no effect here: its place is ${place}.${known[place]?.find(isMeant)}`
 }
 
 /** Finds a name that differs from a known one in case only, or a list in the wrong place: both would have no effect. */
 const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonText.Flaw | undefined => {
   const here = path.join(".")
-  const names = known[here]
-  if (names === undefined || !Predicate.isReadonlyRecord(value)) return undefined
+  if (known[here] === undefined || !Predicate.isReadonlyRecord(value)) return undefined
   for (const [name, inner] of Object.entries(value)) {
-    const at = JsonText.showPath([...path, name])
-    if (names.includes(name)) {
-      const flaw = findMisplaced(inner, [...path, name])
-      if (flaw !== undefined) return flaw
-      continue
-    }
-    const meant = names.find((other) => other.toLowerCase() === name.toLowerCase())
-    if (meant !== undefined) return { path: at, reason: `the name is written ${meant}` }
-    if (name === "env" || name === "profile")
-      return { path: at, reason: "it has no effect here: its place is the top of the file" }
-    if (switches.includes(name)) {
-      return { path: at, reason: `it has no effect here: its place is policy.${name}` }
-    }
-    if (/^allowNetwork$/i.test(name)) {
-      return { path: at, reason: "it has no effect: name the hosts in policy.network.allowedHosts" }
-    }
-    if (/^(?:allowed|denied)Hosts$/i.test(name)) {
-      return { path: at, reason: "it has no effect here: its place is policy.network" }
-    }
-    if (/^(?:whitelist|blacklist|readable|hidden)$/i.test(name)) {
-      return { path: at, reason: `it has no effect here: its place is policy.filesystem.${name.toLowerCase()}` }
-    }
+    const isKnown = known[here].includes(name)
+    const reason = isKnown ? undefined : misplacedIn(here, name)
+    const flaw = isKnown
+      ? findMisplaced(inner, [...path, name])
+      : reason && { path: JsonText.showPath([...path, name]), reason }
+    if (flaw) return flaw
   }
   return undefined
 }

@@ -6,7 +6,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Function from "effect/Function"
-import { type CommandError, ExecutionFailed, type InvalidUsage } from "../../domain/CommandError.js"
+import { type CommandError, ExecutionFailed } from "../../domain/CommandError.js"
 import type { CommandQueue } from "../../session/CommandQueue.js"
 import type { SandboxConfig } from "../config/SandboxConfig.js"
 import * as WrittenPlaces from "../config/WrittenPlaces.js"
@@ -77,22 +77,7 @@ export interface GrantingDoor {
 }
 
 /** The functions by which grants are given. */
-export interface Granting extends Pick<Negotiation.Door, "keep" | "tryOut"> {
-  /** Runs with grants that are revoked afterwards; a sandbox that can't revoke one is ended. */
-  readonly lend: <A>(
-    backend: SandboxBackend,
-    grants: ReadonlyArray<Grant>,
-    use: Effect.Effect<A, CommandError>
-  ) => Effect.Effect<A, CommandError>
-  /** Returns, once, the notices that say why a sandbox was ended: they come with the next command's result. */
-  readonly takeNotices: () => ReadonlyArray<string>
-  /** Allows writing to an existing path, given as its real one, in the running sandbox and all that follow. */
-  readonly allow: (path: string) => Effect.Effect<void, ExecutionFailed>
-  /** Allows writing to a path in a sandbox that is built anew; a path that no policy takes changes nothing. */
-  readonly allowAnew: (path: string) => Effect.Effect<void, ExecutionFailed>
-  /** Allows writing to a path in `sandbox.json`. */
-  readonly allowForGood: (path: string) => Effect.Effect<void, ExecutionFailed | InvalidUsage>
-}
+export type Granting = ReturnType<typeof make>
 
 /** The beginning of a notice that a right took a new shell: what was kept in the old one is lost. */
 const anew = "A new shell was started, and variables, functions and background jobs are gone"
@@ -102,7 +87,7 @@ const isAnother = ({ identity, resource }: Grant): boolean =>
   identity === undefined ? RealPath.follow(resource).real !== resource : HostPath.identityOf(resource) !== identity
 
 /** Makes the functions which give grants. */
-export const make = ({ config, current, directory, grants, home, queue }: GrantingDoor): Granting => {
+export const make = ({ config, current, directory, grants, home, queue }: GrantingDoor) => {
   let notices: ReadonlyArray<string> = []
 
   /** Ends a sandbox. */
@@ -121,7 +106,11 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
   /** Adds a grant to the policy of every sandbox that is made from now on. */
   const remember = (grant: Grant) => grants.add(grant, current.now()?.backend)
 
-  const lend: Granting["lend"] = (backend, grants, use) =>
+  const lend = <A>(
+    backend: SandboxBackend,
+    grants: ReadonlyArray<Grant>,
+    use: Effect.Effect<A, CommandError>
+  ): Effect.Effect<A, CommandError> =>
     grants.length === 0
       ? use
       : Effect.zipRight(
@@ -143,7 +132,7 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
       )
     )
 
-  const keep: Granting["keep"] = (backend, grant, forGood) =>
+  const keep: Negotiation.Door["keep"] = (backend, grant, forGood) =>
     Effect.gen(function* () {
       const kept = Effect.sync(() => remember(grant))
       const give = (backend.grant?.(grant) ?? Effect.void).pipe(
@@ -166,19 +155,22 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
     })
 
   return {
+    /** Runs with grants that are revoked afterwards; a sandbox that can't revoke one is ended. */
     lend,
     keep,
-    tryOut: (backend, grant) =>
+    tryOut: (backend: SandboxBackend, grant: Grant) =>
       // It is made when the command runs again, and not for nothing.
       grant.isNew === true
         ? Effect.map(Effect.either(check(grant.resource)), Either.getLeft)
         : Effect.map(Effect.either(queue.enter(lend(backend, [grant], Effect.void))), Either.getLeft),
+    /** Returns, once, the notices that say why a sandbox was ended: they come with the next command's result. */
     takeNotices: () => {
       const taken = notices
       if (taken.length > 0) notices = []
       return taken
     },
-    allow: (path) =>
+    /** Allows writing to an existing path, given as its real one, in the running sandbox and all that follow. */
+    allow: (path: string): Effect.Effect<void, ExecutionFailed> =>
       Effect.gen(function* () {
         const backend = yield* current.get(current.now()?.cwd ?? directory)
         if (backend.policy === undefined) return
@@ -191,13 +183,15 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
         const { now } = yield* keep(backend, { resource, access: "write" }, false)
         if (now !== undefined) return yield* new ExecutionFailed({ kind: "sandbox", reason: now })
       }),
-    allowAnew: (path) =>
+    /** Allows writing to a path in a sandbox that is built anew; a path that no policy takes changes nothing. */
+    allowAnew: (path: string) =>
       current.rebuild(
         Effect.suspend(() => {
           const takeBack = remember({ access: "write", resource: path })
           return Effect.onError(current.build(current.now()?.cwd ?? directory), () => Effect.sync(takeBack))
         })
       ),
-    allowForGood: (path) => write(path, "write")
+    /** Allows writing to a path in `sandbox.json`. */
+    allowForGood: (path: string) => write(path, "write")
   }
 }

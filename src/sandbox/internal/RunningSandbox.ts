@@ -22,57 +22,7 @@ import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { type Grant, NotThere } from "../SandboxBackend.js"
 
 /** Wraps the shells of one session, and changes the sandbox of the shell that runs. */
-export interface RunningSandbox {
-  /** Wraps the session's shells, which follow one another in one sandbox. */
-  readonly launcher: ShellLauncher
-  /** Returns whether a sandbox runs. */
-  readonly isThere: () => boolean
-  /** Returns whether a person granted this sandbox to read that path. */
-  readonly isGranted: (path: string) => boolean
-  /** Returns the masks of the sandbox, as of now. */
-  readonly masks: () => ReadonlyArray<Mask>
-  /** Returns the names of the variables that the sandbox leaves out. */
-  readonly withheld: () => ReadonlyArray<string>
-  /** Returns the most processes and threads of the sandbox; undefined where nothing limits them. */
-  readonly processes: () => number | undefined
-  /** Returns the meter of the sandbox's network traffic; undefined where there is none. */
-  readonly network: () => NetworkMeter | undefined
-  /**
-   * Ends the processes that hold open what has been masked meanwhile; `notice` tells of them. With `before`, in clock ticks
-   * since boot, only those that are older.
-   */
-  readonly evict: (before?: number) => Effect.Effect<void>
-  /** Returns whether something has been masked whose holders nobody has looked for. */
-  readonly isEvictionDue: () => boolean
-  /** Attaches to the sandbox that runs, if there is one, until it ends. */
-  readonly attach: Effect.Effect<void>
-  /** Returns the ports at which its servers listen. */
-  readonly listening: () => ReadonlyArray<number>
-  /** Returns, once, sentences on what was done to keep the masks in place, where that is not as usual. */
-  readonly notice: () => string | undefined
-  /**
-   * Returns whether the masks must be checked before the next command; with `ahead`, whether they may be checked in
-   * passing already.
-   */
-  readonly isDue: (ahead?: "ahead") => boolean
-  /** Masks again what the host has replaced or made; fails where only a new sandbox can mask it. */
-  readonly mend: Effect.Effect<void, ExecutionFailed>
-  /** Returns the directories with a `HEAD`, as a git directory has, that the last walk found. */
-  readonly heads: () => ReadonlyArray<string>
-  /** Changes a path outside, and makes what is there then read-only in a running sandbox; returns whether it is. */
-  readonly protect: (path: string, change: () => void) => Effect.Effect<boolean, ExecutionFailed>
-  /** Walks the directories for new files that the policy masks, and masks them. */
-  readonly scan: Effect.Effect<void, ExecutionFailed>
-  /**
-   * Gives a grant to the sandbox that runs. Fails with NotThere for a right to write what does not exist, and with
-   * ExecutionFailed where only a new sandbox could have it.
-   */
-  readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
-  /** Runs with the processes stopped that the sandbox has by now, besides its shell; the next `notice` tells of them. */
-  readonly alone: <A, E>(use: Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
-  /** Revokes a grant; does nothing where the sandbox has no such grant. */
-  readonly revoke: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
-}
+export type RunningSandbox = Effect.Effect.Success<ReturnType<typeof make>>
 
 interface Running {
   readonly live: LiveSandbox | undefined
@@ -137,7 +87,7 @@ export const make = (
   onMasked?: () => void,
   onProven?: (heads: ReadonlyArray<string>) => void,
   attach: (live: LiveSandbox) => Effect.Effect<void, never, Scope.Scope> | undefined = () => undefined
-): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
+) =>
   Effect.gen(function* () {
     const platform = yield* SandboxPlatform
     /** Held by whoever changes the mounts. */
@@ -197,7 +147,7 @@ export const make = (
         onProven?.(live?.heads?.() ?? [])
       })
 
-    const isDue: RunningSandbox["isDue"] = (ahead) => {
+    const isDue = (ahead?: "ahead"): boolean => {
       if (running?.live === undefined) return false
       return performance.now() >= (ahead === undefined ? running.checkAt : running.checkAhead)
     }
@@ -242,20 +192,32 @@ export const make = (
       })
 
     return {
+      /** Wraps the session's shells, which follow one another in one sandbox. */
       launcher,
+      /** Returns whether a sandbox runs. */
       isThere: () => running !== undefined,
-      isGranted: (path) => isGranted(running, path),
+      /** Returns whether a person granted this sandbox to read that path. */
+      isGranted: (path: string) => isGranted(running, path),
+      /** Returns the masks of the sandbox, as of now. */
       masks: () => masksOf(running),
+      /** Returns the names of the variables that the sandbox leaves out. */
       withheld: () => withheld,
+      /** Returns the most processes and threads of the sandbox; undefined where nothing limits them. */
       processes: () => processes,
+      /** Returns the meter of the sandbox's network traffic; undefined where there is none. */
       network: () => running?.network,
-      evict: (before) =>
+      /**
+       * Ends the processes that hold open what has been masked meanwhile; `notice` tells of them. With `before`, in clock ticks
+       * since boot, only those that are older.
+       */
+      evict: (before?: number) =>
         Effect.suspend(() =>
           Effect.map(running?.watch?.evict(before) ?? Effect.succeed([]), (said) => {
             notices = [...notices, ...said].slice(-mostNotices)
           })
         ),
       // Looked at in its turn: the start of the sandbox may be attaching to it.
+      /** Attaches to the sandbox that runs, if there is one, until it ends. */
       attach: mounting.withPermits(1)(
         Effect.suspend(() => {
           const { live, scope } = running ?? {}
@@ -263,8 +225,11 @@ export const make = (
           return attached === undefined || scope === undefined ? Effect.void : Scope.extend(attached, scope)
         })
       ),
+      /** Returns the ports at which its servers listen. */
       listening: () => running?.live?.listening?.() ?? [],
+      /** Returns whether something has been masked whose holders nobody has looked for. */
       isEvictionDue: () => running?.watch?.isEvictionDue() === true,
+      /** Returns, once, sentences on what was done to keep the masks in place, where that is not as usual. */
       notice: () => {
         if (notices.length > 0) {
           const said = notices.join(" ")
@@ -275,10 +240,17 @@ export const make = (
         isTold = true
         return "The system has no file watches left: what the policy denies is looked for every 0.1 s instead."
       },
+      /**
+       * Returns whether the masks must be checked before the next command; with `ahead`, whether they may be checked in
+       * passing already.
+       */
       isDue,
+      /** Masks again what the host has replaced or made; fails where only a new sandbox can mask it. */
       mend,
+      /** Returns the directories with a `HEAD`, as a git directory has, that the last walk found. */
       heads: () => running?.live?.heads?.() ?? [],
-      protect: (path, change) =>
+      /** Changes a path outside, and makes what is there then read-only in a running sandbox; returns whether it is. */
+      protect: (path: string, change: () => void): Effect.Effect<boolean, ExecutionFailed> =>
         Effect.suspend(() => {
           const alone = Effect.try({
             try: () => {
@@ -292,11 +264,16 @@ export const make = (
             ? alone
             : Effect.orElse(Effect.as(mounting.withPermits(1)(Effect.uninterruptible(protect)), true), () => alone)
         }),
+      /** Walks the directories for new files that the policy masks, and masks them. */
       scan: Effect.suspend(() => {
         const { live, watch } = running ?? {}
         return live === undefined || watch === undefined ? Effect.void : Effect.flatMap(live.scan, watch.learn)
       }),
-      grant: (grant) =>
+      /**
+       * Gives a grant to the sandbox that runs. Fails with NotThere for a right to write what does not exist, and with
+       * ExecutionFailed where only a new sandbox could have it.
+       */
+      grant: (grant: Grant) =>
         Effect.suspend((): Effect.Effect<void, ExecutionFailed | NotThere> => {
           const now = running
           const live = now?.live
@@ -321,7 +298,8 @@ export const make = (
               Effect.flatMap((masks) => now.watch?.learn(masks) ?? Effect.void)
             )
         }),
-      alone: (use) =>
+      /** Runs with the processes stopped that the sandbox has by now, besides its shell; the next `notice` tells of them. */
+      alone: <A, E>(use: Effect.Effect<A, E>): Effect.Effect<A, E | ExecutionFailed> =>
         Effect.acquireUseRelease(
           Effect.suspend(() => running?.live?.stopOthers ?? Effect.succeed(nobody)),
           ({ count }) => {
@@ -330,7 +308,8 @@ export const make = (
           },
           ({ goOn }) => Effect.sync(goOn)
         ),
-      revoke: (grant) =>
+      /** Revokes a grant; does nothing where the sandbox has no such grant. */
+      revoke: (grant: Grant): Effect.Effect<void, ExecutionFailed> =>
         mounting.withPermits(1)(
           Effect.suspend(() => {
             const now = running

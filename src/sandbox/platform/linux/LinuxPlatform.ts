@@ -21,27 +21,8 @@ import type { Level } from "./start/Launch.js"
 import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
 
-/** Finds out what the machine can do, and keeps it. */
-interface Capability {
-  /**
-   * Returns the level to build a sandbox at: the highest without a test, where its programs are there; by `examine` once
-   * such a start has failed.
-   */
-  readonly level: (
-    programs: Programs.Programs
-  ) => Effect.Effect<{ readonly level: Level; readonly isExamined: boolean }, ExecutionFailed>
-  /** Tests once what the machine can do (`Doctor`); fails with the obstacle where it can't have a sandbox. */
-  readonly examine: (programs: Programs.Programs) => Effect.Effect<Level, ExecutionFailed>
-  /** Learns that a sandbox has started. */
-  readonly succeeded: () => void
-  /** Learns that a sandbox did not start; returns the error that says why, from its standard error. */
-  readonly failed: (stderr: string) => ExecutionFailed
-  /** Returns what is in the way of a sandbox, as far as that is known without an attempt (`SandboxPlatform`). */
-  readonly obstacle: (environment: Readonly<Record<string, string>>) => string | undefined
-}
-
-/** Makes it; nothing is known at first. */
-const makeCapability: Effect.Effect<Capability> = Effect.gen(function* () {
+/** Finds out what the machine can do, and keeps it; nothing is known at first. */
+const makeCapability = Effect.gen(function* () {
   const reportOn = yield* Effect.cachedFunction(
     (programs: Programs.Programs) => Doctor.examine(programs),
     (a, b) => JSON.stringify(a) === JSON.stringify(b)
@@ -61,22 +42,32 @@ const makeCapability: Effect.Effect<Capability> = Effect.gen(function* () {
         : Effect.succeed(report.level)
     })
   return {
-    level: (programs) => {
+    /**
+     * Returns the level to build a sandbox at: the highest without a test, where its programs are there; by `examine` once
+     * such a start has failed.
+     */
+    level: (
+      programs: Programs.Programs
+    ): Effect.Effect<{ readonly level: Level; readonly isExamined: boolean }, ExecutionFailed> => {
       const isUnclear = isDisappointed || Object.values(programs).includes(undefined)
       const highest: Level = process.getuid?.() === 0 ? "mount" : "user"
       return isUnclear
         ? Effect.map(examine(programs), (level) => ({ level, isExamined: true }))
         : Effect.succeed({ level: highest, isExamined: false })
     },
+    /** Tests once what the machine can do (`Doctor`); fails with the obstacle where it can't have a sandbox. */
     examine,
+    /** Learns that a sandbox has started. */
     succeeded: () => {
       lastFailure = undefined
     },
-    failed: (stderr) => {
+    /** Learns that a sandbox did not start; returns the error that says why, from its standard error. */
+    failed: (stderr: string) => {
       isDisappointed = true
       return fail(Doctor.sentence(Doctor.explain(stderr, { version: undefined, facts: Doctor.readFacts("/proc") })))
     },
-    obstacle: (environment) => {
+    /** Returns what is in the way of a sandbox, as far as that is known without an attempt (`SandboxPlatform`). */
+    obstacle: (environment: Readonly<Record<string, string>>) => {
       const { bash, bwrap } = Programs.find(environment["PATH"] ?? "")
       if (bwrap === undefined) return Doctor.sentence(Doctor.noBubblewrap)
       return bash === undefined ? Doctor.sentence(Doctor.noBash) : lastFailure
