@@ -36,7 +36,7 @@ type Attempt = (
  * The reasons why a grant could not be given to the running sandbox (`now`), and why it could not be written into
  * `sandbox.json` (`forGood`); undefined where all went well.
  */
-interface Flaws {
+export interface Flaws {
   readonly now: string | undefined
   readonly forGood: string | undefined
 }

@@ -66,7 +66,7 @@ const statOf = (path: string): Fs.Stats | undefined =>
 
 const namesIn = (path: string, isWanted: (name: string) => boolean, most: number): ReadonlyArray<string> => {
   const names: Array<string> = []
-  try {
+  Attempt.ignore(() => {
     const directory = Fs.opendirSync(path)
     try {
       for (let count = 0; count < most; count++) {
@@ -77,8 +77,6 @@ const namesIn = (path: string, isWanted: (name: string) => boolean, most: number
     } finally {
       directory.closeSync()
     }
-  } catch {
-    return []
-  }
+  })
   return names
 }

@@ -15,6 +15,7 @@ import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
+import * as ProcessTable from "../../session/ProcessTable.js"
 
 /**
  * The error for a lock that a running process holds for too long, or whose place is taken by something that is no lock.
@@ -67,16 +68,8 @@ const Owner = Schema.parseJson(
 )
 type Owner = typeof Owner.Type
 
-/**
- * Reads the start time of a process: field 22 of `/proc/<pid>/stat`; empty for one that has ended, though its parent has
- * not heard of it. The fields before are skipped up to the last parenthesis, for the program's name may hold anything.
- */
-const beginOf = (files: FileSystem.FileSystem, pid: number): Effect.Effect<string> =>
-  files.readFileString(`/proc/${pid}/stat`).pipe(
-    Effect.map((stat) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")),
-    Effect.map((fields) => (/^[ZX]$/.test(fields[0] ?? "") ? "" : (fields[19] ?? ""))),
-    Effect.orElseSucceed(() => "")
-  )
+/** Returns the start time of a process; empty where that is not known. */
+const beginOf = (pid: number): string => String(ProcessTable.stat(pid)?.started ?? "")
 
 const spaceOf = (files: FileSystem.FileSystem): Effect.Effect<string> =>
   files.readLink("/proc/self/ns/pid").pipe(
@@ -110,14 +103,13 @@ const mostOwners = 6
 
 const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting: Waiting) {
   const space = yield* spaceOf(files)
-  const began = yield* beginOf(files, process.pid)
+  const began = beginOf(process.pid)
 
   const isStale = Effect.fnUntraced(function* (owner: Owner) {
     if (owner.space !== space) {
       return yield* waiting.isForeignStale ?? Effect.map(Clock.currentTimeMillis, (now) => now - owner.since > patience)
     }
-    if (!isRunning(owner.pid)) return true
-    return owner.began !== "" && (yield* beginOf(files, owner.pid)) !== owner.began
+    return !isRunning(owner.pid) || (owner.began !== "" && beginOf(owner.pid) !== owner.began)
   })
 
   /** Tries to take the lock; returns its content, or undefined where another owner has it. */

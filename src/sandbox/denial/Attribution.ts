@@ -10,6 +10,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as CommandTree from "../../bash/CommandTree.js"
+import * as Attempts from "../../domain/Attempt.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
@@ -85,13 +86,11 @@ const loopback = /^(?:127\.|::1$)/
  * Tests whether the configuration of the system's resolver names no server beyond this machine. A look-up in a sandbox
  * then ends on the sandbox's own loopback, where nothing is counted.
  */
-export const isLocal = (file = "/etc/resolv.conf"): boolean => {
-  try {
-    return [...Fs.readFileSync(file, "utf8").matchAll(server)].every(([, address = ""]) => loopback.test(address))
-  } catch {
-    return true
-  }
-}
+export const isLocal = (file = "/etc/resolv.conf"): boolean =>
+  Attempts.orElse(
+    () => [...Fs.readFileSync(file, "utf8").matchAll(server)].every(([, address = ""]) => loopback.test(address)),
+    true
+  )
 
 /**
  * Matches a message that is quoted as a whole, with the program that says it: `'cat: .env: …`, `+ cat: .env: …`; but not what

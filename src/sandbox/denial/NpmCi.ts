@@ -6,6 +6,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import * as Attempt from "../../domain/Attempt.js"
 import * as EntryBelow from "../platform/EntryBelow.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import * as CommandWords from "./CommandWords.js"
@@ -46,13 +47,7 @@ const isFetched = (resolved: string): boolean => {
   return host !== undefined && !isLocal(host)
 }
 
-const isFilled = (directory: string): boolean => {
-  try {
-    return Fs.readdirSync(directory).length > 0
-  } catch {
-    return false
-  }
-}
+const isFilled = (directory: string): boolean => Attempt.orElse(() => Fs.readdirSync(directory).length > 0, false)
 
 const installing = new Set("add ci clean-install i ic in install install-clean install-test isntall it".split(" "))
 const emptying = new Set(["ci", "clean-install", "ic", "install-clean"])

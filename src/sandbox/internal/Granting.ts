@@ -11,16 +11,14 @@ import type { CommandQueue } from "../../session/CommandQueue.js"
 import type { SandboxConfig } from "../config/SandboxConfig.js"
 import * as WrittenPlaces from "../config/WrittenPlaces.js"
 import type * as Negotiation from "../Negotiation.js"
+import * as HeldDirectory from "../policy/HeldDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as RealPath from "../policy/RealPath.js"
 import { type Grant, type SandboxBackend, withGrants } from "../SandboxBackend.js"
 import { type CurrentSandbox, type RuntimeGrants, toFailure } from "./CurrentSandbox.js"
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = Fs.constants
-
-/** Opens a directory without the right to read it (Linux). */
-const O_PATH = 0o10000000
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = Fs.constants
 
 const attempt = (path: string, use: () => void): Effect.Effect<void, ExecutionFailed> =>
   Effect.try({
@@ -45,19 +43,11 @@ const makeAt = (path: string): void => {
 export const makeNewFile = (path: string): Effect.Effect<void, ExecutionFailed> =>
   attempt(path, () => {
     const parent = Path.dirname(path)
-    if (process.platform !== "linux") {
-      if (Fs.realpathSync(parent) !== parent) throw new Error(`a link leads to ${parent}`)
-      return makeAt(path)
-    }
-    const directory = Fs.openSync(parent, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_RDONLY)
-    try {
-      const held = `/proc/self/fd/${directory}`
-      // What was opened, and not what has the name by now.
-      if (Fs.readlinkSync(held) !== parent) throw new Error(`a link leads to ${parent}`)
-      makeAt(`${held}/${Path.basename(path)}`)
-    } finally {
-      Fs.closeSync(directory)
-    }
+    const isMade = HeldDirectory.within(parent, (reached) => {
+      makeAt(`${reached}/${Path.basename(path)}`)
+      return true
+    })
+    if (isMade === undefined) throw new Error(`${parent} is gone, or a link leads there`)
   })
 
 /** Tests whether this process can make the file. */

@@ -14,6 +14,7 @@ import * as StartupFiles from "../config/StartupFiles.js"
 import * as BytePath from "../policy/BytePath.js"
 import * as GitConfig from "../policy/GitConfig.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
+import { within } from "../policy/HeldDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
@@ -77,13 +78,6 @@ const linkAt = (path: string): string | undefined =>
 const hooksIn = (directory: string): ReadonlyArray<string> =>
   Attempt.orElse(() => Fs.readdirSync(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name)), [])
 
-/** Returns the identity of a directory, or of the one that a link leads to. */
-const identityOf = (path: string): string | undefined =>
-  Attempt.orUndefined(() => {
-    const { dev, ino } = Fs.statSync(path, { bigint: true })
-    return `${dev}:${ino}`
-  })
-
 /** Milliseconds after a change during which another one may leave the time of change the same. */
 const unsettled = 100
 
@@ -94,28 +88,6 @@ const restedStamp = (path: string): string | undefined => {
 }
 
 const stampIn = (directory: string, name: string): string => `${name} ${FileStamp.of(`${directory}/${name}`).text}`
-
-/**
- * Runs with a path by which a directory is reached wherever it is moved, if it is still the one of this real path.
- * Returns undefined if it is not.
- */
-const within = <A>(directory: string, use: (reached: string) => A): A | undefined => {
-  if (process.platform !== "linux") return use(directory)
-  /** `O_PATH`: no right to read it is needed. */
-  const flags = 0o10000000 | Fs.constants.O_DIRECTORY | Fs.constants.O_NOFOLLOW
-  let descriptor: number
-  try {
-    descriptor = Fs.openSync(BytePath.toHost(directory), flags)
-  } catch {
-    return undefined
-  }
-  try {
-    const held = `/proc/self/fd/${descriptor}`
-    return BytePath.readLink(held) === directory ? use(held) : undefined
-  } finally {
-    Fs.closeSync(descriptor)
-  }
-}
 
 /** A command can take the rights to a directory from its owner, too. */
 const makeWritable = (reached: string): void => {
@@ -192,7 +164,7 @@ export class StartupGuard {
       this.known.set(git, {
         files,
         hooks: new Set(hooksIn(hooks).map((name) => stampIn(hooks, name))),
-        held: readonly.has(hooks) ? identityOf(hooks) : undefined
+        held: readonly.has(hooks) ? HostPath.identityAt(hooks) : undefined
       })
     }
     for (const path of StartupFiles.candidates(this.places)) {
@@ -325,7 +297,7 @@ export class StartupGuard {
   private hooksChange(git: string): Change | undefined {
     const hooks = `${git}/hooks`
     const { held, hooks: before } = this.known.get(git) ?? unknown
-    if (HostPath.isMissing(hooks) || (held !== undefined && held === identityOf(hooks))) return undefined
+    if (HostPath.isMissing(hooks) || (held !== undefined && held === HostPath.identityAt(hooks))) return undefined
     if (StartupFiles.isNamed(this.places, hooks)) return undefined
     const added = hooksIn(hooks).filter((name) => !before.has(stampIn(hooks, name)))
     if (added.length === 0) return undefined

@@ -1,11 +1,10 @@
 /** Makes entries below a directory that commands write: no link that one has put on the way is followed. */
 import * as Fs from "node:fs"
+import * as Attempt from "../../domain/Attempt.js"
 import * as BytePath from "../policy/BytePath.js"
+import { O_PATH } from "../policy/HeldDirectory.js"
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_WRONLY } = Fs.constants
-/** Opens a directory without the right to read it. */
-const O_PATH = 0o10000000
-
 /** What to make. Of a link, what it leads to; undefined where it is to be removed. */
 type Kind = "file" | "directory" | { readonly link: string | undefined }
 
@@ -51,9 +50,6 @@ export const make = (directory: string, inside: string, kind: Kind): boolean => 
  * replaced, and without a target removed.
  */
 export const link = (directory: string, inside: string, target: string | undefined): void => {
-  try {
-    make(directory, inside, { link: target })
-  } catch {
-    // Who needs it does without.
-  }
+  // Who needs it does without.
+  Attempt.ignore(() => make(directory, inside, { link: target }))
 }

@@ -13,36 +13,13 @@ import * as EntryBelow from "./EntryBelow.js"
 
 const uid = (): number => process.getuid?.() ?? 0
 
-/** Makes a directory of this user's, and tells whether it is new; throws where something else is there. */
-export const own = (path: string, rights = 0o700): boolean => {
-  let isNew = true
-  try {
-    Fs.mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-    isNew = false
-  }
+/** Makes a directory of this user's; throws where something else is there. */
+export const own = (path: string, rights = 0o700): void => {
+  Directories.makeOne(path)
   const at = Fs.lstatSync(path)
   if (!at.isDirectory() || at.uid !== uid()) throw new Error(`${path} is no directory of yours`)
   // Commands may have changed the rights of what they own.
   if ((at.mode & 0o7777) !== rights) Fs.chmodSync(path, rights)
-  return isNew
-}
-
-/** Milliseconds after which an empty directory is taken to be of no session that runs. */
-const unusedAfter = 7 * 24 * 3600 * 1000
-const mostSwept = 1000
-
-/** Removes the directories that have stayed empty since long ago. */
-const sweep = (all: string): void => {
-  const before = Date.now() - unusedAfter
-  for (const name of Fs.readdirSync(all).slice(0, mostSwept)) {
-    const path = Path.join(all, name)
-    // It is not empty, or not there any more.
-    Attempt.ignore(() => {
-      if (Fs.lstatSync(path).mtimeMs < before) Fs.rmdirSync(path)
-    })
-  }
 }
 
 /**
@@ -64,8 +41,7 @@ export const ownParent = (path: string): void => {
 export const open = ({ path }: Rule): string => {
   const all = Path.dirname(path)
   ownParent(all)
-  if (own(path)) sweep(all)
-  else Fs.utimesSync(path, new Date(), new Date())
+  own(path)
   return Fs.realpathSync.native(path)
 }
 
@@ -124,13 +100,7 @@ const shared: Place = ["XDG_CACHE_HOME", "xdg", ".cache"]
 /** The most entries of the user's cache that are shared. */
 const mostShared = 1000
 
-const entriesOf = (path: string): ReadonlyArray<string> => {
-  try {
-    return Fs.readdirSync(path)
-  } catch {
-    return []
-  }
-}
+const entriesOf = (path: string): ReadonlyArray<string> => Attempt.orElse(() => Fs.readdirSync(path), [])
 
 /** Leads to what the user's cache has: a link for each entry that is not empty, except where commands have one of their own. */
 const share = (directory: string, users: string): void => {

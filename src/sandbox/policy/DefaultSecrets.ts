@@ -2,6 +2,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as GlobalValue from "effect/GlobalValue"
+import * as Attempt from "../../domain/Attempt.js"
 import * as GitDirectory from "./GitDirectory.js"
 import { GitHeld } from "./GitHeld.js"
 import * as HostPath from "./HostPath.js"
@@ -93,13 +94,8 @@ const isSecretJson = (name: string, value: unknown): boolean => {
 }
 
 /** Redacts a JSON document. */
-export const redactJson = (text: string): string | undefined => {
-  try {
-    return `${JSON.stringify(withoutSecrets(JSON.parse(text)), null, 2)}\n`
-  } catch {
-    return undefined
-  }
-}
+export const redactJson = (text: string): string | undefined =>
+  Attempt.orUndefined(() => `${JSON.stringify(withoutSecrets(JSON.parse(text)), null, 2)}\n`)
 
 /** The entries, as people write them. */
 export const entries: ReadonlyArray<string> = [
@@ -233,11 +229,7 @@ export const isHarmless = (rule: Rule, path: string): boolean => {
   if (rule.pattern === environment) return example.test(path)
   const holdsSecret = judgeOf(rule)
   if (holdsSecret === undefined) return false
-  try {
-    return (rule.kind === "glob" && installed.test(path)) || judge(path, holdsSecret)
-  } catch {
-    return false
-  }
+  return Attempt.orElse(() => (rule.kind === "glob" && installed.test(path)) || judge(path, holdsSecret), false)
 }
 
 const isUsers = ({ source }: Rule): boolean => source !== "default" && source !== "own"

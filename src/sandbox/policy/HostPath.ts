@@ -39,7 +39,7 @@ export const isDirectory = (path: string): boolean => orFalse(() => Fs.statSync(
 /** Tests whether a path is a program, or a link to one, that this user may run. */
 export const isProgram = (path: string): boolean =>
   orFalse(() => Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isFile() === true) &&
-  accessible(path, Fs.constants.X_OK)
+  isAccessible(path, Fs.constants.X_OK)
 
 /** Tests whether a path is a socket, not a link to one. */
 export const isSocket = (path: string): boolean => orFalse(() => Fs.lstatSync(BytePath.toHost(path)).isSocket())
@@ -54,13 +54,14 @@ const nearestDirectory = (path: string): string => {
   return directory
 }
 
-const accessible = (path: string, mode: number): boolean =>
+/** Tests whether the user has the rights to a path (`Fs.constants`). */
+export const isAccessible = (path: string, mode: number): boolean =>
   orFalse(() => Fs.accessSync(BytePath.toHost(path), mode) === undefined)
 
 /** Tests whether the user could write a path without a sandbox: the file itself, or a new one in the nearest directory. */
 export const isWritable = (path: string): boolean =>
-  (!isMissing(path) && accessible(path, Fs.constants.W_OK)) ||
-  accessible(nearestDirectory(path), Fs.constants.W_OK | Fs.constants.X_OK)
+  (!isMissing(path) && isAccessible(path, Fs.constants.W_OK)) ||
+  isAccessible(nearestDirectory(path), Fs.constants.W_OK | Fs.constants.X_OK)
 
 const bits = { read: Fs.constants.R_OK, write: Fs.constants.W_OK, enter: Fs.constants.X_OK } as const
 
@@ -73,7 +74,7 @@ const hasByMode = ({ gid, mode, uid }: Fs.Stats, right: keyof typeof bits): bool
 
 /** Tests a right to a file. For root the mode decides, since the system grants root everything. */
 const has = (path: string, right: keyof typeof bits): boolean =>
-  accessible(path, bits[right]) &&
+  isAccessible(path, bits[right]) &&
   (process.geteuid?.() !== 0 || orFalse(() => hasByMode(Fs.statSync(BytePath.toHost(path)), right)))
 
 /**
@@ -90,6 +91,13 @@ export const hasRights = (path: string, access: "read" | "write"): boolean => {
   if (!isMissing(path)) return has(path, access)
   return access === "read" || has(nearestDirectory(path), "write")
 }
+
+/** Returns a word for what a path leads to, which nothing else has; undefined if that can't be looked at. */
+export const identityAt = (path: string): string | undefined =>
+  Attempt.orUndefined(() => {
+    const { dev, ino } = Fs.statSync(BytePath.toHost(path), { bigint: true })
+    return `${dev}:${ino}`
+  })
 
 /**
  * Returns a word for the file or directory at a real path that no other file has, or `missing`. Returns undefined if a link

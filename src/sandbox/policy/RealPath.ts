@@ -1,5 +1,6 @@
 /** Resolves the symbolic links of a path, also where nothing exists at the path yet. */
 import * as Fs from "node:fs"
+import * as Attempt from "../../domain/Attempt.js"
 import * as BytePath from "./BytePath.js"
 import * as PathGlob from "./PathGlob.js"
 
@@ -73,13 +74,9 @@ const walk = (path: string, mostNames: number): Followed => {
  * links that a command has made up, of which nobody may be sure
  */
 export const follow = (path: string, mostNames = Number.POSITIVE_INFINITY): Followed => {
-  try {
-    // Most paths have no links: this finds that out in a tenth of the time.
-    if (BytePath.realPath(path) === path) return { real: path, links: [] }
-  } catch {
-    // Nothing exists at the path.
-  }
-  return walk(path, mostNames)
+  // Most paths have no links: this finds that out in a tenth of the time.
+  const hasNone = Attempt.orElse(() => BytePath.realPath(path) === path, false)
+  return hasNone ? { real: path, links: [] } : walk(path, mostNames)
 }
 
 /**

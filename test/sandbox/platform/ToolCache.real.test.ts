@@ -44,15 +44,6 @@ describe("the directory for the caches of tools", () => {
     Fs.chmodSync(`${home}/own`, 0o777)
     assert.strictEqual(ToolCache.find({ toolCache: at(home) }), undefined)
   })
-
-  scoped("is removed with the next one where it has been empty for long", (home) => {
-    const old = new Date(Date.now() - 30 * 24 * 3600 * 1000)
-    for (const name of ["empty", "full", "young"]) Fs.mkdirSync(`${home}/own/tool-cache/${name}`, { recursive: true })
-    Fs.writeFileSync(`${home}/own/tool-cache/full/x`, "")
-    for (const name of ["empty", "full"]) Fs.utimesSync(`${home}/own/tool-cache/${name}`, old, old)
-    ToolCache.open(at(home))
-    assert.deepStrictEqual(Fs.readdirSync(`${home}/own/tool-cache`).sort(), ["0123", "full", "young"])
-  })
 })
 
 describe("the variables of the caches", () => {

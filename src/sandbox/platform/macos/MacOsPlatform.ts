@@ -1,5 +1,4 @@
 /** The sandbox of macOS: `sandbox-exec`, with the policy written as its profile. */
-import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -7,6 +6,7 @@ import { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as DefaultSecrets from "../../policy/DefaultSecrets.js"
 import type { Member, Piece } from "../../policy/GlobPattern.js"
 import { parsePath } from "../../policy/GlobPattern.js"
+import * as HostPath from "../../policy/HostPath.js"
 import * as PolicyDecision from "../../policy/PolicyDecision.js"
 import type { Rule, SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
@@ -220,15 +220,6 @@ const systemProgram = "/usr/bin/sandbox-exec"
 /** The locale of commands, for macOS has no C.UTF-8. */
 const locale = { LANG: "en_US.UTF-8", LC_ALL: "en_US.UTF-8" }
 
-const isExecutable = (program: string): boolean => {
-  try {
-    Fs.accessSync(program, Fs.constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
 const missing = (program: string) =>
   new ExecutionFailed({
     kind: "sandbox",
@@ -248,9 +239,9 @@ export const layer = ({
 } = {}): Layer.Layer<SandboxPlatform> =>
   Layer.succeed(SandboxPlatform, {
     name: "macos",
-    obstacle: () => (isExecutable(program) ? undefined : missing(program).message),
+    obstacle: () => (HostPath.isProgram(program) ? undefined : missing(program).message),
     wrap: ({ directory, environment, policy, shell }) =>
-      isExecutable(program)
+      HostPath.isProgram(program)
         ? Effect.sync(() => {
             const kept = Environment.make(environment, [...variables, ...(policy.environment ?? [])])
             const toolCache = ToolCache.find(policy)

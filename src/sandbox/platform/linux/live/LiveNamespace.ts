@@ -121,12 +121,7 @@ const isHeld = (inner: number): boolean => [inner, ...(ProcessTable.mainChildren
  */
 const shellDirectory = (inner: number): string | undefined => {
   const [supervisor = inner, shell = supervisor] = Eviction.shellsOf(inner)
-  try {
-    const { dev, ino } = Fs.statSync(`/proc/${shell}/cwd`, { bigint: true })
-    return `${dev}:${ino}`
-  } catch {
-    return undefined
-  }
+  return HostPath.identityAt(`/proc/${shell}/cwd`)
 }
 
 /**

@@ -11,6 +11,7 @@ import { setImmediate as turn } from "node:timers/promises"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Attempt from "../../../../domain/Attempt.js"
 import * as BytePath from "../../../policy/BytePath.js"
+import * as HeldDirectory from "../../../policy/HeldDirectory.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
 
@@ -55,19 +56,13 @@ const listBytes = (directory: string): ReadonlyArray<Entry> =>
     isSymbolicLink: () => entry.isSymbolicLink()
   }))
 
-const mayEnter = (directory: string): boolean =>
-  Attempt.orElse(() => {
-    Fs.accessSync(BytePath.toHost(directory), Fs.constants.X_OK)
-    return true
-  }, false)
-
 /**
  * Tests whether commands can make a directory give up what is in it: they may enter it, or may change its rights. Throws
  * where it is not there.
  */
 const isWithinReach = (directory: string): boolean => {
   const at = Fs.lstatSync(BytePath.toHost(directory))
-  return at.isDirectory() && (at.uid === process.geteuid?.() || mayEnter(directory))
+  return at.isDirectory() && (at.uid === process.geteuid?.() || HostPath.isAccessible(directory, Fs.constants.X_OK))
 }
 
 /** Tests whether a directory is this user's. */
@@ -100,32 +95,6 @@ export const hiding = (path: string): string | undefined => {
     rethrowShortage(error)
     return codeOf(error) === "EACCES" ? closedAt(Path.dirname(path)) : undefined
   }
-}
-
-/** The descriptor only names the directory: no right to read it is needed. */
-const justThePath = 0o10000000
-
-/**
- * Holds a directory that must be the one of this real path, and returns a path by which it is reached wherever it is;
- * undefined where it is none. `gone` is called where a link leads elsewhere by now.
- */
-const holdAt = (path: string, gone: () => void): { readonly path: string; readonly close: () => void } | undefined => {
-  let descriptor: number
-  try {
-    descriptor = Fs.openSync(BytePath.toHost(path), justThePath | Fs.constants.O_DIRECTORY)
-  } catch {
-    return undefined
-  }
-  const reached = `/proc/self/fd/${descriptor}`
-  const close = () => Fs.closeSync(descriptor)
-  try {
-    if (BytePath.readLink(reached) === path) return { path: `${reached}/.`, close }
-    gone()
-  } catch {
-    // Without /proc, paths are all there is.
-  }
-  close()
-  return undefined
 }
 
 /**
@@ -236,9 +205,10 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
   }
   for (const root of roots) {
     // A command of another session may exchange the root for a link, which leads to where nothing is named.
-    const found = root === "/" ? undefined : holdAt(root, gone)
+    const found = root === "/" ? undefined : Attempt.orUndefined(() => HeldDirectory.open(root))
+    if (found?.isHere === false) gone()
     try {
-      await walk(root, found?.path ?? root)
+      await walk(root, found?.isHere === true ? `${found.path}/.` : root)
     } finally {
       found?.close()
     }

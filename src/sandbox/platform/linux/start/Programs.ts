@@ -4,8 +4,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as Attempt from "../../../../domain/Attempt.js"
-import { isProgram, isWithin } from "../../../policy/HostPath.js"
+import { isAccessible, isProgram, isWithin } from "../../../policy/HostPath.js"
 import { realPath } from "../plan/WriteRoots.js"
 
 /**
@@ -23,18 +22,12 @@ export interface Programs {
 
 const standard = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/run/current-system/sw/bin"]
 
-const mayWrite = (path: string): boolean =>
-  Attempt.orElse(() => {
-    Fs.accessSync(path, Fs.constants.W_OK)
-    return true
-  }, false)
-
 /**
  * Finds the programs in `path` (as in PATH; the system's directories first) and, except for bubblewrap, in the usual
  * directories. Skips whatever could be written in one of the roots: a project's `node_modules/.bin` may be on the PATH.
  */
 export const find = (path: string, roots: ReadonlyArray<string> = []): Programs => {
-  const isWritable = (at: string) => roots.some((root) => isWithin(at, root)) && mayWrite(at)
+  const isWritable = (at: string) => roots.some((root) => isWithin(at, root)) && isAccessible(at, Fs.constants.W_OK)
   const named = new Set(path.split(":").filter((directory) => Path.isAbsolute(directory)))
   // The system's come first, wherever they stand in PATH: another session's commands may write to the others.
   const onPath = [...standard.filter((directory) => named.has(directory)), ...named]
