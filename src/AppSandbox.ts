@@ -48,8 +48,7 @@ const makePlatform = Effect.gen(function* () {
     : yield* LinuxPlatform.make({
         environment,
         temporaries: PolicyBuilder.temporariesOf(home),
-        places,
-        shown: [`${home}/skills`]
+        places
       })
 })
 

@@ -197,12 +197,17 @@ const over = (
   settings: Settings,
   remember: Context.Tag.Service<SandboxConfig>["remember"]
 ): Context.Tag.Service<SandboxConfig> => {
+  const addAs = (
+    list: SandboxFile.List | SandboxFile.HostList,
+    entry: string,
+    parsed: Either.Either<unknown, string>,
+    name: string
+  ): Effect.Effect<boolean, InvalidUsage | SandboxConfigError> =>
+    Either.isLeft(parsed)
+      ? new InvalidUsage({ reason: `${JSON.stringify(entry)} can't be on the ${name}: ${parsed.left}.` })
+      : change(SandboxFile.add(list, entry))
   const add = (list: SandboxFile.List, entry: string, cwd: string) =>
-    Either.match(PathEntry.parse(entry, { ...settings, cwd }, list), {
-      onLeft: (reason): Effect.Effect<boolean, InvalidUsage | SandboxConfigError> =>
-        new InvalidUsage({ reason: `${JSON.stringify(entry)} can't be on the ${list}: ${reason}.` }),
-      onRight: () => change(SandboxFile.add(list, entry))
-    })
+    addAs(list, entry, PathEntry.parse(entry, { ...settings, cwd }, list), list)
 
   const allow = (path: string, list: "whitelist" | "readable") =>
     Path.isAbsolute(path)
@@ -231,11 +236,7 @@ const over = (
     addReadable: (path) => allow(path, "readable"),
     addBlacklist: (entry) => add("blacklist", entry, "/"),
     addHost: (list, entry) =>
-      Either.match(HostEntry.parse(entry, list === "allowedHosts" ? "allowed" : "denied"), {
-        onLeft: (reason): Effect.Effect<boolean, InvalidUsage | SandboxConfigError> =>
-          new InvalidUsage({ reason: `${JSON.stringify(entry)} can't be on the list of hosts: ${reason}.` }),
-        onRight: () => change(SandboxFile.add(list, entry))
-      }),
+      addAs(list, entry, HostEntry.parse(entry, list === "allowedHosts" ? "allowed" : "denied"), "list of hosts"),
     forget: Effect.fn("SandboxConfig.forget")(function* (entry, cwd) {
       const isSame = PathEntry.sameAs(entry, { ...settings, cwd })
       const isToGo = (found: SandboxFile.Entry) =>

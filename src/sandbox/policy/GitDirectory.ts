@@ -14,7 +14,7 @@ export const readBytes = (path: string, most: number): Buffer | undefined => {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = Fs.constants
   // An exception takes ten times as long.
   if (HostPath.isMissing(path)) return undefined
-  try {
+  return Attempt.orUndefined(() => {
     const descriptor = Fs.openSync(BytePath.toHost(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {
       const stats = Fs.fstatSync(descriptor)
@@ -22,9 +22,7 @@ export const readBytes = (path: string, most: number): Buffer | undefined => {
     } finally {
       Fs.closeSync(descriptor)
     }
-  } catch {
-    return undefined
-  }
+  })
 }
 
 /** Reads such a file, a character for each byte. */

@@ -87,8 +87,6 @@ export interface LinuxOptions {
   readonly temporaries?: string
   /** The places for private directories of the user's sessions, which no sandbox sees; `PrivateDirectory.places`. */
   readonly places?: ReadonlyArray<string>
-  /** Directories that commands read also where the sandbox has a directory for temporary files of its own around them. */
-  readonly shown?: ReadonlyArray<string>
 }
 
 /** Returns the places that sandboxes of this policy, or of the one that it comes from, may have written. */
@@ -158,7 +156,6 @@ export const make = (options: LinuxOptions = {}) =>
           session: directory,
           program: shell.program,
           places: [...places, ...TemporaryDirectory.parents(options.temporaries)],
-          shown: options.shown,
           temporary,
           directory: plan,
           machine,

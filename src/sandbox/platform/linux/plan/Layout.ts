@@ -120,14 +120,12 @@ export interface LayoutOptions {
   readonly toolCache?: string | undefined
   /** The directory outside that is seen in the place of `/tmp`. */
   readonly kept?: string | undefined
-  /** Directories that are read also in a directory for temporary files that the sandbox has of its own. */
-  readonly shown?: ReadonlyArray<string> | undefined
 }
 
 /** Resolves the paths of a policy, and walks the writable directories for what its globs name. */
 export const make = async (
   policy: SandboxPolicy,
-  { kept, needed = [], places = [], session, shown: shownIn = [], toolCache }: LayoutOptions
+  { kept, needed = [], places = [], session, toolCache }: LayoutOptions
 ): Promise<Layout> => {
   const isReadOnly = policy.shown !== undefined
   const mounts = MountTable.read("self")
@@ -195,7 +193,7 @@ export const make = async (
     [sessions, ...places].some((place) => isWithin(path, place) || isWithin(place, path)) ||
     roots.some((root) => isWithin(root, path))
   const readonly = WriteRoots.outermost([
-    ...[...shownIn, ...granted]
+    ...[...visible, ...granted]
       .flatMap((path) => WriteRoots.realPath(path) ?? [])
       .filter((path) => ["/run", ...temporary].some((one) => path !== one && isWithin(path, one)) && !isTaken(path)),
     ...writable.readonly.filter((path) => !isMasked(path)),

@@ -176,8 +176,6 @@ export interface PlanOptions {
   readonly program: string
   /** The places for private directories of the user's sessions. */
   readonly places: ReadonlyArray<string>
-  /** Directories that commands read also where the sandbox has a directory for temporary files of its own around them. */
-  readonly shown: ReadonlyArray<string> | undefined
   /** The directory that the sandbox has in the place of `/tmp`. */
   readonly temporary: TemporaryDirectory.Held | undefined
   /** The directory that the plan is written to. */
@@ -264,8 +262,7 @@ export const make = (options: PlanOptions): Effect.Effect<Layout.Layout, Executi
         needed: [options.program],
         places: options.places,
         toolCache: ToolCache.find(policy),
-        kept: temporary?.path,
-        shown: options.shown
+        kept: temporary?.path
       })
     )
     const flaw = Layout.unworkable(policy, layout)
