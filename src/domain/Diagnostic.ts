@@ -27,12 +27,13 @@ const requestText = ({ allow, host }: Pick<Denial, "allow" | "host">): string | 
 export const denialText = (denial: Denial): string => new ToldDenials().text(denial)
 
 /** Words a denial for a person: what was refused, whether anything ran, and what does the rest. */
-export const denialForPerson = ({ host, ran, rest, what }: Denial): string =>
+export const denialForPerson = ({ host, lift, ran, rest, what }: Denial): string =>
   [
     `sandbox: ${what}`,
     ran ? undefined : "Nothing was run.",
     rest,
-    host === undefined ? undefined : `To let commands reach it: synapse sandbox allow ${host}`
+    host === undefined ? undefined : `To let commands reach it: synapse sandbox allow ${host}`,
+    lift === undefined ? undefined : `To let commands use it: synapse sandbox ${lift}`
   ]
     .filter((line) => line !== undefined)
     .join("\n")

@@ -29,6 +29,8 @@ export const Denial = Schema.TaggedStruct("Denial", {
   allow: Schema.optionalWith(Schema.Struct({ paths: Schema.Array(Schema.String), exist: Schema.Boolean }), {
     exact: true
   }),
+  /** The words behind `synapse sandbox` by which a user lifts the rule. */
+  lift: Schema.optionalWith(Schema.String, { exact: true }),
   /** The entry that a user can allow for a host, quoted for bash. */
   host: Schema.optionalWith(Schema.String, { exact: true })
 })

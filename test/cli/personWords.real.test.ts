@@ -71,7 +71,9 @@ describe("synapse exec tells a person", () => {
     assert.deepStrictEqual(await told(["cat .env", "cat .env", "touch /etc/nosuch"], []), [
       ...Array.from(
         { length: 2 },
-        () => "synapse: sandbox: @/.env is blocked by rule **/.env: on the blacklist (built in)\nNothing was run.\n"
+        () =>
+          "synapse: sandbox: @/.env is blocked by rule **/.env: on the blacklist (built in)\nNothing was run.\n" +
+          "To let commands use it: synapse sandbox allow @/.env\n"
       ),
       "touch: cannot touch '/etc/nosuch': Read-only file system\n" +
         "synapse: sandbox: /etc/nosuch is read-only\n" +

@@ -51,5 +51,9 @@ describe("the denials that a model was told", () => {
   it("are told to a person without advice for a model", () => {
     assert.strictEqual(Diagnostic.denialForPerson(denial()), "sandbox: /a is read-only")
     assert.strictEqual(Diagnostic.denialForPerson(denial({ ran: false })), "sandbox: /a is read-only\nNothing was run.")
+    assert.strictEqual(
+      Diagnostic.denialForPerson(denial({ lift: "allow /a" })),
+      "sandbox: /a is read-only\nTo let commands use it: synapse sandbox allow /a"
+    )
   })
 })

@@ -147,6 +147,16 @@ const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
   return rules.filter(({ kind, path }) => seen.size < seen.add(`${kind} ${path}`).size)
 }
 
+/** Names the settings that an entry is from, with the option of the command line that adds to them. */
+const origins = {
+  whitelist: "the settings (--allow)",
+  blacklist: "the settings (--deny)",
+  readable: "the settings (--allow-read)",
+  sockets: "the settings (--allow-socket)",
+  allowedHosts: "the settings (--allow-host)",
+  env: "the settings (--env)"
+}
+
 const correct = "Nothing runs until that entry is corrected or taken away."
 
 /** Reads the entries of a list, and names the one that can't be read. */
@@ -427,14 +437,13 @@ const granted = (paths: ReadonlyArray<string>): ReadonlyArray<Rule> =>
  */
 export const checkSettings = (cwd: string, settings: Settings): SandboxConfigError | undefined => {
   const build = new Build(Path.resolve(cwd), "", settings)
-  const origin = "the settings"
   const all: ReadonlyArray<Either.Either<unknown, SandboxConfigError>> = [
-    build.rules("whitelist", settings.whitelist, "user", origin),
-    build.rules("blacklist", settings.blacklist, "user", origin),
-    build.rules("readable", settings.readable, "user", origin),
-    build.sockets(settings.sockets, "user", origin, "sockets"),
-    build.hosts("allowedHosts", settings.allowedHosts, "user", origin),
-    variablesOf({ [origin]: settings.env })
+    build.rules("whitelist", settings.whitelist, "user", origins.whitelist),
+    build.rules("blacklist", settings.blacklist, "user", origins.blacklist),
+    build.rules("readable", settings.readable, "user", origins.readable),
+    build.sockets(settings.sockets, "user", origins.sockets, "sockets"),
+    build.hosts("allowedHosts", settings.allowedHosts, "user", origins.allowedHosts),
+    variablesOf({ [origins.env]: settings.env })
   ]
   return all
     .map(Either.flip)
@@ -468,7 +477,7 @@ export const merge = (
       Either.map(
         Either.all([
           build.rules(list, config.policy.filesystem[list], "file", file, "policy.filesystem."),
-          build.rules(list, settings[list], "user", "the settings"),
+          build.rules(list, settings[list], "user", origins[list]),
           build.rules(list, list === "readable" ? [] : runtime[list], "runtime", "this session")
         ]),
         (all) => all.flat()
@@ -494,11 +503,11 @@ export const merge = (
     const opened = exemptOf(allowed)
     const sockets = [
       ...(yield* build.sockets(config.policy.sockets, "file", file, "policy.sockets")),
-      ...(yield* build.sockets(settings.sockets, "user", "the settings", "sockets"))
+      ...(yield* build.sockets(settings.sockets, "user", origins.sockets, "sockets"))
     ]
     const allowedHosts = [
       ...(yield* build.hosts("allowedHosts", config.policy.network.allowedHosts, "file", file, "policy.network.")),
-      ...(yield* build.hosts("allowedHosts", settings.allowedHosts, "user", "the settings")),
+      ...(yield* build.hosts("allowedHosts", settings.allowedHosts, "user", origins.allowedHosts)),
       ...(yield* build.hosts("allowedHosts", runtime.allowedHosts, "runtime", "this session")),
       ...(settings.allowNetwork ? [HostEntry.anywhere] : [])
     ]
@@ -507,7 +516,7 @@ export const merge = (
     )
     const isNamed = (name: string) => sockets.some(({ path }) => path === settings.variables[name])
     const environment = [
-      ...(yield* variablesOf({ [file]: config.env, "the settings": settings.env })),
+      ...(yield* variablesOf({ [file]: config.env, [origins.env]: settings.env })),
       ...Object.keys(settings.variables).filter(isNamed)
     ]
     const readable = yield* listed("readable")

@@ -102,10 +102,23 @@ const grantOf = (denial: Denial.Denial, { unattended }: SandboxPolicy): string |
   return isHost && Either.isRight(HostEntry.parse(denial.resource, "allowed")) ? denial.resource : undefined
 }
 
+/** Returns the words behind `synapse sandbox` by which a user lifts the rule; undefined where none does. */
+const liftOf = (denial: Denial.Denial, { unattended }: SandboxPolicy): string | undefined => {
+  const { access, resource, rule, source } = denial
+  const isOther =
+    denial.next !== undefined || denial.isMet === true || Denial.isUnlisted(denial) || access === "network"
+  if (unattended === true || isOther) return undefined
+  if (source === "file") return `forget ${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
+  if (source === "startup") return `allow ${Quote.line(rule)}`
+  const isWritten = access === "write" && rule !== PrivateTemporary.hiding.pattern
+  return source === "default" ? `allow ${isWritten ? "--write " : ""}${Quote.line(resource)}` : undefined
+}
+
 /** Says what is allowed instead, and what to do next. */
 const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: boolean): ReadonlyArray<string> => {
   const { access, rule, source } = denial
   const { shown, unattended } = policy
+  const lift = liftOf(denial, policy)
   if (denial.isMet === true) return []
   if (Denial.isUnlisted(denial)) {
     if (shown !== undefined) return ["You only read: say in your answer what is to be written."]
@@ -131,22 +144,15 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
   }
   if (unattended === true) return ["Do not work around it: say in your answer what you need of it."]
   if (rule === PrivateTemporary.hiding.pattern) {
-    return [
-      `Ask the user to copy it to where you work, or to run: synapse sandbox allow ${Quote.line(denial.resource)}`
-    ]
+    return [`Ask the user to copy it to where you work, or to run: synapse sandbox ${lift}`]
   }
   if (source === "startup") return []
   if (source === "socket") return [`Ask the user for --allow-socket PATH, where PATH is the socket.`]
   if (source === "file") {
-    const entry = `${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
-    return ["Do not work around it.", `The user can lift the rule: synapse sandbox forget ${entry}`]
+    return ["Do not work around it.", `The user can lift the rule: synapse sandbox ${lift}`]
   }
   if (source === "default") {
-    const write = access === "write" ? "--write " : ""
-    return [
-      "Do not work around it.",
-      `Ask the user to run: synapse sandbox allow ${write}${Quote.line(denial.resource)}`
-    ]
+    return ["Do not work around it.", `Ask the user to run: synapse sandbox ${lift}`]
   }
   return ["Do not work around it: ask the user for what you need of it."]
 }
@@ -165,6 +171,7 @@ export const of = (
   const allow = allowFor([denial, ...others], policy)
   const isOfNetwork = denial.access === "network" && !Denial.isSocket(denial) && denial.how !== "event"
   const grant = grantOf(denial, policy)
+  const lift = liftOf(denial, policy)
   const byName = Denial.isNameless(denial) ? "an address" : Denial.nameOf(denial)
   return {
     _tag: "Denial",
@@ -178,6 +185,7 @@ export const of = (
     also: alsoOf(denial, others),
     advice: adviceOn(denial, policy, allow !== undefined),
     ...(grant === undefined ? undefined : { host: HostEntry.toArgument(grant) }),
+    ...(lift === undefined ? undefined : { lift }),
     ...(rest === undefined ? undefined : { rest }),
     ...(allow === undefined ? undefined : { allow })
   }

@@ -38,6 +38,11 @@ const forms: ReadonlyArray<readonly [written: RegExp, does: string, form?: strin
   [new RegExp(String.raw`\bgit stash(?: push)?(?: -[qukS]+| --[a-z-]+)*${end}`), "stashes"]
 ]
 
+/** Matches a commit of all, with what stands before and behind that option; nothing in it is for the shell to expand. */
+const committing = new RegExp(
+  String.raw`\bgit commit((?: -[qvs]+| --[\w-]+)*?) (?:--all|-([qvs]*)a([a-z]*))((?: +(?:'[^']*'|"[^"$\\\x60]*"|[\w.,:@%+/=-]+))*)${end}`
+)
+
 /** Matches names that have one meaning only in a pathspec and in quotes. */
 const plain = /^[\w.@%+,=/-]+$/
 
@@ -97,7 +102,11 @@ export const rest = (work: Work): string | undefined => {
     return found === undefined ? [] : [does, form ?? found.replace(/^git stash(?! push)/, "git stash push")]
   })
   const excluded = does === undefined || others.length > 0 ? undefined : withoutHidden(work, names)
-  return excluded === undefined ? undefined : `${form} -- ${excluded} ${does} the rest.`
+  if (excluded === undefined) return undefined
+  const [commit, options, before = "", after = "", words] = committing.exec(command) ?? []
+  if (commit === undefined) return `${form} -- ${excluded} ${does} the rest.`
+  const flags = before + after === "" ? "" : ` -${before}${after}`
+  return `git commit${options}${flags}${words} -- ':/' ${excluded} commits the rest.`
 }
 
 /** Returns the arguments of git, from its subcommand on. */

@@ -109,6 +109,23 @@ export const rows: ReadonlyArray<Row> = [
     means: "git commit -m '<message>'"
   },
   {
+    exitCode: ExitCode.success,
+    command: /\bgit commit (?=.*--amend)(?!.*(?:-\w*[mFC]\b|--message|--file|--no-edit))/,
+    says: /^ Date: /m,
+    means: "the message stays as it was: git commit --amend -m '<message>' changes it"
+  },
+  {
+    exitCode: ExitCode.success,
+    command: /^(?!.*(?:SEQUENCE_EDITOR|sequence\.editor|--autosquash)).*\bgit rebase .*(?:-\w*i\b|--interactive)/,
+    says: /^(?:.*\r)?\s*Successfully rebased/m,
+    means:
+      "its list of commits stays as it was: GIT_SEQUENCE_EDITOR=\"sed -i '2s/pick/squash/'\" git rebase -i <commit> changes it"
+  },
+  {
+    says: /\b(?:EADDRINUSE|Errno 98|code: 98|98:|bind|nc)\b.*address already in use|address already in use - bind/i,
+    means: "another process has that port: job:list names the jobs of this session"
+  },
+  {
     command: /^npm init(?! .*(?:-y\b|--yes))/,
     says: /^(?:package )?name: \([^\n]*$/m,
     means: "npm init -y takes the defaults"
@@ -221,7 +238,7 @@ const leaving = new Set(["exit", "return"])
 /** Builtins that never fail without a message of bash's own. */
 const outspoken = new Set([".", "cd", "export", "popd", "pushd", "source", "unset"])
 /** Programs that run others, whose status is then that of another program. */
-const passing = new Set([".", "bash", "coproc", "dash", "eval", "ksh", "sh", "source", "ssh", "xargs", "zsh"])
+const passing = new Set([".", "bash", "coproc", "dash", "eval", "ksh", "sh", "source", "ssh", "sudo", "xargs", "zsh"])
 
 /** Returns the commands that a line may have failed for, in order; empty if the text does not tell. */
 export const candidates = (line: CommandLine.CommandLine, hasLeft = false): ReadonlyArray<string> => {
@@ -324,7 +341,9 @@ export const mayTell = ({ exitCode, movedTo, pipeline, stderr, stdout }: Command
   movedTo !== undefined ||
   pipeline !== undefined ||
   stderr !== "" ||
-  stdout.endsWith("? \n")
+  stdout.endsWith("? \n") ||
+  // As git commit --amend does.
+  stdout.includes("\n Date: ")
 
 export const make = (facts: Facts): Diagnosis => {
   const { command, cwd, result } = facts
@@ -341,7 +360,7 @@ export const make = (facts: Facts): Diagnosis => {
       slashed(stderr),
       ...withDirectory(meant, movedTo)
     ])
-    return { remark, cause: undefined, hint: undefined, category: undefined }
+    return { remark, cause: asked, hint: undefined, category: undefined }
   }
   const line = lineOf(command)
   const said = curlyQuotes(line, result) ?? slashed(stderr) ?? ofTable(command, result)

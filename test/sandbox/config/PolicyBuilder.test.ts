@@ -175,7 +175,7 @@ describe("a policy that can't be", () => {
 
   it.effect("names the entry of the settings", () =>
     Effect.map(failure("/w", {}, { blacklist: ["!**/.env"] }), (message) =>
-      assert.match(message, /^the settings: blacklist\[0\]: "!\*\*\/.env" can't be on the blacklist: /)
+      assert.match(message, /^the settings \(--deny\): blacklist\[0\]: "!\*\*\/.env" can't be on the blacklist: /)
     )
   )
 

@@ -12,8 +12,10 @@ describe("what git can do with all but a hidden file", () => {
     for (const [command, remedy] of [
       ["git add -p </dev/null", "git add -u -- @ adds the rest."],
       ["git add -A && git commit -m x", "git add -A -- @ adds the rest."],
-      ["git commit --all -m x", "git add -u -- @ adds the rest."],
-      ["git commit -qam x", "git add -u -- @ adds the rest."],
+      ["git commit --all -m x", "git commit -m x -- ':/' @ commits the rest."],
+      ["cd a; git commit -a -m 'a b' --no-verify && ls", "git commit -m 'a b' --no-verify -- ':/' @ commits the rest."],
+      ['git commit -am "$(cat m)"', "git add -u -- @ adds the rest."],
+      ["git commit -qam x", "git commit -qm x -- ':/' @ commits the rest."],
       ["git diff --stat | tail", "git diff --stat -- @ shows the rest."],
       ["git diff", "git diff -- @ shows the rest."],
       ["git stash", "git stash push -- @ stashes the rest."],

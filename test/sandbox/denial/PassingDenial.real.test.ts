@@ -89,6 +89,15 @@ describe("a command that goes on without what was denied to it", () => {
         output.trimEnd(),
         ` M .env\nThe sandbox hides ${cwd}/.env (rule **/.env): git can't read it, and takes it for changed.`
       )
+      put("new", "1\n")
+      yield* handle({ command: "git add new" })
+      const failed = yield* handle({
+        command: "git config user.name a; git config user.email a@b; git commit -am 'a b'"
+      })
+      const remedy = "git commit -m 'a b' -- ':/' ':!/.env'"
+      assert.include(failed.output, ` ${remedy} commits the rest.`)
+      const done = yield* handle({ command: `${remedy} >/dev/null; git show --name-only --format=%s` })
+      assert.strictEqual(done.output.split("\nThe sandbox")[0]?.trimEnd(), "a b\n\nnew")
     })
   )
 

@@ -135,7 +135,7 @@ describe("a denial to a command that went on", () => {
       new PassingDenial.PassingDenials().notice(passed({ command, denials: [denial], stderr }))
     assert.strictEqual(notice("git add -A; git status"), `${reading} git add -A -- ':!/.env' adds the rest.`)
     assert.strictEqual(notice("git add .\ngit status"), `${reading} git add . -- ':!/.env' adds the rest.`)
-    assert.strictEqual(notice("git commit -am x"), `${reading} git add -u -- ':!/.env' adds the rest.`)
+    assert.strictEqual(notice("git commit -am x"), `${reading} git commit -m x -- ':/' ':!/.env' commits the rest.`)
     for (const command of ["git add .env", "git commit -m all", "git add ../x", "git add .; git diff"])
       assert.strictEqual(notice(command), reading, command)
   })
