@@ -17,7 +17,7 @@ import type { Stdio } from "./Stdio.js"
 type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
 
 /** A layer of the settings, of `sandbox.json`, and of the policies that these make. */
-export const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyBuilder.layer.pipe(
+const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyBuilder.layer.pipe(
   Layer.provideMerge(SandboxConfig.layer),
   Layer.provideMerge(SandboxSettings.layerFromEnv())
 )

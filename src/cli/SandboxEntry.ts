@@ -14,7 +14,7 @@ const statsOf = (read: () => Fs.Stats | undefined): Fs.Stats | undefined =>
 const isThere = (text: string): boolean => statsOf(() => Fs.lstatSync(text, { throwIfNoEntry: false })) !== undefined
 
 /** Returns the reason why a right to write would change nothing for what lies at a path; undefined where it would. */
-export const indifferent = (path: string): string | undefined => {
+const indifferent = (path: string): string | undefined => {
   const at = statsOf(() => Fs.statSync(path, { throwIfNoEntry: false }))
   if (at?.isSocket() === true) return "it is a socket, which commands use with --allow-socket alone"
   return at?.isBlockDevice() === true || at?.isCharacterDevice() === true

@@ -15,7 +15,7 @@ import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import type { Settings } from "../session/SessionSettings.js"
-import { print } from "./Invocation.js"
+import { print, WrongUsage } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
 /** Tests whether `--ask` says that a person is asked. */
@@ -207,9 +207,25 @@ export const tellOfNetwork = (allowNetwork: boolean): Effect.Effect<void, never,
     ? print("stderr", "synapse: --allow-network: commands reach any public host, and can send it what they read")
     : Effect.void
 
+const layer = SandboxConfig.layer.pipe(
+  Layer.provide(SandboxSettings.layerFromEnv()),
+  Layer.provide(NodeFileSystem.layer)
+)
+
 /** Does the same, and reads the file itself. */
-export const tell = (given: Openness): Effect.Effect<void, ConfigError, Stdio> =>
-  Effect.provide(
-    tellOf(given),
-    SandboxConfig.layer.pipe(Layer.provide(SandboxSettings.layerFromEnv()), Layer.provide(NodeFileSystem.layer))
-  )
+export const tell = (given: Openness): Effect.Effect<void, ConfigError, Stdio> => Effect.provide(tellOf(given), layer)
+
+/**
+ * Fails for an option that only a sandbox can follow, where `sandbox.json` switches that off. What is wrong with the file is
+ * told where it is used.
+ */
+export const refuseWithoutSandbox = (option: string): Effect.Effect<void, ConfigError | WrongUsage> =>
+  Effect.flatMap(SandboxConfig.SandboxConfig, ({ file, peek }) =>
+    Either.match(peek(), {
+      onLeft: () => Effect.void,
+      onRight: ({ enabled }) =>
+        enabled
+          ? Effect.void
+          : new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.` })
+    })
+  ).pipe(Effect.provide(layer))

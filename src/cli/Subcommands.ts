@@ -59,10 +59,7 @@ const maybe = (name: string, placeholder: string, description: string) =>
 
 const json = (description = "Print one line of JSON.") => flag("json").pipe(withDescription(description))
 
-/** Loaded by those who need it: building a policy takes time. */
-const loadIdleAllow = Effect.promise(() => import("./IdleAllow.js"))
-
-/** Fails for a variable that can't be let through, and for options that have no effect, alone or together. */
+/** Fails for a variable that can't be let through, and for options that have no effect without a sandbox. */
 const checked = (given: SessionOptions.Given, run: Action): Action => {
   const { env, noSandbox } = given
   const only = SessionOptions.onlyInSandbox(given)
@@ -71,7 +68,7 @@ const checked = (given: SessionOptions.Given, run: Action): Action => {
   if (reason !== undefined) return new WrongUsage({ message: `--env: ${reason}.` })
   return noSandbox
     ? new WrongUsage({ message: `${only} has no effect with --no-sandbox: leave one of them out.` })
-    : Effect.flatMap(loadIdleAllow, ({ check }) => Effect.zipRight(check(given, only), run))
+    : Effect.zipRight(SessionOptions.refuseWithoutSandbox(only), run)
 }
 
 /** Says that words which are to be one argument are several. */
