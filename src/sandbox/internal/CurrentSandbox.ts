@@ -115,26 +115,7 @@ interface Plan {
 }
 
 /** A place for at most one sandbox at a time. */
-export interface CurrentSandbox {
-  /** Returns the sandbox that is there, and its directory; undefined where there is none. */
-  readonly now: () => { readonly cwd: string; readonly backend: SandboxBackend } | undefined
-  /** Builds the policy for a directory, with what a person has allowed by now. */
-  readonly build: (cwd: string) => Effect.Effect<SandboxPolicy, ExecutionFailed>
-  /** Returns the name of the provider of the last sandbox that was planned. */
-  readonly provider: () => string
-  /** Sets `$?` of the next command; of the first one, where there is no sandbox yet. */
-  readonly setStatus: (status: number) => Effect.Effect<void>
-  /** Returns the sandbox for a directory; makes it where there is none, and ends that of any other directory first. */
-  readonly get: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
-  /** Runs `change`; unless it fails, ends a sandbox that enforces a policy and makes another for the same directory. */
-  readonly rebuild: (change: Effect.Effect<unknown, ExecutionFailed>) => Effect.Effect<void, ExecutionFailed>
-  /** Gives the running sandbox the hosts that are allowed by now; with `check`, only where `sandbox.json` has changed. */
-  readonly refreshHosts: (check?: "check") => Effect.Effect<void>
-  /** Ends this sandbox, unless another has taken its place already; calls `ending` just before it does. */
-  readonly retire: (backend: SandboxBackend, ending?: () => void) => Effect.Effect<void>
-  /** Ends the sandbox that is there, if there is one. */
-  readonly shutdown: Effect.Effect<void>
-}
+export type CurrentSandbox = Effect.Effect.Success<ReturnType<typeof make>>
 
 /** Makes the execution error of an error in the configuration. */
 export const toFailure = (error: SandboxConfigError): ExecutionFailed =>
@@ -150,11 +131,7 @@ export const make = Effect.fnUntraced(function* (
   grants: RuntimeGrants,
   enabled: boolean | undefined,
   ask?: AskForHost
-): Effect.fn.Return<
-  CurrentSandbox,
-  never,
-  PolicyBuilder | SandboxConfig | SandboxProviders | SessionSettings | ShellBridge | Scope.Scope
-> {
+) {
   const builder = yield* PolicyBuilder
   const config = yield* SandboxConfig
   const providers = yield* SandboxProviders
@@ -264,15 +241,20 @@ export const make = Effect.fnUntraced(function* (
     })
   )
   return {
+    /** Returns the sandbox that is there, and its directory; undefined where there is none. */
     now: () => current,
+    /** Builds the policy for a directory, with what a person has allowed by now. */
     build,
+    /** Returns the name of the provider of the last sandbox that was planned. */
     provider: () => provider,
-    setStatus: (code) =>
+    /** Sets `$?` of the next command; of the first one, where there is no sandbox yet. */
+    setStatus: (code: number): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (current === undefined) status = code
         return current?.backend.setStatus?.(code) ?? Effect.void
       }),
-    get: (cwd) =>
+    /** Returns the sandbox for a directory; makes it where there is none, and ends that of any other directory first. */
+    get: (cwd: string): Effect.Effect<SandboxBackend, ExecutionFailed> =>
       Effect.suspend(() => {
         if (current?.cwd === cwd) return Effect.succeed(current.backend)
         return turn.withPermits(1)(
@@ -281,14 +263,17 @@ export const make = Effect.fnUntraced(function* (
           )
         )
       }),
+    /** Gives the running sandbox the hosts that are allowed by now; with `check`, only where `sandbox.json` has changed. */
     refreshHosts,
-    rebuild: (change) =>
+    /** Runs `change`; unless it fails, ends a sandbox that enforces a policy and makes another for the same directory. */
+    rebuild: (change: Effect.Effect<unknown, ExecutionFailed>): Effect.Effect<void, ExecutionFailed> =>
       turn.withPermits(1)(
         Effect.flatMap(change, () =>
           current?.backend.policy === undefined ? Effect.void : Effect.zipRight(end, create(current.cwd))
         )
       ),
-    retire: (backend, ending) =>
+    /** Ends this sandbox, unless another has taken its place already; calls `ending` just before it does. */
+    retire: (backend: SandboxBackend, ending?: () => void): Effect.Effect<void> =>
       turn.withPermits(1)(
         Effect.suspend(() => {
           if (current?.backend !== backend) return Effect.void
@@ -296,6 +281,7 @@ export const make = Effect.fnUntraced(function* (
           return end
         })
       ),
+    /** Ends the sandbox that is there, if there is one. */
     shutdown: turn.withPermits(1)(end)
   }
 })

@@ -20,35 +20,30 @@ export interface Traffic {
 }
 
 /** Assigns the packets that one sandbox's network counts to its commands. */
-export interface NetworkMeter {
-  /** Records that a command has ended whose traffic is not asked for. */
-  readonly pass: () => void
-  /** Takes a reading between commands; `isIdle` says that no command runs. */
-  readonly note: (isIdle: boolean) => void
-  /** Takes a reading after a command, and returns the packets that it sent. */
-  readonly settle: () => Traffic
-  readonly close: () => void
-}
+export type NetworkMeter = ReturnType<typeof make>
 
 const between = (before = 0, after = before): number => after - before
 
 /** Makes a meter, and takes its first reading at once. */
-export const make = (source: Source): NetworkMeter => {
+export const make = (source: Source) => {
   let last = source.read()
   /** The last reading that was taken while no command ran. */
   let idle = last
   /** True where, since the last reading, a command has ended whose traffic was not asked for. */
   let isShared = false
   return {
+    /** Records that a command has ended whose traffic is not asked for. */
     pass: () => {
       isShared = true
     },
-    note: (isIdle) => {
+    /** Takes a reading between commands; `isIdle` says that no command runs. */
+    note: (isIdle: boolean) => {
       last = source.read()
       isShared = false
       if (isIdle) idle = last
     },
-    settle: () => {
+    /** Takes a reading after a command, and returns the packets that it sent. */
+    settle: (): Traffic => {
       const now = source.read()
       const [before, since] = [between(idle, last), between(last, now)]
       const traffic = isShared ? { surely: 0, perhaps: before + since } : { surely: since, perhaps: before }
