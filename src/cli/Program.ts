@@ -5,7 +5,6 @@ import type { FileSystem } from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
@@ -40,29 +39,20 @@ export const program = (args: ReadonlyArray<string>): Effect.Effect<number, neve
   )
 
 /** Says why nothing was run. */
-const tell = (
-  error: ConfigError | NotRun | WrongUsage,
-  args: ReadonlyArray<string>
-): Effect.Effect<void, never, Stdio> => {
-  switch (error._tag) {
-    case "NotRun":
-      return print("stderr", error.message)
-    case "WrongUsage":
-      return Effect.flatMap(loadHelp, ({ usage }) => print("stderr", `synapse: ${error.message}\n${usage(args)}`))
-    default:
-      return print("stderr", wrongSettings(error))
-  }
-}
+const tell = (error: ConfigError | WrongUsage, args: ReadonlyArray<string>): Effect.Effect<void, never, Stdio> =>
+  error._tag === "WrongUsage"
+    ? Effect.flatMap(loadHelp, ({ usage }) => print("stderr", `synapse: ${error.message}\n${usage(args)}`))
+    : print("stderr", wrongSettings(error))
 
-/** The words name no subcommand. */
-class NotRun extends Data.TaggedError("NotRun")<{ readonly message: string }> {}
+/** Says why nothing was run, in a text that is whole. */
+const refuse = (text: string) => Effect.as(print("stderr", text), ExitCode.wrongUsage)
 
 const run = (
   args: ReadonlyArray<string>
-): Effect.Effect<number, ConfigError | NotRun | WrongUsage, FileSystem | App | Stdio> => {
+): Effect.Effect<number, ConfigError | WrongUsage, FileSystem | App | Stdio> => {
   const [name = ""] = args
   const garbled = garbledWord(args)
-  if (garbled !== undefined) return new NotRun({ message: garbled })
+  if (garbled !== undefined) return refuse(garbled)
   const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args
   const asksForHelp = own.some((word) => word === "--help" || word === "-h")
   if (asksForHelp) return Effect.flatMap(loadHelp, ({ help }) => succeed(help(args)))
@@ -71,9 +61,8 @@ const run = (
   if (name === "--daemon") return Effect.flatMap(loadDaemon, ({ run }) => run(args[1] ?? "", args[2] ?? ""))
   const subcommand = Subcommands.find(args)
   if (subcommand === undefined) {
-    return Effect.flatMap(
-      loadHelp,
-      ({ help, unknown }) => new NotRun({ message: args.length === 0 ? help([]) : `synapse: ${unknown(args)}` })
+    return Effect.flatMap(loadHelp, ({ help, unknown }) =>
+      refuse(args.length === 0 ? help([]) : `synapse: ${unknown(args)}`)
     )
   }
   const words = args.slice(subcommand.name.split(" ").length)
