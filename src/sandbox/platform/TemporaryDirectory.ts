@@ -128,17 +128,7 @@ export const clean = (all: string): { readonly removed: number; readonly used: n
 }
 
 /** A temporary directory that a session holds. */
-export interface Held {
-  readonly path: string
-  /**
-   * Makes a place to mount something on, below the directory, and returns its path. What commands have put there instead
-   * is removed. With `passing`, an entry that had to be made goes with the session.
-   */
-  readonly point: (inside: string, kind: "file" | "directory", passing?: "passing") => string
-  /** Removes a place that was made to pass, where nothing is mounted on it any more. */
-  readonly unpoint: (inside: string) => void
-  readonly release: () => void
-}
+export type Held = ReturnType<typeof open>
 
 /** Makes the directory that holds all of them, so that every sandbox hides it; empty where there can be none. */
 export const parents = (all: string | undefined): ReadonlyArray<string> =>
@@ -184,7 +174,7 @@ const hold = (path: string): string => {
  * Makes the directory of a policy where it is missing, and holds it; throws where there can be none that is this user's
  * alone.
  */
-export const open = ({ path }: Rule): Held => {
+export const open = ({ path }: Rule) => {
   const all = Path.dirname(path)
   ToolCache.ownParent(all)
   if (statOf(fullMark(path)) !== undefined) runApart(removing, [takeAway(path) ?? []].flat())
@@ -199,15 +189,20 @@ export const open = ({ path }: Rule): Held => {
     const real = Fs.realpathSync.native(path)
     return {
       path: real,
-      point: (inside, kind, passing) => {
+      /**
+       * Makes a place to mount something on, below the directory, and returns its path. What commands have put there instead
+       * is removed. With `passing`, an entry that had to be made goes with the session.
+       */
+      point: (inside: string, kind: "file" | "directory", passing?: "passing"): string => {
         const at = Path.join(real, inside)
         const isNew = EntryBelow.make(real, inside, kind)
         // Remembered, so that the next session removes it where this one is killed.
         if (isNew && passing !== undefined) Fs.symlinkSync(BytePath.encode(at), Path.join(own, Crypto.randomUUID()))
         return at
       },
-      unpoint: (inside) => removePoint(BytePath.encode(Path.join(real, inside))),
-      release: () => letGo(own)
+      /** Removes a place that was made to pass, where nothing is mounted on it any more. */
+      unpoint: (inside: string): void => removePoint(BytePath.encode(Path.join(real, inside))),
+      release: (): void => letGo(own)
     }
   } catch (error) {
     letGo(own)

@@ -18,23 +18,7 @@ export interface Surroundings {
 }
 
 /** Looks up the names in one command's messages. */
-export interface Verify {
-  /**
-   * Finds the denial that the names in a message stand for. `byRules`: the rules alone have refused it, not the kernel, which
-   * refuses no more than what the masks hide.
-   */
-  readonly denial: (
-    mentions: ReadonlyArray<Mention>,
-    refusal: KernelRefusal,
-    write: boolean,
-    byRules?: boolean
-  ) => Denial.Denial | undefined
-  /**
-   * Tests whether one of the names stands for something that exists, or could not be made in a directory that does, so that
-   * no other needs to be looked for.
-   */
-  readonly explains: (mentions: ReadonlyArray<Mention>, refusal: KernelRefusal) => boolean
-}
+export type Verify = ReturnType<typeof make>
 
 /** The options that depend on the system. */
 export interface Options {
@@ -60,7 +44,7 @@ export const make = (
   { decide, explain, held }: PolicyDecision,
   { command, directories, masks }: Surroundings,
   { oneRefusal = process.platform === "darwin" }: Options = {}
-): Verify => {
+) => {
   const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
 
   const absolute = (path: string): ReadonlyArray<string> =>
@@ -162,7 +146,16 @@ export const make = (
     anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))
 
   return {
-    denial(all, refusal, write, byRules = false) {
+    /**
+     * Finds the denial that the names in a message stand for. `byRules`: the rules alone have refused it, not the kernel, which
+     * refuses no more than what the masks hide.
+     */
+    denial(
+      all: ReadonlyArray<Mention>,
+      refusal: KernelRefusal,
+      write: boolean,
+      byRules = false
+    ): Denial.Denial | undefined {
       byRulesAlone = oneRefusal || byRules
       const mentions = withoutCut(all)
       const sure = mentions.filter((mention) => mention.sure)
@@ -176,7 +169,11 @@ export const make = (
         byRule(unsure, write)
       )
     },
-    explains(mentions, refusal) {
+    /**
+     * Tests whether one of the names stands for something that exists, or could not be made in a directory that does, so that
+     * no other needs to be looked for.
+     */
+    explains(mentions: ReadonlyArray<Mention>, refusal: KernelRefusal): boolean {
       const found = first(mentions, ({ path, sure }) => {
         if (refusal === "readonly" && sure && isUnmade(path)) return path
         const there = absolute(path).find((each) => !HostPath.isMissing(each))
