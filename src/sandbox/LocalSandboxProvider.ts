@@ -112,7 +112,7 @@ const withMissed = (result: CommandResult.CommandResult, names: ReadonlyArray<st
   const left = `leaves ${names.join(", ")} out of the environment`
   const options = `${names.map((name) => `--env ${name}`).join(" ")}, or "env" in sandbox.json.`
   const notice = `The sandbox ${left}; the user can let ${names.length === 1 ? "it" : "them"} through: ${options}`
-  return { ...withNotice(result, notice), personal: { denied: `the sandbox ${left}: ${options}` } }
+  return withPersonal(withNotice(result, notice), `the sandbox ${left}: ${options}`)
 }
 
 const isSet = (name: string, text: string): boolean =>
@@ -497,17 +497,18 @@ const makeLocalSandboxBackend = (
       notice?: string
     ): Effect.Effect<SandboxResult, ExecutionFailed | InvalidUsage> => {
       const told = (result: CommandResult.CommandResult) => {
-        const failures = [unsearched, unread]
+        const failures = [unsearched, unread] as const
         unsearched = unread = undefined
         const notices = [
-          ...failures,
+          failures[0],
           running.notice(),
           ofServers(),
           isRepositoryTold ? undefined : ofRepository(command),
           hasEmpty ? ofEmpty() : undefined,
           notice
         ]
-        const all = withDenied(notices.reduce(withNotice, result), network.notice())
+        const denied = [failures[1], network.notice()]
+        const all = denied.reduce(withDenied, notices.reduce(withNotice, result))
         const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
         const noted = withMissed(all, withheld.missed(command, running.withheld(), output))
         return Effect.flatMap(session.cwd, (now) => {
@@ -611,15 +612,16 @@ const withNotice = (result: CommandResult.CommandResult, notice: string | undefi
   notice === undefined ? result : { ...result, notices: [notice, ...(result.notices ?? [])] }
 
 const withDenied = (result: CommandResult.CommandResult, denied: string | undefined) =>
-  denied === undefined
-    ? result
-    : {
-        ...withNotice(result, denied),
-        personal: {
-          ...result.personal,
-          denied: [result.personal?.denied, denied].filter((text) => text !== undefined).join("\n")
-        }
-      }
+  denied === undefined ? result : withPersonal(withNotice(result, denied), denied)
+
+/** Adds a line that a person is told. */
+const withPersonal = (result: CommandResult.CommandResult, line: string): CommandResult.CommandResult => ({
+  ...result,
+  personal: {
+    ...result.personal,
+    denied: [result.personal?.denied, line].filter((text) => text !== undefined).join("\n")
+  }
+})
 
 const withChanged = (result: CommandResult.CommandResult, sentences: ReadonlyArray<string>) =>
   sentences.length === 0

@@ -29,7 +29,8 @@ describe.skipIf(ground === undefined || !isBash)("the environment of the login s
       Fs.writeFileSync(`${outside}/home/sandbox.json`, '{"profile": true}')
       Fs.writeFileSync(`${outside}/user/.bash_profile`, "exit 4\n")
       return Effect.gen(function* () {
-        const { notices = [] } = yield* execute(":")
+        const { notices = [], personal } = yield* execute(":")
+        assert.strictEqual(personal?.denied, notices.join())
         assert.match(
           notices.join(),
           /^The environment of the login shell \(.*\) is not used: it ended with exit code 4\.$/
