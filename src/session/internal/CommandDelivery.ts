@@ -10,9 +10,8 @@ import type { QueuedCommand } from "../QueuedCommand.js"
 import type { Settings } from "../SessionSettings.js"
 import type { Surroundings } from "../ShellBridge.js"
 import * as ShellTerminal from "../ShellTerminal.js"
-import { CommandRun, type Outcome } from "./CommandRun.js"
+import { CommandRun, type Outcome, type ReadyShell, type RunOptions } from "./CommandRun.js"
 import * as FrameReader from "./FrameReader.js"
-import * as Interruption from "./Interruption.js"
 import * as Protocol from "./Protocol.js"
 import { CommandStdin } from "./Protocol.js"
 import type { PipePair, SessionIo } from "./SessionIo.js"
@@ -44,8 +43,7 @@ export class CommandFeeder {
   constructor(
     private readonly settings: Settings,
     private readonly state: SessionState,
-    private readonly jobs: JobTable,
-    private readonly patience = Interruption.defaultPatience
+    private readonly jobs: JobTable
   ) {
     this.longRunTimer = setTimeout(() => this.onLongRun(), longRun).unref()
     this.idleTimer = setTimeout(() => this.onIdle(), idleFor).unref()
@@ -80,7 +78,7 @@ export class CommandFeeder {
       done({ _tag: "NotHandedOver", error: new ExecutionFailed({ kind: "io", reason }) })
       return undefined
     }
-    const { jobs, marked, patience, settings, state } = this
+    const { jobs, marked, settings, state } = this
     const mark = marked.shell === shell ? marked.mark : directory.firstMark
     const nextMark = ProcessTable.make(directory.sessionId)
     marked.shell = shell
@@ -88,7 +86,7 @@ export class CommandFeeder {
     const active = new CommandDelivery(
       queued,
       ready,
-      { jobs, mark, nextMark, patience, settings, state, yields: yielding !== undefined },
+      { jobs, mark, nextMark, settings, state, yields: yielding !== undefined },
       (fed) => {
         this.active = undefined
         if (fed._tag === "Ran" && active.run.mayLeave) this.remember(mark, active.run)
@@ -162,13 +160,6 @@ const longestRead = 256 * 1024
 const mayAlternate = (text: string): boolean =>
   text.length > longestRead || /[;&|({`]/.test(text) || text.trim().includes("\n")
 
-/** A shell that is ready for a command, with the pipes for it. */
-export interface ReadyShell {
-  readonly shell: Shell
-  readonly io: SessionIo
-  readonly pipes: PipePair
-}
-
 /**
  * The outcome of feeding a command. `Ran`: it ran; `missing` is the last command that bash did not find. `NotBegun`:
  * the shell ended before it began the command. `Unable`: the shell can't run commands any more, because something that
@@ -204,14 +195,7 @@ const beforeOf = (
   return terminal === undefined ? before : { ...before, leaves: false }
 }
 
-/** The settings of a delivery, and the marks of its command and the next one. */
-interface DeliveryOptions {
-  readonly jobs: JobTable
-  /** The mark of its processes. */
-  readonly mark: string
-  readonly nextMark: string
-  readonly patience: Interruption.Patience
-  readonly settings: Settings
+interface DeliveryOptions extends RunOptions {
   readonly state: SessionState
   /** True where its last program may go on as a job. */
   readonly yields: boolean
@@ -225,15 +209,11 @@ interface DeliveryOptions {
  */
 export class CommandDelivery implements ShellListener {
   readonly run: CommandRun
-  readonly mark: string
-  readonly nextMark: string
   private readonly shell: Shell
   readonly io: SessionIo
   private readonly pipes: PipePair
   private readonly state: SessionState
   private readonly jobs: JobTable
-  /** The child of the shell that `&` in the command has started last. */
-  child: number | undefined
   private readonly before: Protocol.Before
   private readonly stdin: CommandStdin | undefined
   private readonly nonces = FrameReader.makePair()
@@ -244,23 +224,21 @@ export class CommandDelivery implements ShellListener {
   /** `done` is called once, with the outcome. */
   constructor(
     private readonly queued: QueuedCommand,
-    { pipes, io, shell }: ReadyShell,
-    { jobs, mark, nextMark, patience, settings, state, yields }: DeliveryOptions,
+    ready: ReadyShell,
+    options: DeliveryOptions,
     private readonly done: (fed: Fed) => void
   ) {
-    this.mark = mark
-    this.nextMark = nextMark
-    this.shell = shell
-    this.io = io
-    this.pipes = pipes
-    this.state = state
-    this.jobs = jobs
-    const { terminal } = io.directory
-    this.before = beforeOf(queued, state, jobs.childrenOf(shell), yields)
-    this.run = new CommandRun(queued, this, shell, io, pipes, settings, patience, jobs, this.before)
+    this.shell = ready.shell
+    this.io = ready.io
+    this.pipes = ready.pipes
+    this.state = options.state
+    this.jobs = options.jobs
+    const { stdin, terminal } = this.io.directory
+    this.before = beforeOf(queued, this.state, this.jobs.childrenOf(this.shell), options.yields)
+    this.run = new CommandRun(queued, ready, options, this.before, () => this.hurry())
     if (queued.terminal === "command" && terminal !== undefined)
       terminal.capture = (chunk) => this.run.takeScreen(chunk)
-    this.stdin = queued.stdin === undefined ? undefined : new CommandStdin(io.directory.stdin, queued.stdin)
+    this.stdin = queued.stdin === undefined ? undefined : new CommandStdin(stdin, queued.stdin)
   }
 
   /** Writes the command's lines to the shell. */
@@ -292,13 +270,8 @@ export class CommandDelivery implements ShellListener {
   }
 
   /** Makes the shell report where it is. */
-  hurry(): void {
+  private hurry(): void {
     this.shell.write(this.probe)
-  }
-
-  /** True once a shell that ends has written all of its state. */
-  get isExiting(): boolean {
-    return this.io.isStateWritten
   }
 
   onFrame(body: string): void {
@@ -316,7 +289,7 @@ export class CommandDelivery implements ShellListener {
     if (before.exits && frame.sure) state.learnExitTrap(this.io.takeState())
     state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
     if (frame.ended !== undefined) this.jobs.learn(shell, frame.ended)
-    if (frame.left !== undefined && !this.jobs.childrenOf(shell).includes(frame.left)) this.child = frame.left
+    if (frame.left !== undefined && !this.jobs.childrenOf(shell).includes(frame.left)) run.child = frame.left
     if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) state.note(unsure)
     this.finish(frame.status)
   }
@@ -339,12 +312,12 @@ export class CommandDelivery implements ShellListener {
           : { ...pipes.paths, stdin: directory.stdin }
     shell.hear(nonces.ended, this)
     shell.frames.expect(nonces.ended, nonces.begun)
-    shell.write(Protocol.run(directory, paths, nonces, this.before, this.nextMark, this.queued.terminal))
+    shell.write(Protocol.run(directory, paths, nonces, this.before, this.run.nextMark, this.queued.terminal))
   }
 
   private get probe(): string {
     const left = this.before.closes ? Protocol.checkLeft(this.pipes.paths) : ""
-    return `${left}${Protocol.probe(this.nonces, this.nextMark, this.queued.terminal)}`
+    return `${left}${Protocol.probe(this.nonces, this.run.nextMark, this.queued.terminal)}`
   }
 
   private leave(): void {
@@ -379,8 +352,8 @@ export class CommandDelivery implements ShellListener {
   }
 
   private tell(outcome: Outcome, missing: string | undefined): void {
-    const { mark, run, shell } = this
-    const ran: Fed = { _tag: "Ran", outcome, missing, mark }
+    const { run, shell } = this
+    const ran: Fed = { _tag: "Ran", outcome, missing, mark: run.mark }
     if (outcome.status !== 1 || run.heard > 0 || !shell.alive) return this.done(ran)
     // The shell's own messages arrive with the next turn of the event loop.
     setImmediate(() => this.done(this.pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : ran))

@@ -15,7 +15,7 @@ import * as OutputCapture from "./OutputCapture.js"
 import { OutputOrder } from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
 import type { Before } from "./Protocol.js"
-import type { PipePair, PipePool, SessionIo } from "./SessionIo.js"
+import type { PipePair, SessionIo } from "./SessionIo.js"
 import * as ShellState from "./ShellState.js"
 import type { Shell } from "./ShellSupervisor.js"
 
@@ -250,25 +250,39 @@ export interface Outcome {
   readonly notice: string | undefined
 }
 
-/** The conductor of a run through its shell. */
-interface Conduct extends Pick<Interruption.Target, "mark" | "nextMark"> {
-  /** True once a shell that ends has written all of its state. */
-  readonly isExiting: boolean
-  /** The child of the shell that `&` in the command has started last. */
-  readonly child: number | undefined
-  /** Called when the command begins to be ended. */
-  readonly hurry: () => void
+/** A shell that is ready for a command, with the pipes for it. */
+export interface ReadyShell {
+  readonly shell: Shell
+  readonly io: SessionIo
+  readonly pipes: PipePair
+}
+
+/** The settings of a run, and the marks of its command and the next one. */
+export interface RunOptions {
+  readonly jobs: JobTable
+  /** The mark of its processes. */
+  readonly mark: string
+  readonly nextMark: string
+  readonly settings: Settings
 }
 
 /** A command that runs. Either `finish` or `giveBack` ends it, and only once. */
-export class CommandRun {
+export class CommandRun implements Interruption.Target {
   begun = false
   over = false
   stopped: StopReason | undefined
   /** The number of bytes of its output. */
   heard = 0
-  private readonly directory: SessionDirectory
-  private readonly pool: PipePool
+  readonly mark: string
+  readonly nextMark: string
+  readonly shell: Shell
+  readonly directory: SessionDirectory
+  /** The child of the shell that `&` in the command has started last. */
+  child: number | undefined
+  private readonly io: SessionIo
+  private readonly pipes: PipePair
+  private readonly jobs: JobTable
+  private readonly settings: Settings
   private readonly teller: OutputTeller
   private readonly stdout: OutputCapture.OutputCapture
   private readonly stderr: OutputCapture.OutputCapture
@@ -291,20 +305,23 @@ export class CommandRun {
   /** Milliseconds that the time stood still. */
   private waited = 0
 
+  /** `hurry` is called when the command begins to be ended. */
   constructor(
     readonly queued: QueuedCommand,
-    private readonly conduct: Conduct,
-    private readonly shell: Shell,
-    io: SessionIo,
-    readonly pipes: PipePair,
-    private readonly settings: Settings,
-    private readonly patience: Interruption.Patience,
-    private readonly jobs: JobTable,
-    private readonly before: Pick<Before, "exits" | "leaves" | "yields">
+    { pipes, io, shell }: ReadyShell,
+    { jobs, mark, nextMark, settings }: RunOptions,
+    private readonly before: Pick<Before, "exits" | "leaves" | "yields">,
+    private readonly hurry: () => void
   ) {
-    const { directory, pool } = io
+    const { directory } = io
+    this.mark = mark
+    this.nextMark = nextMark
+    this.shell = shell
     this.directory = directory
-    this.pool = pool
+    this.io = io
+    this.pipes = pipes
+    this.jobs = jobs
+    this.settings = settings
     const options = {
       limit: settings.outputLimit,
       fileLimit: settings.outputFileLimit,
@@ -340,7 +357,7 @@ export class CommandRun {
   /** Has the shell go on once a server listens and is silent: the limit would be waited for in vain. */
   private look(before = this.heard, since = performance.now()): void {
     const isSilent = before === this.heard
-    const ports = () => Listeners.heldBy(Interruption.leftovers(this.target)().map(({ pid }) => pid))
+    const ports = () => Listeners.heldBy(Interruption.leftovers(this)().map(({ pid }) => pid))
     if (isSilent && performance.now() - since >= serverSilence && ports().length > 0) {
       clearTimeout(this.yielding)
       return this.giveWay()
@@ -384,12 +401,12 @@ export class CommandRun {
     this.endYield()
     this.teller.leave()
     if (this.over) {
-      this.cleared = Interruption.clear(this.target)
+      this.cleared = Interruption.clear(this)
       return
     }
-    this.conduct.hurry()
+    this.hurry()
     clearTimeout(this.deadline)
-    this.endInterruption = Interruption.begin(this.target, this.patience)
+    this.endInterruption = Interruption.begin(this)
   }
 
   /** Stops all that the command runs, and the shell, so that nothing more of it runs; the returned function kills it. */
@@ -397,7 +414,7 @@ export class CommandRun {
     this.stopped ??= "restart"
     clearTimeout(this.deadline)
     void this.endInterruption?.(true)
-    const kill = Interruption.freeze(this.target, isSpared)
+    const kill = Interruption.freeze(this, isSpared)
     return () => {
       this.teller.leave()
       this.cleared = kill()
@@ -410,7 +427,7 @@ export class CommandRun {
     this.recorder?.leave()
     this.pipes.stdout.drain(() => {})
     this.pipes.stderr.drain(() => {})
-    this.pool.give(this.pipes)
+    this.io.pool.give(this.pipes)
   }
 
   /** Collects the output of a command whose status is known. No signal is sent to it after this. */
@@ -430,7 +447,7 @@ export class CommandRun {
     }
     const heard = this.recorder?.end()
     if (heard !== undefined) await heard
-    if (!isHeld) this.pool.give(this.pipes)
+    if (!isHeld) this.io.pool.give(this.pipes)
     const untold = this.stopped === undefined ? this.teller.rest() : undefined
     if (untold !== undefined) await untold
     clearTimeout(deadline)
@@ -446,7 +463,7 @@ export class CommandRun {
 
   /** Waits for the command's process substitutions, unless they print nothing for long. */
   private async endSubstitutions(): Promise<void> {
-    const isAwaited = Interruption.writers(this.target)
+    const isAwaited = Interruption.writers(this)
     let { heard } = this
     let quietSince = performance.now()
     let isHeld = true
@@ -463,8 +480,9 @@ export class CommandRun {
 
   /** Makes a job of what it has left, whose log takes what that prints; ends it where there are too many, and says so. */
   adopt(isHeld: boolean, stdout: string, stderr: string): string | undefined {
-    const { conduct, jobs, pipes, pool, shell } = this
-    const find = Interruption.leftovers(this.target)
+    const { child, jobs, pipes, shell } = this
+    const { pool } = this.io
+    const find = Interruption.leftovers(this)
     const isStopped = this.stopped !== undefined
     if (!isHeld && (isStopped || (!jobs.isStarting && find().length === 0))) return undefined
     const maxJobs = Math.min(this.settings.maxJobs, descriptorsAllow())
@@ -477,7 +495,7 @@ export class CommandRun {
           () => {}
         )
       if (isStopped) return undefined
-      void Interruption.clear(this.target)
+      void Interruption.clear(this)
       return `${maxJobs} jobs run (SYNAPSE_MAX_JOBS): what this command left running was ended. job:stop N ends one.`
     }
     const clean = { stdout: this.cleanStdout, stderr: this.cleanStderr }
@@ -485,7 +503,7 @@ export class CommandRun {
       text: this.queued.text,
       printed: { stdout, stderr },
       shell,
-      child: conduct.child,
+      child,
       find,
       hear: isHeld
         ? (take, ended) => pool.lend(pipes, (stream, chunk) => take(stream, clean[stream](chunk)), ended)
@@ -510,17 +528,8 @@ export class CommandRun {
     return this.recorder
   }
 
-  private get target(): Interruption.Target {
-    const { conduct } = this
-    return {
-      mark: conduct.mark,
-      nextMark: conduct.nextMark,
-      isExiting: () => conduct.isExiting,
-      shell: this.shell,
-      directory: this.directory,
-      startedAt: this.startedAt,
-      begun: () => this.begun
-    }
+  get isExiting(): boolean {
+    return this.io.isStateWritten
   }
 
   private untilTimeout(): NodeJS.Timeout {

@@ -139,19 +139,12 @@ const killWithShell = async (signs: Signs, killShell: () => void): Promise<void>
   }
 }
 
-/** The times of an interruption, in milliseconds since it began. */
-export interface Patience {
-  /** The end of asking: until then, the command's processes get SIGINT, and the shell SIGURG. */
-  readonly ask: number
-  /**
-   * The end of killing single processes: until then, they are killed one after the other; after it, the shell is
-   * killed.
-   */
-  readonly kill: number
-}
-
-/** Asks for one second, and kills single processes for another. */
-export const defaultPatience: Patience = { ask: 1000, kill: 2000 }
+/**
+ * Milliseconds since an interruption began in which the command's processes get SIGINT, and the shell SIGURG; and in which
+ * single processes are killed, one after the other, before the shell is.
+ */
+const asking = 1000
+const killing = 2000
 
 const askEvery = 75
 const killEvery = 10
@@ -162,10 +155,10 @@ export interface Target {
   readonly directory: SessionDirectory
   /** The time of `performance.now()` when the command began. */
   readonly startedAt: number
-  /** Tells whether the shell has begun it. */
-  readonly begun: () => boolean
-  /** Tells whether the shell has nothing left to run but the user's EXIT trap. */
-  readonly isExiting: () => boolean
+  /** True once the shell has begun it. */
+  readonly begun: boolean
+  /** True once the shell has nothing left to run but the user's EXIT trap. */
+  readonly isExiting: boolean
   /** The mark of its processes, and that of the next command's. */
   readonly mark: string
   readonly nextMark: string
@@ -241,38 +234,38 @@ export const writers = (target: Target): (() => boolean) => {
  * later signal would hit the next command. It ends the command's background processes too, and resolves when nothing
  * of the command is left; earlier commands' go on. With `onlyStop`, it ends nothing.
  */
-export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean) => Promise<void>) => {
-  const { begun, directory, isExiting, shell } = target
+export const begin = (target: Target): ((onlyStop?: boolean) => Promise<void>) => {
+  const { directory, shell } = target
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
-  let asking: NodeJS.Timeout | undefined
+  let repeated: NodeJS.Timeout | undefined
   let forced = false
   /** Looked up once. */
   let signs: Signs | undefined
 
   const ask = (pids: ReadonlyArray<number>, shellPid: number) => {
-    clearTimeout(asking)
+    clearTimeout(repeated)
     const nascent: Array<number> = []
     for (const pid of pids) {
       if (ProcessTable.isNascent(pid, shellPid)) nascent.push(pid)
       else ProcessTable.send(pid, "SIGINT")
     }
-    if (nascent.length > 0) asking = setTimeout(() => ask(nascent, shellPid), 1)
+    if (nascent.length > 0) repeated = setTimeout(() => ask(nascent, shellPid), 1)
   }
 
   const step = () => {
     const elapsed = performance.now() - began
     // The end of an EXIT trap's command would only make the shell run the trap's next one.
-    if (elapsed >= patience.kill || isExiting()) {
+    if (elapsed >= killing || target.isExiting) {
       signs ??= signsOf(target, shell.pid)
       void killWithShell(signs, () => shell.kill())
       return
     }
-    if (!begun()) {
+    if (!target.begun) {
       timer = setTimeout(step, 1)
       return
     }
-    if (elapsed >= patience.ask && !forced) {
+    if (elapsed >= asking && !forced) {
       forced = true
       directory.signal(directory.force, true)
     }
@@ -280,7 +273,7 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     const processes = list(signs)
     const shellPid = signs.shell
     ProcessTable.send(shellPid, "SIGURG")
-    if (elapsed < patience.ask) {
+    if (elapsed < asking) {
       ask(
         inForeground(processes).map((one) => one.pid),
         shellPid
@@ -297,12 +290,12 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
           ProcessTable.send(one.pid, "SIGKILL")
       }
     }
-    timer = setTimeout(step, elapsed < patience.ask ? askEvery : killEvery)
+    timer = setTimeout(step, elapsed < asking ? askEvery : killEvery)
   }
   step()
   return (onlyStop = false) => {
     clearTimeout(timer)
-    clearTimeout(asking)
+    clearTimeout(repeated)
     if (forced) directory.signal(directory.force, false)
     forced = false
     return signs === undefined || onlyStop ? Promise.resolve() : end(signs)
