@@ -329,7 +329,16 @@ const offer = (base, name, words, isFresh = false) =>
   })
 
 /**
- * Runs the words in the daemon. Resolves to false where none runs, and none is to be started.
+ * Tests whether node has put other characters into a word that is not UTF-8: the bundle refuses it.
+ *
+ * @param {ReadonlyArray<string>} words
+ */
+const isGarbled = (words) =>
+  words.some((word) => word.includes("\ufffd")) &&
+  attempt(() => require("node:buffer").isUtf8(fs.readFileSync("/proc/self/cmdline"))) === false
+
+/**
+ * Runs the words in the daemon. Resolves to false where none runs, and none is to be started, and where the bundle refuses them.
  *
  * @param {ReadonlyArray<string>} words
  * @param {string} build
@@ -340,6 +349,7 @@ exports.run = async (words, build, starts) => {
     say("a command of Synapse can't use the daemon: run it from outside")
     process.exit(2)
   }
+  if (isGarbled(words)) return false
   const key = keyOf(build)
   let started = ""
   for (let tries = 0; tries < 10; tries++) {
@@ -376,7 +386,7 @@ const mayBeTerminal = (/** @type {number} */ fd) => {
  */
 exports.runFresh = async (words, build) => {
   const mode = env["SYNAPSE_DAEMON"]
-  if (env["SYNAPSE_SESSION"] !== undefined || mayBeTerminal(1) || mayBeTerminal(2)) return false
+  if (env["SYNAPSE_SESSION"] !== undefined || mayBeTerminal(1) || mayBeTerminal(2) || isGarbled(words)) return false
   const key = keyOf(build)
   const open = (/** @type {string} */ directory) => {
     const base = openOwn(directory)

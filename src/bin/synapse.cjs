@@ -22,7 +22,9 @@ if (word === "--version" && words.length === 0) {
     if (error instanceof Error) process.stderr.on("error", () => {}).write(`synapse: ${error.message}\n`)
   }
 } else if (word === "exec" && isForSession()) {
-  void require("./client.cjs").run([word, ...words], "%MAIN%", true)
+  void require("./client.cjs")
+    .run([word, ...words], "%MAIN%", true)
+    .then((/** @type {boolean} */ isRunning) => isRunning || load())
 } else if (
   word === "exec" &&
   process.env["SYNAPSE_DAEMON"] !== "0" &&

@@ -385,6 +385,13 @@ export const daemon = (title: string, isSecond = false): void => {
         assert.strictEqual((await place.bash(`umask 027; ${exec}`)).stdout.split("\n")[0], "0027")
         assert.strictEqual((await place.bash(`ulimit -n 500; ${exec}`)).stdout, "0022\n500\n")
         await place.warm()
+        const garbled = await place.bash(
+          `SYNAPSE_DAEMON=auto synapse exec $'echo \\xff'; synapse exec --session s $'echo \\xff'`
+        )
+        assert.deepStrictEqual(
+          [garbled.stdout, garbled.stderr.match(/is not UTF-8, and nothing was run/g)?.length],
+          ["", 2]
+        )
         for (const pid of place.daemons()) process.kill(pid, "SIGSTOP")
         assert.strictEqual((await place.auto("echo on >> ran; cat ran")).stdout, "on\n")
         for (const pid of place.daemons()) process.kill(pid, "SIGCONT")
