@@ -297,7 +297,10 @@ export const servers = (ground: string): void => {
           const home = `${world.home}/.synapse`
           assert.deepStrictEqual(yield* statesIn(world, home), { tool: "ready" })
           yield* world.attack("mkdir bin; echo '#!/bin/sh' > bin/tool; chmod +x bin/tool")
-          assert.match((yield* statesIn(world, home))["tool"] ?? "", /^untrusted: .*bin\/tool is not trusted yet/)
+          assert.match(
+            (yield* statesIn(world, home))["tool"] ?? "",
+            /^broken: tool takes code from .*\/bin, which commands may write/
+          )
         })
     )
   })

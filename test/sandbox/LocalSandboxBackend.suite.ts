@@ -77,7 +77,10 @@ export const local = (title: string, ground: string, isSecond = false): void => 
           jobs.takeNews()
           yield* execute("kill -9 -1; sleep 1")
           yield* execute("echo on")
-          assert.notStrictEqual((yield* jobs.status(1)).state, "running")
+          yield* Effect.repeat(jobs.status(1), {
+            until: ({ state }) => state !== "running",
+            schedule: Schedule.spaced("20 millis")
+          })
         })
       )
     )
