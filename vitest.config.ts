@@ -24,7 +24,8 @@ const costly = budget(45, {
   "test/cli/signals.real.test.ts": 75,
   "test/cli/stdin.real.test.ts": 60,
   "test/cli/program.real.test.ts": 60,
-  "test/serve/daemon.real.test.ts": 60
+  "test/serve/daemon.real.test.ts": 75,
+  "test/serve/daemon.nobody.real.test.ts": 75
 })
 
 /** Files that take long, by what they cost or by what they wait for. */

@@ -368,7 +368,7 @@ export const daemon = (title: string, isSecond = false): void => {
         await until(() => place.daemons().length === 0 && place.files().length === 0)
       }))
 
-    it("starts a shell of its own where anything differs, or no shell is ready", () =>
+    once("starts a shell of its own where anything differs, or no shell is ready", () =>
       using(async (place) => {
         await place.warm()
         for (const [what, options, words] of [
@@ -397,7 +397,8 @@ export const daemon = (title: string, isSecond = false): void => {
         for (const pid of place.daemons()) process.kill(pid, "SIGCONT")
         for (const pid of place.daemons()) process.kill(pid, "SIGKILL")
         assert.strictEqual((await place.auto("echo on >> ran; cat ran")).stdout, "on\non\n")
-      }))
+      })
+    )
 
     it("follows the policy as it is when the command comes", () =>
       using(async (place) => {

@@ -90,7 +90,9 @@ class Programs {
     this.setExact()
     const prefixes = [...ReservedName.prefixes, ...this.commands.prefixed().map(({ name }) => name.slice(0, -1))]
     for (const name of within(text, new Set(prefixes), mostNamed)) this.addNamed(name)
-    this.next ??= setImmediate(() => this.setKnown())
+    // What was known when the last command came is there for this one.
+    if (this.next !== undefined) this.setKnown()
+    this.next = setImmediate(() => this.setKnown())
   }
 
   close(): void {
@@ -108,6 +110,7 @@ class Programs {
   }
 
   private setKnown(): void {
+    clearImmediate(this.next)
     this.next = undefined
     const prefixed = this.commands.prefixed()
     const known = prefixed.map(knownOf)
