@@ -66,6 +66,8 @@ export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, 
       () => clear
     )
     const fork = yield* FiberSet.makeRuntime<never>()
+    /** The number of those that were taken, and that the next has not followed yet. */
+    let ending = 0
 
     const remove = (key: string, shell: Shell<A>) => shells.get(key) === shell && shells.delete(key)
 
@@ -109,13 +111,18 @@ export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, 
             (isOurs) =>
               Effect.suspend(() => {
                 if (!isOurs) return Effect.void
-                fork(Effect.zipRight(end(shell), make(request, 0)))
+                ending++
+                const next = Effect.zipRight(
+                  make(request, 0),
+                  Effect.sync(() => void ending--)
+                )
+                fork(Effect.zipRight(end(shell), next))
                 return Deferred.await(shell.quiet)
               })
           )
           return isOurs && Exit.isSuccess(exit) ? exit.value : undefined
         }),
       clear,
-      isEmpty: () => shells.size === 0
+      isEmpty: () => shells.size === 0 && ending === 0
     }
   })
