@@ -5,6 +5,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as ts from "typescript"
 
 const root = path.resolve(import.meta.dirname, "..")
 const manifest = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"))
@@ -57,6 +58,37 @@ describe("package.json", () => {
     assert.deepStrictEqual(others, Object.fromEntries([...listed, ...apart]))
     assert.deepStrictEqual([main, self, schemas], ["./dist/index.js", "./package.json", "./dist/schemas/*"])
     assert.deepStrictEqual(Object.keys(promise), ["module", "import", "require"])
+  })
+
+  it("exports what a sandbox provider of a user's own is made with, and nothing that makes a shell past the manager", () => {
+    const names = Object.keys(manifest.exports)
+    const needed = ["Permission", "SandboxBackend", "SandboxManager", "SandboxPlatform", "SandboxProvider"]
+    assert.includeMembers(
+      names,
+      needed.map((name) => `./${name}`)
+    )
+    const internal = ["./BashSession", "./LocalSandboxProvider", "./UnsandboxedProvider"]
+    assert.deepStrictEqual(
+      names.filter((name) => internal.includes(name)),
+      []
+    )
+  })
+
+  it("gives scratchpad the source of each of its modules", () => {
+    const { config } = ts.readConfigFile(path.join(root, "tsconfig.json"), ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root)
+    const modules = Object.keys(manifest.exports).filter((name) => !/\.json$|\*$/.test(name))
+    const sourceOf = (name: string) => {
+      const target = manifest.exports[name]
+      const built: string = typeof target === "string" ? target : target.import.default
+      return [name, built.replace("./dist/", "src/").replace(/\.js$/, ".ts")]
+    }
+    const resolved = (name: string) => {
+      const from = path.join(root, "scratchpad", "any.ts")
+      const { resolvedModule } = ts.resolveModuleName(`synapse-shell${name.slice(1)}`, from, options, ts.sys)
+      return [name, path.relative(root, resolvedModule?.resolvedFileName ?? "")]
+    }
+    assert.deepStrictEqual(modules.map(resolved), modules.map(sourceOf))
   })
 
   it("asks for no other package, and builds before it is packed", () => {
