@@ -224,10 +224,7 @@ export const grammar = CommandGrammar.make({
   usage: "edit <file> <old> <new> [--all] | --patch < <patch>",
   help,
   config: {
-    file: Parameter.operand("file").pipe(Parameter.optional),
-    old: Parameter.operand("old").pipe(Parameter.optional),
-    replacement: Parameter.operand("new").pipe(Parameter.optional),
-    more: Parameter.operand("more").pipe(Parameter.repeated),
+    words: Parameter.repeated(Parameter.operand("file")),
     all: Parameter.flag("all"),
     encoding: EncodingOption.option,
     patch: Parameter.flag("patch").pipe(Parameter.withAlias("p"))
@@ -241,22 +238,19 @@ export const grammar = CommandGrammar.make({
 export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
   CommandGrammar.toHandler(
     grammar,
-    ({ encoding, more, patch, ...params }, call) => {
-      if (patch) return patched(params, more, call)
-      if (more.length > 0) {
-        const { length } = wordsOf(params, more)
-        return CommandGrammar.misuse(grammar, `${length} words are too many: a text with blanks stands in quotes.`, [
-          ["edit a.txt 'the old text' 'the new text'"]
-        ])
+    ({ all, encoding, patch, words }, call) => {
+      if (patch) return patched(grammar, all ? ["--all"] : words, call)
+      if (words.length > 3) {
+        return CommandGrammar.misuse(
+          grammar,
+          `${words.length} words are too many: a text with blanks stands in quotes.`,
+          [["edit a.txt 'the old text' 'the new text'"]]
+        )
       }
-      for (const name of ["file", "old", "replacement"] as const) {
-        if (Option.isNone(params[name])) return CommandGrammar.misuse(grammar, `<${labels[name]}> is missing.`)
-      }
-      const [file, old, replacement] = [params.file, params.old, params.replacement].map((word) =>
-        Option.getOrElse(word, () => "")
-      ) as [string, string, string]
+      const [file, old, replacement] = words
+      if (file === undefined || old === undefined || replacement === undefined)
+        return CommandGrammar.misuse(grammar, `<${["file", "old", "new"][words.length]}> is missing.`)
       const { files } = call
-      const { all } = params
       if (old === "")
         return CommandGrammar.misuse(
           grammar,
@@ -273,32 +267,30 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
   )
 )
 
-const labels = { file: "file", old: "old", replacement: "new" }
-
-type Words = {
-  readonly [name in "file" | "old" | "replacement"]: Option.Option<string>
-} & { readonly all: boolean }
-
-const wordsOf = ({ file, old, replacement }: Words, more: ReadonlyArray<string>): ReadonlyArray<string> =>
-  [file, old, replacement].flatMap(Option.toArray).concat(more)
-
+/** Applies the patch on standard input, or in the one word: as it is, or in JSON. */
 const patched = (
-  params: Words,
-  more: ReadonlyArray<string>,
+  grammar: CommandGrammar.CommandGrammar<unknown>,
+  [word, ...more]: ReadonlyArray<string>,
   call: CommandCall
 ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
-  const words = wordsOf(params, more)
-  const [word] = words
-  if (call.stdin !== undefined && !params.all && word === undefined) return Patch.run(call, call.stdin)
-  if (word !== undefined && words.length === 1 && !params.all) {
-    if (isPatch(word)) return Patch.run(call, Stream.make(new TextEncoder().encode(`${word}\n`)))
-    return CommandGrammar.misuse(grammar, "--patch takes the patch from standard input, and no file.", [
-      [`edit --patch < ${FileFailure.toWord(word)}`]
-    ])
-  }
-  return CommandGrammar.misuse(grammar, "--patch stands alone; the patch, which names its files, is standard input.", [
-    ["edit --patch < fix.diff"],
-    ["edit --patch <<'EOF'", "*** Begin Patch", "*** Update File: a.txt", "@@", "-old", "+new", "*** End Patch", "EOF"]
+  if (word === undefined && call.stdin !== undefined) return Patch.run(call, call.stdin)
+  const isAlone = word !== undefined && more.length === 0
+  const patch = isAlone ? patchIn(word) : undefined
+  if (patch !== undefined) return Patch.run(call, Stream.make(new TextEncoder().encode(`${patch}\n`)))
+  const command = grammar === patchGrammar ? "apply_patch" : "edit --patch"
+  return CommandGrammar.misuse(grammar, "the patch, which names its files, is standard input, or the one argument.", [
+    isAlone && /^[^-{*\s]/.test(word)
+      ? [`${command} < ${FileFailure.toWord(word)}`]
+      : [
+          `${command} <<'EOF'`,
+          "*** Begin Patch",
+          "*** Update File: a.txt",
+          "@@",
+          "-old",
+          "+new",
+          "*** End Patch",
+          "EOF"
+        ]
   ])
 }
 
@@ -324,36 +316,15 @@ const patchIn = (word: string): string | undefined => {
     : undefined
 }
 
-/** Tells the command's own name. */
-const named = <E>(run: Effect.Effect<CommandResult.CommandResult, E>) =>
-  Effect.map(run, (result) => ({ ...result, stderr: `${result.stderr}apply_patch is edit --patch here\n` }))
-
-/** Makes the handler of `apply_patch`. */
+/** Makes the handler of `apply_patch`, which tells the command's own name. */
 export const makeApplyPatch: Effect.Effect<CommandHandler> = Effect.sync(() => ({
   ...CommandGrammar.toHandler(
     patchGrammar,
-    ({ words: [word, ...more] }, call) => {
-      if (word === undefined && call.stdin !== undefined) return named(Patch.run(call, call.stdin))
-      const patch = word === undefined || more.length > 0 ? undefined : patchIn(word)
-      return patch === undefined
-        ? CommandGrammar.misuse(
-            patchGrammar,
-            "the patch, which names its files, is standard input or the one argument.",
-            [
-              [
-                "apply_patch <<'EOF'",
-                "*** Begin Patch",
-                "*** Update File: a.txt",
-                "@@",
-                "-old",
-                "+new",
-                "*** End Patch",
-                "EOF"
-              ]
-            ]
-          )
-        : named(Patch.run(call, Stream.make(new TextEncoder().encode(`${patch}\n`))))
-    },
+    ({ words }, call) =>
+      Effect.map(patched(patchGrammar, words, call), (result) => ({
+        ...result,
+        stderr: `${result.stderr}apply_patch is edit --patch here\n`
+      })),
     { usesFiles: true }
   ),
   isUnlisted: true

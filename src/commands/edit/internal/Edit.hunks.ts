@@ -57,20 +57,6 @@ export class PatchFlaw extends Data.TaggedError("PatchFlaw")<{ readonly line: nu
   }
 }
 
-/**
- * The error for a change that does not fit the files as they are: the file as the patch names it, the hunk from 1 on (0
- * for the file as a whole), and the reason, which names the nearest place.
- */
-export class PatchRefused extends Data.TaggedError("PatchRefused")<{
-  readonly path: string
-  readonly hunk: number
-  readonly reason: string
-}> {
-  override get message(): string {
-    return `${this.path}: ${this.reason}`
-  }
-}
-
 /** Quotes a part of a line of the patch for a message. */
 export const excerpt = (line: string): string => {
   const text = Buffer.from(line.slice(0, 80), "latin1").toString()

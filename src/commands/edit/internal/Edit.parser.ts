@@ -82,7 +82,8 @@ const candidates = (old: string, current: string): ReadonlyArray<string> => {
   return names.length === 2 && inner[0] === inner[1] ? [...sorted, inner[0] as string] : sorted
 }
 
-const hunkHeader = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
+/** Matches a header that counts the lines of its hunk, or only says where that begins. */
+const hunkHeader = /^@@ -(\d+)(?:,(\d+))?(?: \+\d+(?:,(\d+))? (@@))?/
 const binary = /^(GIT binary patch|(?:Binary files|Files) .* differ)$/
 /** Matches the header lines between `diff --git` and the hunks. */
 const extended =
@@ -99,19 +100,21 @@ export function* parse(lines: ReadonlyArray<string>): Steps<ReadonlyArray<FileCh
   const parser = new Parser(lines, hasBegin ? first + 1 : Math.max(first, 0))
   const isEnvelope = hasBegin || file.test(lines[first] ?? "")
   const changes: Array<FileChange> = []
-  for (;;) {
-    if (!isEnvelope && parser.isAtEnd) return changes
-    const change = isEnvelope ? parser.inEnvelope(hasBegin) : parser.next()
-    if (change instanceof PatchFlaw) return change
-    if (change !== undefined) changes.push(change)
-    else if (isEnvelope) return changes
-    yield
+  try {
+    while (isEnvelope ? parser.isWithin(hasBegin) : !parser.isAtEnd) {
+      const change = isEnvelope ? parser.inEnvelope() : parser.next()
+      if (change !== undefined) changes.push(change)
+      yield
+    }
+    return changes
+  } catch (flaw) {
+    if (flaw instanceof PatchFlaw) return flaw
+    throw flaw
   }
 }
 
+/** Parses one change after the other; throws a PatchFlaw. */
 class Parser {
-  /** True behind a hunk, where lines may be left that its header does not count. */
-  private isBehindHunk = false
   /** True where the header says that there is no old file. */
   private isNewFile = false
 
@@ -132,23 +135,18 @@ class Parser {
     return this.line.startsWith("--- ") && this.lines[this.at + 1]?.startsWith("+++ ") === true
   }
 
-  private flaw(reason: string): PatchFlaw {
-    return new PatchFlaw({ line: this.at + 1, reason })
+  private flaw(reason: string, at = this.at): never {
+    throw new PatchFlaw({ line: at + 1, reason })
   }
 
   /** Parses the next change; undefined for a line that belongs to none. */
-  next(): FileChange | PatchFlaw | undefined {
+  next(): FileChange | undefined {
     const { line } = this
     if (line.startsWith("diff --git ")) return this.git()
     if (this.isHeader) return this.plain()
-    if (/^diff --(cc|combined) |^@@@/.test(line)) return this.flaw("the diff of a merge, which has several old files")
-    if (binary.test(line)) return this.flaw(`a binary file: ${excerpt(line)}`)
-    if (line.startsWith("@@"))
-      return this.flaw("a hunk without a file: before it go the lines --- <file> and +++ <file>")
-    if (this.isBehindHunk && /^[ +\\-]/.test(line) && !this.isSignature) {
-      return this.flaw(`${excerpt(line)} is one line more than the header of its hunk counts`)
-    }
-    if (line !== "") this.isBehindHunk = false
+    if (/^diff --(cc|combined) |^@@@/.test(line)) this.flaw("the diff of a merge, which has several old files")
+    if (binary.test(line)) this.flaw(`a binary file: ${excerpt(line)}`)
+    if (line.startsWith("@@")) this.flaw("a hunk without a file: before it go the lines --- <file> and +++ <file>")
     this.at++
     return undefined
   }
@@ -159,7 +157,7 @@ class Parser {
   }
 
   /** Parses a change below `diff --git`. */
-  private git(): FileChange | PatchFlaw {
+  private git(): FileChange {
     const begin = this.at
     const name = ofGit(this.line)
     this.isNewFile = false
@@ -169,25 +167,20 @@ class Parser {
       if (match === null) break
       if (match[1] !== undefined) fields.set(match[1], match[2] as string)
     }
-    for (const mode of ["old mode", "new mode", "new file mode", "deleted file mode"]) {
-      const value = fields.get(mode)
-      if (value !== undefined && !/^100[0-7]{3}$/.test(value)) {
-        return this.flaw(`mode ${value.slice(0, 10)}: only regular files can be patched, no links and no submodules`)
-      }
+    for (const [field, value] of fields) {
+      if (field.endsWith("mode") && !/^100[0-7]{3}$/.test(value))
+        this.flaw(`mode ${value.slice(0, 10)}: only regular files can be patched, no links and no submodules`)
     }
-    if (binary.test(this.line)) return this.flaw(`a binary file: ${excerpt(name ?? (this.lines[begin] as string))}`)
+    if (binary.test(this.line)) this.flaw(`a binary file: ${excerpt(name ?? (this.lines[begin] as string))}`)
     const headers = this.isHeader ? this.headers() : undefined
     if (fields.has("new file mode")) this.isNewFile = true
     const hunks = this.hunks()
-    if (hunks instanceof PatchFlaw) return hunks
     const named = name === undefined ? headers && candidates(headers.old.name, headers.current.name)[0] : name
     const from = fields.get("rename from") ?? fields.get("copy from")
     const to = fields.get("rename to") ?? fields.get("copy to")
     const path = from === undefined ? named : unquoted(from)
-    if (path === undefined || (from === undefined) !== (to === undefined)) {
-      this.at = begin
-      return this.flaw("the file's name can't be read")
-    }
+    if (path === undefined || (from === undefined) !== (to === undefined))
+      return this.flaw("the file's name can't be read", begin)
     const kind =
       fields.has("new file mode") || headers?.old.name === none
         ? "add"
@@ -208,17 +201,13 @@ class Parser {
   }
 
   /** Parses a change that has no more than `---` and `+++` above it. */
-  private plain(): FileChange | PatchFlaw {
+  private plain(): FileChange {
     const begin = this.at
     const { current, old } = this.headers()
     const [first, ...others] = candidates(old.name, current.name)
-    if (first === undefined) {
-      this.at = begin
-      return this.flaw("neither the old nor the new file has a name")
-    }
+    if (first === undefined) return this.flaw("neither the old nor the new file has a name", begin)
     const hunks = this.hunks()
-    if (hunks instanceof PatchFlaw) return hunks
-    if (hunks.length === 0) return this.flaw(`${excerpt(this.line)} is where the first hunk must be (@@ -1,3 +1,4 @@)`)
+    if (hunks.length === 0) this.flaw(`${excerpt(this.line)} is where the first hunk must be (@@ -1,3 +1,4 @@)`)
     const [adds, removes] = [isOnly("+", hunks), isOnly("-", hunks)]
     const kind =
       old.name === none || (old.isEpoch && adds)
@@ -238,169 +227,113 @@ class Parser {
     return { old, current }
   }
 
-  private hunks(): ReadonlyArray<Hunk> | PatchFlaw {
+  private hunks(isEnvelope = false): ReadonlyArray<Hunk> {
     const hunks: Array<Hunk> = []
-    while (this.line.startsWith("@@")) {
-      const hunk = this.hunk()
-      if (hunk instanceof PatchFlaw) return hunk
-      hunks.push(hunk)
-      this.isBehindHunk = true
+    for (;;) {
+      if (isEnvelope) this.skipEmpty()
+      if (isEnvelope ? this.isMarker : !this.line.startsWith("@@")) return hunks
+      hunks.push(this.hunk(isEnvelope))
     }
-    return hunks
-  }
-
-  private hunk(): Hunk | PatchFlaw {
-    const begin = this.at
-    const header = hunkHeader.exec(this.line)
-    if (header === null && !/^@@(?: |$)/.test(this.line)) {
-      return this.flaw(`${excerpt(this.line)} is no header of a hunk (@@ -1,3 +1,4 @@)`)
-    }
-    if (header !== null) {
-      const hunk = this.counted(header)
-      if (!(hunk instanceof PatchFlaw) && !this.isMore) return hunk
-      this.at = begin
-    }
-    return this.uncounted(header)
-  }
-
-  /** Parses a hunk of as many lines as its header counts. */
-  private counted(header: RegExpExecArray): Hunk | PatchFlaw {
-    const begin = this.at
-    const [start, oldCount, newCount] = [header[1], header[2] ?? "1", header[4] ?? "1"].map(Number) as [
-      number,
-      number,
-      number
-    ]
-    const lines: Array<Line> = []
-    let [old, added] = [0, 0]
-    for (this.at++; old < oldCount || added < newCount || this.line.startsWith("\\"); this.at++) {
-      const kind = this.isAtEnd ? undefined : this.take(lines)
-      if (kind instanceof PatchFlaw) return kind
-      if (kind !== "+" && kind !== "\\") old++
-      if (kind !== "-" && kind !== "\\") added++
-      if (kind === undefined || old > oldCount || added > newCount) return this.flaw("its header counts other lines")
-    }
-    return { at: begin + 1, start: oldCount === 0 ? start : start - 1, anchors: [], lines, isLast: false }
   }
 
   /**
-   * Parses a hunk up to the next one, or the next file. It belongs where its lines are, so that it needs some, unless
-   * it makes a file.
+   * Parses a hunk up to the next one, or the next file. If its header counts other lines than it has, or there is none, it
+   * belongs where its lines are, so that a diff's needs some, unless it makes a file.
    */
-  private uncounted(header: RegExpExecArray | null): Hunk | PatchFlaw {
+  private hunk(isEnvelope: boolean): Hunk {
     const begin = this.at
-    const said =
-      header === null
-        ? this.line
-            .slice(2)
-            .replace(/@@\s*$/, "")
-            .trim()
-        : ""
-    const anchors = /^(?:-\d|\.*$)/.test(said) ? [] : [said]
-    this.at++
-    const counts = header === null ? "" : `, or the header on line ${begin + 1} counts it wrongly`
-    const lines = this.body(begin, () => this.isPast, counts)
-    if (lines instanceof PatchFlaw) return lines
-    const flawed = (reason: string) => new PatchFlaw({ line: begin + 1, reason })
-    const adds = lines.every(({ kind }) => kind === "+")
-    const isNew = adds && (this.isNewFile || (header !== null && Number(header[1]) === 0))
-    if (adds && !isNew && anchors.length === 0) {
-      return flawed(
-        "a hunk that only adds lines needs a line of the file above or below them, to tell where they belong"
-      )
+    const anchors: Array<string> = []
+    let header: RegExpExecArray | null = null
+    for (; this.line.startsWith("@@"); this.at++) {
+      const found = hunkHeader.exec(this.line)
+      if (found === null && !/^@@(?: |$)/.test(this.line))
+        this.flaw(`${excerpt(this.line)} is no header of a hunk (@@ -1,3 +1,4 @@)`)
+      header = found ?? header
+      const said =
+        found === null
+          ? this.line
+              .slice(2)
+              .replace(/@@\s*$/, "")
+              .trim()
+          : ""
+      if (!/^\.*$/.test(said)) anchors.push(said)
     }
-    return { at: begin + 1, start: isNew ? 0 : undefined, anchors, lines, isLast: false }
+    const [, first = "", oldCount = "1", newCount = "1", isCounting] = header ?? []
+    const hint = isCounting === undefined ? "" : `, or the header on line ${begin + 1} counts it wrongly`
+    const lines: Array<Line> = []
+    let [old, current] = [0, 0]
+    for (; !this.isPast; this.at++) {
+      const isWhole = isCounting !== undefined && old >= Number(oldCount) && current >= Number(newCount)
+      const kind = this.take(lines)
+      if (kind === undefined && isWhole) break
+      if (kind === undefined) this.flaw(`${excerpt(this.line)}: each line of a hunk begins with a blank, - or +${hint}`)
+      if (kind === " " || kind === "-") old++
+      if (kind === " " || kind === "+") current++
+    }
+    const isCounted = () => isCounting !== undefined && old === Number(oldCount) && current === Number(newCount)
+    // Empty lines below a hunk belong to none.
+    for (let last = this.at - 1; this.lines[last] === "" && !isCounted(); last--, old--, current--) lines.pop()
+    const adds = lines.every(({ kind }) => kind === "+")
+    if (lines.every(({ kind }) => kind === " ")) this.flaw("a hunk that takes no line away and adds none", begin)
+    const isRight = isCounting === undefined || isCounted()
+    const isNew = adds && !isEnvelope && (this.isNewFile || first === "0")
+    if (adds && !isNew && !isEnvelope && anchors.length === 0 && (header === null || !isRight))
+      this.flaw(
+        "a hunk that only adds lines needs a line of the file above or below them, to tell where they belong",
+        begin
+      )
+    const isLast = isEnvelope && this.line.trimEnd() === "*** End of File"
+    if (isLast) this.at++
+    const stated = header === null || !isRight ? undefined : Math.max(0, Number(first) - (header[2] === "0" ? 0 : 1))
+    return { at: begin + 1, start: isNew ? 0 : stated, anchors, lines, isLast }
   }
 
-  /** Parses the change of the next file between `*** Begin Patch` and `*** End Patch`; undefined at the end. */
-  inEnvelope(hasBegin: boolean): FileChange | PatchFlaw | undefined {
+  /** Tests whether the change of another file follows, and passes what is left at the end of the envelope. */
+  isWithin(hasBegin: boolean): boolean {
     this.skipEmpty()
-    if (this.at >= this.lines.length) return hasBegin ? this.flaw(`the patch ends without ${end}`) : undefined
-    if (this.line.trimEnd() === end) {
-      this.at++
-      this.skipEmpty()
-      return this.at < this.lines.length ? this.flaw(`${excerpt(this.line)} stands below ${end}`) : undefined
-    }
+    if (this.isAtEnd) return hasBegin ? this.flaw(`the patch ends without ${end}`) : false
+    if (this.line.trimEnd() !== end) return true
+    this.at++
+    this.skipEmpty()
+    return this.isAtEnd ? false : this.flaw(`${excerpt(this.line)} stands below ${end}`)
+  }
+
+  /** Parses the change of the next file between `*** Begin Patch` and `*** End Patch`. */
+  inEnvelope(): FileChange {
     const at = this.at + 1
     const [, verb, name = ""] = file.exec(this.line) ?? []
     const path = name.trim()
-    if (verb === undefined || path === "") {
-      return this.flaw(`${excerpt(this.line)} is where a file must be named (*** Update File: <file>)`)
-    }
+    if (verb === undefined || path === "")
+      this.flaw(`${excerpt(this.line)} is where a file must be named (*** Update File: <file>)`)
     this.at++
     if (verb === "Delete") return { kind: "delete", at, paths: [path], hunks: [], isWhole: true }
     if (verb === "Add") return this.added(at, path)
     const [, to] = /^\*\*\* Move to:(.*)$/.exec(this.line) ?? []
     if (to !== undefined) this.at++
-    const hunks = this.envelopeHunks()
-    if (hunks instanceof PatchFlaw) return hunks
-    if (hunks.length === 0 && to === undefined) return this.flaw(`nothing of ${excerpt(path)} is changed`)
+    const hunks = this.hunks(true)
+    if (hunks.length === 0 && to === undefined) this.flaw(`nothing of ${excerpt(path)} is changed`)
     return { kind: "update", at, paths: [path], hunks, ...(to === undefined ? {} : { to: to.trim() }) }
   }
 
   private skipEmpty(): void {
-    while (this.at < this.lines.length && this.line.trim() === "") this.at++
+    while (!this.isAtEnd && this.line.trim() === "") this.at++
   }
 
-  private added(at: number, path: string): FileChange | PatchFlaw {
+  private added(at: number, path: string): FileChange {
     const lines: Array<Line> = []
     for (; this.line.startsWith("+"); this.at++) lines.push({ kind: "+", text: `${this.line.slice(1)}\n` })
     this.skipEmpty()
-    if (!this.isMarker) return this.flaw(`${excerpt(this.line)}: each line of a new file begins with +`)
+    if (!this.isMarker) this.flaw(`${excerpt(this.line)}: each line of a new file begins with +`)
     const hunks = lines.length === 0 ? [] : [{ at, start: 0, anchors: [], lines, isLast: false }]
     return { kind: "add", at, paths: [path], hunks }
-  }
-
-  private envelopeHunks(): ReadonlyArray<Hunk> | PatchFlaw {
-    const hunks: Array<Hunk> = []
-    for (;;) {
-      this.skipEmpty()
-      if (this.isMarker) return hunks
-      const hunk = this.envelopeHunk()
-      if (hunk instanceof PatchFlaw) return hunk
-      hunks.push(hunk)
-    }
-  }
-
-  private envelopeHunk(): Hunk | PatchFlaw {
-    const begin = this.at
-    const anchors: Array<string> = []
-    let start: number | undefined
-    for (; this.line.startsWith("@@"); this.at++) {
-      const header = /^@@ -(\d+)(,0)?/.exec(this.line)
-      if (header !== null) start = Math.max(0, Number(header[1]) - (header[2] === undefined ? 1 : 0))
-      const anchor = header === null ? this.line.slice(2).trim() : ""
-      if (anchor !== "") anchors.push(anchor)
-    }
-    const lines = this.body(begin, () => this.isMarker || this.line.startsWith("@@"))
-    if (lines instanceof PatchFlaw) return lines
-    const isLast = this.line.trimEnd() === "*** End of File"
-    if (isLast) this.at++
-    return { at: begin + 1, start, anchors, lines, isLast }
   }
 
   private get isMarker(): boolean {
     return this.isAtEnd || this.line.startsWith("*** ")
   }
 
-  /** Parses the lines of a hunk up to its end. */
-  private body(begin: number, isPast: () => boolean, hint = ""): ReadonlyArray<Line> | PatchFlaw {
-    const lines: Array<Line> = []
-    for (; !isPast(); this.at++) {
-      const kind = this.take(lines)
-      if (kind instanceof PatchFlaw) return kind
-      if (kind === undefined)
-        return this.flaw(`${excerpt(this.line)}: each line of a hunk begins with a blank, - or +${hint}`)
-    }
-    // Empty lines below a hunk belong to none.
-    for (let last = this.at - 1; this.lines[last] === ""; last--) lines.pop()
-    return lines.every(({ kind }) => kind === " ")
-      ? new PatchFlaw({ line: begin + 1, reason: "a hunk that takes no line away and adds none" })
-      : lines
-  }
-
   /** Takes a line of a hunk; returns its first character, or undefined where it is none. */
-  private take(lines: Array<Line>): Line["kind"] | "\\" | PatchFlaw | undefined {
+  private take(lines: Array<Line>): Line["kind"] | "\\" | undefined {
     const { line } = this
     const kind = line === "" ? " " : line[0]
     if (kind === "\\") {
@@ -410,17 +343,12 @@ class Parser {
     }
     if (kind !== " " && kind !== "-" && kind !== "+") return undefined
     const before = lines.findLast((other) => kind === " " || other.kind === " " || other.kind === kind)
-    if (before?.text.endsWith("\n") === false) return this.flaw(`${excerpt(line)} comes after the end of the file`)
+    if (before?.text.endsWith("\n") === false) this.flaw(`${excerpt(line)} comes after the end of the file`)
     lines.push({ kind, text: `${line.slice(1)}\n` })
     return kind
   }
 
-  /** True behind a hunk that has more lines than its header counts. */
-  private get isMore(): boolean {
-    return /^[ +-]/.test(this.line) && !this.isHeader && !this.isSignature
-  }
-
-  /** True where a hunk that counts no lines must end: what looks like a file's header is one above a hunk only. */
+  /** True where a hunk must end: what looks like a file's header is one above a hunk only. */
   private get isPast(): boolean {
     const isNext = this.isHeader && this.lines[this.at + 2]?.startsWith("@@") === true
     return this.isAtEnd || isNext || this.isSignature || /^(?:@@|diff |Index: |\*\*\* )/.test(this.line)

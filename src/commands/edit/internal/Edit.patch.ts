@@ -1,20 +1,20 @@
 /** `edit --patch`: applies a patch from standard input to all of its files, or to none. */
+import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as ShellText from "../../../bash/ShellText.js"
 import type { CommandCall } from "../../../command/CommandHandler.js"
 import * as Advice from "../../../domain/Advice.js"
 import * as Collect from "../../../domain/Collect.js"
-import { ExecutionFailed, InvalidUsage } from "../../../domain/CommandError.js"
+import { type ExecutionFailed, InvalidUsage } from "../../../domain/CommandError.js"
 import * as CommandResult from "../../../domain/CommandResult.js"
 import * as Slices from "../../../domain/Slices.js"
 import * as FileFailure from "../../../files/FileFailure.js"
 import type { FileChange as Changed, FileError, Files } from "../../../files/Files.js"
 import * as Hunks from "./Edit.hunks.js"
-import { type FileChange, PatchFlaw, PatchRefused } from "./Edit.hunks.js"
+import { type FileChange, PatchFlaw } from "./Edit.hunks.js"
 import * as Parser from "./Edit.parser.js"
-
-const existing = "it exists already: update it instead"
 
 /** The most bytes of all files of a patch, before it is applied. */
 const mostHeld = 64 * 1024 ** 2
@@ -47,10 +47,10 @@ const make = Effect.fnUntraced(function* (
   files: Files,
   changes: ReadonlyArray<Located>,
   { cwd, slices }: { readonly cwd: string; readonly slices: Slices.Slices }
-): Effect.fn.Return<Plan, PatchRefused | FileError> {
+): Effect.fn.Return<Plan, ExecutionFailed | FileError> {
   const planned = new Map<string, Planned>()
   const said: Array<string> = []
-  const refusals: Array<PatchRefused> = []
+  const refusals: Array<Refusal> = []
   const leaving = new Set(
     changes.flatMap(({ isCopy, kind, path, toPath }) =>
       kind === "delete" || (toPath !== undefined && isCopy !== true) ? [path] : []
@@ -67,7 +67,7 @@ const make = Effect.fnUntraced(function* (
       () => Effect.succeed(null)
     )
     if (bytes === undefined) {
-      return yield* new PatchRefused({ path, hunk: 0, reason: `more than ${mostHeld / 1024 ** 2} MiB to patch` })
+      return yield* refused(path, `more than ${mostHeld / 1024 ** 2} MiB to patch`)
     }
     room -= bytes?.length ?? 0
     const original = bytes?.toString("latin1")
@@ -85,34 +85,29 @@ const make = Effect.fnUntraced(function* (
 
   for (const change of changes) {
     const { kind, path, toPath } = change
-    const refused = (reason: string, hunk = 0) => new PatchRefused({ path, hunk, reason })
     const file = yield* at(path)
     const target = toPath === undefined ? file : yield* at(toPath)
     const isNew = kind === "add" || (change.mayBeNew === true && file.text === undefined)
     const isMove = target !== file && change.isCopy !== true
     const before = isNew ? "" : isMove || kind === "delete" ? take(file) : file.text
     if (before === undefined) {
-      refusals.push(refused(`No such file or directory${yield* elsewhere(files, cwd, path)}`))
+      refusals.push({ path, reason: `No such file or directory${yield* elsewhere(files, cwd, path)}` })
       continue
     }
     if ((isNew || target !== file) && target.text !== undefined) {
       if (!leaving.has(target.path) || target.isEarly) {
-        return yield* new PatchRefused({
-          path: target.path,
-          hunk: 0,
-          reason: kind === "add" ? existing : "it exists already"
-        })
+        return yield* refused(target.path, `it exists already${kind === "add" ? ": update it instead" : ""}`)
       }
       target.isEarly = true
     }
     const applied = yield* slices.run(Hunks.apply(before, change.hunks))
     if (!("text" in applied)) {
-      for (const one of applied) refusals.push(misfit(change, one))
+      refusals.push(...applied.map((one) => misfit(change, one)))
       continue
     }
     const { added, removed, text } = applied
     if (kind === "delete") {
-      if (change.isWhole !== true && text !== "") return yield* refused("it holds more than the patch deletes")
+      if (change.isWhole !== true && text !== "") return yield* refused(path, "it holds more than the patch deletes")
       said.push(`Deleted ${FileFailure.printable(path)}`)
       continue
     }
@@ -120,18 +115,16 @@ const make = Effect.fnUntraced(function* (
     if (target !== file && file.original !== undefined) target.mode = yield* files.mode(path)
     if (change.isExecutable !== undefined) target.mode = executable(target.mode, change.isExecutable)
     const counts = change.hunks.length === 0 ? "" : ` (+${added} -${removed})`
-    if (isNew) said.push(`Added ${FileFailure.printable(path)} (${added} ${added === 1 ? "line" : "lines"})`)
-    else if (target === file) said.push(`Updated ${FileFailure.printable(path)}${counts || " (mode)"}`)
-    else
-      said.push(
-        `${isMove ? "Moved" : "Copied"} ${FileFailure.printable(path)} to ${FileFailure.printable(target.path)}${counts}`
-      )
+    const name = FileFailure.printable(path)
+    if (isNew) said.push(`Added ${name} (${added} ${added === 1 ? "line" : "lines"})`)
+    else if (target === file) said.push(`Updated ${name}${counts || " (mode)"}`)
+    else said.push(`${isMove ? "Moved" : "Copied"} ${name} to ${FileFailure.printable(target.path)}${counts}`)
   }
   const [first, ...others] = refusals
   if (first === undefined) return { files: [...planned.values()], said }
   const rows = others.slice(0, mostRefusals - 1).map(({ path, reason }) => `${FileFailure.printable(path)}: ${reason}`)
   if (refusals.length > mostRefusals) rows.push(`… and ${refusals.length - mostRefusals} more that do not fit`)
-  return yield* new PatchRefused({ path: first.path, hunk: first.hunk, reason: [first.reason, ...rows].join("\n") })
+  return yield* refused(first.path, [first.reason, ...rows].join("\n"))
 })
 
 /** The most hunks and files that don't fit of which is said why. */
@@ -143,20 +136,25 @@ const elsewhere = Effect.fnUntraced(function* (files: Files, cwd: string, path: 
   for (let count = 1; count < parts.length; count++) {
     if (!cwd.endsWith(`/${parts.slice(0, count).join("/")}`)) continue
     const here = parts.slice(count).join("/")
-    if (yield* Effect.isFailure(Stream.runDrain(Stream.take(files.read(here, { regular: true }), 1)))) continue
+    if (!(yield* isThere(files, here))) continue
     const up = Array.from({ length: count }, () => "..").join("/")
     return `, but ${FileFailure.printable(here)} is here: the patch names files from a directory above: cd ${up} && edit --patch`
   }
   return ""
 })
 
-const misfit = ({ hunks, path }: Located, { hunk, reason }: Hunks.Misfit): PatchRefused => {
+/** A change that does not fit the files as they are, and why. */
+interface Refusal {
+  readonly path: string
+  readonly reason: string
+}
+
+const refused = (path: string, reason: string): ExecutionFailed =>
+  FileFailure.make("edit", path, `${unchanged}: ${reason}`)
+
+const misfit = ({ hunks, path }: Located, { hunk, reason }: Hunks.Misfit): Refusal => {
   const of = hunks.length === 1 ? "the hunk" : `hunk ${hunk} of ${hunks.length}`
-  return new PatchRefused({
-    path,
-    hunk,
-    reason: `${of} (line ${hunks[hunk - 1]?.at} of the patch) ${reason}`
-  })
+  return { path, reason: `${of} (line ${hunks[hunk - 1]?.at} of the patch) ${reason}` }
 }
 
 /** Returns a mode with or without the right to execute, for whoever may read. */
@@ -183,12 +181,6 @@ export const run = Effect.fnUntraced(
   },
   Effect.catchTags({
     PatchFlaw: ({ message }) => new InvalidUsage({ reason: `edit: ${unchanged}: ${message}` }),
-    PatchRefused: (cause) =>
-      new ExecutionFailed({
-        kind: "io",
-        reason: `edit: ${FileFailure.printable(cause.path)}: ${unchanged}: ${cause.reason}`,
-        cause
-      }),
     FileError: (cause) =>
       FileFailure.make("edit", cause.path, cause.reason, {
         cause,
@@ -224,28 +216,27 @@ const locate = Effect.fnUntraced(function* (
   files: Files,
   cwd: string,
   change: FileChange
-): Effect.fn.Return<Located, PatchFlaw | PatchRefused | FileError> {
+): Effect.fn.Return<Located, PatchFlaw | ExecutionFailed | FileError> {
   const inside = (name: string) => Effect.tap(toPath(name, cwd, change.at), (path) => stays(files, path))
-  const [first, ...others] = yield* Effect.forEach(change.paths, inside)
-  let path = first as string
-  for (const other of others.length === 0 || change.kind === "add" ? [] : [path, ...others]) {
-    const isThere = yield* Effect.isSuccess(Stream.runDrain(Stream.take(files.read(other, { regular: true }), 1)))
-    if (!isThere) continue
-    path = other
-    break
-  }
+  const [first, ...others] = yield* Effect.forEach(change.paths as Arr.NonEmptyReadonlyArray<string>, inside)
+  const named = others.length === 0 || change.kind === "add" ? [] : [first, ...others]
+  const path = (yield* Effect.findFirst(named, (other) => isThere(files, other))).pipe(Option.getOrElse(() => first))
   return { ...change, path, toPath: change.to === undefined ? undefined : yield* inside(change.to) }
 })
+
+/** Tests whether a file can be read. */
+const isThere = (files: Files, path: string) =>
+  Effect.isSuccess(Stream.runDrain(Stream.take(files.read(path, { regular: true }), 1)))
 
 /** Refuses a path that a link leads out of the current directory: whoever made the patch does not know what lies there. */
 const stays = Effect.fnUntraced(function* (
   files: Files,
   path: string
-): Effect.fn.Return<void, PatchRefused | FileError> {
+): Effect.fn.Return<void, ExecutionFailed | FileError> {
   const link = yield* files.exit(path)
   if (link === undefined) return
   const by = link === path ? "it is a link" : `${FileFailure.printable(link)} is a link`
-  return yield* new PatchRefused({ path, hunk: 0, reason: `${by} that leads out of the current directory` })
+  return yield* refused(path, `${by} that leads out of the current directory`)
 })
 
 /** Converts a name in a patch into a path below the current directory; others can't be meant, and may be an attack. */
