@@ -6,10 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Mailbox from "effect/Mailbox"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Todo } from "../domain/Todo.js"
 
@@ -52,25 +49,20 @@ export class TodoStore extends Context.Tag("synapse/TodoStore")<
      * Calls the listener at once with the current state, then with each one that is set. Returns a function which ends
      * that.
      *
-     * All listeners hear all states in the order in which they were set. A state that a listener sets is the current
-     * one at once, and is told when all have heard the state before it. A listener that is subscribed by another hears
-     * the states set from then on; one that is unsubscribed hears nothing more. An error that a listener throws is
-     * logged, and does not affect the others.
+     * All listeners hear states in the order in which they were set. If a listener sets one, those after it hear only
+     * the new one. An unsubscribed listener hears nothing more. An error that a listener throws is logged, and does
+     * not affect the others.
      */
     readonly subscribe: (listener: Listener) => Effect.Effect<() => void>
     /** The same as `subscribe`. */
     readonly onChange: (listener: Listener) => Effect.Effect<() => void>
     /**
-     * Emits the current state, then each one that is set, until the store's scope closes. A slow consumer skips states:
-     * it gets the latest one, and holds up nobody.
+     * Emits the current state, then each one that is set. A slow consumer skips states: it gets the latest one, and
+     * holds up nobody.
      */
     readonly changes: Stream.Stream<TodoState>
   }
 >() {}
-
-interface Subscription {
-  readonly listener: Listener
-}
 
 const stateOf = (todos: ReadonlyArray<Todo>, updatedAt: number): TodoState =>
   Object.freeze({
@@ -86,78 +78,31 @@ const stateOf = (todos: ReadonlyArray<Todo>, updatedAt: number): TodoState =>
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<Context.Tag.Service<TodoStore>, never, Scope.Scope> = Effect.gen(function* () {
-  let state = stateOf([], yield* Clock.currentTimeMillis)
-  const subscriptions = new Set<Subscription>()
-  const untold: Array<{ readonly state: TodoState; readonly to: ReadonlyArray<Subscription> }> = []
-  let isTelling = false
+export const make: Effect.Effect<Context.Tag.Service<TodoStore>> = Effect.map(Clock.currentTimeMillis, (began) => {
+  let state = stateOf([], began)
+  const subscriptions = new Set<{ readonly listener: Listener }>()
 
-  const call = ({ listener }: Subscription, heard: TodoState, thrown: Array<unknown>) => {
-    try {
-      listener(heard)
-    } catch (error) {
-      thrown.push(error)
+  const tell = Effect.fnUntraced(function* (to: Iterable<{ readonly listener: Listener }>) {
+    const told = state
+    for (const subscription of [...to]) {
+      if (state !== told || !subscriptions.has(subscription)) continue
+      yield* Effect.try(() => subscription.listener(told)).pipe(
+        Effect.catchAll(({ error }) => Effect.logWarning("A listener to the list of tasks failed", error))
+      )
     }
-  }
-
-  /**
-   * Makes a change and then tells the listeners; where a listener makes a change itself, the outermost call tells that
-   * one too.
-   */
-  const telling = (first: (thrown: Array<unknown>) => void): Effect.Effect<void> => {
-    const thrown: Array<unknown> = []
-    const isOutermost = !isTelling
-    isTelling = true
-    first(thrown)
-    if (isOutermost) {
-      for (let next = untold.shift(); next !== undefined; next = untold.shift()) {
-        for (const subscription of next.to) {
-          if (subscriptions.has(subscription)) call(subscription, next.state, thrown)
-        }
-      }
-      isTelling = false
-    }
-    return Effect.forEach(thrown, (error) => Effect.logWarning("A listener to the list of tasks failed", error), {
-      discard: true
-    })
-  }
+  }, Effect.uninterruptible)
 
   const subscribe = (listener: Listener) =>
     Effect.suspend(() => {
       const subscription = { listener }
       subscriptions.add(subscription)
-      return Effect.as(
-        telling((thrown) => call(subscription, state, thrown)),
-        () => {
-          subscriptions.delete(subscription)
-        }
-      )
+      return Effect.as(tell([subscription]), () => void subscriptions.delete(subscription))
     })
-
-  let isOpen = true
-  const consumers = new Set<Mailbox.Mailbox<TodoState>>()
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      isOpen = false
-      for (const mailbox of consumers) mailbox.unsafeDone(Exit.void)
-    })
-  )
-
-  const consume = Effect.gen(function* () {
-    const mailbox = yield* Mailbox.make<TodoState>({ capacity: 1, strategy: "sliding" })
-    const unsubscribe = yield* subscribe((heard) => mailbox.unsafeOffer(heard))
-    consumers.add(mailbox)
-    if (!isOpen) mailbox.unsafeDone(Exit.void)
-    return { mailbox, unsubscribe }
-  })
 
   const set = (todos: ReadonlyArray<Todo>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const next = stateOf(todos, now)
-      return telling(() => {
-        state = next
-        untold.push({ state, to: [...subscriptions] })
-      })
+      state = stateOf(todos, now)
+      return tell(subscriptions)
     })
 
   return {
@@ -166,16 +111,13 @@ export const make: Effect.Effect<Context.Tag.Service<TodoStore>, never, Scope.Sc
     update: set,
     subscribe,
     onChange: subscribe,
-    changes: Stream.unwrapScoped(
-      Effect.map(
-        Effect.acquireRelease(consume, ({ mailbox, unsubscribe }) =>
-          Effect.sync(() => {
-            unsubscribe()
-            consumers.delete(mailbox)
-          })
+    changes: Stream.asyncPush(
+      (emit) =>
+        Effect.acquireRelease(
+          subscribe((heard) => void emit.single(heard)),
+          (unsubscribe) => Effect.sync(unsubscribe)
         ),
-        ({ mailbox }) => Mailbox.toStream(mailbox)
-      )
+      { bufferSize: 1, strategy: "sliding" }
     )
   }
 })
@@ -187,4 +129,4 @@ export const make: Effect.Effect<Context.Tag.Service<TodoStore>, never, Scope.Sc
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<TodoStore> = Layer.scoped(TodoStore, make)
+export const layer: Layer.Layer<TodoStore> = Layer.effect(TodoStore, make)
