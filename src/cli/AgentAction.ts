@@ -264,7 +264,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
           commands,
           cwd,
           instructions: [yield* instructionsFor(given, cwd), ...(given.plan ? [planning] : [])].join("\n\n"),
-          history: transcript.context,
+          history: transcript.messages,
           limits: {
             ...Option.match(given.maxTurns, { onNone: () => ({}), onSome: (maxTurns) => ({ maxTurns }) }),
             maxTokens: Option.getOrUndefined(given.maxTokens),

@@ -34,15 +34,24 @@ export const read = <Refusal>(
   path: string,
   { mayBeLink, most }: Conditions,
   refuse: (stats: Fs.Stats, fd?: number) => Refusal | undefined
-): Either.Either<Content, Refusal> => {
+): Either.Either<Content, Refusal> =>
+  use(path, mayBeLink, refuse, (fd, { size }) => ({ bytes: readAt(fd, 0, most), size }))
+
+/** Uses the descriptor of a file, as `read` does. */
+export const use = <A, Refusal>(
+  path: string,
+  mayBeLink: boolean,
+  refuse: (stats: Fs.Stats, fd?: number) => Refusal | undefined,
+  opened: (fd: number, stats: Fs.Stats) => A
+): Either.Either<A, Refusal> => {
   // A device is not even opened, for that alone may do something.
   const before = refuse(mayBeLink ? Fs.statSync(path) : Fs.lstatSync(path))
   if (before !== undefined) return Either.left(before)
   const fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | (mayBeLink ? 0 : O_NOFOLLOW))
   try {
     const stats = Fs.fstatSync(fd)
-    const opened = refuse(stats, fd)
-    return opened === undefined ? Either.right({ bytes: readAt(fd, 0, most), size: stats.size }) : Either.left(opened)
+    const flaw = refuse(stats, fd)
+    return flaw === undefined ? Either.right(opened(fd, stats)) : Either.left(flaw)
   } finally {
     Fs.closeSync(fd)
   }

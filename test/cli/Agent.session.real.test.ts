@@ -31,7 +31,7 @@ describe("the session of synapse agent", () => {
           try {
             const { exitCode, stderr, stdout } = await place.agent("--quiet", "go")
             assert.deepStrictEqual([exitCode, stdout], [0, "done\n"])
-            assert.match(stderr, /^synapse: the session can't be kept, [^\n]+: the disk is full\n$/)
+            assert.match(stderr, /^synapse: the session can't be kept, [^\n]+: no space left on device\n$/)
             const text = fs.readFileSync(path.join(sessions, `${place.ids()[0]}.jsonl`), "utf8")
             assert.isTrue(text.endsWith("\n"))
             assert.isAbove(place.lines().length, 3)
@@ -49,7 +49,7 @@ describe("the session of synapse agent", () => {
       )
   )
 
-  it("resumes with the conversation as it was made shorter", () =>
+  it("makes the conversation of a resumed run shorter, too", () =>
     using(
       ({ body }) => {
         const turn = assistants(body)
@@ -78,8 +78,7 @@ describe("the session of synapse agent", () => {
         assert.strictEqual((await run("--continue", "more")).stdout, "done\n")
         const resumed: ReadonlyArray<unknown> = server.requests.at(-1)?.body.messages
         assert.include(JSON.stringify(resumed.at(-1)), "more")
-        const results = (messages: unknown) => JSON.stringify(messages).match(/"content":"[^"]*"/g)
-        assert.deepStrictEqual(results(resumed), results(last))
+        assert.include(JSON.stringify(resumed), "[output left out to save room")
         const shown = await place.about("show", "--json", place.ids()[0] ?? "")
         assert.include(shown.stdout, "\\n450\\n")
         assertNothingDangles(server)

@@ -45,10 +45,10 @@ export type AgentEvent = Data.TaggedEnum<{
    */
   Appended: { readonly messages: ReadonlyArray<Prompt.Message> }
   /**
-   * The window's share was used up: this many old outputs were replaced by references to files, and this many old
-   * messages dropped. `messages` are left. Messages that were `Appended` before are unchanged.
+   * The window's share was used up: for the next requests, this many old outputs were replaced by references to files,
+   * and this many old messages dropped.
    */
-  Compacted: { readonly replaced: number; readonly dropped: number; readonly messages: ReadonlyArray<Prompt.Message> }
+  Compacted: { readonly replaced: number; readonly dropped: number }
   /**
    * The run has ended. `text` is the answer, or the model's last text. `reason` is a line on why the run ended; undefined
    * if it is done. `usage` includes sub-agents.

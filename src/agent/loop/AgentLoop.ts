@@ -94,9 +94,7 @@ const carryOut = Effect.fnUntraced(function* (
     const reached = RunLimits.ofTurns(limits, turns) ?? account.reached()
     if (reached !== undefined) return yield* end(reached.ending, reached.reason)
     const compacted = conversation.fit()
-    if (compacted !== undefined) {
-      yield* emit(AgentEvent.Compacted({ ...compacted, messages: conversation.messages }))
-    }
+    if (compacted !== undefined) yield* emit(AgentEvent.Compacted(compacted))
     turns++
     yield* emit(AgentEvent.TurnStarted({ turn: turns }))
     const last = turns === limits.maxTurns ? userMessage(lastTurn) : undefined

@@ -9,8 +9,8 @@ import * as Images from "../loop/Images.js"
 import * as RunLimits from "../loop/RunLimits.js"
 import type { NotKept, Writer } from "./internal/TranscriptFile.js"
 import type { OpenSession } from "./OpenSession.js"
+import type * as Transcript from "./Transcript.js"
 import type { End } from "./Transcript.js"
-import * as Transcript from "./Transcript.js"
 
 /** Keeps the steps of a run. */
 export interface Recorder {
@@ -26,14 +26,8 @@ export interface Recorder {
   readonly isKept: () => boolean
 }
 
-/** The most characters of base64 images in a line, and in a transcript. */
-const mostImages = { line: 6 * 1024 ** 2, session: 24 * 1024 ** 2 }
-
-/** The most bytes of shortened conversations in a run's transcript. */
-const mostShortened = 16 * 1024 ** 2
-
-const sizeOf = (messages: ReadonlyArray<Prompt.Message>): number =>
-  Images.of(messages).reduce((sum, { base64 }) => sum + base64.length, 0)
+/** The most characters of base64 images in a transcript. A line has room for all of them. */
+const mostImages = 12 * 1024 ** 2
 
 const written = ({ cost, ...usage }: RunLimits.TokenUsage) => (cost === undefined ? usage : { ...usage, cost })
 
@@ -53,22 +47,13 @@ export const make = (
     let open: Writer | undefined = Either.getOrUndefined(writer)
     if (Either.isLeft(writer)) yield* warn(writer.left)
 
-    let room = mostImages.session - sizeOf(transcript.messages)
-    /** Leaves out images beyond a size. */
-    const within = (message: Prompt.Message, most: number): Prompt.Message => {
-      let left = most
-      return Images.filterMessage(message, ({ base64 }) => {
-        if (base64.length > left) return "transcript"
-        left -= base64.length
+    let room = Images.of(transcript.messages).reduce((left, { base64 }) => left - base64.length, mostImages)
+    const kept = (message: Prompt.Message): Prompt.Message =>
+      Images.filterMessage(message, ({ base64 }) => {
+        if (base64.length > room) return "transcript"
+        room -= base64.length
         return undefined
       })
-    }
-    const kept = (message: Prompt.Message): Prompt.Message => {
-      const fit = within(message, Math.min(mostImages.line, room))
-      room -= sizeOf([fit])
-      return fit
-    }
-    let spare = mostShortened
 
     const append = (...entries: ReadonlyArray<Transcript.Entry>) =>
       Effect.suspend(() => open?.append(...entries) ?? Effect.void).pipe(
@@ -101,15 +86,6 @@ export const make = (
                 message.role === "system" ? [] : [{ type: "message" as const, message: kept(message) }]
               )
             )
-          case "Compacted": {
-            const messages = event.messages.map((message) => within(message, mostImages.line))
-            const entry = { type: "compacted" as const, messages }
-            const line = Transcript.encode(entry)
-            // Without it, a resumed run begins with more messages, and makes them shorter itself.
-            if (Either.isLeft(line) || line.right.length > spare) return Effect.void
-            spare -= line.right.length
-            return append(entry)
-          }
           case "TurnEnded":
             turns++
             usage = RunLimits.add(usage, event.usage)

@@ -113,11 +113,12 @@ export const ids = (directory: string): Effect.Effect<ReadonlyArray<string>, NoS
     }
   })
 
-const listed = (directory: string, id: string): Listed =>
-  Either.match(TranscriptFile.readEnds(pathOf(directory, id), ends), {
-    onLeft: (reason) => ({ id, time: timeOf(pathOf(directory, id)), summary: Either.left(reason) }),
-    onRight: ({ end, start, time }) => ({ id, time, summary: Transcript.summary(start, end, id) })
-  })
+/** Reads the first and the last lines, without the messages. `turns` may be too small if the last lines are long. */
+const listed = (directory: string, id: string): Listed => {
+  const path = pathOf(directory, id)
+  const read = Either.flatMap(TranscriptFile.readEnds(path, ends), (bytes) => Transcript.read(bytes, id))
+  return { id, time: timeOf(path), summary: Either.map(read, (transcript) => ({ ...transcript, messages: [] })) }
+}
 
 /** Reads the first sessions, without their messages. */
 export const list = (

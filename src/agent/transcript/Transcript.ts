@@ -60,8 +60,8 @@ const Run = Schema.Struct({
 
 const Message = Schema.Struct({ type: Schema.Literal("message"), message: Prompt.Message })
 
-/** The conversation was made shorter: these are the messages that the next request held. */
-const Compacted = Schema.Struct({ type: Schema.Literal("compacted"), messages: Schema.Array(Prompt.Message) })
+/** A line of older transcripts: a shortened conversation, which is shortened anew. */
+const Compacted = Schema.Struct({ type: Schema.Literal("compacted") })
 
 /** The list of tasks was set. */
 const Todos = Schema.Struct({
@@ -82,8 +82,8 @@ const EntryEnd = Schema.Struct({
   usage: Usage
 })
 
-const Plain = Schema.Union(Session, Run, Todos, Turn, EntryEnd)
-const Line = Schema.Union(Plain, Message, Compacted)
+const Plain = Schema.Union(Session, Run, Todos, Turn, EntryEnd, Compacted)
+const Line = Schema.Union(Plain, Message)
 
 /** A line of a transcript. */
 export type Entry = typeof Line.Type
@@ -91,12 +91,8 @@ export type Entry = typeof Line.Type
 const decodeLine = Schema.decodeUnknownEither(Line)
 const encodeLine = Schema.encodeSync(Plain)
 
-const encoded = (entry: Entry): object => {
-  if (entry.type === "message") return { type: entry.type, message: encodeKeptMessage(entry.message) }
-  return entry.type === "compacted"
-    ? { type: entry.type, messages: entry.messages.map(encodeKeptMessage) }
-    : encodeLine(entry)
-}
+const encoded = (entry: Entry): object =>
+  entry.type === "message" ? { type: entry.type, message: encodeKeptMessage(entry.message) } : encodeLine(entry)
 
 /** Encodes an entry as a line with its newline, or says why it can't be kept. */
 export const encode = (entry: Entry): Either.Either<Uint8Array, string> =>
@@ -128,8 +124,6 @@ export interface Transcript {
   readonly session: Session
   /** The conversation. If the process was killed, calls may be without results. */
   readonly messages: ReadonlyArray<Prompt.Message>
-  /** The conversation that a resumed run continues, which may have been shortened. */
-  readonly context: ReadonlyArray<Prompt.Message>
   /** The list of tasks, as it was set last. */
   readonly todos: ReadonlyArray<Todo.Todo>
   /** The turns and the usage of all runs. */
@@ -147,9 +141,8 @@ export interface Transcript {
 
 const newline = 0x0a
 
-type State = { -readonly [Key in keyof Omit<Transcript, "messages" | "context">]: Transcript[Key] } & {
+type State = { -readonly [Key in keyof Omit<Transcript, "messages">]: Transcript[Key] } & {
   readonly messages: Array<Prompt.Message>
-  context: Array<Prompt.Message>
 }
 
 const usageOf = (usage: Extract<Entry, { readonly type: "turn" }>["usage"]): RunLimits.TokenUsage => ({
@@ -166,10 +159,6 @@ const add = (state: State, entry: Exclude<Entry, Session>): void => {
       return
     case "message":
       state.messages.push(entry.message)
-      state.context.push(entry.message)
-      return
-    case "compacted":
-      state.context = [...entry.messages]
       return
     case "todos":
       state.todos = entry.todos
@@ -188,7 +177,6 @@ const add = (state: State, entry: Exclude<Entry, Session>): void => {
 export const begin = (session: Session): Transcript => ({
   session,
   messages: [],
-  context: [],
   todos: [],
   turns: 0,
   usage: RunLimits.none,
@@ -221,32 +209,11 @@ export const read = (bytes: Uint8Array, id: string): Either.Either<Transcript, s
     if (state === undefined) {
       const session = sessionOf(entry, id)
       if (Either.isLeft(session)) return Either.left(session.left)
-      state = { ...begin(session.right), messages: [], context: [] }
+      state = { ...begin(session.right), messages: [] }
     } else if (entry.type === "session") return Either.left(`line ${line}: a session begins in it once more`)
     else add(state, entry)
     start = end + 1
     state.length = start
   }
   return state === undefined ? Either.left("it ends before its first line does") : Either.right(state)
-}
-
-/**
- * Reads the first line and the last lines, without the messages. `turns` may be too small if the last lines are long.
- *
- * @param start the beginning of the file
- * @param end the end of the file, unless `start` is all of it; it may begin within a line
- */
-export const summary = (start: Uint8Array, end: Uint8Array, id: string): Either.Either<Transcript, string> => {
-  if (end.length === 0) return read(start, id)
-  const first = start.indexOf(newline)
-  return Either.map(read(start.subarray(0, first + 1), id), (transcript) => {
-    const state: State = { ...transcript, messages: [], context: [] }
-    for (const part of [start.subarray(first + 1), end.subarray(end.indexOf(newline) + 1)]) {
-      for (let at = 0, next = part.indexOf(newline); next >= 0; at = next + 1, next = part.indexOf(newline, at)) {
-        const decoded = decode(part.subarray(at, next))
-        if (Either.isRight(decoded) && decoded.right.type !== "session") add(state, decoded.right)
-      }
-    }
-    return { ...state, messages: [], context: [] }
-  })
 }

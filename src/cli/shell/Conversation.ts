@@ -86,7 +86,7 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
       const listener: CommandListener.CommandListener = {
         onSubAgent: (event) => void Runtime.runFork(runtime)(tasks.take(event))
       }
-      const history = session.transcript.context
+      const history = session.transcript.messages
       const { home } = yield* SandboxSettings.SandboxSettings
       const inForce = yield* Effect.option((yield* ShellApp.service(app, SandboxManager)).inForce)
       const watched = yield* Snapshots.watch({ home, cwd }, session.id, Option.getOrUndefined(inForce)?.policy)

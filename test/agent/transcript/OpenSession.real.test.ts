@@ -226,7 +226,7 @@ describe("OpenSession", () => {
           refused(`it is larger than ${TranscriptFile.largest} bytes`)
         )
         fs.rmSync(file)
-        assert.deepStrictEqual(yield* reading(directory, id), refused("it is not there"))
+        assert.deepStrictEqual(yield* reading(directory, id), refused("no such file or directory"))
         if (process.getuid?.() === 0) {
           fs.copyFileSync(kept, file)
           fs.chownSync(file, 12345, 12345)
@@ -247,7 +247,13 @@ describe("OpenSession", () => {
           yield* failing(Sessions.find(directory, "abc")),
           "There is no session abc: there are none at all."
         )
-        const { id } = yield* begin(directory, [added("first")])
+        const usage = { input: 1, output: 2, cached: 0, cost: undefined }
+        const ended = AgentEvent.Ended({ ending: "done", text: "", reason: undefined, usage, turns: 1 })
+        const turn = AgentEvent.TurnEnded({ turn: 1, text: "", usage })
+        const { id } = yield* begin(directory, [added("first"), added("x".repeat(200_000)), turn, ended])
+        const [listed] = yield* Sessions.list(directory, [id], 1)
+        const { end, messages, turns } = Either.getOrThrow(listed?.summary ?? Either.left("nothing is listed"))
+        assert.deepStrictEqual([end?.ending, messages, turns], ["done", [], 1])
         const other = yield* begin(directory, [added("first")], "/other")
         const before = new Date(Date.now() - 10_000)
         fs.utimesSync(Sessions.pathOf(directory, id), before, before)

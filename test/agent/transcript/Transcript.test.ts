@@ -49,29 +49,6 @@ const conversation: ReadonlyArray<Transcript.Entry> = [
   message(text("more"))
 ]
 
-describe("a transcript of a conversation that was made shorter", () => {
-  const shorter = [text("do it"), text("[2 messages were left out here, to save room]"), result("3")]
-
-  it("goes on with what was left, and tells all of it", () => {
-    const read = Either.getOrThrow(
-      Transcript.read(
-        bytesOf(...conversation, { type: "compacted", messages: shorter }, message(text("and now"))),
-        session.id
-      )
-    )
-    assert.deepStrictEqual(read.context, [...shorter, text("and now")])
-    assert.strictEqual(read.messages.length, conversation.filter(({ type }) => type === "message").length + 1)
-    assert.deepStrictEqual(read.messages.at(-1), text("and now"))
-  })
-
-  it("goes on with all of it where it was not, or where that line was torn", () => {
-    const bytes = bytesOf(...conversation, { type: "compacted", messages: shorter })
-    const torn = Either.getOrThrow(Transcript.read(bytes.subarray(0, -1), session.id))
-    assert.deepStrictEqual(torn.context, torn.messages)
-    assert.strictEqual(torn.length, bytesOf(...conversation).length)
-  })
-})
-
 /** The ids of calls without a result right behind them, and of results without their call. */
 const dangling = (messages: ReadonlyArray<Prompt.Message>) =>
   messages.flatMap((message, at) => {
@@ -170,18 +147,17 @@ describe("Transcript", () => {
       FastCheck.property(FastCheck.array(line), FastCheck.uint8Array(), (lines, bytes) => {
         const all = Buffer.concat([bytesOf(session), Buffer.from(lines.map((one) => `${one}\n`).join("")), bytes])
         Transcript.read(all, session.id)
-        Transcript.summary(all.subarray(0, 200), all.subarray(300), session.id)
       })
     )
   })
 
-  it("is summarised by its first lines and its last ones", () => {
-    const long = message(text("x".repeat(5000)))
-    const bytes = bytesOf(...conversation.slice(0, 3), long, ...conversation.slice(3, 12))
-    const summary = Transcript.summary(bytes.subarray(0, 1000), bytes.subarray(-1000), session.id)
-    const { end, messages, turns } = Either.getOrThrow(summary)
-    assert.deepStrictEqual([end?.ending, messages, turns], ["done", [], 2])
-    assert.isTrue(Either.isLeft(Transcript.summary(bytes.subarray(0, 20), bytes.subarray(-20), session.id)))
+  it("of an older version, with lines of shortened conversations, is read without them", () => {
+    const old = Buffer.concat([
+      bytesOf(session),
+      Buffer.from('{"type":"compacted","messages":[]}\n'),
+      bytesOf(message(text("x")))
+    ])
+    assert.deepStrictEqual(Either.getOrThrow(Transcript.read(old, session.id)).messages, [text("x")])
   })
 })
 

@@ -40,7 +40,7 @@ export const ask = (request: Request, attempt = 1): Effect.Effect<Turn.Finished,
       if (attempt > 1 || error.kind !== "context_length") return yield* error
       const compacted = conversation.shorten()
       if (compacted === undefined) return yield* error
-      yield* emit(AgentEvent.Compacted({ ...compacted, messages: conversation.messages }))
+      yield* emit(AgentEvent.Compacted(compacted))
       return yield* ask(request, attempt + 1)
     })
   )

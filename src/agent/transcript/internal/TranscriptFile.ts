@@ -1,11 +1,9 @@
 /** The file of a transcript. It is appended to so that a crash leaves complete lines and at most one incomplete one. */
 import * as Fs from "node:fs"
-import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as Attempt from "../../../domain/Attempt.js"
 import * as OwnFile from "../../../extension/mcp/OwnFile.js"
 import * as RegularFile from "../../../files/RegularFile.js"
 import * as Transcript from "../Transcript.js"
@@ -26,45 +24,17 @@ export class NotKept extends Schema.TaggedError<NotKept>("synapse/NotKept")("Not
   }
 }
 
-const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk is full",
-  EFBIG: "it would be larger than a file may be here (ulimit -f)",
-  ENOENT: "it is not there",
-  ENOTDIR: "it is not there",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the file system is read-only",
-  ELOOP: "it is a symbolic link, which is not followed here"
-}
+const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = Fs.constants
 
 /** Describes an error of the file system without the path, which is named already. */
-const reasonOf = (error: unknown): string =>
-  reasons[(error as NodeJS.ErrnoException).code ?? ""] ?? (error instanceof Error ? error.message : String(error))
-
-/** The beginning and the end of a file; `end` is empty if `start` holds all of it. */
-interface Ends {
-  readonly start: Buffer
-  readonly end: Buffer
-  /** When it was written last, in milliseconds since 1970. */
-  readonly time: number
+const reasonOf = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error)
+  return /^E[A-Z]+: ([^,]+), /.exec(message)?.[1] ?? message
 }
 
-/** Opens a regular file and reads from the descriptor, so that a swapped path cannot be read instead. */
 const reading = <A>(path: string, read: (fd: number, stats: Fs.Stats) => A): Either.Either<A, string> => {
   try {
-    const before = OwnFile.flawOf(Fs.lstatSync(path), own)
-    if (before !== undefined) return Either.left(before)
-    const fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
-    try {
-      const stats = Fs.fstatSync(fd)
-      const flaw = OwnFile.flawOf(stats, own)
-      return flaw === undefined ? Either.right(read(fd, stats)) : Either.left(flaw)
-    } finally {
-      Fs.closeSync(fd)
-    }
+    return RegularFile.use(path, false, (stats) => OwnFile.flawOf(stats, own), read)
   } catch (error) {
     return Either.left(reasonOf(error))
   }
@@ -73,16 +43,16 @@ const reading = <A>(path: string, read: (fd: number, stats: Fs.Stats) => A): Eit
 export const read = (path: string): Either.Either<Buffer, string> =>
   reading(path, (fd, { size }) => RegularFile.readAt(fd, 0, size))
 
-/** Reads the first and the last bytes of a transcript. */
-export const readEnds = (path: string, length: number): Either.Either<Ends, string> =>
-  reading(path, (fd, { mtimeMs, size }) => ({
-    start: RegularFile.readAt(fd, 0, Math.min(length, size)),
-    end:
-      size <= length
-        ? Buffer.alloc(0)
-        : RegularFile.readAt(fd, Math.max(length, size - length), Math.min(length, size - length)),
-    time: mtimeMs
-  }))
+const newline = 0x0a
+
+/** Reads the whole lines in the first and the last bytes of a transcript. */
+export const readEnds = (path: string, length: number): Either.Either<Buffer, string> =>
+  reading(path, (fd, { size }) => {
+    const start = RegularFile.readAt(fd, 0, length)
+    if (size <= length) return start
+    const end = RegularFile.readAt(fd, Math.max(length, size - length), length)
+    return Buffer.concat([start.subarray(0, start.lastIndexOf(newline) + 1), end.subarray(end.indexOf(newline) + 1)])
+  })
 
 /** A transcript that is open for writing. */
 export interface Writer {
@@ -94,19 +64,6 @@ export interface Writer {
 
 const writeAll = (fd: number, bytes: Uint8Array): void => {
   for (let done = 0; done < bytes.length; ) done += Fs.writeSync(fd, bytes, done)
-}
-
-/** Syncs a new name to the disk, if the file system can. */
-const syncDirectory = (path: string): void => {
-  // Some file systems refuse it.
-  Attempt.ignore(() => {
-    const fd = Fs.openSync(path, O_RDONLY)
-    try {
-      Fs.fsyncSync(fd)
-    } finally {
-      Fs.closeSync(fd)
-    }
-  })
 }
 
 const openFile = (path: string, flags: number): number => {
@@ -168,10 +125,7 @@ const writer = (path: string, flags: number, length: number): Effect.Effect<Writ
 
 /** Creates a transcript with its first line, readable by its owner only. */
 export const create = (path: string, session: Transcript.Session): Effect.Effect<Writer, NotKept, Scope.Scope> =>
-  writer(path, O_CREAT | O_EXCL, 0).pipe(
-    Effect.tap(({ append }) => append(session)),
-    Effect.tap(() => Effect.sync(() => syncDirectory(Path.dirname(path))))
-  )
+  Effect.tap(writer(path, O_CREAT | O_EXCL, 0), ({ append }) => append(session))
 
 /**
  * Opens a transcript that is there, and cuts what follows its whole lines.
