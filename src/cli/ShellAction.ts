@@ -59,11 +59,8 @@ const run = (given: SessionOptions.Given) =>
       )
     /** Gives the terminal to a question of the program, and has what is on the screen drawn anew. */
     const asked = <A>(question: Effect.Effect<A>, otherwise: A) => {
-      const free = keyboard.released(interruption.bySignal(question))
-      return Effect.ensuring(
-        interruption.whileRunning(isWhole ? free : renderer.suspended(free), otherwise),
-        Effect.sync(() => screen.session.redraw())
-      )
+      const free = screen.whileAsked(keyboard.released(interruption.bySignal(question)))
+      return interruption.whileRunning(isWhole ? free : renderer.suspended(free), otherwise)
     }
     const wrap = (question: string) => WordWrap.wrap(question, terminal.size().columns)
     const permission = Option.contains(given.ask, "never")

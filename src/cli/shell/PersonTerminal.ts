@@ -43,6 +43,8 @@ export class PersonTerminal {
   private early: Array<Uint8Array> | undefined
   /** Ends the question that is shown; undefined where none is. */
   private endAsking: (() => void) | undefined
+  /** Ends with the question of the program that is open; undefined where none is. */
+  private asked: Promise<void> | undefined
 
   constructor(private readonly options: Options) {
     const { definitions, terminal } = options
@@ -80,6 +82,26 @@ export class PersonTerminal {
     )
   }
 
+  /** Asks a question of the program, over which nothing of the session is drawn: what comes meanwhile waits. */
+  whileAsked<A>(question: Effect.Effect<A>): Effect.Effect<A> {
+    return Effect.acquireUseRelease(
+      Effect.sync(() => {
+        let end = () => {}
+        this.asked = new Promise((resolve) => {
+          end = resolve
+        })
+        return end
+      }),
+      () => question,
+      (end) =>
+        Effect.sync(() => {
+          this.asked = undefined
+          end()
+          this.session.redraw()
+        })
+    )
+  }
+
   /** Returns whether the person has pressed Enter since the last call. */
   takeEnter(): boolean {
     const { hasEntered } = this
@@ -105,6 +127,7 @@ export class PersonTerminal {
   }
 
   private show(chunk: Buffer): void | Promise<void> {
+    if (this.asked !== undefined) return this.asked.then(() => this.show(chunk))
     const { renderer, runtime, terminal } = this.options
     if (this.isWhole) {
       const text = this.decoder.write(chunk)

@@ -187,6 +187,30 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
       ["--deny", "denied.txt"]
     ))
 
+  it("lets nothing that runs in the background draw over a question", () =>
+    shell(
+      async ({ line, lines, press, type, until }, cwd) => {
+        fs.writeFileSync(path.join(cwd, "denied.txt"), "")
+        await line(`~/work ${mark}`)
+        type("(until [ -e asked ]; do sleep 0.1; done; printf '\\e[2J\\e[HDRA''WN\\n'; echo > drawn) &")
+        press("Enter")
+        type("cat denied.txt")
+        press("Enter")
+        const isAsked = (each: string) => /^Allow it\? \[.*\]$/.test(each)
+        await until((lines) => lines.some(isAsked))
+        fs.writeFileSync(path.join(cwd, "asked"), "")
+        while (!fs.existsSync(path.join(cwd, "drawn"))) await new Promise((resolve) => setTimeout(resolve, 20))
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        const shown = lines()
+        assert.isTrue(shown.some(isAsked), shown.join("\n"))
+        assert.notInclude(shown.join("\n"), "DRAWN")
+        press("n")
+        press("Enter")
+        await until((lines) => lines.includes("DRAWN"))
+      },
+      ["--deny", "denied.txt"]
+    ))
+
   it("asks nobody by what was typed before, and keeps that for the prompt", () =>
     shell(
       async ({ line, press, type, until }, cwd) => {
