@@ -58,6 +58,41 @@ describe("JobTable", () => {
       Array.from({ length: 64 }, (_, at) => at + 37)
     )
   })
+
+  it("has a job end with what holds its output, where that is none of its processes", () => {
+    const table = new JobTable()
+    let release = () => {}
+    const printed = { stdout: "", stderr: "" }
+    table.adopt({
+      ...{ text: "true &", printed, shell: table, child: undefined, find: () => [] },
+      hear: (_, ended) => {
+        release = ended
+      }
+    })
+    assert.deepStrictEqual(
+      table.takeNews().map(({ state }) => state),
+      ["running"]
+    )
+    release()
+    assert.strictEqual(table.get(1)?.state, "ended")
+  })
+
+  it("gives an exit code to the child of that shell alone, for two shells may have children of one pid", () => {
+    const table = new JobTable()
+    const printed = { stdout: "", stderr: "" }
+    const [old, next] = [{}, {}]
+    for (const shell of [old, next])
+      table.adopt({ text: "true &", printed, shell, child: 7, find: () => [], hear: undefined })
+    table.takeNews()
+    table.learn(next, new Map([[7, 5]]))
+    assert.deepStrictEqual(
+      table.list.map(({ exitCode, state }) => [state, exitCode]),
+      [
+        ["ending", undefined],
+        ["exited", 5]
+      ]
+    )
+  })
 })
 
 describe("JobStatus", () => {

@@ -62,6 +62,10 @@ describe("a private directory", () => {
   it.live("is not made in a place that others may enter or write, that is a link or a file, or lies in a link", () =>
     inDirectory((home) => {
       const place = `${home}/.synapse/run`
+      const theirs = () => {
+        Fs.mkdirSync(place, { recursive: true, mode: 0o700 })
+        Fs.chownSync(place, 65_534, 65_534)
+      }
       const spoil: ReadonlyArray<() => void> = [
         () => {
           Fs.mkdirSync(place, { recursive: true })
@@ -87,7 +91,8 @@ describe("a private directory", () => {
         () => {
           Fs.mkdirSync(`${home}/other`, { mode: 0o700 })
           Fs.symlinkSync("other", `${home}/.synapse`)
-        }
+        },
+        ...(process.getuid?.() === 0 ? [theirs] : [])
       ]
       for (const each of spoil) {
         each()

@@ -97,6 +97,15 @@ describe("forging", () => {
     })
   )
 
+  inSession("who sees what marks the begin of a command can't mark its end", ({ run }) =>
+    Effect.gen(function* () {
+      const forged = `printf '\\036%s 9 hB %s /tmp %s  %s\\036' "$4" "$4" "$4" "$4"`
+      const each = `command builtin "$@"; set -- $? "$@"; [ "$2" = printf ] && ${forged}; return $1`
+      yield* run(`builtin() { ${each}; }; readonly -f builtin`)
+      assert.deepStrictEqual(yield* run("(exit 3)"), result({ exitCode: 3 }))
+    })
+  )
+
   keeps("the history holds none of our lines", [
     ["set -o history", {}],
     ["history | grep -c synapse", { stdout: "0\n", exitCode: 1 }],
@@ -111,7 +120,8 @@ describe("forging", () => {
       yield* subject.run(`declare -n PWD='${reference}'; (exit 9)`)
       const text = Fs.readFileSync(log, "latin1")
       assert.include(text, "__synapse_cwd=")
-      assert.notMatch(text, /\x1e|\(\(/)
+      // A slow shell is asked where it is, by a line of its own: the end is told by then.
+      assert.notMatch(text.replaceAll(/^.*__synapse_status:\+\?.*$/gm, ""), /\x1e|\(\(/)
     })
   )
 
