@@ -4,7 +4,6 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Attempt from "../domain/Attempt.js"
-import * as Collect from "../domain/Collect.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ClientFile from "../extension/mcp/ClientFile.js"
 import * as ConfigFile from "../extension/mcp/ConfigFile.js"
@@ -41,11 +40,11 @@ const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefi
       return yield* complain(`${client.title} is not here: there is no ${Path.dirname(path)}.`)
     const read = () => OwnFile.read(path, { most })
     const found = read()
-    if (found._tag === "Refused") return yield* complain(`${path} can't be changed: ${found.reason}.`)
-    const text = found._tag === "Missing" ? Either.right("") : Collect.toText(found.bytes)
+    if (Either.isLeft(found)) return yield* complain(`${path} can't be changed: ${found.left}.`)
+    const text = OwnFile.textOf(found)
     const changed = Either.isLeft(text)
       ? Either.left(text.left)
-      : yield* Effect.promise(() => ClientFile.change(text.right, client, server))
+      : yield* Effect.promise(() => ClientFile.change(text.right ?? "", client, server))
     if (Either.isLeft(changed)) {
       const advice = server === undefined ? "" : ` Add this yourself:\n${ClientFile.entryOf(client, server)}`
       return yield* complain(`${path} can't be changed: ${changed.left}.${advice}`)
@@ -68,9 +67,8 @@ const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefi
       yield* print("stderr", "Nothing was written.")
       return ExitCode.failure
     }
-    const sha256 = found._tag === "Content" ? found.sha256 : undefined
-    yield* ConfigFile.update(path, read, (now = "") =>
-      (sha256 === undefined ? now === "" : OwnFile.hash(now) === sha256)
+    yield* ConfigFile.update(path, read, (now) =>
+      now === Either.getOrUndefined(text)
         ? Either.right(after)
         : Either.left("it has changed meanwhile: run this again")
     )

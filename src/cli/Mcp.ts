@@ -12,7 +12,7 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import type { NotWritten } from "../extension/mcp/ConfigFile.js"
 import * as Definition from "../extension/mcp/Definition.js"
-import type { Found, Reading } from "../extension/mcp/FileMcpConfig.js"
+import type { Reading } from "../extension/mcp/FileMcpConfig.js"
 import * as FileMcpConfig from "../extension/mcp/FileMcpConfig.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
 import * as Import from "../extension/mcp/Import.js"
@@ -81,15 +81,16 @@ const describeServer = (server: Server.Server, files: ReadonlyArray<NamedFile>):
 interface Pending {
   /** The sentence above the servers. */
   readonly heading: string
-  readonly servers: ReadonlyArray<Found & { readonly server: Server.Server }>
+  readonly servers: ReadonlyArray<{ readonly server: Server.Server; readonly files: ReadonlyArray<NamedFile> }>
   readonly files: ReadonlyArray<NamedFile>
 }
 
-const pendingOf = ({ found, isProjectTrusted, project }: Reading): Pending => {
-  const known = found.flatMap((one) => (one.server === undefined ? [] : [{ ...one, server: one.server }]))
-  const servers = known.filter(
-    ({ server, state }) => state === "untrusted" || (!isProjectTrusted && server.origin.source === "project")
-  )
+const pendingOf = ({ entries, isProjectTrusted, project }: Reading): Pending => {
+  const servers = entries.flatMap((entry) => {
+    const { files = [], server, written } = entry
+    const isPending = reasonFor(entry) === "untrusted" || (!isProjectTrusted && server.source === "project")
+    return written !== undefined && isPending ? [{ server: written, files }] : []
+  })
   // Servers can share a file. Two that were read with different content are both shown; the last one is kept.
   const all = servers.flatMap((one) => one.files)
   const files = all.filter(
@@ -124,17 +125,17 @@ export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, 
   })
 
 /** Says which servers can't be used though their files are trusted. */
-const loose = ({ found }: Reading): ReadonlyArray<string> =>
-  found.flatMap(({ entry: { server }, state }) =>
-    state === "loose" ? [`${server.name} can't be used: ${server.problem}`] : []
+const loose = ({ entries }: Reading): ReadonlyArray<string> =>
+  entries.flatMap((entry) =>
+    reasonFor(entry) === "loose" ? [`${entry.server.name} can't be used: ${entry.server.problem}`] : []
   )
 
 const nothing = (reading: Reading, root: string): Effect.Effect<number, never, Stdio> => {
   const unusable = loose(reading)
   if (unusable.length > 0) return complain(unusable.join("\nsynapse: "))
   const file = ServerFile.inProject(root)
-  const broken = reading.found.find(({ entry, server }) => server === undefined && entry.server.name === file)
-  if (broken !== undefined) return complain(`${file} can't be trusted: ${broken.entry.server.problem}`)
+  const broken = reading.entries.find(({ server, written }) => written === undefined && server.name === file)
+  if (broken !== undefined) return complain(`${file} can't be trusted: ${broken.server.problem}`)
   const text = reading.project === undefined ? `there is no ${file}` : `${file} is trusted already`
   return succeed(`Nothing to do: ${text}.`)
 }
@@ -193,8 +194,7 @@ export const test = ({ name }: { readonly name: string }) =>
 const remote = (name: string) =>
   Effect.gen(function* () {
     const { home, read } = yield* McpReading
-    const { found } = yield* read
-    const entry = found.find((one) => one.entry.server.name === name)?.entry
+    const entry = (yield* read).entries.find(({ server }) => server.name === name)
     if (entry?._tag === "Http") return { entry, home }
     const reason =
       entry === undefined
@@ -272,8 +272,8 @@ export const take = (given: Given) =>
       onSome: (path) => [Import.namedForeignFiles(path, root)]
     })
     const current = ServerFile.read(target.path, true)
-    if (current._tag === "Broken") return yield* complain(`${target.path} can't be used: ${current.reason}`)
-    const before = current._tag === "Servers" ? current.servers : new Map<string, unknown>()
+    if (Either.isLeft(current)) return yield* complain(`${target.path} can't be used: ${current.left}`)
+    const before = current.right?.servers ?? new Map<string, unknown>()
 
     const read = yield* Effect.forEach(files, (file) =>
       Effect.map(Import.read(file, root), (servers) => ({ file, servers }))
@@ -311,9 +311,9 @@ export const take = (given: Given) =>
   }).pipe(run)
 
 /** Returns the project's file, and the files that its servers run, whether or not they are trusted now. */
-const ofProject = ({ found }: Reading, root: string): ReadonlySet<string> => {
-  const servers = found.filter(({ server }) => server?.origin.source === "project")
-  return new Set([ServerFile.inProject(root), ...servers.flatMap(({ files }) => files.map(({ path }) => path))])
+const ofProject = ({ entries }: Reading, root: string): ReadonlySet<string> => {
+  const files = entries.flatMap(({ files = [], server }) => (server.source === "project" ? files : []))
+  return new Set([ServerFile.inProject(root), ...files.map(({ path }) => path)])
 }
 
 /**
@@ -386,10 +386,12 @@ const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string
   )
 }
 
-const problemOf = ({ entry }: Found): string | undefined => entry.server.problem ?? missingProgram(entry)
+const reasonFor = (entry: McpEntry) => (entry._tag === "Unusable" ? entry.reason : undefined)
 
-const stateOf = (one: Found): string =>
-  states[one.state === "ready" && problemOf(one) !== undefined ? "broken" : one.state]
+const problemOf = (entry: McpEntry): string | undefined => entry.server.problem ?? missingProgram(entry)
+
+const stateOf = (entry: McpEntry): string =>
+  states[reasonFor(entry) ?? (problemOf(entry) === undefined ? "ready" : "broken")]
 
 /** Says that the program of an entry is not there. */
 const missingProgram = (entry: McpEntry): string | undefined =>
@@ -399,18 +401,18 @@ const missingProgram = (entry: McpEntry): string | undefined =>
     : undefined
 
 /** Says each thing once, with the names of all servers that it is said of. */
-const remarks = (found: ReadonlyArray<Found>): ReadonlyArray<string> => {
+const remarks = (entries: ReadonlyArray<McpEntry>): ReadonlyArray<string> => {
   const names = new Map<string, Array<string>>()
   const say = (text: string, name: string) => names.set(text, [...(names.get(text) ?? []), name])
-  for (const one of found) {
-    const { isFile, name } = one.entry.server
+  for (const entry of entries) {
+    const { isFile, name } = entry.server
     if (isFile === true) continue
-    const problem = one.state === "disabled" ? undefined : problemOf(one)
+    const problem = reasonFor(entry) === "disabled" ? undefined : problemOf(entry)
     if (problem !== undefined) say(problem, name)
-    const ignored = one.server?.ignored ?? []
+    const ignored = entry.written?.ignored ?? []
     if (ignored.length > 0) say(`ignored: ${ignored.map((word) => ForeignText.word(word)).join(", ")}`, name)
   }
-  const files = found.flatMap(({ entry: { server } }) =>
+  const files = entries.flatMap(({ server }) =>
     server.isFile === true ? [`${ForeignText.word(server.name)} can't be used: ${server.problem}`] : []
   )
   return [...[...names].map(([text, of]) => `${of.join(", ")}: ${text}`), ...files]
@@ -419,25 +421,27 @@ const remarks = (found: ReadonlyArray<Found>): ReadonlyArray<string> => {
 const none =
   "There are no servers. Add one: synapse mcp add <name> -- <command>; or take over those of other programs: synapse mcp import"
 
-const toText = ({ found }: Reading): string => {
-  const rows = found.flatMap((one) => {
-    const { server } = one.entry
-    return one.server === undefined ? [] : [[cut(server.name), server.source, stateOf(one), cut(server.target)]]
+const toText = ({ entries }: Reading): string => {
+  const rows = entries.flatMap((entry) => {
+    const { isFile, name, source, target } = entry.server
+    return isFile === true ? [] : [[cut(name), source, stateOf(entry), cut(target)]]
   })
-  const below = remarks(found)
+  const below = remarks(entries)
   return [...table(rows), ...(rows.length > 0 && below.length > 0 ? [""] : []), ...below].join("\n") || none
 }
 
-const toJson = ({ found }: Reading): string =>
+const toJson = ({ entries }: Reading): string =>
   JSON.stringify(
-    found.map((one) => ({
-      ...(one.entry.server.isFile === true
-        ? { file: one.entry.server.name, source: one.entry.server.source }
-        : { name: one.entry.server.name, source: one.entry.server.source, target: one.entry.server.target }),
-      state: stateOf(one),
-      ...(problemOf(one) === undefined ? {} : { problem: problemOf(one) }),
-      ...(one.server === undefined || one.server.ignored.length === 0 ? {} : { ignored: one.server.ignored })
-    }))
+    entries.map((entry) => {
+      const { isFile, name, source, target } = entry.server
+      const { ignored = [] } = entry.written ?? {}
+      return {
+        ...(isFile === true ? { file: name, source } : { name, source, target }),
+        state: stateOf(entry),
+        problem: problemOf(entry),
+        ignored: ignored.length === 0 ? undefined : ignored
+      }
+    })
   )
 
 /** Prints the servers, each with where it stands, what it is, and whether it can be used. */
@@ -543,8 +547,7 @@ export const add = (given: Added) =>
     const change = yield* ServerFile.add(target, new Map([[given.name, value]]), given.force)
     if (given.project && change !== undefined) yield* TrustFile.keep(reading.home, target.path, change)
     yield* print("stdout", `added: ${given.name}, in ${target.path}`)
-    const { found } = yield* reading.read
-    const added = found.find(({ entry }) => entry.server.name === given.name)
+    const added = (yield* reading.read).entries.find(({ server }) => server.name === given.name)
     const problem = added === undefined ? undefined : problemOf(added)
     if (problem !== undefined) yield* print("stderr", `synapse: it can't be used yet: ${problem}`)
     return ExitCode.success
@@ -562,8 +565,8 @@ export const remove = ({ name, project }: { readonly name: string; readonly proj
       if (!isTrusted) yield* print("stderr", left(target.path))
       return ExitCode.success
     }
-    const { found } = yield* reading.read
-    const other = found.find(({ server }) => server?.name === name && server.origin.file !== target.path)
-    const hint = other === undefined ? "" : ` It is in ${other.server?.origin.file}${project ? "" : ": add --project"}.`
+    const servers = (yield* reading.read).entries.flatMap(({ written }) => written ?? [])
+    const other = servers.find((server) => server.name === name && server.origin.file !== target.path)
+    const hint = other === undefined ? "" : ` It is in ${other.origin.file}${project ? "" : ": add --project"}.`
     return yield* complain(`there is no server ${ForeignText.word(name)} in ${target.path}.${hint}`)
   }).pipe(run)

@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import { isUtf8 } from "node:buffer"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -120,12 +119,10 @@ const shown = (file: string): string => ForeignText.word(file, 300)
 
 /** Reads the file. A missing one is empty. */
 const read = (file: string): Either.Either<SettingsFile, InvalidUsage> =>
-  OwnFile.OwnFile.$match(OwnFile.read(file, { most: largest, mayBeLink: true }), {
-    Missing: (): Either.Either<SettingsFile, InvalidUsage> => Either.right({ providers: {}, prices: {} }),
-    Refused: ({ reason }) => Either.left(flawed(file, "", reason)),
-    Content: ({ bytes }) =>
-      isUtf8(bytes) ? decode(file, new TextDecoder().decode(bytes)) : Either.left(flawed(file, "", "it is not UTF-8"))
-  })
+  OwnFile.textOf(OwnFile.read(file, { most: largest, mayBeLink: true })).pipe(
+    Either.mapLeft((reason) => flawed(file, "", reason)),
+    Either.flatMap((text) => (text === undefined ? Either.right({ providers: {}, prices: {} }) : decode(file, text)))
+  )
 
 /** The variables of the providers that are known without a file. They have no default model: models are retired. */
 const builtIn: Readonly<Record<string, { readonly urlVariable: string; readonly keyVariable: string }>> = {

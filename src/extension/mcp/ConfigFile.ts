@@ -1,14 +1,13 @@
 /** Reads and replaces the files of the MCP configuration. */
-import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Collect from "../../domain/Collect.js"
 import * as Directories from "../../files/Directories.js"
 import * as AtomicFile from "../../sandbox/config/AtomicFile.js"
+import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as OwnFile from "./OwnFile.js"
 
 /** The error for a file of the configuration that can't be written. */
@@ -21,21 +20,12 @@ export class NotWritten extends Schema.TaggedError<NotWritten>("synapse/NotWritt
   }
 }
 
-/** Returns why the directory of Synapse's MCP files is none of its own; undefined where it is, or is missing. */
-const strange = (directory: string): string | undefined => {
-  const stats = Fs.lstatSync(directory, { throwIfNoEntry: false })
-  if (stats === undefined || stats.isDirectory()) return undefined
-  return `${directory} is ${stats.isSymbolicLink() ? "a symbolic link, which is not followed here" : "no directory"}`
-}
-
 /** Reads a file of `$SYNAPSE_HOME/mcp`, which nobody but the user can have written. */
-export const readOwn = (path: string, most: number): OwnFile.OwnFile => {
-  try {
-    const reason = strange(Path.dirname(path))
-    return reason === undefined ? OwnFile.read(path, { most, isAlone: true }) : OwnFile.OwnFile.Refused({ reason })
-  } catch (error) {
-    return OwnFile.OwnFile.Refused({ reason: error instanceof Error ? error.message : String(error) })
-  }
+export const readOwn = (path: string, most: number): OwnFile.Found => {
+  const directory = Path.dirname(path)
+  return HostPath.isLink(directory, "/")
+    ? Either.left(`${directory} is a symbolic link, which is not followed here`)
+    : OwnFile.read(path, { most, isAlone: true })
 }
 
 /**
@@ -44,17 +34,13 @@ export const readOwn = (path: string, most: number): OwnFile.OwnFile => {
  */
 export const update = (
   path: string,
-  readFile: () => OwnFile.OwnFile,
+  readFile: () => OwnFile.Found,
   change: (text: string | undefined) => Either.Either<string | undefined, string>
 ): Effect.Effect<boolean, NotWritten, FileSystem.FileSystem> => {
   const fail = (reason: string) => new NotWritten({ path, reason })
-  const changed = Effect.suspend(() =>
-    OwnFile.OwnFile.$match(readFile(), {
-      Missing: () => change(undefined),
-      Refused: ({ reason }) => Either.left(reason),
-      Content: ({ bytes }) => Either.flatMap(Collect.toText(bytes), change)
-    })
-  ).pipe(Effect.mapBoth({ onFailure: fail, onSuccess: Option.fromNullable }))
+  const changed = Effect.suspend(() => Either.flatMap(OwnFile.textOf(readFile()), change)).pipe(
+    Effect.mapBoth({ onFailure: fail, onSuccess: Option.fromNullable })
+  )
   return Effect.gen(function* () {
     yield* Directories.makeEffect(Path.dirname(path))
     // Before there is a lock beside it: the directory may be a link.

@@ -17,10 +17,9 @@ import * as RealPath from "../../sandbox/policy/RealPath.js"
 import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
 import type { McpServer } from "./McpClient.js"
-import { howToTrust, McpConfig, McpEntry } from "./McpConfig.js"
+import { howToTrust, McpConfig, McpEntry, type Places } from "./McpConfig.js"
 import * as NamedFiles from "./NamedFiles.js"
 import * as OwnFile from "./OwnFile.js"
-import type { Expanded } from "./Server.js"
 import * as Server from "./Server.js"
 import * as ServerFile from "./ServerFile.js"
 import * as TrustFile from "./TrustFile.js"
@@ -28,27 +27,17 @@ import * as TrustFile from "./TrustFile.js"
 /** The age of a change, in milliseconds, below which a second one might bear the same time. */
 const settled = 2000
 
-/** The files that something was read from. */
-interface FileStamps {
-  /** Adds a path, which is to be read after that, whether or not something is there. */
-  readonly add: (path: string) => void
-  /**
-   * Returns whether nothing has changed at any path. It is false as well where a file was changed so shortly before it
-   * was read that a later change could not be told from that one.
-   */
-  readonly areCurrent: () => boolean
-}
-
 /**
- * Makes the stamps of no file.
+ * Stamps the paths that something is read from, each before that, whether or not something is there. They are not current
+ * either where a file was changed so shortly before it was read that a later change could not be told from that one.
  *
  * @param now the time, in milliseconds since 1970
  */
-const stampsAt = (now: number): FileStamps => {
+const stampsAt = (now: number) => {
   const stamps = new Map<string, string>()
   let areSettled = true
   return {
-    add: (path) => {
+    add: (path: string) => {
       if (stamps.has(path)) return
       const { changed, text } = FileStamp.of(path)
       stamps.set(path, text)
@@ -58,20 +47,12 @@ const stampsAt = (now: number): FileStamps => {
   }
 }
 
-/** A server, and whether it may be used. */
-export interface Found {
-  /** Undefined for a file that can't be read. */
-  readonly server: Server.Server | undefined
-  readonly entry: McpEntry
-  readonly state: "ready" | "broken" | "untrusted" | "loose" | "disabled"
-  /** The files that it names, with the content that they have now. */
-  readonly files: ReadonlyArray<NamedFiles.NamedFile>
-}
+type FileStamps = ReturnType<typeof stampsAt>
 
 /** The servers as they were found at one time. */
 export interface Reading {
   /** Sorted by name. */
-  readonly found: ReadonlyArray<Found>
+  readonly entries: ReadonlyArray<McpEntry>
   /** The project's file, with the content that the servers were read from; undefined where there is none. */
   readonly project: NamedFiles.NamedFile | undefined
   /** Whether that content is trusted. */
@@ -92,49 +73,15 @@ const whyUntrusted = (trust: Trust, problem: string | undefined): string => {
   return trust === "changed" ? "has changed since the user trusted it" : "is not trusted yet"
 }
 
-/** Adds where a server stands, and that another one of its name is not used. */
-const inPlaceOf = (other: Server.Origin | undefined): string =>
-  other === undefined ? "" : `. Until then, the server of the same name in ${other.file} is not used either`
-
-/** What keeps a server from being used, where it is not broken. */
-interface Denial {
-  readonly reason: "untrusted" | "loose"
-  readonly file: string
-  /** Why the file does, with what to do: a sentence without its subject. */
-  readonly why: string
-  /** True for the program of the server, and false for the file that lists it. */
-  readonly isRun: boolean
-}
-
-const broken = (server: McpServer, fingerprint: string, text: string): McpEntry => {
-  const problem = ForeignText.word(text, longest)
-  return McpEntry.Unusable({ server: { ...server, problem }, fingerprint, reason: "broken", problem })
-}
-
-const denied = (server: McpServer, fingerprint: string, { file, isRun, reason, why }: Denial): McpEntry => {
-  const problem = ForeignText.word(`${isRun ? "it runs what commands may write: " : ""}${file} ${why}`, longest)
-  const denial = { file, why: ForeignText.word(`${isRun ? "the server runs it, and it" : "it"} ${why}`, longest) }
-  return McpEntry.Unusable({ server: { ...server, problem }, fingerprint, reason, problem, denial })
-}
-
-const usable = (server: McpServer, fingerprint: string, expanded: Expanded, named: NamedFiles.Named): McpEntry =>
-  expanded._tag === "Stdio"
-    ? McpEntry.Stdio({ ...expanded, server, fingerprint, named })
-    : McpEntry.Http({ ...expanded, server, fingerprint })
-
-const compare = (one: Found, other: Found): number =>
-  one.entry.server.name < other.entry.server.name ? -1 : one.entry.server.name > other.entry.server.name ? 1 : 0
+const byName = (one: McpEntry, other: McpEntry): number => (one.server.name < other.server.name ? -1 : 1)
 
 /**
  * Reads the files.
  *
  * @param stamps takes the paths of all files that are read
  */
-const readAll = (around: Server.Surroundings, stamps: Pick<FileStamps, "add">): Reading => {
-  const homeOrigin: Server.Origin = { source: "home", file: ServerFile.inHome(around.home) }
-  const projectOrigin: Server.Origin = { source: "project", file: ServerFile.inProject(around.root) }
-  for (const path of [homeOrigin.file, projectOrigin.file, TrustFile.pathIn(around.home)]) stamps.add(path)
-
+const readAll = (around: Server.Surroundings, stamps: FileStamps): Reading => {
+  stamps.add(TrustFile.pathIn(around.home))
   const trusts = TrustFile.read(around.home)
   const trusted: TrustFile.Trusted = Either.getOrElse(trusts, () => new Map())
   const trustProblem = Either.isLeft(trusts)
@@ -146,89 +93,93 @@ const readAll = (around: Server.Surroundings, stamps: Pick<FileStamps, "add">): 
   }
 
   const fromFile = (origin: Server.Origin) => {
-    const content = ServerFile.read(origin.file, origin.source === "home")
     const { file, source } = origin
-    const problems = content._tag === "Broken" ? [content.reason] : []
+    stamps.add(file)
+    const content = ServerFile.read(file, source === "home")
+    const { servers, sha256 = undefined } = Either.getOrUndefined(content) ?? { servers: new Map<string, unknown>() }
+    const problem = Either.isLeft(content) ? ForeignText.word(content.left, longest) : undefined
+    const server: McpServer = { name: file, source, target: "", isFile: true }
     return {
-      content,
-      broken: problems.map((problem): Found => {
-        const entry = broken({ name: file, source, target: "", isFile: true }, OwnFile.hash(file), problem)
-        return { server: undefined, entry, state: "broken", files: [] }
-      }),
-      servers:
-        content._tag === "Servers"
-          ? [...content.servers].map(([name, value]) => Server.make(origin, name, value, around))
-          : []
+      file: sha256 === undefined ? undefined : { path: file, sha256 },
+      servers: [...servers].map(([name, value]) => Server.make(origin, name, value, around)),
+      broken:
+        problem === undefined
+          ? []
+          : [
+              McpEntry.Unusable({
+                server: { ...server, problem },
+                fingerprint: OwnFile.hash(file),
+                reason: "broken",
+                problem
+              })
+            ]
     }
   }
-  const home = fromFile(homeOrigin)
-  const project = fromFile(projectOrigin)
-  const projectFile =
-    project.content._tag === "Servers" ? { path: projectOrigin.file, sha256: project.content.sha256 } : undefined
-  const projectTrust = projectFile === undefined ? "trusted" : trustIn(projectFile)
+  const home = fromFile({ source: "home", file: ServerFile.inHome(around.home) })
+  const project = fromFile({ source: "project", file: ServerFile.inProject(around.root) })
+  const projectTrust = project.file === undefined ? "trusted" : trustIn(project.file)
 
-  const resolve = (server: Server.Server, other: Server.Origin | undefined): Found => {
-    const { expanded, isDisabled, name, origin, paths, target, value } = server
+  const resolve = (written: Server.Server, isShadowing: boolean): McpEntry => {
+    const { expanded, isDisabled, name, origin, paths, target, value } = written
     for (const path of paths) stamps.add(path)
     const named = isDisabled ? Either.right([]) : NamedFiles.read(paths)
     const files = Either.getOrElse(named, () => [])
     const fingerprint = OwnFile.hash(JSON.stringify([origin.file, name, value, files]))
-    const known: McpServer = { name, source: origin.source, target }
-    const say = (state: "broken" | "disabled", problem: string): Found => ({
-      server,
-      entry: broken(known, fingerprint, problem),
-      state,
-      files
-    })
-    const deny = (denial: Denial): Found => ({
-      server,
-      entry: denied(known, fingerprint, { ...denial, why: denial.why + inPlaceOf(other) }),
-      state: denial.reason,
-      files
-    })
-    const untrusted = (file: string, trust: Trust, isRun: boolean): Found => {
+    const server: McpServer = { name, source: origin.source, target }
+    const known = { server, fingerprint, written, files }
+    const unusable = (
+      reason: "broken" | "disabled" | "untrusted" | "loose",
+      text: string,
+      denial?: { readonly file: string; readonly why: string }
+    ): McpEntry => {
+      const problem = ForeignText.word(text, longest)
+      const denied = denial === undefined ? {} : { denial }
+      return McpEntry.Unusable({ ...known, server: { ...server, problem }, reason, problem, ...denied })
+    }
+    /** `why` is a sentence without its subject. Of the program of the server, `isRun` is true, and false of the file that lists it. */
+    const deny = (reason: "untrusted" | "loose", file: string, why: string, isRun = true): McpEntry => {
+      const also = isShadowing
+        ? `. Until then, the server of the same name in ${ServerFile.inHome(around.home)} is not used either`
+        : ""
+      return unusable(reason, `${isRun ? "it runs what commands may write: " : ""}${file} ${why}${also}`, {
+        file,
+        why: ForeignText.word(`${isRun ? "the server runs it, and it" : "it"} ${why}${also}`, longest)
+      })
+    }
+    const untrusted = (file: string, trust: Trust, isRun: boolean): McpEntry => {
       const why = whyUntrusted(trust, trustProblem)
       // Commands of this session can write what was not trusted when it began.
       const isLate = isRun && around.looseness?.(file)?.isLate === true
-      const remedy = `${howToTrust(around.root)}${isLate ? ", and start a new session" : ""}`
-      return deny({
-        reason: "untrusted",
-        file,
-        why: trustProblem === undefined ? `${why}; ${remedy}` : why,
-        isRun
-      })
+      const remedy = `; ${howToTrust(around.root)}${isLate ? ", and start a new session" : ""}`
+      return deny("untrusted", file, trustProblem === undefined ? `${why}${remedy}` : why, isRun)
     }
     if (origin.source === "project" && projectTrust !== "trusted") return untrusted(origin.file, projectTrust, false)
-    if (isDisabled) return say("disabled", `it is disabled in ${origin.file}`)
-    if (Either.isLeft(expanded)) return say("broken", `${expanded.left} (in ${origin.file})`)
-    if (Either.isLeft(named)) return say("broken", `${named.left} (in ${origin.file})`)
-    const loose = (isLate: boolean): Found | undefined => {
-      for (const { path: file } of files) {
-        const found = around.looseness?.(file)
-        if (found?.isLate === isLate) return deny({ reason: "loose", file, why: found.why, isRun: true })
-      }
-      return undefined
+    if (isDisabled) return unusable("disabled", `it is disabled in ${origin.file}`)
+    if (Either.isLeft(expanded)) return unusable("broken", `${expanded.left} (in ${origin.file})`)
+    if (Either.isLeft(named)) return unusable("broken", `${named.left} (in ${origin.file})`)
+    for (const file of files) {
+      const trust = trustIn(file)
+      const found = around.looseness?.(file.path)
+      // Trust does not help against what lasts; that a trusted file has changed is told first.
+      const isLoose = found !== undefined && trust !== "changed" && (trust === "trusted" || !found.isLate)
+      if (isLoose) return deny("loose", file.path, found.why)
+      if (trust !== "trusted") return untrusted(file.path, trust, true)
     }
-    const strange = files.find((file) => trustIn(file) !== "trusted")
-    // Trust does not help against it; that a trusted file has changed is told first.
-    const lasting = strange !== undefined && trustIn(strange) === "changed" ? undefined : loose(false)
-    if (lasting !== undefined) return lasting
-    if (strange !== undefined) return untrusted(strange.path, trustIn(strange), true)
-    const passing = loose(true)
-    if (passing !== undefined) return passing
-    return { server, entry: usable(known, fingerprint, expanded.right, { paths, files }), state: "ready", files }
+    return expanded.right._tag === "Stdio"
+      ? McpEntry.Stdio({ ...known, ...expanded.right, named: { paths, files } })
+      : McpEntry.Http({ ...known, ...expanded.right })
   }
 
   const inProject = new Set(project.servers.map(({ name }) => name))
   const inHome = new Set(home.servers.map(({ name }) => name))
   return {
-    found: [
+    entries: [
       ...home.broken,
       ...project.broken,
-      ...project.servers.map((server) => resolve(server, inHome.has(server.name) ? homeOrigin : undefined)),
-      ...home.servers.filter(({ name }) => !inProject.has(name)).map((server) => resolve(server, undefined))
-    ].sort(compare),
-    project: projectFile,
+      ...project.servers.map((server) => resolve(server, inHome.has(server.name))),
+      ...home.servers.filter(({ name }) => !inProject.has(name)).map((server) => resolve(server, false))
+    ].sort(byName),
+    project: project.file,
     isProjectTrusted: projectTrust === "trusted",
     trustProblem
   }
@@ -237,15 +188,9 @@ const readAll = (around: Server.Surroundings, stamps: Pick<FileStamps, "add">): 
 /** Reads the servers with what the command line shows of them besides their entries. */
 export class McpReading extends Context.Tag("synapse/McpReading")<
   McpReading,
-  {
+  Places & {
     /** Reads the files anew where one has changed. */
     readonly read: Effect.Effect<Reading>
-    /** The directory of Synapse's own files: `$SYNAPSE_HOME`. */
-    readonly home: string
-    /** The working directory. */
-    readonly root: string
-    /** Tests whether sandboxed commands may write to a path. */
-    readonly isWritable: (path: string) => boolean
   }
 >() {}
 
@@ -276,37 +221,46 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
     root,
     home: settings.home
   }
-
-  const look = (tell: typeof TrustFile.make): TrustFile.HeldFiles => {
-    const policy = Either.map(policies.peek(root), PolicyDecision.make)
-    return tell(TrustedFiles.read(settings.home), (path) =>
-      Either.match(policy, { onLeft: () => true, onRight: ({ decide }) => decide(path, "write").allowed })
-    )
-  }
-  // Before any sandbox of the session has started.
-  const held = isNext ? undefined : look(TrustFile.make)
-  /** Without a sandbox, nothing is read-only for commands, and trusted content is enough. */
-  const looseness = (): TrustFile.HeldFiles | undefined => {
-    const isEnabled =
-      settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
-    return isEnabled ? (held ?? look(TrustFile.makeNext)) : undefined
-  }
+  const isEnabled = () =>
+    settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
 
   /** Without a policy, commands do not run; what they may have written before is not known. */
-  const writableBy = () => {
-    let policy: PolicyDecision.PolicyDecision | undefined
-    const decide = (path: string): boolean => {
-      policy ??= Either.getOrUndefined(
-        Either.map(policies.peek(root), (policy) => PolicyDecision.make(withoutTrust(policy)))
-      )
-      if (policy === undefined) return true
-      const { links, real } = RealPath.follow(path, mostNames)
-      return [...links, real].some((one) => policy?.decide(one, "write").allowed)
+  const decideBy = (change: (policy: SandboxPolicy) => SandboxPolicy): ((path: string) => boolean) =>
+    Either.match(policies.peek(root), {
+      onLeft: () => () => true,
+      onRight: (policy) => {
+        const { decide } = PolicyDecision.make(change(policy))
+        return (path) => decide(path, "write").allowed
+      }
+    })
+  const look = (): TrustFile.HeldFiles =>
+    TrustFile.make(
+      TrustedFiles.read(settings.home),
+      decideBy((policy) => policy)
+    )
+  // Before any sandbox of the session has started.
+  const held = isNext ? undefined : look()
+  /** Without a sandbox, nothing is read-only for commands, and trusted content is enough. */
+  const looseness = (): TrustFile.HeldFiles | undefined => {
+    if (!isEnabled()) return undefined
+    if (held !== undefined) return held
+    const next = look()
+    return (path) => {
+      const found = next(path)
+      return found?.isLate === true ? undefined : found
     }
+  }
+
+  const writableBy = () => {
+    let decide: ((path: string) => boolean) | undefined
     // Servers have most of their paths in common: where their programs are looked for.
     const known = new Map<string, boolean>()
     return (path: string): boolean => {
-      const isWritable = known.get(path) ?? decide(path)
+      decide ??= decideBy(withoutTrust)
+      const before = known.get(path)
+      if (before !== undefined) return before
+      const { links, real } = RealPath.follow(path, mostNames)
+      const isWritable = [...links, real].some(decide)
       known.set(path, isWritable)
       return isWritable
     }
@@ -321,28 +275,20 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
     last = { reading, stamps }
     return reading
   })
-  return McpReading.of({ read, home: settings.home, root, isWritable: (path) => writableBy()(path) })
-})
 
-/** Holds, from its first use, the directory that the session's commands have in the place of `/tmp`. */
-const holdingTemporary = Effect.gen(function* () {
-  const settings = yield* SandboxSettings
-  const config = yield* SandboxConfig
-  const policies = yield* PolicyBuilder
-  const { cwd = process.cwd() } = yield* SessionSettings
-  let held: TemporaryDirectory.Held | undefined
-  yield* Effect.addFinalizer(() => Effect.sync(() => held?.release()))
-  return () => {
-    const isEnabled =
-      settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
-    if (held === undefined && isEnabled) {
-      held = Either.match(policies.peek(Path.resolve(cwd)), {
-        onLeft: () => undefined,
-        onRight: TemporaryDirectory.find
-      })
+  let temporary: TemporaryDirectory.Held | undefined
+  yield* Effect.addFinalizer(() => Effect.sync(() => temporary?.release()))
+  return McpReading.of({
+    read,
+    home: settings.home,
+    root,
+    isWritable: (path) => writableBy()(path),
+    temporary: () => {
+      if (temporary === undefined && isEnabled())
+        temporary = Either.getOrUndefined(Either.map(policies.peek(root), TemporaryDirectory.find))
+      return temporary?.path
     }
-    return held?.path
-  }
+  })
 })
 
 /** A layer which reads the files with all that the command line shows. */
@@ -350,7 +296,7 @@ export const layerReading: Layer.Layer<
   McpReading,
   never,
   PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings
-> = Layer.effect(McpReading, make(true))
+> = Layer.scoped(McpReading, make(true))
 
 /**
  * A layer which reads the entries from `mcp_servers.json` in the working directory and in `$SYNAPSE_HOME/mcp`. It has to be
@@ -359,21 +305,7 @@ export const layerReading: Layer.Layer<
 export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings> =
   Layer.scoped(
     McpConfig,
-    Effect.gen(function* () {
-      const { home, isWritable, read, root } = yield* make(false)
-      const temporary = yield* holdingTemporary
-      let last: Reading | undefined
-      let entries: ReadonlyArray<McpEntry> = []
-      return McpConfig.of({
-        entries: Effect.map(read, (reading) => {
-          if (reading !== last) entries = reading.found.map(({ entry }) => entry)
-          last = reading
-          return entries
-        }),
-        home,
-        root,
-        temporary,
-        isWritable
-      })
-    })
+    Effect.map(make(false), ({ read, ...places }) =>
+      McpConfig.of({ ...places, entries: Effect.map(read, ({ entries }) => entries) })
+    )
   )

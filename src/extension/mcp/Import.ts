@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { getNodeValue, type ParseError, parseTree } from "jsonc-parser"
-import * as Collect from "../../domain/Collect.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import { Definition, decode, encode, textsOf } from "./Definition.js"
@@ -184,17 +183,12 @@ export const read = (
   { format, isProjects, path }: ForeignFile,
   root: string
 ): Effect.Effect<Either.Either<Servers | undefined, string>> =>
-  Effect.suspend(() =>
-    OwnFile.OwnFile.$match(OwnFile.read(path, { most: largest, mayBeLink: !isProjects, mayBeForeign: isProjects }), {
-      Missing: () => Effect.succeed(Either.right(undefined)),
-      Refused: ({ reason }) => Effect.succeed(Either.left(reason)),
-      Content: ({ bytes }) =>
-        Either.match(Collect.toText(bytes), {
-          onLeft: (reason) => Effect.succeed(Either.left(reason)),
-          onRight: (text) => Effect.promise(() => parse(text, format, root))
-        })
-    })
-  )
+  Effect.promise(async () => {
+    const found = OwnFile.read(path, { most: largest, mayBeLink: !isProjects, mayBeForeign: isProjects })
+    const text = OwnFile.textOf(found)
+    if (Either.isLeft(text)) return Either.left(text.left)
+    return text.right === undefined ? Either.right(undefined) : parse(text.right, format, root)
+  })
 
 /** A definition as it is written in a file. */
 export type Written = Readonly<Record<string, unknown>>

@@ -1,6 +1,5 @@
 /** Talks to the MCP servers of the configuration, by the official client. */
 
-import * as Crypto from "node:crypto"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import type { ConfigError } from "effect/ConfigError"
@@ -15,10 +14,8 @@ import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
-import * as Attempt from "../../domain/Attempt.js"
 import { Blocked, type CommandError, type CommandNotFound, ExecutionFailed } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
-import * as Directories from "../../files/Directories.js"
 import * as FailureCause from "./internal/FailureCause.js"
 import type { Gone, Usable } from "./internal/McpConnection.js"
 import * as McpConnection from "./internal/McpConnection.js"
@@ -178,24 +175,17 @@ const listedOf = (version: string, tools: ReadonlyArray<McpTool>): Listed => ({
   names: new Set(tools.map(({ name }) => name))
 })
 
-const read = (file: string, server: string): Listed | undefined =>
-  Attempt.orUndefined(() => {
-    const content = OwnFile.read(file, { most: largest })
-    if (content._tag !== "Content") return undefined
-    const kept: unknown = JSON.parse(new TextDecoder().decode(content.bytes))
-    if (typeof kept !== "object" || kept === null || !("format" in kept) || kept.format !== format) return undefined
-    if (!("version" in kept) || typeof kept.version !== "string") return undefined
-    return listedOf(kept.version, ToolList.page(server, kept).tools)
-  })
+const read = (file: string, server: string): Listed | undefined => {
+  const kept = OwnFile.readJson(file, largest)
+  if (typeof kept !== "object" || kept === null || !("format" in kept) || kept.format !== format) return undefined
+  if (!("version" in kept) || typeof kept.version !== "string") return undefined
+  return listedOf(kept.version, ToolList.page(server, kept).tools)
+}
 
-/** Writes a file beside it, and renames it: a reader finds the old list or the new one. */
 const write = (directory: string, name: string, listed: Listed): void => {
   const text = JSON.stringify({ format, version: listed.version, tools: listed.tools })
   if (text.length > largest / 2) return
-  Directories.make(directory)
-  const draft = path.join(directory, `.${Crypto.randomUUID()}`)
-  fs.writeFileSync(draft, text, { flag: "wx", mode: 0o600 })
-  fs.renameSync(draft, path.join(directory, name))
+  OwnFile.write(path.join(directory, name), text)
   const files = fs.readdirSync(directory).map((name) => path.join(directory, name))
   if (files.length <= mostFiles) return
   const byAge = files.map((file) => ({ file, time: fs.lstatSync(file).mtimeMs })).sort((a, b) => b.time - a.time)
@@ -226,12 +216,11 @@ export const unknownServer = (
  * Makes the error for a server whose entry is broken, or which runs what is not trusted: what is wrong or
  * not trusted in which file, and what the user can do.
  */
-export const toError = (entry: McpEntry & { readonly _tag: "Unusable" }, places: McpPlaces.Places): CommandError => {
-  const { denial, problem, reason, server } = entry
-  const file = McpPlaces.fileOf(server.source, places)
-  return reason === "broken"
+export const toError = (entry: McpEntry & { readonly _tag: "Unusable" }): CommandError => {
+  const { denial, problem, server } = entry
+  return denial === undefined
     ? FailureCause.failed(`The MCP server ${server.name} can't be used: ${problem}.`)
-    : new Blocked({ resource: `mcp:${server.name}`, rule: denial?.file ?? file, reason: denial?.why ?? problem })
+    : new Blocked({ resource: `mcp:${server.name}`, rule: denial.file, reason: denial.why })
 }
 
 /** Milliseconds between two looks at the tools of a server which says that they have changed. */
@@ -293,7 +282,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
             files
           )
         }
-        return entry._tag === "Unusable" ? toError(entry, places) : Effect.succeed(entry)
+        return entry._tag === "Unusable" ? toError(entry) : Effect.succeed(entry)
       })
 
     let parts: ReadonlyArray<Listed> = []

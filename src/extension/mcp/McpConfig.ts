@@ -5,13 +5,16 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { McpServer } from "./McpClient.js"
-import type { Named, Program } from "./NamedFiles.js"
+import type { Named, NamedFile, Program } from "./NamedFiles.js"
+import type { Server } from "./Server.js"
 
 /** The places of the configuration. */
 export interface Places {
+  /** The directory of what the program keeps for itself: `$SYNAPSE_HOME`. */
   readonly home: string
+  /** The working directory of the session, which servers are told as their root. */
   readonly root: string
-  /** Returns the `TMPDIR` of servers; undefined where it is the system's. */
+  /** Opens the directory for temporary files that servers share with commands; undefined where it is the system's. */
   readonly temporary?: (() => string | undefined) | undefined
   /** Tests whether sandboxed commands may write to a path. */
   readonly isWritable?: ((path: string) => boolean) | undefined
@@ -45,13 +48,13 @@ export type McpEntry = Data.TaggedEnum<{
   /** An address that is spoken to by streamable HTTP. */
   Http: Known & { readonly url: string; readonly headers: Readonly<Record<string, string>> }
   /**
-   * An entry that is broken, that the user has not trusted, or that runs a trusted file which commands of this session can
-   * still change (`loose`).
+   * An entry that is broken or disabled, that the user has not trusted, or that runs a trusted file which commands of this
+   * session can still change (`loose`).
    */
   Unusable: Known & {
-    readonly reason: "broken" | "untrusted" | "loose"
+    readonly reason: "broken" | "disabled" | "untrusted" | "loose"
     readonly problem: string
-    /** The file that keeps it from being used where it is not broken, and why that does. */
+    /** The file for which it is untrusted or loose, and why. */
     readonly denial?: { readonly file: string; readonly why: string }
   }
 }>
@@ -59,6 +62,10 @@ export type McpEntry = Data.TaggedEnum<{
 interface Known {
   readonly server: McpServer
   readonly fingerprint: string
+  /** What is written; undefined for a file that can't be read. */
+  readonly written?: Server
+  /** The files that it names, with the content that they have now. */
+  readonly files?: ReadonlyArray<NamedFile>
 }
 
 export const McpEntry = Data.taggedEnum<McpEntry>()
@@ -66,20 +73,12 @@ export const McpEntry = Data.taggedEnum<McpEntry>()
 /** Reads the configuration of MCP servers. */
 export class McpConfig extends Context.Tag("synapse/McpConfig")<
   McpConfig,
-  {
+  Places & {
     /**
      * Returns the entries of the working directory's `mcp_servers.json` over those of `$SYNAPSE_HOME/mcp/mcp_servers.json`,
      * sorted by name. Each file is read anew where it has changed; one that can't be read, or is no JSON, is told as an
      * entry with the name of the file.
      */
     readonly entries: Effect.Effect<ReadonlyArray<McpEntry>>
-    /** The directory of what the program keeps for itself: `$SYNAPSE_HOME`. */
-    readonly home: string
-    /** The working directory of the session, which servers are told as their root. */
-    readonly root: string
-    /** Opens the directory for temporary files that servers share with commands; undefined where it is the system's. */
-    readonly temporary?: () => string | undefined
-    /** Tests whether sandboxed commands may write to a path. */
-    readonly isWritable?: (path: string) => boolean
   }
 >() {}

@@ -119,8 +119,8 @@ export const read = (paths: ReadonlyArray<string>): Either.Either<ReadonlyArray<
   for (const path of paths) {
     if (HostPath.isDirectory(path) || isDatabase(path)) continue
     const found = OwnFile.read(path, { most: largest, mayBeLink: true, mayBeForeign: true })
-    if (found._tag === "Refused") return Either.left(`it names ${path}, and ${found.reason}`)
-    if (found._tag === "Content") files.push({ path, sha256: found.sha256 })
+    if (Either.isLeft(found)) return Either.left(`it names ${path}, and ${found.left}`)
+    if (found.right !== undefined) files.push({ path, sha256: found.right.sha256 })
   }
   return Either.right(files)
 }

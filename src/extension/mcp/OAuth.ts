@@ -13,7 +13,6 @@ import type * as Scope from "effect/Scope"
 import * as Attempt from "../../domain/Attempt.js"
 import type { ExecutionFailed } from "../../domain/CommandError.js"
 import * as Version from "../../domain/Version.js"
-import * as Directories from "../../files/Directories.js"
 import * as FailureCause from "./internal/FailureCause.js"
 import * as RemoteFetch from "./internal/RemoteFetch.js"
 import type { McpEntry } from "./McpConfig.js"
@@ -33,18 +32,9 @@ const largest = 256 * 1024
 const fileOf = (home: string, url: string): string =>
   Path.join(home, "mcp", "oauth", `${OwnFile.hash(url).slice(0, 32)}.json`)
 
-const read = (file: string): Kept =>
-  Attempt.orElse((): Kept => {
-    const content = OwnFile.read(file, { most: largest })
-    const kept: unknown = content._tag === "Content" ? JSON.parse(new TextDecoder().decode(content.bytes)) : undefined
-    return typeof kept === "object" && kept !== null ? kept : {}
-  }, {})
-
-const write = (file: string, kept: Kept): void => {
-  Directories.make(Path.dirname(file))
-  const draft = `${file}.${Crypto.randomUUID()}`
-  Fs.writeFileSync(draft, JSON.stringify(kept), { flag: "wx", mode: 0o600 })
-  Fs.renameSync(draft, file)
+const read = (file: string): Kept => {
+  const kept = OwnFile.readJson(file, largest)
+  return typeof kept === "object" && kept !== null ? kept : {}
 }
 
 /** Tests whether there is a login to an address. */
@@ -76,7 +66,7 @@ export const provider = (home: string, url: string, flow?: Flow): Client.OAuthCl
   const current = (): Kept => begun ?? read(file)
   const keep = (kept: Kept): void => {
     if (begun !== undefined) begun = kept
-    if (begun === undefined || kept.tokens !== undefined) write(file, kept)
+    if (begun === undefined || kept.tokens !== undefined) OwnFile.write(file, JSON.stringify(kept))
   }
   return {
     redirectUrl,

@@ -3,21 +3,22 @@
  * bound.
  */
 import * as Crypto from "node:crypto"
-import type * as Fs from "node:fs"
-import * as Data from "effect/Data"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
 import * as Either from "effect/Either"
+import * as Attempt from "../../domain/Attempt.js"
+import * as Collect from "../../domain/Collect.js"
+import * as Directories from "../../files/Directories.js"
 import * as RegularFile from "../../files/RegularFile.js"
 
-/** The thing that was found in the place of a file. */
-export type OwnFile = Data.TaggedEnum<{
-  Missing: object
-  /** Something that is not read, with the reason. */
-  Refused: { readonly reason: string }
-  /** The bytes, and their SHA-256 in hexadecimal digits. */
-  Content: { readonly bytes: Uint8Array; readonly sha256: string }
-}>
+/** The bytes of a file, and their SHA-256 in hexadecimal digits. */
+interface Content {
+  readonly bytes: Uint8Array
+  readonly sha256: string
+}
 
-export const OwnFile = Data.taggedEnum<OwnFile>()
+/** What was found in the place of a file: undefined for nothing; on the left is the reason why it is not read. */
+export type Found = Either.Either<Content | undefined, string>
 
 /** The conditions of reading a file. */
 export interface Conditions {
@@ -52,22 +53,38 @@ export const flawOf = (stats: Fs.Stats, { isAlone, mayBeForeign, most }: Conditi
 /** Computes the SHA-256 of bytes or a text, in hexadecimal digits. */
 export const hash = (content: Uint8Array | string): string => Crypto.createHash("sha256").update(content).digest("hex")
 
-export const read = (path: string, conditions: Conditions): OwnFile => {
+export const read = (path: string, conditions: Conditions): Found => {
   const { mayBeLink = false, most } = conditions
   try {
     // A byte more tells that it has grown.
     const content = RegularFile.read(path, { mayBeLink, most: most + 1 }, (stats) => flawOf(stats, conditions))
-    return Either.match(content, {
-      onLeft: (reason) => OwnFile.Refused({ reason }),
-      onRight: ({ bytes }) =>
-        bytes.length > most
-          ? OwnFile.Refused({ reason: tooLarge(most) })
-          : OwnFile.Content({ bytes, sha256: hash(bytes) })
-    })
+    return Either.flatMap(content, ({ bytes }) =>
+      bytes.length > most ? Either.left(tooLarge(most)) : Either.right({ bytes, sha256: hash(bytes) })
+    )
   } catch (error) {
     const code = codeOf(error)
-    return code === "ENOENT" || code === "ENOTDIR"
-      ? OwnFile.Missing()
-      : OwnFile.Refused({ reason: code === "ELOOP" ? "it is a symbolic link" : `it can't be read (${code})` })
+    if (code === "ENOENT" || code === "ENOTDIR") return Either.right(undefined)
+    return Either.left(code === "ELOOP" ? "it is a symbolic link" : `it can't be read (${code})`)
   }
+}
+
+/** Decodes what was found as a text. */
+export const textOf: (found: Found) => Either.Either<string | undefined, string> = Either.flatMap((content) =>
+  content === undefined ? Either.right(undefined) : Collect.toText(content.bytes)
+)
+
+/** Reads JSON that `write` has written; undefined where there is none. */
+export const readJson = (path: string, most: number): unknown =>
+  Attempt.orUndefined(() => JSON.parse(Either.getOrThrow(textOf(read(path, { most }))) ?? ""))
+
+/**
+ * Writes a file beside it, for this user alone, and renames it: a reader finds the old text or the new one. Throws the file
+ * system's error.
+ */
+export const write = (path: string, text: string): void => {
+  const directory = Path.dirname(path)
+  Directories.make(directory)
+  const draft = Path.join(directory, `.${Crypto.randomUUID()}`)
+  Fs.writeFileSync(draft, text, { flag: "wx", mode: 0o600 })
+  Fs.renameSync(draft, path)
 }

@@ -2,7 +2,6 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -36,25 +35,23 @@ const change = (
   editsFor: (servers: ReadonlyMap<string, unknown>) => Either.Either<ReadonlyArray<JsonText.Edit>, string>
 ): Edited =>
   Effect.suspend(() => {
-    // The file is read more than once; what counts is the reading that was edited and written.
-    let before: string | undefined
-    let after = ""
-    const read = () => {
-      const found = readBytes(target.path, target.isHome)
-      before = found._tag === "Content" ? found.sha256 : undefined
-      return found
-    }
-    const written = ConfigFile.update(target.path, read, (text = "{}\n") =>
-      Either.flatMap(parse(text), (servers) =>
-        Either.flatMap(editsFor(servers), (edits) => {
-          if (edits.length === 0) return Either.right(undefined)
+    // The file is read more than once; what counts is the text that was edited and written.
+    let made: Change | undefined
+    const written = ConfigFile.update(
+      target.path,
+      () => readBytes(target.path, target.isHome),
+      (before) =>
+        Either.gen(function* () {
+          const text = before ?? "{}\n"
+          const edits = yield* editsFor(yield* parse(text))
+          if (edits.length === 0) return undefined
           const changed = JsonText.edit(text, edits)
-          after = OwnFile.hash(changed)
-          return Either.map(parse(changed), () => changed)
+          yield* parse(changed)
+          made = { before: before === undefined ? undefined : OwnFile.hash(before), after: OwnFile.hash(changed) }
+          return changed
         })
-      )
     )
-    return Effect.map(written, (isWritten) => (isWritten ? { before, after } : undefined))
+    return Effect.map(written, (isWritten) => (isWritten ? made : undefined))
   })
 
 /** Adds servers. Fails for a name that is taken, except with `isForced`, which replaces what it has. */
@@ -75,16 +72,11 @@ export const remove = (target: Target, name: string): Edited =>
     Either.right(servers.has(name) ? [JsonText.Edit.Remove({ path: ["mcpServers", name] })] : [])
   )
 
-/**
- * The content of a file: the servers as they are written, by name, and the hash of the bytes that they were read from.
- */
-export type ServerFile = Data.TaggedEnum<{
-  Missing: object
-  Broken: { readonly reason: string }
-  Servers: { readonly servers: ReadonlyMap<string, unknown>; readonly sha256: string }
-}>
-
-export const ServerFile = Data.taggedEnum<ServerFile>()
+/** The servers as they are written, by name, and the hash of the bytes that they were read from. */
+interface Servers {
+  readonly servers: ReadonlyMap<string, unknown>
+  readonly sha256: string
+}
 
 /** The most bytes of a file. */
 const largest = 1024 ** 2
@@ -97,7 +89,7 @@ export const inProject = (cwd: string): string =>
   Attempt.orElse(() => Path.join(Fs.realpathSync(cwd), serversFile), Path.join(cwd, serversFile))
 
 /** Reads the bytes of the home file or, with `isHome` false, of a project's. */
-const readBytes = (path: string, isHome: boolean): OwnFile.OwnFile =>
+const readBytes = (path: string, isHome: boolean): OwnFile.Found =>
   isHome ? ConfigFile.readOwn(path, largest) : OwnFile.read(path, { most: largest })
 
 /** Parses the text of a file; on the left is the reason why it lists no servers. */
@@ -115,13 +107,13 @@ const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>, string
     })
   )
 
-export const read = (path: string, isHome: boolean): ServerFile =>
-  OwnFile.OwnFile.$match(readBytes(path, isHome), {
-    Missing: (): ServerFile => ServerFile.Missing(),
-    Refused: ({ reason }) => ServerFile.Broken({ reason }),
-    Content: ({ bytes, sha256 }) =>
-      Either.match(Either.flatMap(Collect.toText(bytes), parse), {
-        onLeft: (reason): ServerFile => ServerFile.Broken({ reason }),
-        onRight: (servers) => ServerFile.Servers({ servers, sha256 })
-      })
-  })
+/** Reads the servers of a file; undefined where there is none. On the left is the reason why they can't be read. */
+export const read = (path: string, isHome: boolean): Either.Either<Servers | undefined, string> =>
+  Either.flatMap(readBytes(path, isHome), (content) =>
+    content === undefined
+      ? Either.right(undefined)
+      : Either.map(Either.flatMap(Collect.toText(content.bytes), parse), (servers) => ({
+          servers,
+          sha256: content.sha256
+        }))
+  )

@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as Attempt from "../../domain/Attempt.js"
-import * as Collect from "../../domain/Collect.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as TrustedFiles from "../../sandbox/config/TrustedFiles.js"
 import { printable } from "../../sandbox/permission/PermissionPrompt.js"
@@ -83,21 +82,6 @@ export const make = (trusted: Iterable<string>, isWritable: (path: string) => bo
   }
 }
 
-/**
- * Tells what a session that is made now would tell; of a file that is not trusted yet, as far as trust can't help.
- *
- * @param isWritable as that of `make`
- */
-export const makeNext = (trusted: Iterable<string>, isWritable: (path: string) => boolean): HeldFiles => {
-  const known = new Set(trusted)
-  return (path) => {
-    const place = look(path)
-    if (place?.isAlone === false) return shared
-    const way = known.has(path) ? place?.ways.find(isWritable) : undefined
-    return way === undefined || place === undefined ? undefined : writable(way, place)
-  }
-}
-
 /** The content that is trusted at each path. */
 export type Trusted = ReadonlyMap<string, string>
 
@@ -107,7 +91,7 @@ const Content = Schema.Struct({
 
 export const pathIn: (home: string) => string = TrustedFiles.fileIn
 
-const decode = (text: string): Either.Either<Trusted, string> =>
+const decode = (text = '{"trusted":{}}'): Either.Either<Trusted, string> =>
   JsonText.parse(text).pipe(
     Either.mapLeft(({ reason }) => reason),
     Either.flatMap((value) =>
@@ -116,33 +100,29 @@ const decode = (text: string): Either.Either<Trusted, string> =>
     Either.map(({ trusted }) => new Map(Object.entries(trusted)))
   )
 
+const readOwn = (home: string): OwnFile.Found => ConfigFile.readOwn(pathIn(home), TrustedFiles.largest)
+
 /**
  * Reads what is trusted: nothing where there is no file. On the left is the reason why that is not known, which has to
  * be taken for nothing as well.
  */
 export const read = (home: string): Either.Either<Trusted, string> =>
-  OwnFile.OwnFile.$match(ConfigFile.readOwn(pathIn(home), TrustedFiles.largest), {
-    Missing: (): Either.Either<Trusted, string> => Either.right(new Map()),
-    Refused: ({ reason }) => Either.left(reason),
-    Content: ({ bytes }) => Either.flatMap(Collect.toText(bytes), decode)
-  })
+  Either.flatMap(OwnFile.textOf(readOwn(home)), decode)
 
 /** Replaces what is trusted by what `change` makes of it. */
 const update = (
   home: string,
   change: (before: Trusted) => Trusted
-): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> => {
-  const path = pathIn(home)
-  return ConfigFile.update(
-    path,
-    () => ConfigFile.readOwn(path, TrustedFiles.largest),
+): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> =>
+  ConfigFile.update(
+    pathIn(home),
+    () => readOwn(home),
     (text) =>
       Either.map(
-        text === undefined ? Either.right<Trusted>(new Map()) : decode(text),
+        decode(text),
         (before) => `${JSON.stringify({ trusted: Object.fromEntries(change(before)) }, undefined, 2)}\n`
       )
   )
-}
 
 /** Adds files with the content that they have now. */
 export const add = (

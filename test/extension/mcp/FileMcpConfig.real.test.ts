@@ -105,12 +105,12 @@ describe("the servers of both files", () => {
       assert.deepStrictEqual(others, {
         ok: "ready",
         bad: `broken: headers.A: the variable NO is not set (in ${home}/mcp/mcp_servers.json)`,
-        off: `broken: it is disabled in ${home}/mcp/mcp_servers.json`,
+        off: `disabled: it is disabled in ${home}/mcp/mcp_servers.json`,
         "../x\\n": `broken: its name can't be part of a command: it is made of letters, digits and _ . -, and begins with no . or - (in ${home}/mcp/mcp_servers.json)`
       })
       const bad = (yield* config.entries).find(({ server }) => server.name === "bad")
       assert.strictEqual(
-        bad?._tag === "Unusable" ? LiveMcpClient.toError(bad, { home, root: cwd }).message : "",
+        bad?._tag === "Unusable" ? LiveMcpClient.toError(bad).message : "",
         `The MCP server bad can't be used: headers.A: the variable NO is not set (in ${home}/mcp/mcp_servers.json).`
       )
       for (const [text, reason] of [
@@ -219,12 +219,12 @@ describe("the trust in a project's servers", () => {
 
   it.scopedLive("is told with the file that is to blame and the next step", () =>
     Effect.gen(function* () {
-      const { config, cwd, files, home, trust, write } = yield* make
+      const { config, cwd, files, trust, write } = yield* make
       Fs.writeFileSync(`${cwd}/server.txt`, "1")
       write(files.project, { p: { command: "python3", args: ["server.txt"] } })
       const denial = Effect.map(config.entries, ([entry]) => {
         if (entry?._tag !== "Unusable") return "none"
-        const { message, _tag } = LiveMcpClient.toError(entry, { home, root: cwd })
+        const { message, _tag } = LiveMcpClient.toError(entry)
         return `${_tag}: ${message}`
       })
       const told = (file: string, why: string) =>
@@ -279,7 +279,7 @@ describe("the trust in a project's servers", () => {
 
   it.scopedLive("is of use in the next session only where commands of this one can still write the file", () =>
     Effect.gen(function* () {
-      const { config, cwd, files, home, states, trust } = yield* made(true, (cwd) => {
+      const { config, cwd, files, states, trust } = yield* made(true, (cwd) => {
         Fs.writeFileSync(`${cwd}/server.txt`, "1")
         Fs.writeFileSync(
           `${cwd}/mcp_servers.json`,
@@ -293,7 +293,7 @@ describe("the trust in a project's servers", () => {
       assert.isTrue(entry?._tag === "Unusable" && entry.reason === "loose")
       if (entry?._tag !== "Unusable") return
       assert.include(
-        LiveMcpClient.toError(entry, { home, root: cwd }).message,
+        LiveMcpClient.toError(entry).message,
         `mcp:p (rule ${cwd}/server.txt: the server runs it, and it was trusted or put there after this session began, whose commands can still write it: start a new session)`
       )
     })

@@ -10,7 +10,10 @@ import * as ServerFile from "../../../src/extension/mcp/ServerFile.js"
 import * as TrustFile from "../../../src/extension/mcp/TrustFile.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
-const reasonOf = (found: OwnFile.OwnFile) => (found._tag === "Refused" ? found.reason : found._tag)
+const reasonOf = Either.match({
+  onLeft: (reason: string) => reason,
+  onRight: (content: unknown) => (content === undefined ? "Missing" : "Content")
+})
 
 describe("a file whose content is to be believed", () => {
   it.scoped("is read once, with the hash of the same bytes", () =>
@@ -18,10 +21,10 @@ describe("a file whose content is to be believed", () => {
       const directory = yield* Directory.make
       Fs.writeFileSync(`${directory}/f`, "abc")
       const found = OwnFile.read(`${directory}/f`, { most: 3, isAlone: true })
-      assert.strictEqual(found._tag === "Content" ? Buffer.from(found.bytes).toString() : "", "abc")
-      assert.strictEqual(found._tag === "Content" ? found.sha256 : "", OwnFile.hash("abc"))
-      assert.strictEqual(OwnFile.read(`${directory}/none/f`, { most: 1 })._tag, "Missing")
-      assert.strictEqual(OwnFile.read(`${directory}/f/x`, { most: 1 })._tag, "Missing")
+      assert.deepStrictEqual(OwnFile.textOf(found), Either.right("abc"))
+      assert.strictEqual(Either.getOrThrow(found)?.sha256, OwnFile.hash("abc"))
+      assert.strictEqual(reasonOf(OwnFile.read(`${directory}/none/f`, { most: 1 })), "Missing")
+      assert.strictEqual(reasonOf(OwnFile.read(`${directory}/f/x`, { most: 1 })), "Missing")
     })
   )
 
