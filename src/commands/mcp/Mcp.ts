@@ -4,9 +4,7 @@ import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
-import * as Option from "effect/Option"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
@@ -98,50 +96,38 @@ const patience = 3000
  * Makes the function that asks all servers at the same time: those of which nothing is known, or all of them anew. One
  * that has failed is asked again after a minute, or where it is asked for.
  */
-export const makeMcpLook = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonNullable<Described["look"]>> =>
-  Effect.sync(() => {
-    const failed = new Map<string, { readonly note: string; readonly at: number }>()
-    const asked = new Map<string, Fiber.RuntimeFiber<unknown, CommandError>>()
+export const makeMcpLook = (client: Context.Tag.Service<McpClient>): NonNullable<Described["look"]> => {
+  const failed = new Map<string, { readonly note: string; readonly at: number }>()
 
-    /** Asks a server, or waits for whoever asks it already. */
-    const tools = Effect.fnUntraced(function* (name: string, refresh: boolean) {
-      const fiber =
-        asked.get(name) ??
-        (yield* client
-          .tools(name, { refresh })
-          .pipe(Effect.ensuring(Effect.sync(() => asked.delete(name))), Effect.forkDaemon))
-      // It may have ended before it was noted.
-      if (fiber.unsafePoll() === null) asked.set(name, fiber)
-      return yield* Effect.timeoutOption(Fiber.join(fiber), patience)
-    })
-
-    const ask = Effect.fnUntraced(function* (name: string, refresh: boolean) {
-      const say = (reason: string) => `${McpName.toWord(name)}: ${ForeignText.line(reason, 300)}`
-      const now = yield* Clock.currentTimeMillis
-      const last = failed.get(name)
-      if (!refresh && last !== undefined && now - last.at < pause) return [last.note]
-      const note = yield* Effect.match(tools(name, refresh), {
-        onSuccess: Option.match({
-          onNone: () => say(`it is still starting after ${patience / 1000} s; search again later`),
-          onSome: () => undefined
-        }),
-        onFailure: ({ message }) => say(message)
+  const ask = Effect.fnUntraced(function* (name: string, refresh: boolean) {
+    const say = (reason: string) => [`${McpName.toWord(name)}: ${ForeignText.line(reason, 300)}`]
+    const now = yield* Clock.currentTimeMillis
+    const last = failed.get(name)
+    if (!refresh && last !== undefined && now - last.at < pause) return say(last.note)
+    failed.delete(name)
+    return yield* client.tools(name, { refresh }).pipe(
+      Effect.as([]),
+      Effect.timeoutTo({
+        duration: patience,
+        onSuccess: (none: ReadonlyArray<string>) => none,
+        onTimeout: () => say(`it is still starting after ${patience / 1000} s; search again later`)
+      }),
+      Effect.catchAll(({ message }) => {
+        failed.set(name, { note: message, at: now })
+        return Effect.succeed(say(message))
       })
-      failed.delete(name)
-      if (note === undefined) return []
-      if (!asked.has(name)) failed.set(name, { note, at: now })
-      return [note]
-    })
-
-    return ({ refresh }) =>
-      Effect.flatMap(client.servers, (servers) => {
-        const usable = servers.filter(({ isFile, problem }) => isFile !== true && problem === undefined)
-        return Effect.map(
-          Effect.forEach(usable, ({ name }) => ask(name, refresh), { concurrency: "unbounded" }),
-          (notes) => [...unusable(servers), ...notes.flat()]
-        )
-      })
+    )
   })
+
+  return ({ refresh }) =>
+    Effect.flatMap(client.servers, (servers) => {
+      const usable = servers.filter(({ isFile, problem }) => isFile !== true && problem === undefined)
+      return Effect.map(
+        Effect.forEach(usable, ({ name }) => ask(name, refresh), { concurrency: "unbounded" }),
+        (notes) => [...unusable(servers), ...notes.flat()]
+      )
+    })
+}
 
 /** The most characters of a result that is put out without the shell, which keeps a longer one in a file. */
 const mostMcpAnswer = 16_000
@@ -360,7 +346,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
       if (known?.tools !== tools) known = { tools, commands: tools.map((tool) => describe(tool, toCallable)) }
       return known.commands
     },
-    look: yield* makeMcpLook(client)
+    look: makeMcpLook(client)
   }
 })
 

@@ -3,18 +3,19 @@
 import * as fs from "node:fs"
 import * as path from "node:path"
 import type { ConfigError } from "effect/ConfigError"
-import * as Duration from "effect/Duration"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
-import * as RcMap from "effect/RcMap"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
-import { Blocked, type CommandError, type CommandNotFound, ExecutionFailed } from "../../domain/CommandError.js"
+import { Blocked, type CommandError, type CommandNotFound, type ExecutionFailed } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as FailureCause from "./internal/FailureCause.js"
 import type { Gone, Usable } from "./internal/McpConnection.js"
@@ -41,79 +42,71 @@ interface McpConnections {
   readonly retain: (entries: ReadonlyArray<McpEntry>) => Effect.Effect<void>
 }
 
-/** Stands for one connection to a server: the next one has another key. */
-interface Key {
-  readonly entry: Usable
-  scope?: Scope.CloseableScope
+/** A server that has been started, or is being started, by a fiber that ends it when it is interrupted. */
+interface Running {
+  readonly ready: Deferred.Deferred<McpConnection.McpConnection, ExecutionFailed>
+  readonly fiber: Fiber.RuntimeFiber<never, ExecutionFailed>
 }
+
+const isGone = (error: unknown): error is Gone =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === "Gone"
 
 /** Makes connections with `open`, and closes all of them with the scope. */
 export const makeMcpConnections = (
   open: (entry: Usable) => Effect.Effect<McpConnection.McpConnection, ExecutionFailed, Scope.Scope>
 ): Effect.Effect<McpConnections, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const scope = yield* Effect.scope
-    const connections = yield* RcMap.make({
-      lookup: (key: Key) =>
-        Effect.flatMap(Scope.fork(all, ExecutionStrategy.sequential), (child) => {
-          key.scope = child
-          return Scope.extend(open(key.entry), child)
-        }),
-      idleTimeToLive: Duration.infinity
-    })
+    const runFork = Runtime.runFork(yield* Effect.runtime())
     // A server can take a second to end: at the end they do so at the same time, also those that are in use.
-    const all = yield* Scope.fork(scope, ExecutionStrategy.parallel)
-    const keys = new Map<string, Key>()
-    const keyFor = (entry: Usable): Key => {
-      const key: Key = keys.get(keyOf(entry)) ?? { entry }
-      keys.set(keyOf(entry), key)
-      return key
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
+    const servers = new Map<string, Running>()
+
+    const start = (entry: Usable): Running => {
+      const ready = Deferred.unsafeMake<McpConnection.McpConnection, ExecutionFailed>(FiberId.none)
+      const ended = FailureCause.failed(`The MCP server ${entry.server.name} was ended before it was ready.`)
+      const running = open(entry).pipe(
+        Effect.tap((connection) => Deferred.succeed(ready, connection)),
+        Effect.zipRight(Effect.never),
+        Effect.scoped,
+        Effect.onExit((exit) => {
+          if (servers.get(keyOf(entry))?.ready === ready) servers.delete(keyOf(entry))
+          return Exit.isInterrupted(exit) ? Deferred.fail(ready, ended) : Deferred.done(ready, exit)
+        })
+      )
+      return { ready, fiber: runFork(running, { scope, immediate: false }) }
     }
-    const forget = (key: Key) =>
-      Effect.suspend(() => {
-        if (keys.get(keyOf(key.entry)) === key) keys.delete(keyOf(key.entry))
-        const closed = key.scope === undefined ? Effect.void : Scope.close(key.scope, Exit.void)
-        return Effect.zipRight(RcMap.invalidate(connections, key), closed)
-      })
-    // A server can take a second to end: they end at the same time.
-    const get = (entry: Usable) =>
-      Effect.suspend(() => {
-        const key = keyFor(entry)
-        return Effect.tapErrorCause(RcMap.get(connections, key), () => forget(key))
-      })
+    const get = (entry: Usable): Running => {
+      const server = servers.get(keyOf(entry)) ?? start(entry)
+      servers.set(keyOf(entry), server)
+      return server
+    }
 
     return {
       use: <A, E>(
         entry: Usable,
         use: (connection: McpConnection.McpConnection) => Effect.Effect<A, E | ExecutionFailed | Gone>
       ): Effect.Effect<A, Exclude<E, Gone> | ExecutionFailed> => {
-        const once = Effect.scoped(
-          Effect.flatMap(get(entry), (connection) =>
-            connection.isOpen()
-              ? use(connection)
-              : Effect.flatMap(Effect.zipRight(forget(keyFor(entry)), get(entry)), use)
+        const once = Effect.suspend(() => {
+          const { fiber, ready } = get(entry)
+          return Effect.flatMap(Deferred.await(ready), (connection) =>
+            Effect.tapError(use(connection), (error) => (isGone(error) ? Fiber.interrupt(fiber) : Effect.void))
           )
-        )
-        const isGone = (error: E | ExecutionFailed | Gone): error is Gone =>
-          typeof error === "object" && error !== null && "_tag" in error && error._tag === "Gone"
+        })
         return once.pipe(
           Effect.catchIf(isGone, () => once),
-          Effect.catchIf(
-            isGone,
-            ({ cause }) =>
-              new ExecutionFailed({
-                kind: "io",
-                reason: `The MCP server ${entry.server.name} ends as soon as it is asked, and was tried twice.`,
-                cause
-              })
+          Effect.catchIf(isGone, ({ cause }) =>
+            FailureCause.failed(
+              `The MCP server ${entry.server.name} ends as soon as it is asked, and was tried twice.`,
+              cause
+            )
           )
         ) as Effect.Effect<A, Exclude<E, Gone> | ExecutionFailed>
       },
       retain: (entries) =>
         Effect.suspend(() => {
           const current = new Set(entries.flatMap((entry) => (entry._tag === "Unusable" ? [] : [keyOf(entry)])))
-          const stale = [...keys].filter(([text]) => !current.has(text))
-          return Effect.forEach(stale, ([, key]) => Effect.forkIn(forget(key), scope), { discard: true })
+          const stale = [...servers].filter(([key]) => !current.has(key))
+          return Effect.forEach(stale, ([, { fiber }]) => Fiber.interruptFork(fiber), { discard: true })
         })
     }
   })

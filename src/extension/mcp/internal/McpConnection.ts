@@ -42,8 +42,6 @@ export type Usable = Exclude<McpEntry, { readonly _tag: "Unusable" }>
 export interface McpConnection {
   /** The name and the version that the server has for itself. */
   readonly version: string
-  /** True until the server has ended. */
-  readonly isOpen: () => boolean
   /** Takes one whenever the server says that its tools have changed. */
   readonly changes: Queue.Dequeue<void>
   /** Lists its tools. */
@@ -90,10 +88,6 @@ export const open = (
       // `auto` would start every older program twice.
       { capabilities: { roots: {} }, jsonSchemaValidator: unchecked, versionNegotiation: { mode: "legacy" } }
     )
-    let isOpen = true
-    client.onclose = () => {
-      isOpen = false
-    }
     let isAskedForRoots = false
     client.setRequestHandler("roots/list", () => {
       isAskedForRoots = true
@@ -139,10 +133,7 @@ export const open = (
           const reason = `The MCP server ${server} ended during ${FailureCause.shown(what)} (${wire.ending() ?? "the connection was closed"}). It may have had its effect, so it was not repeated; the next call starts the server anew.`
           return FailureCause.failed(FailureCause.withWords(reason, wire.lastWords()))
         }
-        if (wire.isUnsent(cause) || client.transport === undefined) {
-          isOpen = false
-          return new Gone({ cause })
-        }
+        if (wire.isUnsent(cause) || client.transport === undefined) return new Gone({ cause })
         return wire.isRefusal(cause) ? wire.notReady(cause) : refused(server, what, cause)
       }
 
@@ -151,7 +142,6 @@ export const open = (
     const { name = "", version: own = "" } = client.getServerVersion() ?? {}
     return {
       version: `${name} ${own}`,
-      isOpen: () => isOpen && wire.ending() === undefined,
       changes,
       list: Effect.tryPromise({
         try: async (signal) =>
