@@ -7,7 +7,6 @@ import * as Attempt from "../domain/Attempt.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ClientFile from "../extension/mcp/ClientFile.js"
 import * as ConfigFile from "../extension/mcp/ConfigFile.js"
-import * as Import from "../extension/mcp/Import.js"
 import * as OwnFile from "../extension/mcp/OwnFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Action from "./Action.js"
@@ -33,7 +32,7 @@ const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefi
   Effect.gen(function* () {
     const client: ClientFile.Client = ClientFile.clients[name]
     const { userHome } = yield* SandboxSettings.SandboxSettings
-    const named = client.path(userHome, Import.supportOf(userHome))
+    const named = ClientFile.pathOf(client, userHome)
     // A link into a repository of settings stays one.
     const path = Attempt.orElse(() => Fs.realpathSync(named), named)
     if (server !== undefined && !Fs.existsSync(Path.dirname(path)))

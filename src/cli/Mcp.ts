@@ -236,28 +236,22 @@ interface Given {
   readonly yes: boolean
 }
 
-const line = (what: string, { file, name }: Import.Step, why = ""): string =>
-  `${what}: ${ForeignText.word(name)}, from ${ForeignText.word(file.path, 600)}${why === "" ? "" : `: ${why}`}`
+const line = ({ name, path, what, why }: Import.Step): string =>
+  `${what}: ${ForeignText.word(name)}, from ${ForeignText.word(path, 600)}${why === "" ? "" : `: ${why}`}`
 
-const describe = (step: Import.Step, taken: Import.Written) =>
+/** Shows what the servers that would be taken over run, and returns whether the user agrees. */
+const agreed = (taken: ReadonlyMap<string, Import.Written>, { yes }: Given) =>
   Effect.gen(function* () {
+    if (taken.size === 0) return true
     const { home, root } = yield* McpReading
     const { userHome, variables } = yield* SandboxSettings.SandboxSettings
     const origin: Server.Origin = { source: "home", file: ServerFile.inHome(home) }
     const around = { home, root, userHome, variables, isWritable: () => false }
-    return describeServer(Server.make(origin, step.name, taken, around), [])
-  })
-
-/** Shows what the servers that would be taken over run, and returns whether the user agrees. */
-const agreed = (steps: ReadonlyArray<Import.Step>, { yes }: Given) =>
-  Effect.gen(function* () {
-    const taken = steps.flatMap(({ result }, at) =>
-      result._tag === "Take" ? [[steps[at] as Import.Step, result.written] as const] : []
+    const shown = [...taken].flatMap(([name, written]) =>
+      describeServer(Server.make(origin, name, written, around), [])
     )
-    if (taken.length === 0) return true
-    const shown = yield* Effect.forEach(taken, ([step, written]) => describe(step, written))
     const heading = "These servers can be taken over. Their programs run outside of the sandbox, with all your rights:"
-    yield* print("stdout", [heading, "", ...shown.flat(), ""].join("\n"))
+    yield* print("stdout", [heading, "", ...shown, ""].join("\n"))
     return yield* confirm("Take them over?", yes)
   })
 
@@ -269,7 +263,7 @@ export const take = (given: Given) =>
     const target: ServerFile.Target = { path: ServerFile.inHome(home), isHome: true }
     const files = Option.match(given.from, {
       onNone: () => Import.usual(root, userHome),
-      onSome: (path) => [Import.namedForeignFiles(path, root)]
+      onSome: (path) => [Import.named(path, root)]
     })
     const current = ServerFile.read(target.path, true)
     if (Either.isLeft(current)) return yield* complain(`${target.path} can't be used: ${current.left}`)
@@ -283,29 +277,22 @@ export const take = (given: Given) =>
         yield* print("stderr", `synapse: ${ForeignText.word(file.path, 600)}: ${servers.left}`)
     }
     const failed = read.some(({ servers }) => Either.isLeft(servers))
-    const found = read.flatMap(({ file, servers }) =>
-      Either.match(servers, {
-        onLeft: () => [],
-        onRight: (servers) => (servers === undefined ? [] : [{ file, servers }])
-      })
-    )
+    const found = read.flatMap(({ file, servers: read }) => {
+      const servers = Either.getOrUndefined(read)
+      return servers === undefined ? [] : [{ file, servers }]
+    })
     if (Option.isSome(given.from) && found.length === 0 && !failed)
       return yield* complain(`there is no ${files[0]?.path}`)
     const steps = Import.plan(found, before, target.path, root)
     if (steps.length === 0) yield* print("stdout", "There are no servers to take over.")
-    const isAgreed = yield* agreed(steps, given)
-
-    const added = new Map<string, Import.Written>()
-    const lines: Array<string> = []
-    for (const step of steps) {
-      if (step.result._tag === "Leave") lines.push(line(step.result.what, step, step.result.why))
-      else if (!isAgreed) lines.push(line("not taken over", step))
-      else {
-        added.set(step.name, step.result.written)
-        lines.push(line("taken over", step))
-      }
-    }
-    if (added.size > 0) yield* ServerFile.add(target, added)
+    const taken = new Map(
+      steps.flatMap(({ name, written }) => (written === undefined ? [] : [[name, written] as const]))
+    )
+    const isAgreed = yield* agreed(taken, given)
+    if (isAgreed && taken.size > 0) yield* ServerFile.add(target, taken)
+    const lines = steps.map((step) =>
+      line(step.what === "taken over" && !isAgreed ? { ...step, what: "not taken over" } : step)
+    )
     if (lines.length > 0) yield* print("stdout", lines.join("\n"))
     return isAgreed && !failed ? ExitCode.success : ExitCode.failure
   }).pipe(run)

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import { getNodeValue, type ParseError, parseTree } from "jsonc-parser"
 import * as JsonText from "../../domain/JsonText.js"
-import * as Import from "./Import.js"
 
 /** The command that starts the server. */
 export interface Launch {
@@ -14,62 +14,53 @@ export interface Launch {
 /** A client: where it keeps its servers, and how it writes one. */
 export interface Client {
   readonly title: string
-  readonly path: (userHome: string, support: string) => string
+  readonly path: string
   /** The key of the servers. */
   readonly key: string
-  readonly isToml?: true
   readonly value: (launch: Launch) => Readonly<Record<string, unknown>>
 }
 
 const plain = ({ args, command }: Launch) => ({ command, args })
+const typed = (launch: Launch) => ({ type: "stdio", ...plain(launch) })
+const custom = (launch: Launch) => ({ source: "custom", ...plain(launch) })
+const listed = ({ args, command }: Launch) => ({ type: "local", command: [command, ...args], enabled: true })
+
+/** The directory where programs with windows keep their settings. */
+const support = process.platform === "darwin" ? "~/Library/Application Support" : "~/.config"
 
 /** The clients, by the name that they are called by. */
 export const clients = {
-  "claude-code": {
-    title: "Claude Code",
-    path: (userHome) => `${userHome}/.claude.json`,
-    key: "mcpServers",
-    value: (launch) => ({ type: "stdio", ...plain(launch) })
-  },
+  "claude-code": { title: "Claude Code", path: "~/.claude.json", key: "mcpServers", value: typed },
   "claude-desktop": {
     title: "Claude Desktop",
-    path: (_, support) => `${support}/Claude/claude_desktop_config.json`,
+    path: `${support}/Claude/claude_desktop_config.json`,
     key: "mcpServers",
     value: plain
   },
-  codex: {
-    title: "Codex",
-    path: (userHome) => `${userHome}/.codex/config.toml`,
-    key: "mcp_servers",
-    isToml: true,
-    value: plain
-  },
-  cursor: { title: "Cursor", path: (userHome) => `${userHome}/.cursor/mcp.json`, key: "mcpServers", value: plain },
-  gemini: {
-    title: "Gemini CLI",
-    path: (userHome) => `${userHome}/.gemini/settings.json`,
-    key: "mcpServers",
-    value: plain
-  },
-  opencode: {
-    title: "opencode",
-    path: (userHome) => `${userHome}/.config/opencode/opencode.json`,
-    key: "mcp",
-    value: ({ args, command }) => ({ type: "local", command: [command, ...args], enabled: true })
-  },
-  vscode: {
-    title: "VS Code",
-    path: (_, support) => `${support}/Code/User/mcp.json`,
-    key: "servers",
-    value: (launch) => ({ type: "stdio", ...plain(launch) })
-  },
-  zed: {
-    title: "Zed",
-    path: (userHome) => `${userHome}/.config/zed/settings.json`,
-    key: "context_servers",
-    value: (launch) => ({ source: "custom", ...plain(launch) })
-  }
+  codex: { title: "Codex", path: "~/.codex/config.toml", key: "mcp_servers", value: plain },
+  cursor: { title: "Cursor", path: "~/.cursor/mcp.json", key: "mcpServers", value: plain },
+  gemini: { title: "Gemini CLI", path: "~/.gemini/settings.json", key: "mcpServers", value: plain },
+  opencode: { title: "opencode", path: "~/.config/opencode/opencode.json", key: "mcp", value: listed },
+  vscode: { title: "VS Code", path: `${support}/Code/User/mcp.json`, key: "servers", value: typed },
+  zed: { title: "Zed", path: "~/.config/zed/settings.json", key: "context_servers", value: custom }
 } satisfies Readonly<Record<string, Client>>
+
+export const pathOf = ({ path }: Client, userHome: string): string => path.replace("~", () => userHome)
+
+const isToml = (path: string): boolean => path.endsWith(".toml")
+
+/** Parses TOML, or JSON with comments, as the path says. */
+export const parse = async (text: string, path: string): Promise<Either.Either<unknown, string>> => {
+  if (isToml(path)) {
+    // Loaded by its first use.
+    const { parse } = await import("smol-toml")
+    return Either.try({ try: (): unknown => parse(text), catch: () => "it is no TOML" })
+  }
+  const errors: Array<ParseError> = []
+  // Unlike `parse`, the values of a tree keep what is called __proto__.
+  const tree = parseTree(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true })
+  return errors.length === 0 && tree !== undefined ? Either.right(getNodeValue(tree)) : Either.left("it is no JSON")
+}
 
 /** The name of the server in every client. */
 const serverName = "synapse"
@@ -84,7 +75,7 @@ const tomlOf = ({ key, value }: Client, launch: Launch): string =>
 
 /** Writes the entry as it stands in the client's file. */
 export const entryOf = (client: Client, launch: Launch): string =>
-  client.isToml === true
+  isToml(client.path)
     ? tomlOf(client, launch)
     : `${JSON.stringify({ [client.key]: { [serverName]: client.value(launch) } }, undefined, 2)}\n`
 
@@ -114,12 +105,6 @@ const serversIn = (content: unknown, { key }: Client): Either.Either<Readonly<Re
 /** Compares values of different parsers, whose objects have different prototypes. */
 const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(structuredClone(a), structuredClone(b))
 
-const parse = (text: string, client: Client): Promise<Either.Either<Readonly<Record<string, unknown>>, string>> =>
-  (client.isToml === true
-    ? Import.parsedToml(text)
-    : Promise.resolve(Import.parsedJson(text.trim() === "" ? "{}" : text))
-  ).then(Either.flatMap((content) => serversIn(content, client)))
-
 /**
  * Writes the entry into the text of a client's file, or takes it out where there is no `launch`. Comments and order stay. The outcome is
  * undefined where nothing changes; on the left is why the file can't be changed.
@@ -129,7 +114,10 @@ export const change = async (
   client: Client,
   launch: Launch | undefined
 ): Promise<Either.Either<string | undefined, string>> => {
-  const before = await parse(text, client)
+  const read = async (text: string) =>
+    Either.flatMap(await parse(text, client.path), (content) => serversIn(content, client))
+  const written = text.trim() === "" && !isToml(client.path) ? "{}\n" : text
+  const before = await read(written)
   if (Either.isLeft(before)) return Either.left(before.left)
   const { [serverName]: old, ...others } = before.right
   if (launch === undefined && old === undefined) return Either.right(undefined)
@@ -137,14 +125,13 @@ export const change = async (
   if (isSame(old, value)) return Either.right(undefined)
   const path = [client.key, serverName]
   const edit = value === undefined ? JsonText.Edit.Remove({ path }) : JsonText.Edit.Set({ path, value })
-  const left = client.isToml === true ? withoutTable(text, client) : ""
-  const changed =
-    client.isToml !== true
-      ? JsonText.edit(text.trim() === "" ? "{}\n" : text, [edit])
-      : launch === undefined
-        ? left
-        : `${left.trimEnd()}${left.trim() === "" ? "" : "\n\n"}${tomlOf(client, launch)}`
-  const after = await parse(changed, client)
+  const left = isToml(client.path) ? withoutTable(text, client) : ""
+  const changed = !isToml(client.path)
+    ? JsonText.edit(written, [edit])
+    : launch === undefined
+      ? left
+      : `${left.trimEnd()}${left.trim() === "" ? "" : "\n\n"}${tomlOf(client, launch)}`
+  const after = await read(changed)
   const expected = value === undefined ? others : { ...others, [serverName]: value }
   const isRight = Either.isRight(after) && isSame(after.right, expected)
   return isRight ? Either.right(changed) : Either.left("it is written in a way that can't be changed safely")

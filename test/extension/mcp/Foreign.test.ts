@@ -4,8 +4,8 @@ import * as FastCheck from "effect/FastCheck"
 import { Definition } from "../../../src/extension/mcp/Definition.js"
 import * as Import from "../../../src/extension/mcp/Import.js"
 
-const parse = async (text: string, format: Import.Format) => {
-  const parsed = await Import.parse(text, format, "/work")
+const parse = async (text: string, path = "/f.json") => {
+  const parsed = await Import.parse(text, path, "/work")
   return Either.isLeft(parsed)
     ? parsed.left
     : Object.fromEntries([...parsed.right].map(([name, server]) => [name, Either.merge(server)]))
@@ -28,7 +28,7 @@ describe("the servers of other programs", () => {
       "a name": { command: "x" },
       wrong: 5
     }
-    assert.deepStrictEqual(await parse(JSON.stringify({ mcpServers: servers }), "mcpServers"), {
+    assert.deepStrictEqual(await parse(JSON.stringify({ mcpServers: servers })), {
       fs: stdio("npx", { args: ["-y", "server"], env: { A: "${A}", B: "${HOME}" } }),
       http: Definition.Http({ url: "https://e/mcp", headers: { Authorization: "Bearer ${TOKEN}" } }),
       here: stdio("/work/run"),
@@ -42,7 +42,7 @@ describe("the servers of other programs", () => {
   })
 
   it("are told by their names, whatever these mean to programs", async () => {
-    const servers = await Import.parse('{"mcpServers": {"__proto__": {"command": "x"}}}', "mcpServers", "/work")
+    const servers = await Import.parse('{"mcpServers": {"__proto__": {"command": "x"}}}', "/f.json", "/work")
     assert.deepStrictEqual(
       [...Either.getOrThrow(servers)],
       [["__proto__", Either.left("its name means something else to programs")]]
@@ -57,7 +57,7 @@ describe("the servers of other programs", () => {
         "/other": { mcpServers: { c: { command: "c" } } }
       }
     }
-    assert.deepStrictEqual(await parse(JSON.stringify(content), "claude"), { a: stdio("a"), b: stdio("mine") })
+    assert.deepStrictEqual(await parse(JSON.stringify(content)), { a: stdio("a"), b: stdio("mine") })
   })
 
   it("are taken from VS Code's servers, with comments, but for what it asks for", async () => {
@@ -68,7 +68,7 @@ describe("the servers of other programs", () => {
         "ok": { "type": "stdio", "command": "x", "args": ["\${workspaceFolder}"], },
       },
     }`
-    assert.deepStrictEqual(await parse(text, "vscode"), {
+    assert.deepStrictEqual(await parse(text), {
       gh: "${input:token} is filled in by its editor only",
       ok: stdio("x", { args: ["/work"] })
     })
@@ -92,7 +92,7 @@ describe("the servers of other programs", () => {
       command = "x"
       enabled = false
     `
-    assert.deepStrictEqual(await parse(text, "codex"), {
+    assert.deepStrictEqual(await parse(text, "/u/config.toml"), {
       docs: stdio("npx", { args: ["-y", "docs"], env: { KEY: "v" } }),
       web: Definition.Http({
         url: "https://e",
@@ -104,32 +104,32 @@ describe("the servers of other programs", () => {
 
   it("are none in a file of another shape, and nothing throws", async () => {
     for (const text of ["[]", "5", '"x"', "{}", '{"mcpServers":null}', '{"projects":{"/work":5}}']) {
-      assert.deepStrictEqual(await parse(text, "claude"), {})
+      assert.deepStrictEqual(await parse(text), {})
     }
-    assert.strictEqual(await parse('{"mcpServers":[1]}', "claude"), "its mcpServers is no object")
-    assert.strictEqual(await parse('{"servers":"x"}', "vscode"), "its servers is no object")
-    assert.strictEqual(await parse("mcp_servers = 3", "codex"), "its mcp_servers is no object")
-    assert.strictEqual(await parse("{", "mcpServers"), "it is no JSON")
-    assert.strictEqual(await parse("", "vscode"), "it is no JSON")
-    assert.strictEqual(await parse("[", "codex"), "it is no TOML")
-    const formats = FastCheck.constantFrom<Import.Format>("mcpServers", "claude", "vscode", "codex")
+    assert.strictEqual(await parse('{"mcpServers":[1]}'), "its mcpServers is no object")
+    assert.strictEqual(await parse('{"servers":"x"}'), "its servers is no object")
+    assert.strictEqual(await parse("mcp_servers = 3", "/u/config.toml"), "its mcp_servers is no object")
+    assert.strictEqual(await parse("{"), "it is no JSON")
+    assert.strictEqual(await parse(""), "it is no JSON")
+    assert.strictEqual(await parse("[", "/u/config.toml"), "it is no TOML")
+    const paths = FastCheck.constantFrom("/f.json", "/f.toml")
     await FastCheck.assert(
-      FastCheck.asyncProperty(FastCheck.oneof(FastCheck.json(), FastCheck.string()), formats, async (text, format) => {
-        await parse(text, format)
-        await parse(`{"mcpServers":${text},"servers":${text}}`, format)
+      FastCheck.asyncProperty(FastCheck.oneof(FastCheck.json(), FastCheck.string()), paths, async (text, path) => {
+        await parse(text, path)
+        await parse(`{"mcpServers":${text},"servers":${text}}`, path)
       })
     )
   })
 })
 
 describe("what is taken over", () => {
-  const file = Import.namedForeignFiles("/other/.cursor/mcp.json", "/work")
+  const file = Import.named("/other/.cursor/mcp.json", "/work")
   const found = (servers: Record<string, unknown>, from = file) => ({
     file: from,
     servers: new Map(Object.entries(servers).map(([name, value]) => [name, Either.right(value as Definition)]))
   })
   const plan = (before: Record<string, unknown>, ...all: ReadonlyArray<ReturnType<typeof found>>) =>
-    Import.plan(all, new Map(Object.entries(before)), "/home", "/work").map(({ name, result }) => [name, { ...result }])
+    Import.plan(all, new Map(Object.entries(before)), "/home", "/work").map(({ path: _, ...step }) => step)
 
   it("is what has a name that is free; the same server is there already, however it is written", () => {
     assert.deepStrictEqual(
@@ -139,25 +139,20 @@ describe("what is taken over", () => {
         found({ c: stdio("x") })
       ),
       [
-        ["a", { _tag: "Leave", what: "there already", why: "" }],
-        ["b", { _tag: "Leave", what: "skipped", why: "the name is taken, by another server in /home" }],
-        ["c", { _tag: "Take", written: { command: "c", cwd: "/work/sub" } }],
-        [
-          "c",
-          { _tag: "Leave", what: "skipped", why: "the name is taken, by another server in /other/.cursor/mcp.json" }
-        ]
+        { name: "a", what: "there already", why: "" },
+        { name: "b", what: "skipped", why: "the name is taken, by another server in /home" },
+        { name: "c", what: "taken over", why: "", written: { command: "c", cwd: "/work/sub" } },
+        { name: "c", what: "skipped", why: "the name is taken, by another server in /other/.cursor/mcp.json" }
       ]
     )
   })
 
-  it("is read by the file's name", () => {
-    const named = (path: string) => {
-      const { format, isProjects } = Import.namedForeignFiles(path, "/work")
-      return `${format}${isProjects ? " of the project" : ""}`
-    }
-    assert.deepStrictEqual(
-      ["a/.mcp.json", ".vscode/mcp.json", ".cursor/mcp.json", "/u/.codex/config.toml", "/u/.claude.json"].map(named),
-      ["mcpServers of the project", "vscode of the project", "mcpServers of the project", "codex", "claude"]
-    )
+  it("is a project's where its file lies in the working directory", () => {
+    const isProjects = (path: string) => Import.named(path, "/work").isProjects
+    assert.deepStrictEqual([".mcp.json", "/work/.vscode/mcp.json", "/u/.claude.json"].map(isProjects), [
+      true,
+      true,
+      false
+    ])
   })
 })
