@@ -433,7 +433,7 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define(
     "mcp import",
-    "Show the servers that Claude, Cursor, VS Code and Codex have, and ask whether to take them over; taken names stay as they are.",
+    "Show the servers that Claude, Cursor, VS Code, Codex and Gemini have, and ask whether to take them over; taken names stay as they are.",
     {
       from: maybe("from", "file", "Take over the servers of this file only."),
       yes

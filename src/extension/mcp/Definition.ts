@@ -85,18 +85,8 @@ const firstIssue = (error: ParseResult.ParseError): string => {
 }
 
 /** Writes a definition as it stands in the file, without what is not needed. */
-export const encode = Definition.$match({
-  Stdio: ({ args, command, cwd, env }): Readonly<Record<string, unknown>> => ({
-    command,
-    ...(args.length === 0 ? {} : { args }),
-    ...(Object.keys(env).length === 0 ? {} : { env }),
-    ...(cwd === undefined ? {} : { cwd })
-  }),
-  Http: ({ headers, url }): Readonly<Record<string, unknown>> => ({
-    url,
-    ...(Object.keys(headers).length === 0 ? {} : { headers })
-  })
-})
+export const encode = ({ _tag, ...fields }: Definition): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value === "" || Object.keys(value ?? {}).length > 0))
 
 /**
  * Replaces what is secret in an address: the password, and the values of the query. Nothing that a shell or an interpreter
@@ -135,7 +125,5 @@ export const target = Definition.$match({
 })
 
 /** Returns all texts of a definition in which variables are expanded. */
-export const textsOf = Definition.$match({
-  Stdio: ({ args, command, cwd, env }): ReadonlyArray<string> => [command, ...args, ...Object.values(env), cwd ?? ""],
-  Http: ({ headers, url }): ReadonlyArray<string> => [url, ...Object.values(headers)]
-})
+export const textsOf = ({ _tag, ...fields }: Definition): ReadonlyArray<string> =>
+  Object.values(fields).flatMap((value) => (typeof value === "string" ? value : Object.values(value ?? {})))

@@ -54,14 +54,6 @@ interface Places {
   readonly root: string
 }
 
-/** Collects the first reason why something can't be used. */
-class Problems {
-  first: string | undefined
-  say(at: string, reason: string): void {
-    this.first ??= `${ForeignText.word(at, 200)}: ${reason}`
-  }
-}
-
 const header = /^[!#$%&'*+.^_`|~\w-]+$/
 
 /**
@@ -74,54 +66,46 @@ export const expandDefinition = (
   places: Places,
   directory: string
 ): Either.Either<Expanded, string> => {
-  const problems = new Problems()
-  const text = (written: string, at: string): string =>
+  const fail = (at: string, reason: string) => Either.left(`${ForeignText.word(at, 200)}: ${reason}`)
+  const text = (written: string, at: string): Either.Either<string, string> =>
     Either.match(expand(written, places.variables), {
-      onLeft: (reason) => {
-        problems.say(at, reason)
-        return ""
-      },
-      onRight: (expanded) => {
-        if (expanded.includes("\0")) problems.say(at, "it holds a NUL, which no program can be given")
-        return expanded
-      }
+      onLeft: (reason) => fail(at, reason),
+      onRight: (expanded) =>
+        expanded.includes("\0") ? fail(at, "it holds a NUL, which no program can be given") : Either.right(expanded)
     })
-  const texts = (written: Readonly<Record<string, string>>, at: string): Readonly<Record<string, string>> =>
-    Object.fromEntries(Object.entries(written).map(([name, value]) => [name, text(value, `${at}.${name}`)]))
+  const texts = (written: Readonly<Record<string, string>>, at: string) => {
+    const entries = Object.entries(written).map(([name, value]) =>
+      Either.map(text(value, `${at}.${name}`), (value) => [name, value] as const)
+    )
+    return Either.map(Either.all(entries), (entries): Readonly<Record<string, string>> => Object.fromEntries(entries))
+  }
+  const word = (written: string, at: string) =>
+    Either.map(text(written, at), (expanded) => expanded.replace(/^~(?=\/|$)/, () => places.userHome))
 
-  const expanded = Definition.Definition.$match(definition, {
-    Stdio: ({ args, command, cwd, env }): Expanded => {
-      const wrong = Object.keys(env).find((name) => !/^[^=\0]+$/.test(name))
+  return Either.gen(function* () {
+    if (definition._tag === "Stdio") {
+      const wrong = Object.keys(definition.env).find((name) => !/^[^=\0]+$/.test(name))
       if (wrong !== undefined)
-        problems.say("env", `${ForeignText.word(JSON.stringify(wrong))} can't be a variable's name`)
-      const word = (written: string, field: string) => text(written, field).replace(/^~(?=\/|$)/, () => places.userHome)
-      const from = cwd === undefined ? directory : word(cwd, "cwd")
-      const program = word(command, "command")
-      if (program.trim() === "") problems.say("command", "it is empty")
-      return {
-        _tag: "Stdio",
-        command: program,
-        args: args.map((each, at) => word(each, `args[${at}]`)),
-        env: texts(env, "env"),
-        cwd: Path.resolve(places.root, from)
-      }
-    },
-    Http: (written) => {
-      const url = text(written.url, "url")
-      const headers = texts(written.headers, "headers")
-      for (const [name, value] of Object.entries(headers)) {
-        if (!header.test(name))
-          problems.say("headers", `${ForeignText.word(JSON.stringify(name))} can't be a header's name`)
-        if (/[\0-\x08\n-\x1f\x7f]|[^\0-\xff]/.test(value)) {
-          problems.say(`headers.${name}`, "it holds a character that no header may hold")
-        }
-      }
-      const reason = URL.canParse(url) ? flawOf(new URL(url)) : "it is no address"
-      if (reason !== undefined) problems.say("url", reason)
-      return Definition.Definition.Http({ url, headers })
+        return yield* fail("env", `${ForeignText.word(JSON.stringify(wrong))} can't be a variable's name`)
+      const { cwd } = definition
+      const from = cwd === undefined ? directory : yield* word(cwd, "cwd")
+      const command = yield* word(definition.command, "command")
+      if (command.trim() === "") return yield* fail("command", "it is empty")
+      const args = yield* Either.all(definition.args.map((each, at) => word(each, `args[${at}]`)))
+      const env = yield* texts(definition.env, "env")
+      return { _tag: "Stdio", command, args, env, cwd: Path.resolve(places.root, from) }
     }
+    const url = yield* text(definition.url, "url")
+    const headers = yield* texts(definition.headers, "headers")
+    for (const [name, value] of Object.entries(headers)) {
+      if (!header.test(name))
+        return yield* fail("headers", `${ForeignText.word(JSON.stringify(name))} can't be a header's name`)
+      if (/[\0-\x08\n-\x1f\x7f]|[^\0-\xff]/.test(value))
+        return yield* fail(`headers.${name}`, "it holds a character that no header may hold")
+    }
+    const reason = URL.canParse(url) ? flawOf(new URL(url)) : "it is no address"
+    return reason === undefined ? Definition.Definition.Http({ url, headers }) : yield* fail("url", reason)
   })
-  return problems.first === undefined ? Either.right(expanded) : Either.left(problems.first)
 }
 
 const flawOf = ({ password, protocol, username }: URL): string | undefined => {
