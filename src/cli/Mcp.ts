@@ -382,8 +382,7 @@ const stateOf = (entry: McpEntry): string =>
 
 /** Says that the program of an entry is not there. */
 const missingProgram = (entry: McpEntry): string | undefined =>
-  entry._tag === "Stdio" &&
-  McpEnvironment.find(entry.command, entry.cwd, McpEnvironment.make(entry.env, entry.cwd)) === undefined
+  entry._tag === "Stdio" && McpEnvironment.find(entry.command, entry.cwd, entry.env["PATH"]) === undefined
     ? `there is no program ${ForeignText.word(entry.command)}`
     : undefined
 

@@ -140,22 +140,6 @@ const waiting = (
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`, answer }
   })
 
-/** Makes the `fetch` of a login, whose answers are short. */
-const fetchShort = (fetch: Client.FetchLike): Client.FetchLike => {
-  return async (address, init) => {
-    const response = await fetch(address, init)
-    let left = largest
-    const limit = new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        left -= chunk.length
-        if (left < 0) controller.error(new Error(`an answer of more than ${largest} bytes`))
-        else controller.enqueue(chunk)
-      }
-    })
-    return new Response(response.body?.pipeThrough(limit) ?? null, response)
-  }
-}
-
 /** Milliseconds that the user has for a login. */
 const patience = 600_000
 
@@ -187,11 +171,12 @@ export const login = (
       RemoteFetch.check(new URL(url), to)
       address = to
     }
+    const fetch = RemoteFetch.make(url, headers)
     const transport = yield* Effect.acquireRelease(
       Effect.sync(
         () =>
           new library.StreamableHTTPClientTransport(new URL(url), {
-            fetch: fetchShort(RemoteFetch.make(url, headers)),
+            fetch: async (to, init) => RemoteFetch.limited(await fetch(to, init), largest),
             authProvider: provider(home, url, { redirectUrl: callback.url, state, redirect })
           })
       ),

@@ -62,7 +62,7 @@ describe("HttpTransport", () => {
     )
     assert.strictEqual(
       await refusal((_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>")),
-      'No MCP server answers at URL ("Unexpected content type: text/html"). The "url" of far is in ROOT/mcp_servers.json.'
+      'The MCP server far is not what answers at URL ("Unexpected content type: text/html"). Its "url" is in ROOT/mcp_servers.json.'
     )
     assert.match(
       await refusal((request) => request.socket.destroy()),

@@ -14,8 +14,10 @@ describe("McpEnvironment", () => {
   it("gives a few variables of this process, and over them the configured ones", () => {
     const own = { HOME: "/h", PATH: "/bin", USER: "() { :; }", AWS_SECRET: "s", TERM: "xterm" }
     assert.deepStrictEqual(McpEnvironment.make({ TERM: "dumb", KEY: "1" }, "/work", own), {
-      variables: { HOME: "/h", PATH: "/bin", TERM: "dumb", KEY: "1" },
-      withheld: []
+      HOME: "/h",
+      PATH: "/bin",
+      TERM: "dumb",
+      KEY: "1"
     })
   })
 
@@ -34,33 +36,26 @@ describe("McpEnvironment", () => {
         `${directory}/link`,
         `${root}er`
       ].join(":")
-      const { variables, withheld } = McpEnvironment.make({}, root, { PATH })
-      assert.deepStrictEqual(variables, { PATH: `/usr/bin:${root}er` })
-      assert.deepStrictEqual(withheld, [`${root}/bin`, ".", "node_modules/.bin", root, `${directory}/link`])
-      assert.deepStrictEqual(McpEnvironment.make({}, "/", { PATH: "/bin:/usr/bin" }).withheld, [])
+      assert.deepStrictEqual(McpEnvironment.make({}, root, { PATH }), { PATH: `/usr/bin:${root}er` })
+      assert.deepStrictEqual(McpEnvironment.make({}, "/", { PATH: "/bin:/usr/bin" }), { PATH: "/bin:/usr/bin" })
       const isWritable = (path: string) => path === "/data/bin"
       const allowed = McpEnvironment.make({}, root, { PATH: "/data/bin:/usr/bin" }, isWritable)
-      assert.deepStrictEqual(allowed, { variables: { PATH: "/usr/bin" }, withheld: ["/data/bin"] })
+      assert.deepStrictEqual(allowed, { PATH: "/usr/bin" })
     }))
 
-  it("finds a program as a shell does, and tells where it is left out", () =>
+  it("finds a program as a shell does", () =>
     Temporary.using(async (directory) => {
       const root = path.join(directory, "work")
       const here = program(path.join(root, "bin", "tool"))
       const there = program(path.join(directory, "bin", "tool"))
       fs.mkdirSync(path.join(directory, "dirs", "tool"), { recursive: true })
-      const environment = (...directories: ReadonlyArray<string>) =>
-        McpEnvironment.make({}, root, { PATH: directories.join(":") })
       const find = (command: string, ...directories: ReadonlyArray<string>) =>
-        McpEnvironment.find(command, root, environment(...directories))
-      const all = [path.dirname(here), path.join(directory, "dirs"), path.dirname(there)]
-      assert.deepStrictEqual(find("tool", ...all), { program: there, isWithheld: false })
-      assert.deepStrictEqual(find("tool", path.dirname(here)), { program: here, isWithheld: true })
-      assert.deepStrictEqual(find("./bin/tool"), { program: here, isWithheld: false })
-      assert.deepStrictEqual(find(there), { program: there, isWithheld: false })
+        McpEnvironment.find(command, root, directories.join(":"))
+      const all = [path.join(directory, "dirs"), path.dirname(there), path.dirname(here)]
+      assert.strictEqual(find("tool", ...all), there)
+      assert.strictEqual(find("tool", "", "bin"), here)
+      assert.strictEqual(find("./bin/tool"), here)
+      assert.strictEqual(find(there), there)
       for (const command of ["nothing", "./nothing", "../dirs/tool"]) assert.isUndefined(find(command, ...all), command)
-      // The user named it.
-      const configured = McpEnvironment.make({ PATH: path.dirname(here) }, root, { PATH: "/bin" })
-      assert.deepStrictEqual(McpEnvironment.find("tool", root, configured), { program: here, isWithheld: false })
     }))
 })

@@ -125,7 +125,7 @@ describe("OAuth", () => {
         })
         assert.match(
           (yield* Effect.flip(OAuth.login(world.home, entryOf(endless), follow))).message,
-          /more than 262144 bytes/
+          /more than 0.25 MiB/
         )
       })
     ))

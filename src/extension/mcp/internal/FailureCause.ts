@@ -72,34 +72,20 @@ export const notReached = (
   const file = McpConfig.fileOf(source, places)
   const origin = shown(entry.server.target)
   const { answer, code, status } = httpOf(cause)
-  const isLate = isLoggedOut(cause)
-  if (status === 401 || status === 403 || isLate) {
-    const isAuthorized = Object.keys(entry.headers).some((header) => header.toLowerCase() === "authorization")
-    if (isLate || (status === 401 && challenge !== undefined && !isAuthorized)) {
-      const what = isLate ? "has ended the login" : "wants a login"
-      return failed(`The MCP server ${name} ${what}. The user runs, in a terminal: synapse mcp login ${name}`, cause)
-    }
-    return failed(
-      `The MCP server ${name} refuses the connection (${answer}): a header is missing or wrong in the "headers" of its entry in ${file}.`,
-      cause
-    )
+  const login = `The user runs, in a terminal: synapse mcp login ${name}`
+  const isAuthorized = Object.keys(entry.headers).some((header) => header.toLowerCase() === "authorization")
+  const reason = (): string => {
+    if (isLoggedOut(cause)) return `has ended the login. ${login}`
+    if (status === 401 && challenge !== undefined && !isAuthorized) return `wants a login. ${login}`
+    if (status === 401 || status === 403)
+      return `refuses the connection (${answer}): a header is missing or wrong in the "headers" of its entry in ${file}.`
+    if (status === 404 || status === 405)
+      return `does not speak streamable HTTP at ${origin} (${answer}); the older HTTP+SSE transport is not supported. Its "url" is in ${file}.`
+    if (code === "CLIENT_HTTP_UNEXPECTED_CONTENT")
+      return `is not what answers at ${origin} (${messageOf(cause)}). Its "url" is in ${file}.`
+    return `can't be reached at ${origin}: ${status === undefined ? messageOf(cause) : answer}.`
   }
-  if (status === 404 || status === 405) {
-    return failed(
-      `The MCP server ${name} does not speak streamable HTTP at ${origin} (${answer}); the older HTTP+SSE transport is not supported. Its "url" is in ${file}.`,
-      cause
-    )
-  }
-  if (code === "CLIENT_HTTP_UNEXPECTED_CONTENT") {
-    return failed(
-      `No MCP server answers at ${origin} (${messageOf(cause)}). The "url" of ${name} is in ${file}.`,
-      cause
-    )
-  }
-  return failed(
-    `The MCP server ${name} can't be reached at ${origin}: ${status === undefined ? messageOf(cause) : answer}.`,
-    cause
-  )
+  return failed(`The MCP server ${name} ${reason()}`, cause)
 }
 
 /** Makes the error where the official client is not installed. */

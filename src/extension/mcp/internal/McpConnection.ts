@@ -4,9 +4,11 @@ import { pathToFileURL } from "node:url"
 import type * as Client from "@modelcontextprotocol/client"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../../domain/CommandError.js"
+import * as JsonValue from "../../../domain/JsonValue.js"
 import * as Timeout from "../../../domain/Timeout.js"
 import * as Version from "../../../domain/Version.js"
 import type { McpCallOptions, McpOutput, McpTool } from "../McpClient.js"
@@ -127,7 +129,7 @@ export const open = (
     const failure =
       (what: string, onTimeout: () => ExecutionFailed) =>
       (cause: unknown): ExecutionFailed | Gone => {
-        const code = codeOf(cause)
+        const { code } = FailureCause.httpOf(cause)
         if (code === "REQUEST_TIMEOUT") return onTimeout()
         if (code === "CONNECTION_CLOSED") {
           const reason = `The MCP server ${server} ended during ${FailureCause.shown(what)} (${wire.ending() ?? "the connection was closed"}). It may have had its effect, so it was not repeated; the next call starts the server anew.`
@@ -187,7 +189,7 @@ export const open = (
             )
           }),
           (answer) =>
-            isDeeper(answer, deepest)
+            JsonValue.isDeeperThan(answer, deepest)
               ? FailureCause.failed(
                   `The MCP server ${server} failed at ${FailureCause.shown(what)}: its answer is nested deeper than ${deepest} levels. It may have had its effect.`
                 )
@@ -206,21 +208,8 @@ const settling = 50
 /** The levels of an answer. What follows one to its end, such as `JSON.stringify`, has no stack for some thousands. */
 const deepest = 500
 
-const isDeeper = (value: unknown, levels: number): boolean => {
-  if (typeof value !== "object" || value === null) return false
-  if (levels === 0) return true
-  if (Array.isArray(value)) return value.some((each) => isDeeper(each, levels - 1))
-  const record = value as { readonly [key: string]: unknown }
-  for (const key in record) if (isDeeper(record[key], levels - 1)) return true
-  return false
-}
-
-const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined)
-
 const outputOf = (result: unknown): McpOutput => {
-  const { content, structuredContent, isError } = (typeof result === "object" && result !== null ? result : {}) as {
-    readonly [key: string]: unknown
-  }
+  const { content, structuredContent, isError } = Predicate.isReadonlyRecord(result) ? result : {}
   return {
     content: Array.isArray(content) ? content.filter(isBlock) : [],
     ...(structuredContent === undefined ? {} : { structuredContent }),
@@ -229,4 +218,4 @@ const outputOf = (result: unknown): McpOutput => {
 }
 
 const isBlock = (value: unknown): value is McpOutput["content"][number] =>
-  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
+  Predicate.isReadonlyRecord(value) && typeof value["type"] === "string"

@@ -32,3 +32,39 @@ export const make = (server: string, headers: Readonly<Record<string, string>>):
     return fetch(address, { redirect: "manual", ...init, headers: sent })
   }
 }
+
+type Bytes = TransformStream<Uint8Array, Uint8Array>
+
+export const piped = (response: Response, through: Bytes): Response =>
+  new Response(response.body?.pipeThrough(through) ?? null, response)
+
+export const isStream = (response: Response): boolean =>
+  response.headers.get("content-type")?.includes("text/event-stream") === true
+
+/** Passes on a body, and fails where it has more bytes: in all, or of a stream of events in a line. */
+export const limited = (response: Response, most: number): Response => {
+  const isEvents = isStream(response)
+  let length = 0
+  const through: Bytes = new TransformStream({
+    transform: (chunk, controller) => {
+      const newline = isEvents ? chunk.lastIndexOf(0x0a) : -1
+      length = newline < 0 ? length + chunk.length : chunk.length - newline - 1
+      if (length > most) controller.error(new Error(`a message of more than ${most / 1024 ** 2} MiB`))
+      else controller.enqueue(chunk)
+    }
+  })
+  return piped(response, through)
+}
+
+/** Passes on the beginning of a body, and reads no more. */
+export const begun = (response: Response, most: number): Response => {
+  let left = most
+  const through: Bytes = new TransformStream({
+    transform: (chunk, controller) => {
+      controller.enqueue(chunk.subarray(0, left))
+      left -= chunk.length
+      if (left <= 0) controller.terminate()
+    }
+  })
+  return piped(response, through)
+}

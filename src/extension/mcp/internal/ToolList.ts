@@ -2,6 +2,7 @@
  * Reads the tools that a server lists. A server can say anything: what is no tool is left out, and what is no schema is
  * one that takes everything.
  */
+import * as Predicate from "effect/Predicate"
 import type { JsonSchema, McpTool } from "../McpClient.js"
 
 /** The most tools that are taken from a server. */
@@ -49,8 +50,7 @@ export const all = async (
   return [...tools.values()]
 }
 
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = Predicate.isReadonlyRecord
 
 const toolOf = (server: string, value: unknown): McpTool | undefined => {
   if (!isObject(value) || typeof value["name"] !== "string") return undefined

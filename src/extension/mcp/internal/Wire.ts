@@ -3,6 +3,7 @@ import * as fs from "node:fs"
 import type * as Client from "@modelcontextprotocol/client"
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Attempt from "../../../domain/Attempt.js"
 import type { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as Slices from "../../../domain/Slices.js"
@@ -85,8 +86,7 @@ const parse = (text: string): Message | undefined =>
     return isMessage(value) ? value : undefined
   })
 
-const isMessage = (value: unknown): value is Message =>
-  typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0"
+const isMessage = (value: unknown): value is Message => isObject(value) && value["jsonrpc"] === "2.0"
 
 /** The answers that a server has not taken yet: while there are too many, nothing more is read of what it asks. */
 class Untaken {
@@ -120,25 +120,21 @@ const sound = (message: Message): Message => {
   const { error, id, result } = message
   if (isObject(result)) {
     const { _meta, ...rest } = result
-    return { jsonrpc: "2.0", id, result: _meta === undefined || isObject(_meta) ? result : rest }
+    return { jsonrpc: "2.0", id, result: isObject(_meta) ? result : rest }
   }
-  if (isObject(error) && (typeof error["message"] === "string" || typeof error["code"] === "number")) {
-    const { code, data, message } = error
-    return {
-      jsonrpc: "2.0",
-      id,
-      error: {
-        code: Number.isSafeInteger(code) ? code : internalError,
-        message: typeof message === "string" ? message : `error ${code}`,
-        ...(data === undefined ? {} : { data })
-      }
+  const { code, data, message: said } = isObject(error) ? error : {}
+  return {
+    jsonrpc: "2.0",
+    id,
+    error: {
+      code: Number.isSafeInteger(code) ? code : internalError,
+      message: typeof said === "string" ? said : FailureCause.own.noResult,
+      data
     }
   }
-  return { jsonrpc: "2.0", id, error: { code: internalError, message: FailureCause.own.noResult } }
 }
 
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = Predicate.isReadonlyRecord
 
 /** A transport, and what it knows of a server that has ended. */
 export interface StdioTransport extends Transport {
@@ -259,7 +255,8 @@ const make = (
     fetch: async (address, init) => {
       const response = await fetch(address, init)
       challenge = response.headers.get("www-authenticate") ?? undefined
-      return bounded(response, response.ok ? whole(response, untaken) : beginning())
+      const limited = response.ok ? RemoteFetch.limited(response, largest) : RemoteFetch.begun(response, mostOfFailure)
+      return RemoteFetch.isStream(response) ? RemoteFetch.piped(limited, paced(untaken)) : limited
     }
   })
   const close = transport.close.bind(transport)
@@ -277,10 +274,7 @@ const make = (
         return taken
       }
       if (!("id" in message)) return send(message, options)
-      const error = {
-        code: noAnswer,
-        message: FailureCause.own.noAnswer
-      }
+      const error = { code: noAnswer, message: FailureCause.own.noAnswer }
       const { id } = message
       // A call that was cancelled is not listened to any more, where its answer is a stream without end.
       const stream = new AbortController()
@@ -317,49 +311,17 @@ const mostOfFailure = 8192
 /** Bytes of a stream of events that are read before the event loop has its turn. */
 const stride = 8192
 
-type Limit = TransformStream<Uint8Array, Uint8Array>
-
-const bounded = (response: Response, limit: Limit): Response => {
-  if (response.body === null) return response
-  return new Response(response.body.pipeThrough(limit), {
-    status: response.status,
-    statusText: response.statusText,
-    headers: response.headers
-  })
-}
-
-/** Passes on the beginning, and reads no more. */
-const beginning = (): Limit => {
-  let left = mostOfFailure
-  return new TransformStream({
-    transform: (chunk, controller) => {
-      controller.enqueue(chunk.subarray(0, left))
-      left -= chunk.length
-      if (left <= 0) controller.terminate()
-    }
-  })
-}
-
-/** Passes on a body, and fails where it has too much for a message: in all, or of a stream of events in a line. */
-const whole = (response: Response, untaken: Untaken): Limit => {
-  const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true
-  let length = 0
-  return new TransformStream({
+/** Passes on a stream of events as fast as their answers are taken, with turns for others. */
+const paced = (untaken: Untaken): TransformStream<Uint8Array, Uint8Array> =>
+  new TransformStream({
     transform: async (chunk, controller) => {
-      const newline = isStream ? chunk.lastIndexOf(0x0a) : -1
-      length = newline < 0 ? length + chunk.length : chunk.length - newline - 1
-      if (length > largest) {
-        controller.error(new Error(`a message of more than ${largest / 1024 ** 2} MiB`))
-      } else if (isStream) {
-        for (let at = 0; at < chunk.length; at += stride) {
-          await untaken.room()
-          controller.enqueue(chunk.subarray(at, at + stride))
-          await Slices.turn()
-        }
-      } else controller.enqueue(chunk)
+      for (let at = 0; at < chunk.length; at += stride) {
+        await untaken.room()
+        controller.enqueue(chunk.subarray(at, at + stride))
+        await Slices.turn()
+      }
     }
   })
-}
 
 /** What the client says of an answer that is no message is a list of all that it could have been. */
 const reworded = (cause: unknown): never => {
@@ -394,30 +356,30 @@ export const stdio = (
     if (!fs.existsSync(entry.cwd)) {
       return FailureCause.notStarted(entry, places, `there is no directory ${entry.cwd}`)
     }
-    const found = McpEnvironment.find(entry.command, entry.cwd, environment)
+    const find = (command: string, searched = environment["PATH"] ?? "") =>
+      McpEnvironment.find(command, entry.cwd, searched)
+    const found = find(entry.command)
     if (found === undefined) {
-      const [program, ...args] = entry.command.split(/\s+/)
-      const isLine = args.length > 0 && McpEnvironment.find(program ?? "", entry.cwd, environment) !== undefined
+      const elsewhere = find(entry.command, variables["PATH"] ?? "")
+      if (elsewhere !== undefined) {
+        const advice = `where any command can put one: give its path as "command"`
+        return FailureCause.notStarted(entry, places, `${entry.command} is ${elsewhere}, ${advice}`)
+      }
+      const [program = "", ...args] = entry.command.split(/\s+/)
+      const isLine = args.length > 0 && find(program) !== undefined
       const advice = isLine ? `. Write "command": ${JSON.stringify(program)}, "args": ${JSON.stringify(args)}` : ""
       return FailureCause.notStarted(entry, places, `there is no program ${entry.command}${advice}`)
     }
-    if (found.isWithheld) {
-      return FailureCause.notStarted(
-        entry,
-        places,
-        `${entry.command} is ${found.program}, where any command can put one: give its path as "command"`
-      )
-    }
-    const change = entry.named === undefined ? undefined : NamedFiles.changeOf(entry.named, found.program)
+    const change = entry.named === undefined ? undefined : NamedFiles.changeOf(entry.named, found)
     if (change !== undefined) {
       return FailureCause.notStarted(entry, places, `${change}; ${McpConfig.howToTrust(places.root)}`)
     }
-    const transport = makeStdioTransport({ ...entry, program: found.program, environment: environment.variables })
+    const transport = makeStdioTransport({ ...entry, program: found, environment })
     return Effect.succeed({
       transport,
       notReady: (cause) =>
         isSystemError(cause) && transport.ending() === undefined
-          ? FailureCause.notStarted(entry, places, `${found.program} in ${entry.cwd}: ${cause.message}`, cause)
+          ? FailureCause.notStarted(entry, places, `${found} in ${entry.cwd}: ${cause.message}`, cause)
           : FailureCause.notReady(entry, places, transport.ending(), cause, transport.lastWords()),
       isUnsent: (cause) => cause instanceof NotSent,
       isRefusal: () => false,
@@ -448,20 +410,17 @@ export const http = (
       notReady: (cause) => FailureCause.notReached(entry, places, cause, transport.challenge()),
       // A server that was started anew does not know the session any more, and says so with either of these.
       isUnsent: (cause) =>
-        isRefusedConnection(cause) || (transport.sessionId !== undefined && [400, 404].includes(statusOf(cause))),
-      isRefusal: (cause) => [401, 403].includes(statusOf(cause)) || FailureCause.isLoggedOut(cause),
+        isRefusedConnection(cause) ||
+        (transport.sessionId !== undefined && [400, 404].includes(FailureCause.httpOf(cause).status ?? 0)),
+      isRefusal: (cause) =>
+        [401, 403].includes(FailureCause.httpOf(cause).status ?? 0) || FailureCause.isLoggedOut(cause),
       ending: () => undefined,
       lastWords: () => ""
     })
   )
 
-const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined)
-
-const statusOf = (cause: unknown): number =>
-  cause instanceof Error && "status" in cause && typeof cause.status === "number" ? cause.status : 0
-
 const isSystemError = (cause: unknown): cause is NodeJS.ErrnoException => cause instanceof Error && "syscall" in cause
 
 /** No connection was made, so nothing was sent. */
 const isRefusedConnection = (cause: unknown): boolean =>
-  cause instanceof Error && codeOf(cause.cause) === "ECONNREFUSED"
+  cause instanceof Error && FailureCause.httpOf(cause.cause).code === "ECONNREFUSED"
