@@ -192,6 +192,21 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
       )
     )
 
+    once("what a person allows is writable but for the files that a trusted server runs outside", () =>
+      sandboxed(({ allow, execute }, { outside }) =>
+        Effect.gen(function* () {
+          const [data, trusted] = [`${outside}/data`, `${outside}/data/server.js`]
+          for (const name of [data, `${outside}/home/mcp`]) Fs.mkdirSync(name)
+          Fs.writeFileSync(trusted, "")
+          Fs.writeFileSync(`${outside}/home/mcp/trust.json`, JSON.stringify({ trusted: { [trusted]: "" } }))
+          yield* execute("true")
+          yield* allow(data)
+          yield* execute(`d=${data}; echo x > $d/new; echo x >> $d/server.js; mv $d/server.js $d/other`)
+          assert.deepStrictEqual([Directory.list(data), Fs.readFileSync(trusted, "utf8")], [["new", "server.js"], ""])
+        })
+      )
+    )
+
     it.live("a right to read is none to write", () =>
       sandboxed(
         ({ execute }, { project }) =>

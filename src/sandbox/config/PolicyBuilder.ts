@@ -328,15 +328,12 @@ class Build {
   }
 
   /**
-   * Makes rules for the trusted files that a whitelist allows. A path that holds a whole place of the whitelist is left
-   * out, since nothing could be written there any more.
+   * Makes rules for the trusted files, also for those that nothing may write yet. A path that holds a whole place of the
+   * whitelist is left out, since nothing could be written there any more.
    */
   private trusted(whitelist: ReadonlyArray<Rule>): ReadonlyArray<Rule> {
-    const trusted = TrustedFiles.read(this.settings.home).flatMap(TrustedFiles.placesOf)
-    if (trusted.length === 0) return []
-    const allowed = PathRule.make(whitelist)
-    return trusted
-      .filter((path) => allowed.find(path) !== undefined)
+    return TrustedFiles.read(this.settings.home)
+      .flatMap(TrustedFiles.placesOf)
       .filter((path) => !whitelist.some((rule) => HostPath.isWithin(realOf(rule), path)))
       .map((path) => exact(path, "trust"))
   }
