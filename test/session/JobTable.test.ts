@@ -26,7 +26,9 @@ describe("JobLog", () => {
   it("keeps the newest of a flood, from the beginning of a line, and counts what it has dropped", () => {
     const log = new JobLog()
     const line = (i: number) => `line ${String(i).padStart(7, "0")}\n`
-    for (let i = 0; i < 150_000; i++) log.push(i % 3 === 0 ? "stderr" : "stdout", Buffer.from(line(i)))
+    const all = Array.from({ length: 150_000 }, (_, i) => line(i)).join("")
+    for (let at = 0; at < all.length; at += 5000)
+      log.push(at % 3 === 0 ? "stderr" : "stdout", Buffer.from(all.slice(at, at + 5000)))
     const [first = "", ...lines] = log.text(both, false).split("\n")
     const dropped = Number(/^\[… (\d+) bytes dropped …\]$/.exec(first)?.[1])
     assert.strictEqual(dropped + lines.join("\n").length, 150_000 * 13)

@@ -94,7 +94,7 @@ describe("OutputFiles", () => {
       assert.strictEqual(Fs.readFileSync(Path.join(session, "output", "2.txt"), "utf8"), "theirs")
     }))
 
-  it("follows no link to the directory of the session, or to its own", () => {
+  it("follows no link to the directory of the session, or to its own, and takes no other in its place", () => {
     const other = Fs.mkdtempSync(Path.join(Os.tmpdir(), "output-files-"))
     withFiles(100, (files) => {
       Fs.symlinkSync(other, Path.join(session, "output"))
@@ -102,6 +102,10 @@ describe("OutputFiles", () => {
       Fs.rmSync(session, { recursive: true })
       Fs.symlinkSync(other, session)
       assert.throws(() => files.make(""))
+      Fs.rmSync(session)
+      Fs.renameSync(other, session)
+      assert.throws(() => files.make(""), /was replaced/)
+      Fs.renameSync(session, other)
     })
     assert.deepStrictEqual(Fs.readdirSync(other), [])
     Fs.rmSync(other, { recursive: true })

@@ -29,7 +29,7 @@ const around: Surroundings.Surroundings = {
       .filter((path) => path.startsWith(`${directory}/`) && !path.slice(directory.length + 1).includes("/"))
       .map((path) => path.slice(directory.length + 1))
       .filter(isWanted),
-  programs: (isWanted) => ["grep"].filter(isWanted)
+  programs: (isWanted) => ["df", "grep", "pip", "python3"].filter(isWanted)
 }
 
 const commands = ["command:search", "edit", "mcp:*", "read", "skill:*", "skill:load", "TodoWrite", "write"]
@@ -90,6 +90,10 @@ const ordinary: ReadonlyArray<readonly [command: string, result: Partial<Command
     ["gerp a", { exitCode: 127, notFound: "gerp" }, "[exit 127] did you mean grep?"],
     ["TodoRead", { exitCode: 127, notFound: "TodoRead" }, "[exit 127] did you mean TodoWrite --show?"],
     ["rg a", { exitCode: 127, notFound: "rg" }, "[exit 127] did you mean grep -rn?"],
+    // What is near to these does something else.
+    ...["fd a", "pipx install a", "python2 a"].map(
+      (command) => [command, notFound(command.split(" ", 1).join()), "[exit 127]"] as const
+    ),
     ["str_replace a b c", { exitCode: 127, notFound: "str_replace" }, "[exit 127] did you mean edit?"],
     ["constructor", { exitCode: 127, notFound: "constructor" }, "[exit 127]"],
     ["a", { exitCode: 139 }, "[exit 139] Segmentation fault"],

@@ -18,6 +18,18 @@ const helloOf = (servername: string) =>
     })
   })
 
+const size = (bytes: number) => [bytes >> 8, bytes & 0xff]
+
+/** Makes the first message with so many names, each in an extension of its own. */
+const naming = (...names: ReadonlyArray<string>): Buffer => {
+  const extensions = names.flatMap((name) => [
+    ...[0, 0, ...size(name.length + 5), ...size(name.length + 3), 0],
+    ...[...size(name.length), ...Buffer.from(name)]
+  ])
+  const body = [...Buffer.alloc(35), ...[0, 2, 0x13, 1], ...[1, 0], ...size(extensions.length), ...extensions]
+  return Buffer.from([22, 3, 1, ...size(body.length + 4), 1, 0, ...size(body.length), ...body])
+}
+
 describe("the first message of a TLS connection", () => {
   it("names the server, however it is divided", async () => {
     const hello = await helloOf("Sub.Example.com")
@@ -30,6 +42,12 @@ describe("the first message of a TLS connection", () => {
       return Buffer.concat([Buffer.from([22, 3, 1, 0, part.length]), part])
     })
     assert.deepStrictEqual(ClientHello.read(Buffer.concat(records)), { name: "sub.example.com" })
+  })
+
+  it("is none where it names two servers: who reads it next may take the other", () => {
+    assert.deepStrictEqual(ClientHello.read(naming("a.org")), { name: "a.org" })
+    assert.strictEqual(ClientHello.read(naming("a.org", "b.org")), "none")
+    assert.strictEqual(ClientHello.read(naming("a.org", "a.org")), "none")
   })
 
   it("is none where there is no name, or another message", async () => {

@@ -1,5 +1,8 @@
+import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as DefaultSecrets from "../../../src/sandbox/policy/DefaultSecrets.js"
+import type { Rule } from "../../../src/sandbox/policy/SandboxPolicy.js"
+import * as Temporary from "../../support/Temporary.js"
 
 const [note] = (DefaultSecrets.redactLines("") ?? "").split("\n")
 
@@ -81,6 +84,19 @@ describe("settings without their secrets", () => {
     }
     assert.isUndefined(DefaultSecrets.redactJson('{"auths": {'))
   })
+
+  it("are none of a file that holds more than settings", () =>
+    Temporary.using(async (directory) => {
+      const path = `${directory}/.npmrc`
+      const rule: Rule = { pattern: "~/.npmrc", path, kind: "path", source: "default" }
+      const shown = (text: string) => {
+        Fs.writeFileSync(path, text)
+        return DefaultSecrets.standInOf({ blacklist: [rule] }, rule, path)
+      }
+      const linux = process.platform === "linux"
+      assert.strictEqual(shown("a=b\ntoken=hunter\n"), linux ? `${note}\na=b\n` : undefined)
+      assert.isUndefined(shown("a=b\nmachine r.example, login ada, hunter\n"))
+    }))
 
   it("keep the registries of Docker", () => {
     const config = {

@@ -78,6 +78,21 @@ describe("a policy that only reads", () => {
     }
   })
 
+  it("has no network, no socket, and nothing that its parent opened or keeps", () => {
+    const hosts = { allowed: [], denied: [] }
+    const opened = [rule("/p/key", "runtime")]
+    const parent = policy({
+      hosts,
+      opened,
+      unixSockets: true,
+      temporary: rule("/t", "tmp"),
+      toolCache: rule("/c", "cache")
+    })
+    const { shown, ...only } = SubPolicy.readOnly(parent, ["/tmp"])
+    assert.deepStrictEqual(only, policy({ whitelist: [rule("/tmp", "tmp")] }))
+    assert.deepStrictEqual(paths(shown), ["/p"])
+  })
+
   it("has no place of its own where its parent works", () => {
     for (const at of ["/tmp", "/"]) {
       const only = SubPolicy.readOnly(policy({ whitelist: [rule(at, "cwd")] }), ["/tmp"])
