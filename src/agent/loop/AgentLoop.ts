@@ -18,7 +18,6 @@ import type { ModelError } from "../model/ModelError.js"
 import type { Model } from "../model/ModelProvider.js"
 import { AgentEvent, type Ending } from "./AgentEvent.js"
 import { AgentSettings, type Settings } from "./AgentSettings.js"
-
 import * as Asking from "./internal/Asking.js"
 import { Conversation } from "./internal/Conversation.js"
 import * as EventQueue from "./internal/EventQueue.js"
@@ -104,10 +103,7 @@ const carryOut = Effect.fnUntraced(function* (
       return yield* end(ending, reason)
     }
     const turn = asked.right
-    const usage = RunLimits.of(turn.usage, model.price)
-    account.add(usage)
-    if (!turn.usage.isEstimated) conversation.count(turn.usage.input)
-    yield* emit(AgentEvent.TurnEnded({ turn: turns, text: turn.text, usage }))
+    yield* emit(AgentEvent.TurnEnded({ turn: turns, text: turn.text, usage: turn.usage }))
     const hasText = turn.text.trim() !== ""
     if (hasText) lastText = turn.text
 
@@ -186,7 +182,7 @@ export interface Run {
   readonly cwd?: string | undefined
   /** The conversation to continue, which may end anywhere. */
   readonly history?: ReadonlyArray<Prompt.Message> | undefined
-  readonly limits?: Partial<Limits> | undefined
+  readonly limits?: { readonly [Name in keyof Limits]?: Limits[Name] | undefined } | undefined
 }
 
 /**

@@ -47,14 +47,13 @@ export interface Finished {
   readonly message: Prompt.AssistantMessage | undefined
 }
 
+/** The tokens of a turn, as far as the provider tells them. */
 interface Usage {
   /** All tokens that were sent, also cached ones. */
-  readonly input: number
-  readonly output: number
+  readonly input: number | undefined
+  readonly output: number | undefined
   /** The part of `input` that was read from the provider's cache. */
   readonly cached: number
-  /** True if the provider did not tell, so that four characters count as a token. */
-  readonly isEstimated: boolean
 }
 
 type Metadata = Record<string, Record<string, unknown> | undefined>
@@ -170,7 +169,7 @@ const finishedOf = (
     reason,
     text: blocks.map(({ text, type }) => (type === "text" ? text : "")).join(""),
     calls,
-    usage: usageOf(usage, prompt, blocks),
+    usage: usageOf(usage),
     message: content.length === 0 ? undefined : Prompt.assistantMessage({ content })
   }
 }
@@ -196,20 +195,10 @@ const paramsOf = (text: string): object =>
     { invalid_arguments: text }
   )
 
-const tokensOf = (characters: number): number => Math.ceil(characters / 4)
-
-/** Leaves out images, which have few tokens for their bytes. */
-const withoutImages = (key: string, value: unknown): unknown => (key === "base64" ? "" : value)
-
-const usageOf = (usage: Response.Usage, prompt: Prompt.Prompt, blocks: ReadonlyArray<Block>): Usage => {
+const usageOf = (usage: Response.Usage): Usage => {
   const input = Wire.countAt(usage, "inputTokens")
-  const output = Wire.countAt(usage, "outputTokens")
-  return {
-    input: input ?? tokensOf(JSON.stringify(prompt.content, withoutImages).length),
-    output: output ?? tokensOf(blocks.reduce((sum, { text }) => sum + text.length, 0)),
-    cached: Math.min(Wire.countAt(usage, "cachedInputTokens") ?? 0, input ?? 0),
-    isEstimated: input === undefined || output === undefined
-  }
+  const cached = Math.min(Wire.countAt(usage, "cachedInputTokens") ?? 0, input ?? 0)
+  return { input, output: Wire.countAt(usage, "outputTokens"), cached }
 }
 
 /**

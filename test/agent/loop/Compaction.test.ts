@@ -21,33 +21,36 @@ const turns = (count: number, length: number) =>
 
 const bytesOf = (messages: ReadonlyArray<Prompt.Message>) =>
   messages.reduce((sum, message) => sum + Conversation.sizeOf(message), 0)
-const planOf = (messages: ReadonlyArray<Prompt.Message>, needed: number, wanted = needed) =>
-  Conversation.planCompaction(messages, { needed, wanted })
-const idsOf = ({ outputs }: ReturnType<typeof planOf>) => outputs.map(({ part }) => part.id)
-const compact = (messages: ReadonlyArray<Prompt.Message>, needed: number, wanted = needed) =>
-  Conversation.apply(
-    messages,
-    planOf(messages, needed, wanted),
-    ({ part }) => `lines 1 to 2 of /tmp/${part.id} hold it`
-  )
+const shorten = (messages: ReadonlyArray<Prompt.Message>, needed: number, wanted = needed) =>
+  Conversation.shorten(messages, { needed, wanted }, (id) => `lines 1 to 2 of /tmp/${id} hold it`)
+const compact = (...args: Parameters<typeof shorten>) => shorten(...args).messages
+const resultsOf = (messages: ReadonlyArray<Prompt.Message>) =>
+  messages.flatMap((message) => (message.role === "tool" ? message.content : []))
+/** The ids of the outputs that are replaced. */
+const replacedIn = (messages: ReadonlyArray<Prompt.Message>, needed: number, wanted?: number) => {
+  const before = new Map(resultsOf(messages).map(({ id, result }) => [id, result]))
+  const { messages: shorter, replaced } = shorten(messages, needed, wanted)
+  const ids = resultsOf(shorter).flatMap(({ id, result }) => (result === before.get(id) ? [] : [id]))
+  assert.strictEqual(ids.length, replaced)
+  return ids
+}
 
 describe("Compaction", () => {
   it("replaces the oldest outputs, in a batch of what is wanted", () => {
     const messages = [user("a"), ...turns(10, 10_000)]
-    assert.deepStrictEqual(idsOf(planOf(messages, 5000, 35_000)), ["0.0", "1.0", "2.0", "3.0"])
-    assert.deepStrictEqual(planOf(messages, 5000, 35_000).dropped, 0)
+    assert.deepStrictEqual(replacedIn(messages, 5000, 35_000), ["0.0", "1.0", "2.0", "3.0"])
+    assert.deepStrictEqual(shorten(messages, 5000, 35_000).dropped, 0)
   })
 
   it("spares the newest outputs while older ones suffice for what is needed", () => {
     const messages = [user("a"), ...turns(6, 10_000)]
-    assert.deepStrictEqual(idsOf(planOf(messages, 15_000, 60_000)), ["0.0", "1.0"])
-    assert.deepStrictEqual(idsOf(planOf(messages, 25_000, 60_000)), ["0.0", "1.0", "2.0"])
+    assert.deepStrictEqual(replacedIn(messages, 15_000, 60_000), ["0.0", "1.0"])
+    assert.deepStrictEqual(replacedIn(messages, 25_000, 60_000), ["0.0", "1.0", "2.0"])
   })
 
   it("of outputs that the model has not seen, an excerpt stays", () => {
     const messages = [user("a"), ...turn("0", 50_000, 700, 20_000)]
-    const plan = planOf(messages, 40_000)
-    assert.deepStrictEqual(idsOf(plan), ["0.0"])
+    assert.deepStrictEqual(replacedIn(messages, 40_000), ["0.0"])
     const [, , tool] = compact(messages, 40_000)
     const [first, second, third] = tool?.role === "tool" ? tool.content.map(({ result }) => String(result)) : []
     assert.match(
@@ -59,7 +62,7 @@ describe("Compaction", () => {
   })
 
   it("short outputs stay: a reference would save nothing", () => {
-    assert.deepStrictEqual(idsOf(planOf([user("a"), ...turns(20, 500)], 1)), [])
+    assert.deepStrictEqual(replacedIn([user("a"), ...turns(20, 500)], 1), [])
   })
 
   it("where outputs do not suffice, leaves out the oldest messages, but none of users, and not the last turn", () => {
@@ -83,7 +86,7 @@ describe("Compaction", () => {
 
   it("what is replaced is not replaced again", () => {
     const once = compact([user("a"), ...turns(10, 10_000)], 35_000)
-    assert.deepStrictEqual(idsOf(planOf(once, 1, 10_000)), ["4.0", "5.0"])
+    assert.deepStrictEqual(replacedIn(once, 1, 10_000), ["4.0", "5.0"])
   })
 
   it("the conversation stays in order, gets shorter by what is needed, and the new outputs keep their beginning", () => {

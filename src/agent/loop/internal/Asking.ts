@@ -1,4 +1,4 @@
-/** Asks a model for a turn of a run, and counts what failed requests cost. */
+/** Asks a model for a turn of a run, and counts what its requests cost. */
 import * as Prompt from "@effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -24,11 +24,15 @@ interface Request {
   readonly last: Prompt.Message | undefined
 }
 
+interface Counted extends Omit<Turn.Finished, "usage"> {
+  readonly usage: RunLimits.TokenUsage
+}
+
 /**
  * Asks for a turn. A request that is too long is shortened, and one that is refused with images in it is sent without
  * them, once each.
  */
-export const ask = (request: Request, attempt = 1): Effect.Effect<Turn.Finished, ModelError> =>
+export const ask = (request: Request, attempt = 1): Effect.Effect<Counted, ModelError> =>
   Effect.catchAll(once(request), (error) =>
     Effect.gen(function* () {
       const { conversation, emit } = request
@@ -45,15 +49,21 @@ export const ask = (request: Request, attempt = 1): Effect.Effect<Turn.Finished,
     })
   )
 
-const once = ({ account, conversation, emit, last, model, tools }: Request): Effect.Effect<Turn.Finished, ModelError> =>
+const once = ({ account, conversation, emit, last, model, tools }: Request): Effect.Effect<Counted, ModelError> =>
   Effect.suspend(() => {
     const { messages, system } = conversation
     const prompt = [Prompt.systemMessage({ content: system }), ...messages, ...(last === undefined ? [] : [last])]
     let heard = 0
-    /** Estimates the usage of an answer without an end, which no provider counts. */
-    const charge = ({ kind }: ModelError) => {
-      const usage = { input: conversation.tokens(), output: Math.ceil(heard / charactersPerToken), cached: 0 }
-      if (kind === "broken" || heard > 0) account.add(RunLimits.of(usage, model.price))
+    /** Charges what the provider has counted, and an estimate of the rest. */
+    const charge = ({ cached, input, output }: Turn.Finished["usage"]) => {
+      const said = output ?? Math.ceil(heard / charactersPerToken)
+      const usage = RunLimits.of({ input: input ?? conversation.tokens(), output: said, cached }, model.price)
+      account.add(usage)
+      return usage
+    }
+    /** No provider counts an answer without an end. */
+    const fail = ({ kind }: ModelError) => {
+      if (kind === "broken" || heard > 0) charge({ input: undefined, output: undefined, cached: 0 })
       heard = 0
     }
     return Turn.stream(model, { prompt: Prompt.fromMessages(prompt), tools }).pipe(
@@ -62,7 +72,7 @@ const once = ({ account, conversation, emit, last, model, tools }: Request): Eff
         if (part._tag === "Text" || part._tag === "Reasoning") return emit(part)
         if (part._tag !== "Retrying") return Effect.void
         const { attempt, delay, error } = part
-        charge(error)
+        fail(error)
         return account.reached() === undefined
           ? emit(AgentEvent.Retrying({ attempt, delay, reason: error.reason }))
           : error
@@ -70,6 +80,11 @@ const once = ({ account, conversation, emit, last, model, tools }: Request): Eff
       Stream.runFold(undefined, (turn: Turn.Finished | undefined, part) => (part._tag === "Finished" ? part : turn)),
       // The stream of a turn ends with `Finished`, or fails.
       Effect.map((turn) => turn as Turn.Finished),
-      Effect.tapError((error) => Effect.sync(() => charge(error)))
+      Effect.map((turn) => {
+        const usage = charge(turn.usage)
+        if (turn.usage.input !== undefined) conversation.count(turn.usage.input)
+        return { ...turn, usage }
+      }),
+      Effect.tapError((error) => Effect.sync(() => fail(error)))
     )
   })

@@ -41,20 +41,6 @@ export const sizeOf = (message: Prompt.Message): number => {
   return parts.reduce((sum, part) => sum + partSize(part) + overhead, overhead)
 }
 
-/** An output in a conversation that could be replaced. */
-interface Output {
-  readonly part: Prompt.ToolResultPart
-  readonly text: string
-  /** True if the model has not seen it yet. */
-  readonly isNew: boolean
-}
-
-/** The outputs to replace, and how many of the first messages to drop; messages of users stay. */
-interface Plan {
-  readonly outputs: ReadonlyArray<Output>
-  readonly dropped: number
-}
-
 /** Shorter outputs stay, since a reference would hardly be shorter. */
 const shortestOutput = 600
 
@@ -64,100 +50,83 @@ const newestOutputs = 3
 /** The characters kept of the beginning and of the end of an output that the model has not seen. */
 const excerpt = 1500
 
-/** The bytes of a reference. */
-const reference = 250
-
-const savedBy = ({ isNew, text }: Output): number => Buffer.byteLength(text) - reference - (isNew ? 2 * excerpt : 0)
+/** A conversation that was shortened, with the number of replaced outputs and of dropped messages. */
+interface Shorter extends Compacted {
+  readonly messages: ReadonlyArray<Prompt.Message>
+}
 
 /**
- * Plans how to remove bytes from a conversation: `wanted` if old outputs suffice, `needed` in any case. For the latter,
- * newer outputs are replaced too, unseen ones by an excerpt, and finally the oldest messages are dropped. Messages of
- * users always stay, and so do the last message of the model and those after it.
+ * Removes bytes from a conversation: `wanted` if old outputs suffice, `needed` in any case. For the latter, newer outputs
+ * are replaced too, unseen ones by an excerpt, and finally the oldest messages are dropped. Messages of users always
+ * stay, and so do the last message of the model and those after it.
+ *
+ * @param placeOf says where the output of a call can be read, if it can
  */
-export const planCompaction = (
+export const shorten = (
   messages: ReadonlyArray<Prompt.Message>,
-  { needed, wanted }: { readonly needed: number; readonly wanted: number }
-): Plan => {
-  const all = outputsOf(messages)
-  const seen = all.filter(({ isNew }) => !isNew)
-  const old = seen.slice(0, Math.max(0, seen.length - newestOutputs))
-  const large = all.filter(({ isNew, text }) => isNew && text.length > 3 * excerpt)
-  const outputs: Array<Output> = []
+  { needed, wanted }: { readonly needed: number; readonly wanted: number },
+  placeOf: (id: string) => string | undefined
+): Shorter => {
+  const last = messages.findLastIndex(({ role }) => role === "assistant")
+  const outputsIn = (some: ReadonlyArray<Prompt.Message>) =>
+    some.flatMap((message) =>
+      message.role !== "tool"
+        ? []
+        : message.content.flatMap((part) =>
+            typeof part.result === "string" && part.result.length > shortestOutput ? [{ part, text: part.result }] : []
+          )
+    )
+  const seen = outputsIn(messages.slice(0, last))
+  const unseen = outputsIn(messages.slice(last + 1)).filter(({ text }) => text.length > 3 * excerpt)
+  const replaced = new Map<Prompt.ToolResultPart, string>()
   let removed = 0
-  const take = (candidates: ReadonlyArray<Output>, goal: number) => {
-    for (const output of candidates) {
+  const take = (outputs: typeof seen, goal: number, by: typeof reference) => {
+    for (const { part, text } of outputs) {
       if (removed >= goal) return
-      outputs.push(output)
-      removed += savedBy(output)
+      const short = by(text, placeOf(part.id) ?? "run the command again where you need it")
+      replaced.set(part, short)
+      removed += Buffer.byteLength(text) - Buffer.byteLength(short)
     }
   }
-  take(old, wanted)
-  take(seen.slice(old.length), needed)
+  const spared = Math.max(0, seen.length - newestOutputs)
+  take(seen.slice(0, spared), wanted, reference)
+  take(seen.slice(spared), needed, reference)
   take(
-    large.toSorted((a, b) => b.text.length - a.text.length),
-    needed
+    unseen.sort((a, b) => b.text.length - a.text.length),
+    needed,
+    excerptOf
   )
-  return { outputs, dropped: removed >= needed ? 0 : droppedOf(messages, outputs, wanted - removed) }
-}
-
-const outputsOf = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Output> => {
-  const last = messages.findLastIndex(({ role }) => role === "assistant")
-  return messages.flatMap((message, at) =>
-    message.role !== "tool"
-      ? []
-      : message.content.flatMap((part) =>
-          typeof part.result === "string" && part.result.length > shortestOutput
-            ? [{ part, text: part.result, isNew: at > last }]
-            : []
-        )
+  const shorter = messages.map((message) =>
+    message.role === "tool"
+      ? Prompt.toolMessage({
+          content: message.content.map((part) => ({ ...part, result: replaced.get(part) ?? part.result })),
+          options: message.options
+        })
+      : message
   )
-}
-
-/** Returns how many messages to drop. A message with calls goes together with its results. */
-const droppedOf = (messages: ReadonlyArray<Prompt.Message>, replaced: ReadonlyArray<Output>, goal: number): number => {
-  const last = messages.findLastIndex(({ role }) => role === "assistant")
-  let removed = 0
-  for (let at = 0; at < last; at++) {
-    const message = messages[at]
-    if (message === undefined || message.role === "user") continue
-    const own = replaced.filter(({ part }) => message.role === "tool" && message.content.includes(part))
-    removed += sizeOf(message) - own.reduce((sum, output) => sum + savedBy(output), 0)
-    if (removed >= goal && messages[at + 1]?.role !== "tool") return at + 1
+  const isLeft = ({ role }: Prompt.Message) => role === "user"
+  let end = 0
+  // A message with calls goes together with its results.
+  for (const message of removed < needed ? shorter.slice(0, Math.max(0, last)) : []) {
+    if (removed >= wanted && message.role !== "tool") break
+    if (!isLeft(message)) removed += sizeOf(message)
+    end++
   }
-  return Math.max(0, last)
+  const old = shorter.slice(0, end)
+  const users = old.filter(isLeft)
+  const dropped = end - users.length
+  if (dropped === 0) return { messages: shorter, replaced: replaced.size, dropped }
+  const first = old.findIndex((message) => !isLeft(message))
+  const text = `[${dropped} ${dropped === 1 ? "message was" : "messages were"} left out here, to save room]`
+  const note = Prompt.userMessage({ content: [Prompt.textPart({ text })] })
+  const left = [...users.slice(0, first), note, ...users.slice(first), ...shorter.slice(end)]
+  return { messages: left, replaced: replaced.size, dropped }
 }
 
-/** Carries out a plan. `placeOf` says where an output can be read, if it can. */
-export const apply = (
-  messages: ReadonlyArray<Prompt.Message>,
-  { dropped, outputs }: Plan,
-  placeOf: (output: Output) => string | undefined
-): ReadonlyArray<Prompt.Message> => {
-  const replaced = messages.map((message) => {
-    if (message.role !== "tool") return message
-    const content = message.content.map((part) => {
-      const output = outputs.find((each) => each.part === part)
-      return output === undefined ? part : { ...part, result: replace(output, placeOf(output)) }
-    })
-    return Prompt.toolMessage({ content, options: message.options })
-  })
-  const [old, rest] = [replaced.slice(0, dropped), replaced.slice(dropped)]
-  const first = old.findIndex(({ role }) => role !== "user")
-  if (first < 0) return replaced
-  const users = old.filter(({ role }) => role === "user")
-  const left = old.length - users.length
-  const note = `[${left} ${left === 1 ? "message was" : "messages were"} left out here, to save room]`
-  return [
-    ...users.slice(0, first),
-    Prompt.userMessage({ content: [Prompt.textPart({ text: note })] }),
-    ...users.slice(first),
-    ...rest
-  ]
-}
+const reference = (text: string, how: string): string =>
+  `[output left out to save room: ${text.length} characters; ${how}]`
 
-const replace = ({ isNew, text }: Output, place: string | undefined): string => {
-  const how = place ?? "run the command again where you need it"
-  if (!isNew) return `[output left out to save room: ${text.length} characters; ${how}]`
+const excerptOf = (text: string, how: string): string => {
   const [head, tail] = [TextCut.headOf(text, excerpt), TextCut.tailOf(text, excerpt)]
   const left = text.length - head.length - tail.length
   return `${head.trimEnd()}\n[… ${left} characters left out, for there is no room for them; ${how} …]\n${tail}`
@@ -261,11 +230,9 @@ export class Conversation {
     this.messages = Images.without(this.messages, "room", "seen")
     const gone = images - Images.count(this.messages)
     const left = this.bytes()
-    const plan = planCompaction(this.messages, { needed: left - most * whole, wanted: left - wanted * whole })
-    const replaced = plan.outputs.length + gone
-    if (replaced === 0 && plan.dropped === 0) return undefined
-    const dropped = this.messages.slice(0, plan.dropped).filter(({ role }) => role !== "user").length
-    this.messages = apply(this.messages, plan, ({ part }) => this.files.get(part.id))
-    return { replaced, dropped }
+    const goals = { needed: left - most * whole, wanted: left - wanted * whole }
+    const { dropped, messages, replaced } = shorten(this.messages, goals, (id) => this.files.get(id))
+    this.messages = messages
+    return replaced + gone === 0 && dropped === 0 ? undefined : { replaced: replaced + gone, dropped }
   }
 }
