@@ -51,40 +51,31 @@ import * as TaskRetries from "./TaskRetries.js"
  * written to stdout.
  */
 const rendered = ({ flush, print, take }: Renderer, isShared: boolean): AgentReport.Show => {
-  /** The text of the last turn that was rendered as it came. */
-  let rendered = ""
-  let isTurnRendered = false
-  const end = (text: string) =>
-    Effect.zipRight(flush, isShared && text === rendered ? Effect.void : AgentReport.answer(text))
+  const end = (text: string, { whole }: AgentReport.Report) =>
+    Effect.zipRight(flush, isShared && text === whole ? Effect.void : AgentReport.answer(text))
 
-  return (step, said) => {
+  return (step, report) => {
     switch (step._tag) {
-      case "TurnStarted":
-        isTurnRendered = false
-        return Effect.void
       case "Text":
-        isTurnRendered = true
         return isShared ? take(step) : Effect.void
       case "TurnEnded":
-        if (!isShared || step.text.trim() === "") return Effect.void
-        rendered = step.text
-        return Effect.zipRight(isTurnRendered ? Effect.void : take(RunEvent.Text({ delta: step.text })), take(step))
+        return isShared && step.text.trim() !== "" ? take(step) : Effect.void
       case "ToolStarted": {
         // The text of a turn that goes on with commands is no answer.
-        const remark = said.isTold || isShared ? "" : said.whole.trim()
-        said.isTold = true
+        const remark = report.isTold || isShared ? "" : report.whole.trim()
+        report.isTold = true
         return Effect.zipRight(remark === "" ? Effect.void : print(ForeignText.harmless(remark, true)), take(step))
       }
       case "Retrying":
       case "ToolEnded":
         return take(step)
       case "Ended":
-        return end(step.text)
+        return end(step.text, report)
       case "Interrupted": {
-        const isPart = isShared && said.part !== ""
+        const isPart = isShared && report.part !== ""
         // What has come of a turn has been rendered, and ends here.
         const last = Effect.zipRight(isPart ? take(RunEvent.TurnEnded()) : Effect.void, take(RunEvent.Interrupted()))
-        return Effect.zipRight(last, isPart ? flush : end(said.soFar))
+        return Effect.zipRight(last, isPart ? flush : end(report.soFar, report))
       }
       default:
         return Effect.void
@@ -266,7 +257,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
           instructions: [yield* instructionsFor(given, cwd), ...(given.plan ? [planning] : [])].join("\n\n"),
           history: transcript.messages,
           limits: {
-            ...Option.match(given.maxTurns, { onNone: () => ({}), onSome: (maxTurns) => ({ maxTurns }) }),
+            maxTurns: Option.getOrUndefined(given.maxTurns),
             maxTokens: Option.getOrUndefined(given.maxTokens),
             budget: Option.getOrUndefined(given.budget)
           }
@@ -312,7 +303,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     )
     const told = report.end
     if (told === undefined) return yield* complain("the agent ended without saying how")
-    const code = AgentReport.exitCodeOf(told.ending)
+    const code = AgentReport.exitCodes[told.ending]
     if (told.reason !== undefined) yield* print("stderr", `synapse: ${ForeignText.line(told.reason, 2000)}`)
     const { turns, usage } = recorder.total()
     if (code !== 0) yield* hint

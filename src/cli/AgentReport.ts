@@ -18,43 +18,51 @@ export interface Told {
 /** A step of a run; an interruption is the last one. */
 export type Step = AgentEvent | { readonly _tag: "Interrupted" }
 
-/** Shows a step; `said` knows it already. */
-export type Show = (step: Step, said: Said) => Effect.Effect<void, never, Stdio>
+/** Shows a step, which the report knows already. */
+export type Show = (step: Step, report: Report) => Effect.Effect<void, never, Stdio>
 
-/** Tells of a run. */
+/** Tells of a run: collects what the model has said since its last turn ended, and how the run ended. */
 export class Report {
-  private readonly said = new Said()
+  /** The text of the last whole turn. */
+  whole = ""
+  /** True where that text was shown as a remark. */
+  isTold = false
+  /** The text of the turn that goes on. */
+  part = ""
+  /** How the run ended; undefined as long as it has not. */
+  end: Told | undefined
 
   constructor(private readonly show: Show) {}
 
-  /** How the run ended; undefined as long as it has not. */
-  get end(): Told | undefined {
-    return this.said.end
+  get soFar(): string {
+    return this.part === "" ? this.whole : this.part
   }
 
   take(step: Step): Effect.Effect<void, never, Stdio> {
     return Effect.suspend(() => {
-      this.said.take(step)
-      return this.show(step, this.said)
+      if (step._tag === "Text") this.part += step.delta
+      else if (step._tag === "Ended") this.end = step
+      else if (step._tag === "Interrupted") this.end = { ending: "interrupted", text: this.soFar, reason: undefined }
+      else if (step._tag === "TurnEnded" && step.text.trim() !== "") {
+        this.whole = step.text
+        this.isTold = false
+      }
+      // A turn that is tried again begins anew.
+      if (["TurnStarted", "Retrying", "TurnEnded"].includes(step._tag)) this.part = ""
+      return this.show(step, this)
     })
   }
 }
 
-/** Returns the program's exit code for the way in which a run ended. */
-export const exitCodeOf = (ending: Told["ending"]): number => {
-  switch (ending) {
-    case "done":
-      return ExitCode.success
-    case "turns":
-    case "tokens":
-    case "budget":
-      return ExitCode.limitReached
-    case "interrupted":
-      return ExitCode.interrupted
-    case "misuse":
-    case "failed":
-      return ExitCode.failure
-  }
+/** The program's exit codes for the ways in which a run ends. */
+export const exitCodes: Readonly<Record<Told["ending"], number>> = {
+  done: ExitCode.success,
+  turns: ExitCode.limitReached,
+  tokens: ExitCode.limitReached,
+  budget: ExitCode.limitReached,
+  interrupted: ExitCode.interrupted,
+  misuse: ExitCode.failure,
+  failed: ExitCode.failure
 }
 
 const withoutImages = (result: ToolReturn.ToolReturn): object => {
@@ -64,80 +72,27 @@ const withoutImages = (result: ToolReturn.ToolReturn): object => {
   return { ...ToolReturn.brief({ ...rest, extras }), ...(shown === undefined ? {} : { images: shown }) }
 }
 
-/** The line of a step; undefined for what only transcripts keep. */
-const toJson = (event: Step, session: string, said: Said): object | undefined => {
-  switch (event._tag) {
-    case "Started":
-      return { type: "started", session, provider: event.provider, model: event.model }
-    case "TurnStarted":
-      return { type: "turnStarted", turn: event.turn }
-    case "Text":
-      return { type: "text", delta: event.delta }
-    case "Reasoning":
-      return { type: "reasoning", delta: event.delta }
-    case "Retrying":
-      return { type: "retrying", attempt: event.attempt, reason: event.reason, delay: event.delay }
-    case "TurnEnded":
-      return { type: "turnEnded", turn: event.turn, text: event.text, usage: event.usage }
-    case "ToolStarted":
-      return { type: "toolStarted", call: event.call }
-    case "ToolEnded":
-      return { type: "toolEnded", id: event.call.id, result: withoutImages(event.result) }
-    case "Compacted":
-      return { type: "compacted", replaced: event.replaced, dropped: event.dropped }
-    case "Appended":
-      return undefined
-    case "Interrupted":
-      return { type: "ended", session, ending: "interrupted", exitCode: ExitCode.interrupted, text: said.soFar }
-    case "Ended":
-      return {
-        type: "ended",
-        session,
-        ending: event.ending,
-        exitCode: exitCodeOf(event.ending),
-        text: event.text,
-        ...(event.reason === undefined ? {} : { reason: event.reason }),
-        turns: event.turns,
-        usage: event.usage
-      }
-  }
-}
-
-/** Collects what the model has said since its last turn ended, and how the run ended. */
-class Said {
-  /** The text of the last whole turn. */
-  whole = ""
-  /** True where that text was shown as a remark. */
-  isTold = false
-  /** The text of the turn that goes on. */
-  part = ""
-  end: Told | undefined
-
-  take(event: Step): void {
-    if (event._tag === "Text") this.part += event.delta
-    // A turn that is tried again begins anew.
-    else if (event._tag === "TurnStarted" || event._tag === "Retrying") this.part = ""
-    else if (event._tag === "TurnEnded") {
-      if (event.text.trim() !== "") {
-        this.whole = event.text
-        this.isTold = false
-      }
-      this.part = ""
-    } else if (event._tag === "Ended") this.end = event
-    else if (event._tag === "Interrupted") this.end = { ending: "interrupted", text: this.soFar, reason: undefined }
-  }
-
-  get soFar(): string {
-    return this.part === "" ? this.whole : this.part
-  }
-}
-
 /** Shows lines of JSON about a session. */
 export const json =
   (session: string): Show =>
-  (step, said) => {
-    const line = toJson(step, session, said)
-    return line === undefined ? Effect.void : print("stdout", ForeignText.jsonLine(line))
+  (step, { soFar }) => {
+    const { _tag, ...fields } = step
+    const type = _tag.replace(/^./, (first) => first.toLowerCase())
+    const tell = (line: object) => print("stdout", ForeignText.jsonLine(line))
+    switch (step._tag) {
+      case "Appended":
+        return Effect.void
+      case "Started":
+        return tell({ type, session, ...fields })
+      case "ToolEnded":
+        return tell({ type, id: step.call.id, result: withoutImages(step.result) })
+      case "Interrupted":
+        return tell({ type: "ended", session, ending: "interrupted", exitCode: ExitCode.interrupted, text: soFar })
+      case "Ended":
+        return tell({ type, session, exitCode: exitCodes[step.ending], ...fields })
+      default:
+        return tell({ type, ...fields })
+    }
   }
 
 /** Returns the line of JSON about a run that could not begin. */

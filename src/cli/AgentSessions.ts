@@ -39,6 +39,16 @@ const stateOf = ({ end, model }: Transcript, runner: number | undefined): string
   return end === undefined ? (model === undefined ? "not begun" : "killed") : ForeignText.word(end.ending, 20)
 }
 
+const factsOf = (transcript: Transcript, runner: number | undefined) => ({
+  model: modelOf(transcript),
+  state: stateOf(transcript, runner),
+  reason: transcript.end?.reason,
+  turns: transcript.turns,
+  usage: transcript.usage
+})
+
+const modelOf = ({ model }: Transcript): string | undefined => model && `${model.provider}/${model.name}`
+
 const withRunner = (directory: string) => (one: Sessions.Listed) =>
   Effect.map(OpenSession.runner(directory, one.id), (runner) => ({ ...one, runner }))
 
@@ -66,10 +76,7 @@ const toObject = ({ id, runner, summary, time }: Row): object => ({
     onRight: (transcript) => ({
       began: transcript.session.time,
       cwd: transcript.session.cwd,
-      ...(transcript.model === undefined ? {} : { model: `${transcript.model.provider}/${transcript.model.name}` }),
-      state: stateOf(transcript, runner),
-      turns: transcript.turns,
-      usage: transcript.usage,
+      ...factsOf(transcript, runner),
       prompt: transcript.session.prompt
     })
   })
@@ -123,14 +130,14 @@ const messageOf = (message: Prompt.Message): ReadonlyArray<string> => {
 }
 
 const toText = (transcript: Transcript, runner: number | undefined): string => {
-  const { end, messages, model, session, turns, usage } = transcript
-  const reason = end?.reason === undefined ? "" : `: ${ForeignText.line(end.reason, 300)}`
-  const named = model === undefined ? "" : ForeignText.line(`${model.provider}/${model.name}`, 100)
+  const { messages, session } = transcript
+  const { model, reason, state, turns, usage } = factsOf(transcript, runner)
+  const why = reason === undefined ? "" : `: ${ForeignText.line(reason, 300)}`
   return [
     `Session ${session.id}, begun ${ForeignText.word(session.time, 30)}`,
     `Directory: ${ForeignText.line(session.cwd, 300)}`,
-    ...(named === "" ? [] : [`Model: ${named}`]),
-    `State: ${stateOf(transcript, runner)}${reason} (${AgentText.usage(turns, usage)})`,
+    ...(model === undefined ? [] : [`Model: ${ForeignText.line(model, 100)}`]),
+    `State: ${state}${why} (${AgentText.usage(turns, usage)})`,
     // As a resumed run would send it.
     ...History.repair(messages).flatMap(messageOf)
   ].join("\n")
@@ -145,21 +152,9 @@ export const show = (given: { readonly id: string; readonly json: boolean }) =>
       if (!given.json) {
         return yield* succeed(toText(transcript, runner))
       }
-      const { end, messages, model, session, turns, usage } = transcript
-      const { type: _, version: __, ...about } = session
-      yield* write(
-        "stdout",
-        `${ForeignText.jsonLine({
-          ...about,
-          ...(model === undefined ? {} : { model: `${model.provider}/${model.name}` }),
-          state: stateOf(transcript, runner),
-          ...(end?.reason === undefined ? {} : { reason: end.reason }),
-          turns,
-          usage,
-          messages: History.repair(messages).map(Entry.encodeKeptMessage)
-        })}\n`
-      )
-      return ExitCode.success
+      const { type: _, version: __, ...about } = transcript.session
+      const messages = History.repair(transcript.messages).map(Entry.encodeKeptMessage)
+      return yield* succeed(ForeignText.jsonLine({ ...about, ...factsOf(transcript, runner), messages }))
     })
   )
 
