@@ -80,6 +80,21 @@ export const make = <const C extends Config>(
 }
 
 /**
+ * Makes a grammar whose help begins with the summary and the usage.
+ *
+ * @param definition.more the rest of the help, from its second section on
+ * @since 0.1.0
+ * @internal
+ */
+export const described = <const C extends Config>({
+  more = "",
+  ...definition
+}: Described & { readonly more?: string; readonly config: C }): CommandGrammar<Params<C>> => {
+  const { name, summary, usage } = definition
+  return make({ ...definition, help: `${name} - ${summary}\n\nUSAGE\n  ${usage}\n${more}` })
+}
+
+/**
  * Makes the parser of the words of a call. On the left, it tells what is wrong with them.
  *
  * @since 0.1.0

@@ -1,7 +1,6 @@
 /**
  * Writes the description of the tool `Bash`, which a model reads with every request: only what is so here, and short.
  */
-import * as Arr from "effect/Array"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -116,22 +115,16 @@ const found = (extensions: ReadonlyArray<Described>): string => {
 /** The most characters of a command's line. */
 const longestDescribed = 160
 
-/** Describes the commands of extensions, in the words of their authors; none of them takes up the room of the others. */
+/** Describes the commands of extensions, in the words of their authors. */
 const described = (extensions: ReadonlyArray<Described>): ReadonlyArray<string> => {
-  const known = extensions.map((extension) => (extension.known?.() ?? []).filter(isDescribed))
-  const commands = known.flat()
-  const shown = new Set<Described>()
-  const left = () => `- and ${commands.length - shown.size} more`
-  let room = mostDescribed
-  for (const command of inTurns(known.map((all) => inTurns(byServer(all))))) {
-    room -= Buffer.byteLength(toLine(command)) + 1
-    if (room < Buffer.byteLength(left())) break
-    shown.add(command)
-  }
-  return [
-    ...commands.filter((command) => shown.has(command)).map(toLine),
-    ...(shown.size === commands.length ? [] : [left()])
-  ]
+  const lines = extensions.flatMap((extension) => (extension.known?.() ?? []).filter(isDescribed)).map(toLine)
+  const more = (shown: number) => `- and ${lines.length - shown} more`
+  let room = mostDescribed - Buffer.byteLength(more(0))
+  const shown = lines.findIndex((line) => {
+    room -= Buffer.byteLength(line) + 1
+    return room < 0
+  })
+  return shown < 0 ? lines : [...lines.slice(0, shown), more(shown)]
 }
 
 const toLine = ({ name, summary }: Described): string => {
@@ -141,15 +134,6 @@ const toLine = ({ name, summary }: Described): string => {
 
 /** Of skills, the calls that load them: these name their programs. */
 const isDescribed = ({ name }: Described): boolean => !name.startsWith("skill:") || name.includes(" ")
-
-const byServer = (commands: ReadonlyArray<Described>): ReadonlyArray<ReadonlyArray<Described>> =>
-  Object.values(Arr.groupBy(commands, ({ name }) => name.split(":", 2).join(":")))
-
-/** Takes one of each list, then the next one of each. */
-const inTurns = <A>(lists: ReadonlyArray<ReadonlyArray<A>>): ReadonlyArray<A> =>
-  Array.from({ length: Math.max(0, ...lists.map(({ length }) => length)) }, (_, at) =>
-    lists.flatMap((list) => list.slice(at, at + 1))
-  ).flat()
 
 const shell = [
   "Runs a command in a persistent bash and returns its stdout and stderr, in the order they came where that can be known.",

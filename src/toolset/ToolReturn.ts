@@ -48,114 +48,55 @@ const newlinesIn = (text: string): number => {
 /** Splits a text behind its newlines. */
 const linesOf = (text: string): Array<string> => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-/** The lines of a stream that are shown, and the number in the stream of each. */
-class Lines {
-  private readonly lines: Array<string>
-  private readonly inHead: number
-  /** The difference between the number of a line behind the gap and its index. */
-  private readonly skipped: number
-  private at = 0
-
-  /** `newlines` is the number of them in the stream's text. */
-  constructor({ head, mark, tail }: Part, newlines: number) {
-    const first = linesOf(head)
-    if (mark === "") {
-      this.lines = first
-      this.inHead = first.length
-      this.skipped = 0
-      return
-    }
-    // A line that the gap interrupts stands with the mark.
-    const half = head === "" || head.endsWith("\n") ? "" : `${first.pop()}\n`
-    this.inHead = first.length
-    this.lines = [...first, `${half}${mark}`, ...linesOf(tail)]
-    this.skipped = newlines - newlinesIn(tail) - this.inHead - 1
-  }
-
-  /** Takes the lines up to a number, or all that are left. */
-  take(upTo: number): string {
-    const start = this.at
-    while (this.at < this.lines.length && this.numberOf(this.at) <= upTo) this.at++
-    return this.lines.slice(start, this.at).join("")
-  }
-
-  private numberOf(index: number): number {
-    return index + 1 + (index > this.inHead ? this.skipped : 0)
-  }
-}
+type Row = readonly [number: number, line: string]
 
 /**
- * Joins what is shown of both streams.
+ * Returns the lines of a stream that are shown, each with its number in the stream.
  *
- * @param texts the streams' texts, of whose lines the order is known
+ * @param newlines the number of them in the stream's text
  */
-const interleavingOf = (
-  parts: Readonly<Record<StreamName, Part>>,
-  texts: Readonly<Record<StreamName, string>>,
-  order: LineOrder
-): string => {
-  const stdout = new Lines(parts.stdout, newlinesIn(texts.stdout))
-  const stderr = new Lines(parts.stderr, newlinesIn(texts.stderr))
-  const lines = { stdout, stderr }
+const rowsOf = ({ head, mark, tail }: Part, newlines: number): ReadonlyArray<Row> => {
+  const lines = linesOf(head)
+  // A line that the gap interrupts stands with the mark.
+  if (mark !== "") lines.push(`${head === "" || head.endsWith("\n") ? "" : `${lines.pop()}\n`}${mark}`)
+  const below = newlines - newlinesIn(tail) + 1
+  return [...lines.map((line, at): Row => [at + 1, line]), ...linesOf(tail).map((line, at): Row => [below + at, line])]
+}
+
+/** Joins what is shown of both streams, whose lines came in a known order. */
+const interleaved = (rows: Readonly<Record<StreamName, ReadonlyArray<Row>>>, order: LineOrder): string => {
   const counts = { stdout: 0, stderr: 0 }
+  const at = { stdout: 0, stderr: 0 }
   const taken: Array<string> = []
-  const add = (text: string) => {
-    if (text === "") return
-    const last = taken.at(-1)
-    // Only the end of a stream has no newline.
-    if (last !== undefined && !last.endsWith("\n")) taken.push("\n")
-    taken.push(text)
+  const take = (stream: StreamName, upTo: number) => {
+    for (let row = rows[stream][at[stream]]; row !== undefined && row[0] <= upTo; row = rows[stream][++at[stream]]) {
+      // Only the end of a stream has no newline.
+      if (taken.at(-1)?.endsWith("\n") === false) taken.push("\n")
+      taken.push(row[1])
+    }
   }
   for (const [stream, count] of order) {
     counts[stream] += count
-    add(lines[stream].take(counts[stream]))
+    take(stream, counts[stream])
   }
-  add(stdout.take(Number.POSITIVE_INFINITY))
-  add(stderr.take(Number.POSITIVE_INFINITY))
+  take("stdout", Number.POSITIVE_INFINITY)
+  take("stderr", Number.POSITIVE_INFINITY)
   return taken.join("")
 }
 
-/** A text without long lines. */
-interface Cut {
-  readonly text: string
-  /** The index in the first mark at which more can be said; undefined where no line was cut. */
-  readonly place: number | undefined
-}
-
-/**
- * Cuts lines that are longer than `KeptOutput.longestLine`; a mark at the end of each tells what was left out, and
- * counts as part of the line.
- *
- * @param reserve the number of characters that will be added to the first mark
- */
-const cutLongLines = (text: string, reserve: number): Cut => {
-  if (text.length <= KeptOutput.longestLine) return { text, place: undefined }
-  const parts: Array<string> = []
-  let place: number | undefined
-  let length = 0
-  let copied = 0
-  for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf("\n", start)
-    const end = newline < 0 ? text.length : newline
-    if (end - start > KeptOutput.longestLine) {
-      const line = text.slice(start, end)
-      // As long as the mark can be.
-      const most = KeptOutput.longestLine - mark(line.length).length - (place === undefined ? reserve : 0)
-      const begin = TextCut.startOf(line, Math.max(0, most))
-      const said = mark(line.length - begin.length)
-      parts.push(text.slice(copied, start), begin, said)
-      length += start - copied + begin.length + said.length
-      place ??= length - markEnd.length
-      copied = end
-    }
-    start = end + 1
-  }
-  return parts.length === 0 ? { text, place } : { text: `${parts.join("")}${text.slice(copied)}`, place }
-}
-
-const markEnd = " …]"
-
-const mark = (left: number): string => `[… ${left} characters left out${markEnd}`
+/** Cuts lines that are longer than `KeptOutput.longestLine`; a mark at the end of each tells what was left out. */
+const cutLines = (text: string, where: string): string =>
+  text.length <= KeptOutput.longestLine
+    ? text
+    : text
+        .split("\n")
+        .map((line) => {
+          if (line.length <= KeptOutput.longestLine) return line
+          const mark = (left: number) => `[… ${left} characters left out; ${where} …]`
+          const begin = TextCut.startOf(line, Math.max(0, KeptOutput.longestLine - mark(line.length).length))
+          return begin + mark(line.length - begin.length)
+        })
+        .join("\n")
 
 /**
  * Returns the text of both streams, line by line in the order in which they came, where it is known; otherwise the second
@@ -171,9 +112,14 @@ export const of = (output: Pick<CommandResult.CommandResult, "stdout" | "stderr"
   const stderr = shown(output.stderr, kept?.stderr)
   const first = cut(stdout, KeptOutput.roomBeside(lengthOf(stderr), limit))
   const second = cut(stderr, KeptOutput.roomBeside(lengthOf(stdout), limit))
+  const textOf = ({ head, mark, tail }: Part): string => joined(head, `${mark}${tail}`)
   // What moves the cursor to another line, or is no text, has other lines than those whose order is known.
   if (output.order === undefined || !stdout.hasLines || !stderr.hasLines) return joined(textOf(first), textOf(second))
-  return interleavingOf({ stdout: first, stderr: second }, output, output.order)
+  const rows = {
+    stdout: rowsOf(first, newlinesIn(output.stdout)),
+    stderr: rowsOf(second, newlinesIn(output.stderr))
+  }
+  return interleaved(rows, output.order)
 }
 
 /** Joins two texts; the second begins on a line of its own. */
@@ -188,8 +134,6 @@ interface Shown {
   readonly where: string
   /** True where its lines are those of the stream. */
   readonly hasLines: boolean
-  /** The index in the head at which `where` is said, unless a gap says it. */
-  readonly place: number | undefined
 }
 
 const lengthOf = ({ head, tail }: Shown): number => head.length + tail.length
@@ -199,66 +143,34 @@ const unkept = "not kept: redirect it to a file"
 const shown = (text: string, kept: KeptOutput.KeptStream | undefined): Shown => {
   const where = kept?.where ?? unkept
   const { bytes, end, start } = kept?.gap ?? { bytes: 0, end: text.length, start: text.length }
-  const whole = bytes === 0 ? text : text.slice(0, start) + text.slice(end)
+  const [first, second] = [text.slice(0, start), text.slice(end)]
+  const whole = first + second
+  const view = (part: string) => cutLines(TerminalText.show(part), where)
   const binary = BinaryText.find(whole)
   if (binary === undefined) {
-    return bytes === 0 ? complete(text, where) : withGap(text.slice(0, start), text.slice(end), bytes, where)
+    const [head, tail] = [view(first), view(second)]
+    const hasLines = newlinesIn(head) === newlinesIn(first) && newlinesIn(tail) === newlinesIn(second)
+    return { head, tail, left: bytes, where, hasLines }
   }
   // The gap belongs to the binary part. The text around it is UTF-8, so that its bytes can be counted.
   const before = whole.slice(0, Math.min(binary.start, start))
   const after = whole.slice(bytes === 0 ? binary.end : Math.max(binary.end, start))
   const size = (kept?.bytes ?? Buffer.byteLength(whole)) - Buffer.byteLength(before) - Buffer.byteLength(after)
   const mark = `[binary output: ${size} bytes; ${where}]\n`
-  return { ...complete(`${joined(before, mark)}${after}`, where), hasLines: false }
+  return { head: view(`${joined(before, mark)}${after}`), tail: "", left: 0, where, hasLines: false }
 }
-
-const complete = (text: string, where: string): Shown => {
-  const view = TerminalText.show(text)
-  const { place, text: head } = cutLongLines(view, where.length + separator.length)
-  return { head, tail: "", left: 0, where, hasLines: isSameLines(text, view), place }
-}
-
-const isSameLines = (text: string, view: string): boolean => text === view || newlinesIn(text) === newlinesIn(view)
-
-/** Shows the parts around a gap. A long line that it interrupts is cut there, not at its end. */
-const withGap = (first: string, second: string, bytes: number, where: string): Shown => {
-  const [head, tail] = [TerminalText.show(first), TerminalText.show(second)]
-  const lineEnd = tail.indexOf("\n")
-  const start = Math.max(0, (lineEnd < 0 ? tail.length : lineEnd) - KeptOutput.longestLine)
-  const before = TextCut.headOf(head, head.lastIndexOf("\n") + 1 + KeptOutput.longestLine)
-  const after = TextCut.tailOf(tail, tail.length - start)
-  const left = bytes + bytesBetween(head + tail, before + after)
-  const hasLines = isSameLines(first, head) && isSameLines(second, tail)
-  const [shownHead, shownTail] = [cutLongLines(before, 0).text, cutLongLines(after, 0).text]
-  return { head: shownHead, tail: shownTail, left, where, hasLines, place: undefined }
-}
-
-const bytesBetween = (all: string, part: string): number => Buffer.byteLength(all) - Buffer.byteLength(part)
 
 /** Cuts a text in the middle so that it fits, and writes the mark of its gap. */
 const cut = (text: Shown, room: number): Part => {
-  const { head, left, place, tail, where } = text
-  if (lengthOf(text) <= room) {
-    if (left > 0) return marked(head, tail, left, where)
-    const whole = place === undefined ? head : `${head.slice(0, place)}${separator}${where}${head.slice(place)}`
-    return { head: whole, mark: "", tail: "" }
-  }
+  const { head, left, tail, where } = text
+  if (lengthOf(text) <= room) return { head, mark: left === 0 ? "" : KeptOutput.gapLine(left, where), tail }
   const half = Math.ceil(room / 2)
   const before = TextCut.headOf(head, left === 0 ? half : Math.max(half, room - tail.length))
   const after =
     left === 0 ? TextCut.tailOf(head, room - half) : TextCut.tailOf(tail, Math.max(room - half, room - head.length))
-  return marked(before, after, left + bytesBetween(head + tail, before + after), where)
+  const gone = Buffer.byteLength(head + tail) - Buffer.byteLength(before + after)
+  return { head: before, mark: KeptOutput.gapLine(left + gone, where), tail: after }
 }
-
-const separator = "; "
-
-const marked = (head: string, tail: string, left: number, where: string): Part => ({
-  head,
-  mark: KeptOutput.gapLine(left, where),
-  tail
-})
-
-const textOf = ({ head, mark, tail }: Part): string => joined(head, `${mark}${tail}`)
 
 /** The sentences on how a call ended, of which `output` and `extras` tell the rest. */
 const Ending = {

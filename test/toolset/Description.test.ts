@@ -92,25 +92,4 @@ describe("the tool's description", () => {
     const wide = Description.make([mcp], undefined, { describeExtensions: true })
     assert.isBelow(Buffer.byteLength(wide.slice(base.length)), 400)
   })
-
-  it("gives each server, and the skills, as much of that room as the others", () => {
-    const mcp = Extension.make("mcp:*")
-    mcp.set([...Extension.tools(500, "a"), ...Extension.tools(500, "b"), Extension.described("mcp:c:only")])
-    const skill = Extension.make("skill:*")
-    const skills = Array.from({ length: 40 }, (_, at) => Extension.described(`skill:load s${at}`, "For brands."))
-    skill.set([Extension.described("skill:list"), ...skills, Extension.described("skill:s0:run")])
-    const text = Description.make([mcp, skill], undefined, { describeExtensions: true })
-    const added = text.slice(Description.make([mcp, skill]).length)
-    assert.isAtMost(Buffer.byteLength(added), 2000)
-    const lines = added.split("\n").slice(1)
-    const count = (start: string) => lines.filter((line) => line.startsWith(start)).length
-    const [a, b, all] = [count("- mcp:a:"), count("- mcp:b:"), count("- skill:load s")]
-    assert.isAtMost(Math.abs(a - b), 1)
-    assert.isAtMost(Math.abs(a + b + 1 - all), 1)
-    assert.strictEqual(count("- mcp:c:only: "), 1)
-    assert.isAbove(all, 10)
-    assert.strictEqual(lines.length, a + b + 1 + all + 1)
-    assert.strictEqual(lines.at(-1), `- and ${1041 - (lines.length - 1)} more`)
-    assert.include(lines, '- skill:load s3: "For brands."')
-  })
 })

@@ -33,12 +33,6 @@ A BASH OF ITS OWN
   bash $file, bash 'a b'   a first word that is quoted, or that bash expands ($, *, ~, {a,b}, ...)
   bash < file, bash <<EOF  commands from a redirection
 
-EXAMPLES
-  bash cd /tmp             the session is in /tmp afterwards
-  bash echo hi | cat       runs: echo hi | cat
-  bash -c 'cd /tmp; pwd'   prints /tmp; the session stays where it was
-  bash ./build.sh --fast   runs the script
-
 EXIT CODE
   The command's own. 1 without a command.
 `

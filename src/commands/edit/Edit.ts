@@ -179,15 +179,6 @@ OPTIONS
   --patch    (-p) Applies the patch on standard input: all of it, or nothing where a part does not fit.
   --         What follows is no option: a text that begins with a dash and is one word.
 
-QUOTING
-  'a b'      the text as it stands there, of several lines too
-  'it'\\''s'   a single quote within single quotes
-  $'a\\tb'    \\t, \\n and \\r as tab, line feed and carriage return; in other quotes they are a backslash and a letter
-  "$(cat <<'EOF'
-  several lines, with ' and " as they are; line breaks at the end are left out
-  EOF
-  )"
-
 PATCHES
   A unified diff (diff -u, git diff), or this, with lines of context around those that change:
     *** Begin Patch
@@ -435,30 +426,19 @@ const held = (files: CommandCall["files"], file: string): Effect.Effect<Buffer, 
 const tooLarge = (file: string) =>
   FileFailure.make("edit", file, `more than ${mostHeld / 1024 ** 2} MiB, unchanged: use sed`)
 
-/** The most lines that are named of those that `--all` changed. */
+/** The most lines that are named of those that `--all` changed, and of those with further matches. */
 const mostChanged = 3
-
-/** Names the lines of the first replacements, and counts the others: `lines 1, 4, 9, … 2 more`. */
-const changed = (lines: ReadonlyArray<number>, count: number): string => {
-  const distinct = [...new Set(lines)]
-  const first = distinct.slice(0, mostChanged)
-  const label = `line${distinct.length > 1 ? "s" : ""} ${first.join(", ")}`
-  if (distinct.length > mostChanged) {
-    return `${label}, … ${count - lines.filter((line) => first.includes(line)).length} more`
-  }
-  return count > lines.length ? `${label}, …` : label
-}
-
-/** The most lines with further matches that are named. */
 const mostNamed = 10
 
 const said = (path: string, { count, lines }: Matches.Found, all: boolean): string => {
   const [line, ...others] = lines
-  if (count > 1 && all) return `Replaced ${count} occurrences in ${path} (${changed(lines, count)})`
+  const named = (of: ReadonlyArray<number>, count: number, most: number) => {
+    const first = [...new Set(of.slice(0, most))]
+    return `line${first.length > 1 ? "s" : ""} ${first.join(", ")}${count > most ? ", …" : ""}`
+  }
+  if (count > 1 && all) return `Replaced ${count} occurrences in ${path} (${named(lines, count, mostChanged)})`
   const done = `Replaced 1 occurrence in ${path} (line ${line})`
   if (count === 1) return done
-  const named = [...new Set(others.slice(0, mostNamed))].join(", ")
-  const more = count - 1 > mostNamed ? ", …" : ""
   const matches = count === 2 ? "1 more match" : `${count - 1} more matches`
-  return `${matches}: line${named.includes(",") ? "s" : ""} ${named}${more}; --all replaces every one\n${done}`
+  return `${matches}: ${named(others, count - 1, mostNamed)}; --all replaces every one\n${done}`
 }

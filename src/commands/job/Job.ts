@@ -49,15 +49,11 @@ export const told = (lines: ReadonlyArray<string>, exitCode = 0) =>
 
 export const named = ({ id, name }: Pick<JobStatus.JobStatus, "id" | "name">): string => `job ${id} "${name}"`
 
-const listGrammar = CommandGrammar.make({
+const listGrammar = CommandGrammar.described({
   name: "job:list",
   summary: "Lists the jobs: what still runs of earlier commands, and what has ended of it.",
   usage: "job:list [--json]",
-  help: `job:list - list the jobs: what still runs of earlier commands, and what has ended of it
-
-USAGE
-  job:list [--json]
-
+  more: `
 OPTIONS
   --json     One array: id, name, state (running, waiting for input, exited, ended: its exit code is not known, lost: ended
              with its shell), exitCode, since, unread, last, processes, ports.
@@ -90,15 +86,11 @@ export const list = make(listGrammar, (jobs, { json }) =>
   )
 )
 
-const outputGrammar = CommandGrammar.make({
+const outputGrammar = CommandGrammar.described({
   name: "job:output",
   summary: "Prints what a job has printed since the last look.",
   usage: "job:output <N> [--all | --tail L | --follow] [--stdout | --stderr]",
-  help: `job:output - print what a job has printed since the last look
-
-USAGE
-  job:output <N> [--all | --tail L | --follow] [--stdout | --stderr]
-
+  more: `
 OPTIONS
   --all      All that is kept: the last MiB. A line says how much was dropped before it.
   --tail L   The last L lines of that.
@@ -149,15 +141,11 @@ export const output = make(outputGrammar, (jobs, { all, follow, id, stderr, stdo
 /** Milliseconds that a job is waited for where the call names no time. */
 const longestWait = 120_000
 
-const waitGrammar = CommandGrammar.make({
+const waitGrammar = CommandGrammar.described({
   name: "job:wait",
   summary: "Waits until a job ends, prints a line that matches, listens on a port, or is silent.",
   usage: "job:wait <N>... [--any] [--for REGEX] [--port P] [--idle MS] [--timeout MS]",
-  help: `job:wait - wait until a job ends, prints a line that matches, listens on a port, or is silent
-
-USAGE
-  job:wait <N>... [--any] [--for REGEX] [--port P] [--idle MS] [--timeout MS]
-
+  more: `
 OPTIONS
   --any          Of several jobs, until the first one ends. Without it, until all have ended.
   --for REGEX    Until one has printed a line that matches, now or before.
@@ -262,15 +250,11 @@ export const wait = make(waitGrammar, (jobs, { any, for: pattern, idle, ids, por
 
 const signals = Object.keys(Os.constants.signals)
 
-const stopGrammar = CommandGrammar.make({
+const stopGrammar = CommandGrammar.described({
   name: "job:stop",
   summary: "Ends a job with all its processes.",
   usage: "job:stop <N>... [--signal S]",
-  help: `job:stop - end a job with all its processes
-
-USAGE
-  job:stop <N>... [--signal S]
-
+  more: `
   They get SIGTERM, and SIGKILL where they still run two seconds later. How each has ended is printed, with its last lines.
 
 OPTIONS

@@ -24,15 +24,11 @@ const sizeOf = (text: string): Option.Option<Terminal> => {
   )
 }
 
-const startGrammar = CommandGrammar.make({
+const startGrammar = CommandGrammar.described({
   name: "job:start",
   summary: "Starts a job whose input stays open, or that has a terminal.",
   usage: "job:start [--pty [COLSxROWS]] [--name NAME] [--timeout MS] [--] <command>",
-  help: `job:start - start a job whose input stays open, or that has a terminal
-
-USAGE
-  job:start [--pty [COLSxROWS]] [--name NAME] [--timeout MS] [--] <command>
-
+  more: `
   The command is one argument, or several words. job:send writes to it. Its output is what job:output prints.
 
 OPTIONS
@@ -143,15 +139,11 @@ const keyOf = (name: string): Option.Option<string> => {
     : Option.fromNullable(Object.hasOwn(keys, name) ? keys[name] : undefined)
 }
 
-const sendGrammar = CommandGrammar.make({
+const sendGrammar = CommandGrammar.described({
   name: "job:send",
   summary: "Writes to the input of a job that job:start has started, or presses keys on its terminal.",
   usage: "job:send <N> [<text>] [--key KEY]... [--eof]",
-  help: `job:send - write to the input of a job that job:start has started, or press keys on its terminal
-
-USAGE
-  job:send <N> [<text>] [--key KEY]... [--eof]
-
+  more: `
   The text is sent as it is, without an Enter. Keys follow it. Then job:wait N --idle 200 waits for the answer.
 
 OPTIONS
@@ -196,15 +188,10 @@ export const send = Job.make(sendGrammar, (jobs, { eof, id, keys, text }) => {
   })
 })
 
-const screenGrammar = CommandGrammar.make({
+const screenGrammar = CommandGrammar.described({
   name: "job:screen",
   summary: "Shows the terminal of a job that job:start --pty has started.",
   usage: "job:screen <N>",
-  help: `job:screen - show the terminal of a job that job:start --pty has started, as it is now
-
-USAGE
-  job:screen <N>
-`,
   config: { id: Job.id }
 })
 

@@ -3,13 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
-import type { CommandCall, CommandHandler, Described as DescribedCommand } from "../../command/CommandHandler.js"
+import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as EncodingOption from "../../command/EncodingOption.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
 import * as Collect from "../../domain/Collect.js"
 import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
-import type { Image } from "../../domain/CommandResult.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Setting from "../../domain/Setting.js"
@@ -25,36 +24,18 @@ import * as Notebook from "./internal/Read.notebook.js"
 import * as Range from "./internal/Read.range.js"
 import { LineWindow } from "./internal/Read.window.js"
 
-/** Converts a FileError, and tells how to read what may have no end. */
-const ofFile = (error: FileError): ExecutionFailed =>
-  error.kind === "special"
-    ? FileFailure.make("read", error.path, error.reason, {
-        advice: [Advice.line`${FileFailure.run("timeout 5 head -c 4096", error.path)} shows what comes of it.`],
-        cause: error
-      })
-    : FileFailure.fromFileError("read", error)
-
-/** Makes the error of what is not there: it names the directory above that is. */
-const ofNothing = Effect.fnUntraced(function* (
-  files: Files,
-  error: FileError
-): Effect.fn.Return<never, ExecutionFailed> {
-  if (error.kind !== "missing") return yield* ofFile(error)
-  let directory = FileFailure.parentOf(error.path)
-  while (directory !== "." && directory !== "/" && !(yield* exists(files, directory)))
+/** Makes the error of a file: how to read what may have no end, and what the nearest directory holds that is there. */
+const failed = Effect.fnUntraced(function* (files: Files, error: FileError): Effect.fn.Return<never, ExecutionFailed> {
+  const { kind, path, reason } = error
+  if (kind === "special") {
+    const advice = [Advice.line`${FileFailure.run("timeout 5 head -c 4096", path)} shows what comes of it.`]
+    return yield* FileFailure.make("read", path, reason, { advice, cause: error })
+  }
+  let directory = FileFailure.parentOf(path)
+  while (kind === "missing" && directory !== "." && directory !== "/" && !(yield* exists(files, directory)))
     directory = FileFailure.parentOf(directory)
   return yield* FileFailure.fromFileError("read", error, directory)
 })
-
-/** Makes the error of an offset that is counted from the end. */
-const ofNegative = (
-  grammar: Pick<DescribedCommand, "name" | "usage">,
-  offset: number,
-  files: ReadonlyArray<string>
-): InvalidUsage =>
-  CommandGrammar.misuse(grammar, `--offset counts from the beginning; for the last ${-offset}:`, [
-    [`tail -n ${-offset} ${files.map(FileFailure.toWord).join(" ")}`]
-  ])
 
 const exists = (files: Files, path: string): Effect.Effect<boolean> => Effect.isSuccess(files.mode(path))
 
@@ -103,10 +84,9 @@ class Shown {
     return this.call.write(Buffer.from(last))
   }
 
-  /** Puts out the text about an image, and gives the image to a reader who can see it. */
-  show(text: string, image: CommandResult.Image | undefined): Effect.Effect<void> {
-    if (image !== undefined && this.call.room !== undefined) this.images.push(image)
-    return this.put(text)
+  /** Gives an image to a reader who can see it. */
+  add(image: CommandResult.Image): void {
+    if (this.call.room !== undefined) this.images.push(image)
   }
 
   /** Adds a line to standard error. */
@@ -132,22 +112,13 @@ const megabyte = 1024 ** 2
 /** The most megabytes of a file that are counted. */
 const mostCounted = 64
 
-/** The text about an image, and the image where it can be shown. */
-interface Described {
-  readonly text: string
-  readonly image?: Image
-}
-
-/** Describes an image; fails for any other file that is no text, and says what it is. */
-const describe = Effect.fnUntraced(function* (
-  { call: { files }, programs }: Shown,
-  path: string
-): Effect.fn.Return<Described, ExecutionFailed> {
-  const { bytes, size } = yield* beginning(files, path)
+/** Shows an image; fails for any other file that is no text, and says what it is. */
+const showImage = Effect.fnUntraced(function* (shown: Shown, path: string): Effect.fn.Return<void, ExecutionFailed> {
+  const { bytes, size } = yield* beginning(shown.call.files, path)
   const type = FileType.of(bytes, path)
   const { mediaType, name, programs: known = [] } = type ?? { name: "binary file" }
   const nameOf = (program: string) => program.split(" ", 1)[0] ?? ""
-  const there = known.length < 2 ? new Set(known.map(nameOf)) : yield* programs(known.map(nameOf))
+  const there = known.length < 2 ? new Set(known.map(nameOf)) : yield* shown.programs(known.map(nameOf))
   const program = known.find((program) => there.has(nameOf(program)))
   const sized = size > mostCounted * megabyte ? `more than ${mostCounted} MiB` : `${size} bytes`
   const dimensions = mediaType === undefined ? undefined : FileType.imageSizeOf(mediaType, bytes)
@@ -163,12 +134,15 @@ const describe = Effect.fnUntraced(function* (
     })
   }
   const text = `${FileFailure.printable(path)}: ${name}, ${dimensions.width}x${dimensions.height}, ${sized}`
-  if (size > FileType.largestImage * megabyte)
-    return { text: `${text}, too large to be shown (${FileType.largestImage} MiB)\n` }
-  if (Math.max(dimensions.width, dimensions.height) > FileType.largestSide) {
-    return { text: `${text}, too large to be shown (${FileType.largestSide}x${FileType.largestSide})\n` }
-  }
-  return { text: `${text}\n`, image: { path, mediaType, base64: bytes.toString("base64") } }
+  const tooLarge =
+    size > FileType.largestImage * megabyte
+      ? `${FileType.largestImage} MiB`
+      : Math.max(dimensions.width, dimensions.height) > FileType.largestSide
+        ? `${FileType.largestSide}x${FileType.largestSide}`
+        : undefined
+  if (tooLarge !== undefined) return yield* shown.put(`${text}, too large to be shown (${tooLarge})\n`)
+  shown.add({ path, mediaType, base64: bytes.toString("base64") })
+  return yield* shown.put(`${text}\n`)
 })
 
 /** Reads a file: its size, and as many of its first bytes as an image may have. A pipe can't be read twice. */
@@ -188,11 +162,7 @@ const beginning = (files: Files, path: string): Effect.Effect<{ readonly bytes: 
   )
 }
 
-const help = `read - show text files with line numbers, and images
-
-USAGE
-  read <file>... [--offset N] [--limit N] [--encoding E]
-
+const help = `
 ARGUMENTS
   <file>       The file, from the current directory. One that begins with a dash goes after --.
   <file>:A-B   The lines A to B, both counted from 1; <file>:A- from line A on, <file>:A that line alone. A file whose
@@ -309,25 +279,26 @@ const totalReadLines = (source: Source, known: number): Effect.Effect<Total | un
   )
 
 /** Makes an option for a number of lines; one that is too large for a number counts as the largest one. */
-const lines = (name: string, least: number, accepted = least) =>
+const lines = (name: string, least: number, hint = "") =>
   Parameter.option(name).pipe(
     Parameter.withPlaceholder("N"),
     Parameter.filterMap((text) => {
-      const value = /^-?\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : Number.NaN
-      return value >= accepted ? Option.some(value) : Option.none()
-    }, `--${name} must be a whole number from ${least}`)
+      const value = /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : Number.NaN
+      return value >= least ? Option.some(value) : Option.none()
+    }, `--${name} must be a whole number from ${least}${hint}`)
   )
 
-export const grammar = CommandGrammar.make({
+export const grammar = CommandGrammar.described({
   name: "read",
   summary: "Shows text files, or a window of their lines (file:72-90), with line numbers; images too.",
   usage: "read <file>... [--offset N] [--limit N]",
-  help,
+  more: help,
   config: {
     file: Parameter.operand("file"),
     more: Parameter.repeated(Parameter.operand("file")),
-    // A negative one is refused with the call that shows the last lines.
-    offset: lines("offset", 0, Number.NEGATIVE_INFINITY).pipe(Parameter.withDefault(0)),
+    offset: lines("offset", 0, ", counted from the beginning; tail -n N shows the last lines").pipe(
+      Parameter.withDefault(0)
+    ),
     limit: lines("limit", 1).pipe(Parameter.optional),
     encoding: EncodingOption.option
   }
@@ -367,7 +338,6 @@ export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOpti
     grammar,
     Effect.fnUntraced(function* ({ encoding, file, limit, more, offset }, call) {
       const files = [file, ...more]
-      if (offset < 0) return yield* ofNegative(grammar, offset, files)
       const given = { offset, limit: Option.getOrUndefined(limit), isWritten: false }
       const shown = new Shown(call, Option.getOrUndefined(encoding), programs)
       const notes = Math.min(...(call.room === undefined ? [0] : [call.room / 2, noteRoom(files)]))
@@ -411,17 +381,11 @@ const again = (files: ReadonlyArray<string>, { limit, offset }: Pick<Range.Range
 const showFile = (shown: Shown, given: Range.Range, room: number | undefined, showsOne: boolean) => {
   const written = Range.parse(given.path)
   return showRange(shown, given, room, showsOne).pipe(
-    Effect.catchTag("FileError", (error): Effect.Effect<boolean, ExecutionFailed | InvalidUsage | FileError> => {
-      if (error.kind !== "missing") return error
-      const { files } = shown.call
-      if (written === undefined) return ofNothing(files, error)
-      return Effect.catchIf(
-        showRange(shown, written, room, showsOne),
-        (other): other is FileError => other._tag === "FileError" && other.kind === "missing",
-        (other) => ofNothing(files, other)
-      )
-    }),
-    Effect.catchTag("FileError", (error) => ofFile(error))
+    Effect.catchIf(
+      (error) => written !== undefined && error._tag === "FileError" && error.kind === "missing",
+      () => showRange(shown, written ?? given, room, showsOne)
+    ),
+    Effect.catchTag("FileError", (error) => failed(shown.call.files, error))
   )
 }
 
@@ -450,8 +414,7 @@ const showRange = Effect.fnUntraced(function* (
   ).pipe(Stream.runDrain)
   window.end()
   if (window.isBinary) {
-    const { image, text } = yield* describe(shown, path)
-    yield* shown.show(text, image)
+    yield* showImage(shown, path)
     return true
   }
   if (window.isFull && window.line === offset) return false
@@ -462,7 +425,7 @@ const showRange = Effect.fnUntraced(function* (
   if (source.encoding !== undefined) shown.note(Advice.line`read: ${name}: ${Encoding.label(source.encoding)}`)
   else if (window.hasWrongBytes && !window.hasLetters)
     shown.note(Advice.line`read: ${name}: not UTF-8; --encoding latin1, gbk or another shows its letters`)
-  for (const { base64, mediaType } of notebook?.images ?? []) yield* shown.show("", { path, mediaType, base64 })
+  for (const { base64, mediaType } of notebook?.images ?? []) shown.add({ path, mediaType, base64 })
   const note = yield* noteOf(source, range, window, room === undefined)
   if (note !== undefined) shown.note(Advice.line`read: ${name}: ${note}`)
   return true

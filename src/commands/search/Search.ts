@@ -13,28 +13,10 @@ import * as ForeignText from "../../domain/ForeignText.js"
 type Kind = "agent" | "mcp" | "skill" | "extension"
 
 /** A command that can be found. */
-export interface Entry {
-  readonly name: string
-  readonly kind: Kind
-  readonly summary: string
-  /** The name in small letters, with a space before each word: of `mcp:gh:createIssue` these are `mcp`, `gh`, `create` and `issue`. */
-  readonly words: string
-  readonly text: string
-}
+export type Entry = Pick<Described, "name" | "summary">
 
 /** The most characters of a summary that are looked through. */
 const longest = 1000
-
-export const makeEntry = ({ name, summary }: Pick<Described, "name" | "summary">): Entry => {
-  const words = name.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase()
-  return {
-    name,
-    kind: kindOf(name),
-    summary,
-    words: ` ${(words.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(" ")} `,
-    text: summary.slice(0, longest).toLowerCase()
-  }
-}
 
 const kindOf = (name: string): Kind => {
   const [prefix = "", rest] = name.split(":")
@@ -43,7 +25,7 @@ const kindOf = (name: string): Kind => {
 }
 
 /** Tests whether the summary of a command is the text of a server or a skill. */
-const isForeign = ({ kind, name }: Entry): boolean =>
+const isForeign = (kind: Kind, name: string): boolean =>
   kind === "skill" ? name.includes(" ") : kind !== "agent" && !name.endsWith("*")
 
 /** Splits what is searched for into its words, in small letters. */
@@ -51,13 +33,19 @@ export const wordsOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> 
   ...new Set(patterns.flatMap((pattern) => pattern.toLowerCase().split(/\s+/)).filter((word) => word !== ""))
 ]
 
-/** Returns how far a word is from a command: it is the name, a word of it, a part of it, or in the summary; else undefined. */
-const distance = (word: string, { name, text, words }: Entry): number | undefined => {
+/** Makes the function that returns how far a word is from a command: it is the name, a word of it, a part of it, or in the summary. */
+const distanceFrom = ({ name, summary }: Entry) => {
   const full = name.toLowerCase()
-  if (full === word) return 0
-  if (words.includes(` ${word} `)) return 1
-  if (full.includes(word)) return 2
-  return text.includes(word) ? 3 : undefined
+  // Of `mcp:gh:createIssue`, these are `mcp`, `gh`, `create` and `issue`.
+  const parts = name.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase()
+  const named = new Set(parts.match(/[\p{L}\p{M}\p{N}]+/gu))
+  const text = summary.slice(0, longest).toLowerCase()
+  return (word: string): number | undefined => {
+    if (full === word) return 0
+    if (named.has(word)) return 1
+    if (full.includes(word)) return 2
+    return text.includes(word) ? 3 : undefined
+  }
 }
 
 interface Ranked {
@@ -70,7 +58,8 @@ interface Ranked {
 /** Ranks commands by how many words fit, then by how well, and then by name. Without words, all fit. */
 export const rank = (entries: ReadonlyArray<Entry>, words: ReadonlyArray<string>): Ranked => {
   const scored = entries.flatMap((entry) => {
-    const found = words.flatMap((word) => distance(word, entry) ?? [])
+    const distance = distanceFrom(entry)
+    const found = words.flatMap((word) => distance(word) ?? [])
     const score = found.reduce((sum, one) => sum + one, 0)
     return found.length > 0 || words.length === 0 ? [{ entry, missed: words.length - found.length, score }] : []
   })
@@ -81,11 +70,7 @@ export const rank = (entries: ReadonlyArray<Entry>, words: ReadonlyArray<string>
   return { entries: best.map(({ entry }) => entry), isPartial: least > 0 }
 }
 
-const help = `command:search - find a command by what it is called or what it does
-
-USAGE
-  command:search [<word>...] [--type TYPE] [--limit N] [--refresh]
-
+const help = `
 ARGUMENTS
   <word>        What to look for in names and descriptions, in letters of any case. All words must fit. Without any,
                 all commands are listed.
@@ -114,11 +99,11 @@ EXIT CODE
 const types = ["all", "agent", "extension", "mcp", "skill"] as const
 type Type = (typeof types)[number]
 
-export const grammar = CommandGrammar.make({
+export const grammar = CommandGrammar.described({
   name: "command:search",
   summary: "Finds commands by name and description: those of this shell, of MCP servers and of skills.",
   usage: "command:search [<word>...] [--type TYPE] [--limit N] [--refresh]",
-  help,
+  more: help,
   config: {
     patterns: Parameter.repeated(Parameter.operand("word")),
     type: Parameter.choice("type", types).pipe(Parameter.withDefault<Type>("all")),
@@ -148,7 +133,7 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry> = Effec
       const named = new Set(known.map(({ name }) => name))
       // What lists the commands of a prefix stands for it.
       const registered = wanted.filter(({ name }) => !named.has(name) && !named.has(name.replace(/\*$/, "list")))
-      const { entries, isPartial } = rank([...registered, ...known].map(makeEntry), words)
+      const { entries, isPartial } = rank([...registered, ...known], words)
       const left = entries.length - limit
       return entries.length === 0
         ? CommandResult.make({ exitCode: ExitCode.failure, stderr: [...notes, nothing(words, type), ""].join("\n") })
@@ -191,9 +176,9 @@ const look = (handlers: ReadonlyArray<Handler>, refresh: boolean): Effect.Effect
     }
   )
 
-const line = (entry: Entry): string => {
-  const { kind, name, summary } = entry
-  const text = isForeign(entry)
+const line = ({ name, summary }: Entry): string => {
+  const kind = kindOf(name)
+  const text = isForeign(kind, name)
     ? ForeignText.quoted(summary, longestSummary)
     : ForeignText.line(summary, longestSummary)
   return `${ForeignText.line(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`

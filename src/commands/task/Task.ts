@@ -20,25 +20,22 @@ const kibibytes = `${most / 1024} KiB`
 /** Bytes of words that are not UTF-8 are lone surrogates (`ShellText`), which no request can hold. */
 const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\ufffd")
 
-/** Returns the prompt; on the left, why there is none. */
-const promptTaskInput = (
+/** Returns the prompt. */
+const promptOf = Effect.fnUntraced(function* (
+  name: string,
   given: string | undefined,
   stdin: CommandCall["stdin"]
-): Effect.Effect<Either.Either<string, string>, ExecutionFailed> => {
-  if (given !== undefined && given.trim() === "") return Effect.succeed(Either.left("--prompt is empty."))
-  if (given !== undefined && given.length > most) return Effect.succeed(Either.left(tooLong("the prompt")))
-  return Effect.map(stdin === undefined ? Effect.succeed(Buffer.alloc(0)) : Collect.bytes(stdin, most), (bytes) => {
-    if (bytes === undefined) return Either.left(tooLong("standard input"))
-    const input = bytes.toString()
-    const isEmpty = input.trim() === ""
-    if (given === undefined) {
-      return isEmpty
-        ? Either.left("--prompt is missing, and standard input is empty.")
-        : Either.right(wellFormed(input))
-    }
-    return Either.right(wellFormed(isEmpty ? given : `${given}\n\n<stdin>\n${input.replace(/\n?$/, "\n")}</stdin>`))
-  })
-}
+): Effect.fn.Return<string, InvalidUsage | ExecutionFailed> {
+  if (given !== undefined && given.trim() === "") return yield* misuse(name, "--prompt is empty.")
+  if (given !== undefined && given.length > most) return yield* misuse(name, tooLong("the prompt"))
+  const bytes = stdin === undefined ? Buffer.alloc(0) : yield* Collect.bytes(stdin, most)
+  if (bytes === undefined) return yield* misuse(name, tooLong("standard input"))
+  const input = bytes.toString()
+  const isEmpty = input.trim() === ""
+  if (given === undefined && isEmpty) return yield* misuse(name, "--prompt is missing, and standard input is empty.")
+  if (given === undefined || isEmpty) return wellFormed(given ?? input)
+  return wellFormed(`${given}\n\n<stdin>\n${input.replace(/\n?$/, "\n")}</stdin>`)
+})
 
 const tooLong = (what: string): string =>
   `${what} is longer than ${kibibytes}: put it into a file, and tell its path in the prompt.`
@@ -136,13 +133,12 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
     if (description.trim() === "") return yield* misuse(name, "--description is empty.")
     if (name === "task:skill" && skills.length === 0)
       return yield* misuse(name, "--skill is missing; skill:list shows the skills.")
-    const text = yield* promptTaskInput(
-      Option.getOrElse(prompt, () => word),
-      stdin
-    )
-    if (Either.isLeft(text)) return yield* misuse(name, text.left)
     const answer = yield* manager.execute(name.slice("task:".length), {
-      prompt: text.right,
+      prompt: yield* promptOf(
+        name,
+        Option.getOrElse(prompt, () => word),
+        stdin
+      ),
       description: ForeignText.line(description, longestDescription),
       model: Option.getOrUndefined(model),
       maxTurns: Option.getOrUndefined(maxTurns),

@@ -1,5 +1,4 @@
 /** `TodoWrite <json>`: replaces the list of tasks; `TodoWrite --show` prints it. */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -48,8 +47,6 @@ OPTIONS
   --show        The list as it is; nothing is changed.
 
 INPUT
-  TodoWrite '<json>'           Quoted as for any command. A single quote within it is written '\\''.
-  TodoWrite <<'EOF'            A heredoc: nothing within it needs to be quoted.
   cat todos.json | TodoWrite   Standard input, where there is no argument: UTF-8, at most 8 MiB.
   TodoWrite {"todos":[]}       Without quotes: only where it is all that follows on the line.
 
@@ -89,21 +86,21 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
     function* (words: ReadonlyArray<string>, stdin: CommandCall["stdin"]) {
       const bounds = yield* limits
       if (isText(words)) {
-        return yield* new BadInput({
-          reason: `Invalid JSON format\n- input: it is text; the whole list is expected, as JSON\nCorrect: ${grammar.usage.replace(/\|[^"]+/, "")}`
-        })
+        return yield* Effect.fail(
+          `Invalid JSON format\n- input: it is text; the whole list is expected, as JSON\nCorrect: ${grammar.usage.replace(/\|[^"]+/, "")}`
+        )
       }
       const given = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
       // The list under its name alone.
       const text = given.replace(/^todos=(?=\s*\[)/, "")
-      if (text.trim() === "") return yield* missing()
+      if (text.trim() === "") return yield* Effect.fail(missing)
       const parsed = yield* Slices.run(() => JsonText.steps(text))
       const value = meant(yield* toValue(parsed, words.length > 0 && !isQuoted(text)))
       const todos = yield* Either.mapLeft(Todo.decode(value, bounds), notValid)
       yield* store.set(todos)
       return CommandResult.make({ stdout: summaryOf(todos) })
     },
-    Effect.catchTag("BadInput", ({ reason }) =>
+    Effect.catchIf(Predicate.isString, (reason) =>
       Effect.succeed(
         CommandResult.make({ stderr: `${reason}\n`, exitCode: ExitCode.failure, category: "invalid_usage" })
       )
@@ -142,9 +139,7 @@ const named = (todo: unknown): unknown =>
 /** Tests whether a word came whole: without quotes around it, bash takes the double quotes away. */
 const isQuoted = (text: string): boolean => /^\s*[{[][\s\S]*"[\s\S]*[}\]]\s*$/.test(text)
 
-class BadInput extends Data.TaggedError("BadInput")<{ readonly reason: string }> {}
-
-const missing = () => new BadInput({ reason: `Missing JSON parameter\n\n${usageText.trimEnd()}` })
+const missing = `Missing JSON parameter\n\n${usageText.trimEnd()}`
 
 const howToQuote = `Put the JSON in single quotes: TodoWrite '{"todos":[...]}'
 or, where it has single quotes itself, in a heredoc:
@@ -157,38 +152,34 @@ TodoWrite <<'EOF'
 {"todos":[...]}
 EOF`
 
-const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, BadInput> => {
+const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, string> => {
   const [word = "", ...more] = words
-  if (more.length === 0 && word.startsWith("'")) return Either.left(new BadInput({ reason: notMatching }))
+  if (more.length > 0)
+    return Either.left(`Expected one argument, got ${words.length}: the JSON was probably not quoted.\n${howToQuote}`)
+  if (word.startsWith("'")) return Either.left(notMatching)
   // Bytes of a word that are not UTF-8 are lone surrogates (`ShellText`).
-  if (more.length === 0) return /\p{Cs}/u.test(word) ? Either.left(notUtf8()) : Either.right(word)
-  return Either.left(
-    new BadInput({
-      reason: `Expected one argument, got ${words.length}: the JSON was probably not quoted.\n${howToQuote}`
-    })
-  )
+  return /\p{Cs}/u.test(word) ? Either.left(notUtf8) : Either.right(word)
 }
 
-const notUtf8 = () => new BadInput({ reason: "Invalid JSON format\n- input: it is no UTF-8" })
+const notUtf8 = "Invalid JSON format\n- input: it is no UTF-8"
 
 /** The most megabytes of an input. */
 const megabytes = 1
 
 const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["stdin"]>) {
   const bytes = yield* Collect.bytes(stdin, megabytes * 1024 ** 2)
-  if (bytes === undefined) {
-    return yield* new BadInput({ reason: `Input too large: standard input has more than ${megabytes} MiB.` })
-  }
-  return yield* Either.mapLeft(Collect.toText(bytes), notUtf8)
+  return bytes === undefined
+    ? yield* Effect.fail(`Input too large: standard input has more than ${megabytes} MiB.`)
+    : yield* Either.mapLeft(Collect.toText(bytes), () => notUtf8)
 })
 
 const toValue = (
   parsed: Either.Either<unknown, JsonText.Flaw>,
   mayBeUnquoted: boolean
-): Either.Either<unknown, BadInput> =>
+): Either.Either<unknown, string> =>
   Either.mapLeft(parsed, ({ path, reason }) => {
     const problem = `Invalid JSON format\n${line({ path: path === "" ? "input" : path, message: reason })}`
-    return new BadInput({ reason: mayBeUnquoted && path === "" ? `${problem}\n${howToQuote}` : problem })
+    return mayBeUnquoted && path === "" ? `${problem}\n${howToQuote}` : problem
   })
 
 const positive = (name: string, fallback: number): Effect.Effect<number> =>
@@ -202,11 +193,11 @@ const limits: Effect.Effect<Todo.Limits> = Effect.all({
 
 const mostProblems = 50
 
-const notValid = (problems: ReadonlyArray<Todo.Problem>): BadInput => {
+const notValid = (problems: ReadonlyArray<Todo.Problem>): string => {
   const more = problems.length - mostProblems
   const lines = problems.slice(0, mostProblems).map(line)
   const rest = more > 0 ? [`... and ${more} more problems`] : []
-  return new BadInput({ reason: ["Validation failed", ...lines, ...rest].join("\n") })
+  return ["Validation failed", ...lines, ...rest].join("\n")
 }
 
 const line = ({ message, path }: Todo.Problem): string =>

@@ -29,12 +29,6 @@ ARGUMENTS
 OPTIONS
   --         What follows is no option: a content that begins with a dash and is one word.
 
-QUOTING
-  write f 'a\\nb'     a backslash and an n, as they stand there
-  write f $'a\\nb'    two lines
-  write f "$x"       the value of a variable
-  write f 'don'\\''t'  a single quote within single quotes
-
 EXAMPLES
   write notes.txt 'one line without a newline at its end'
   write src/new/file.ts <<'EOF'

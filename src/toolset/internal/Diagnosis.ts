@@ -100,6 +100,10 @@ export const rows: ReadonlyArray<Row> = [
     means: "no blanks around the = of an assignment"
   },
   {
+    says: /^bash: line \d+: unexpected EOF while looking for matching [`'](["'])'$/m,
+    means: "a $1 has no end: close it, or use a here-document: <<'EOF'"
+  },
+  {
     says: /^find: missing argument to [`'‘"]-(exec|execdir|ok|okdir)['’"]$/m,
     means: "-$1 ends with \\; or +"
   },
@@ -404,9 +408,6 @@ const causeOf = (line: CommandLine.CommandLine, facts: Facts): string | undefine
   const { command, result } = facts
   const { exitCode, stderr } = result
   if (exitCode === ExitCode.notFound) return pathMeant(line, facts)
-  if (exitCode <= 2 && /^bash: .*(?:syntax error|unexpected EOF)/m.test(stderr)) {
-    return openQuote(stderr)
-  }
   const signal = ofExitCode(exitCode)
   // Whoever writes the code has chosen it, and what bash printed is not repeated.
   const isTold = signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) || command.includes(`${exitCode}`)
@@ -447,12 +448,6 @@ export const curlyQuotes = (
     exitCode === ExitCode.notFound || /[“”„‘’]|^bash: .*(?:syntax error|unexpected EOF)|No such file/m.test(stderr)
   if (found === undefined || !isBy) return undefined
   return /[‘’]/.test(found) ? "‘ and ’ are letters to bash: quote with '" : '“ and ” are letters to bash: quote with "'
-}
-
-/** Says that a quote which bash misses the end of is open. */
-const openQuote = (stderr: string): string | undefined => {
-  const [, quote] = /^bash: line \d+: unexpected EOF while looking for matching [`'](["'])'$/m.exec(stderr) ?? []
-  return quote === undefined ? undefined : `a ${quote} has no end: close it, or use a here-document: <<'EOF'`
 }
 
 interface Failure {

@@ -237,7 +237,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         assert.strictEqual((yield* handle("job:output 1 --all")).extras.stdout, "<--pty><--><a b><>")
         yield* handle("job:start 'exit 9'")
         assert.strictEqual((yield* handle("job:wait 2")).extras.exitCode, 9)
-        assert.match((yield* handle("job:start --help | head -1")).output, /^job:start - start a job/)
+        assert.match((yield* handle("job:start --help | head -1")).output, /^job:start - Starts a job/)
         assert.match((yield* handle("job:start")).output, /^job:start: <command> is missing\./)
         assert.match((yield* handle("job:start --pty 0x5 cat")).output, /--pty takes a size such as 80x24/)
         assert.match((yield* handle("job:start --nope cat")).output, /Unknown option --nope/)

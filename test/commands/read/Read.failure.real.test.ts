@@ -22,14 +22,14 @@ describe("a call of read that is not right", () => {
     })
   )
 
-  inHouse("with an offset from the end is answered with the call that shows the last lines", ({ put, run }) =>
+  inHouse("with an offset from the end is told what shows the last lines", ({ put, run }) =>
     Effect.gen(function* () {
       put("x", "1\n2\n3\n")
-      const say = (reason: string, ...calls: ReadonlyArray<string>) =>
-        failed(`read: ${reason}\n${more}${calls.map((call) => `  ${call}\n`).join("")}${help}`)
       assert.deepStrictEqual(
         yield* run("read x --offset -20"),
-        say("--offset counts from the beginning; for the last 20:", "tail -n 20 x")
+        failed(
+          `read: --offset must be a whole number from 0, counted from the beginning; tail -n N shows the last lines; it was "-20".\n${more}${help}`
+        )
       )
     })
   )

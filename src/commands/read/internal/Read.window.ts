@@ -29,58 +29,6 @@ const longest = 2000
 /** The most UTF-16 units that are kept of a line that is cut; they hold `longest` characters in any case. */
 const longestHead = longest * 2
 
-/** Collects the parts of one line after the other. The CR of a CRLF is no part of the line. */
-class UnendedLine {
-  /** True where some of the line has come. */
-  isBegun = false
-  /** True where the last character that has come is a CR. */
-  hasReturn = false
-  /** True where a line had invisible characters, which are marked in it. */
-  hasInvisible = false
-  private head = ""
-  /** The number of characters behind the head. */
-  private left = 0
-
-  /** @param isCut true to keep the beginning of a long line, and a mark that says how much it leaves out */
-  constructor(private readonly isCut: boolean) {}
-
-  extend(part: string): void {
-    if (part === "") return
-    this.isBegun = true
-    const text = this.hasReturn ? `\r${part}` : part
-    this.hasReturn = text.endsWith("\r")
-    this.add(this.hasReturn ? text.slice(0, -1) : text)
-  }
-
-  /** Takes what has come of a line that is not cut. */
-  take(): string {
-    const { head } = this
-    this.head = ""
-    return head
-  }
-
-  /** Ends the line, and returns what was not taken of it. */
-  end(isTerminated: boolean): string {
-    if (this.hasReturn && !isTerminated) this.add("\r")
-    const { head, left } = this
-    this.isBegun = false
-    this.hasReturn = false
-    this.head = ""
-    this.left = 0
-    if (!this.isCut) return head
-    const line = head.length > longest ? cut(head, left) : head
-    const marked = markInvisible(line)
-    this.hasInvisible ||= marked !== line
-    return picture(marked)
-  }
-
-  private add(text: string): void {
-    const space = this.isCut ? Math.max(longestHead - this.head.length, 0) : text.length
-    if (text.length > space) this.left += characters(text, space)
-    if (space > 0) this.head += text.slice(0, space)
-  }
-}
-
 const isLowSurrogate = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
 
 /** Counts the characters from an index on; a low surrogate counts with its high one. */
@@ -130,6 +78,8 @@ export class LineWindow {
   hasLetters = false
   /** True where a line ended in CRLF. */
   hasCarriageReturns = false
+  /** True where invisible characters are marked in the output. */
+  hasInvisible = false
   /** The number of the last line in the output. */
   line: number
 
@@ -142,7 +92,10 @@ export class LineWindow {
   private room: number
   private seen = 0
   private shown = 0
-  private readonly unended: UnendedLine
+  /** The beginning of a line that has not ended, where it may be cut; the number of characters behind it; a CR behind that. */
+  private head = ""
+  private left = 0
+  private held = ""
   /** True once the number of that line is put out. */
   private isNumbered = false
   private output = ""
@@ -155,7 +108,6 @@ export class LineWindow {
     this.toSkip = offset - skipped
     this.toShow = limit
     this.room = room
-    this.unended = new UnendedLine(options.room !== undefined)
   }
 
   /** True where no further bytes are needed. */
@@ -174,12 +126,8 @@ export class LineWindow {
     this.begin()
     if (this.isDone) return
     this.show(this.decoder.end())
-    if (this.unended.isBegun && !this.isDone) this.endLine(false)
-  }
-
-  /** True where invisible characters are marked in the output. */
-  get hasInvisible(): boolean {
-    return this.unended.hasInvisible
+    const isBegun = this.isNumbered || this.head !== "" || this.held !== ""
+    if (isBegun && !this.isDone) this.endLine(false)
   }
 
   take(): string {
@@ -227,18 +175,39 @@ export class LineWindow {
         return
       }
       const end = text.indexOf("\n", at)
-      this.unended.extend(end < 0 ? text.slice(at) : text.slice(at, end))
-      if (end < 0) return this.putUnended()
+      const part = this.held + text.slice(at, end < 0 ? undefined : end)
+      this.held = part.endsWith("\r") ? "\r" : ""
+      this.extend(part.slice(0, part.length - this.held.length))
+      if (end < 0) return
       this.endLine(true)
       at = end + 1
     }
   }
 
+  /** Takes a part of a line: what may be cut is kept, else it is put out, since it may be as long as the file. */
+  private extend(part: string): void {
+    if (part === "") return
+    if (this.options.room === undefined) {
+      this.output += this.number() + part
+      return
+    }
+    const space = Math.max(longestHead - this.head.length, 0)
+    this.head += part.slice(0, space)
+    this.left += characters(part, space)
+  }
+
   private endLine(isTerminated: boolean): void {
-    this.hasCarriageReturns ||= this.unended.hasReturn && isTerminated
-    const text = `${this.number()}${this.unended.end(isTerminated)}\n`
+    if (isTerminated) this.hasCarriageReturns ||= this.held !== ""
+    else this.extend(this.held)
+    const line = this.head.length > longest ? cut(this.head, this.left) : this.head
+    const marked = markInvisible(line)
+    this.hasInvisible ||= marked !== line
+    const text = `${this.number()}${picture(marked)}\n`
     const isFirst = this.line === this.options.offset
     this.isNumbered = false
+    this.head = ""
+    this.left = 0
+    this.held = ""
     if (text.length > this.room && !(isFirst && this.options.showsOne)) {
       this.isFull = true
       this.hasMore = true
@@ -248,11 +217,6 @@ export class LineWindow {
     this.output += text
     this.line++
     this.toShow--
-  }
-
-  /** Puts out what there is of a line that is not cut, since it may be as long as the file. */
-  private putUnended(): void {
-    if (this.options.room === undefined && this.unended.isBegun) this.output += this.number() + this.unended.take()
   }
 
   /** Returns the number of the line that is not complete, once. */
