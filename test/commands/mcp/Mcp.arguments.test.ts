@@ -256,7 +256,7 @@ describe("the arguments of an MCP tool", () => {
 
   it("ask for help alone, or where no parameter has that name", () => {
     const helped = object({ help: { type: "string" } })
-    for (const words of [["-h"], ["--help"], ["x", "--help"]]) {
+    for (const words of [["-h"], ["--help"], ["x", "--help"], ["x", "-h"]]) {
       assert.deepStrictEqual(given(search, ...words), Either.right(Arguments.Given.Help()), words.join(" "))
     }
     assert.deepStrictEqual(given(helped, "--help"), Either.right(Arguments.Given.Help()))

@@ -170,7 +170,7 @@ describe("mcp:<server>:<tool>", () => {
     Effect.gen(function* () {
       for (const name of ["mcp:demo", "mcp:demo:", "mcp:"]) {
         assert.include((yield* ended({ echo }, name, ["x"])).stderr, "it has no tool in its name")
-        assert.strictEqual((yield* ended({ echo }, name, ["--help"])).exitCode, 0)
+        for (const help of ["--help", "-h"]) assert.strictEqual((yield* ended({ echo }, name, [help])).exitCode, 0)
       }
       assert.include((yield* ended({ echo }, "mcp::x", [])).stderr, "it has no server in its name")
       assert.include((yield* ended({}, "mcp:demo", [])).advice?.flat().join("") ?? "", "the server has no tools")

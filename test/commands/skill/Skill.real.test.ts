@@ -329,10 +329,12 @@ describe("skills in a shell", () => {
       assert.deepStrictEqual(yield* house.run("skill:"), yield* house.run("skill:list"))
       for (const command of ["skill:pdf:help", "skill:pdf:help | cat"])
         assert.deepStrictEqual(yield* house.run(command), yield* house.run("skill:info pdf"))
-      assert.deepStrictEqual(
-        yield* house.run("skill:load --help"),
-        ended("skill:load <name>: Prints the instructions of a skill.\nskill:help tells all about skills.\n")
-      )
+      for (const help of ["--help", "-h"]) {
+        assert.deepStrictEqual(
+          yield* house.run(`skill:load ${help}`),
+          ended("skill:load <name>: Prints the instructions of a skill.\nskill:help tells all about skills.\n")
+        )
+      }
     })
   )
 

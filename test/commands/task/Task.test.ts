@@ -138,7 +138,8 @@ describe("task:<type>", () => {
       (run) =>
         Effect.gen(function* () {
           assert.deepStrictEqual(yield* run("task:general --help"), { output: help, exitCode: 0 })
-          assert.deepStrictEqual(yield* run("task:help"), { output: help, exitCode: 0 })
+          for (const line of ["task:help", "task:list --help", "task:list -h"])
+            assert.deepStrictEqual(yield* run(line), { output: help, exitCode: 0 })
           for (const line of help.split("\n")) assert.isAtMost(line.length, 120, line)
           assert.match(
             (yield* run("task:list")).output,
