@@ -60,11 +60,13 @@ describe("forging", () => {
 
   inSession("junk to every descriptor harms nothing", (subject) =>
     Effect.gen(function* () {
+      // They start some hundred programs.
+      const patient = { timeout: 100_000 }
       yield* prepare(subject)
       for (const junk of ["echo junk", `printf '${frame}'`, "cat /dev/zero | head -c 100000"]) {
         // What bash itself keeps aside meanwhile, the command's own streams among it, may get it.
-        yield* subject.run(`for fd in {3..70}; do { ${junk} >&$fd; } 2>/dev/null; done; true`)
-        yield* subject.run(`for fd in /proc/$$/fd/*; do { ${junk} > $fd; } 2>/dev/null; done; true`)
+        yield* subject.run(`for fd in {3..70}; do { ${junk} >&$fd; } 2>/dev/null; done; true`, patient)
+        yield* subject.run(`for fd in /proc/$$/fd/*; do { ${junk} > $fd; } 2>/dev/null; done; true`, patient)
         assert.deepStrictEqual(yield* subject.run("echo after; (exit 3)"), result({ stdout: "after\n", exitCode: 3 }))
       }
       yield* assertKept(subject)
