@@ -57,8 +57,7 @@ export const list = ({ json }: { readonly json: boolean }) =>
 export const info = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const store = yield* SkillStore
-    const unknown = () => LocalSkillStore.unknownSkill(name, store.known(), "synapse skill info")
-    return SkillText.info(yield* Effect.mapError(store.find(name), unknown))
+    return SkillText.info(yield* store.find(name, "synapse skill info"))
   }).pipe(run)
 
 const own = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => LocalSkillStore.homeDirectory(home))
@@ -78,40 +77,34 @@ const denying = (directory: string) =>
     }
   ).pipe(Effect.mapError(({ message }) => failed(message)))
 
-/** Copies all of these; those that can't be are named, and the others are added. */
-const addAll = (directories: ReadonlyArray<string>, replaces: boolean) =>
-  Effect.gen(function* () {
-    const target = yield* own
-    const denies = yield* denying(Path.dirname(directories[0] ?? "/"))
-    const done = yield* Effect.forEach(directories, (from) =>
-      Effect.either(OwnSkills.add(target, from, replaces, denies))
-    )
-    const texts = done.map((one) =>
-      Either.match(one, {
-        onLeft: (reason) => `Not added: ${reason}`,
-        onRight: ({ files, leftOut, name }) => {
-          const left = leftOut.map((what) => `\nLeft out of ${name}: ${ForeignText.line(what, 300)}`).join("")
-          return `Added ${name} (${files === 1 ? "1 file" : `${files} files`})${left}`
-        }
-      })
-    )
-    return done.some(Either.isLeft) ? yield* failed(texts.join("\n")) : `${texts.join("\n")}\n`
-  })
-
-/** Copies a skill to the user's own, or all skills of a directory that is none itself. */
+/**
+ * Copies a skill to the user's own, or all skills of a directory that is none itself: those that can't be added are named, and
+ * the others are.
+ */
 export const add = (given: { readonly dir: string; readonly force: boolean }) =>
   Effect.gen(function* () {
     const written = Path.resolve(given.dir)
     const from = /^skill\.md$/i.test(Path.basename(written)) ? Path.dirname(written) : written
     const below = yield* Effect.mapError(OwnSkills.below(from), failed)
-    if (below.length > 0) return yield* addAll(below, given.force)
-    const denies = yield* denying(from)
-    const added = yield* Effect.mapError(OwnSkills.add(yield* own, from, given.force, denies), failed)
-    const skill = yield* (yield* SkillStore).find(added.name)
-    const left = added.leftOut.map((what) => `Left out: ${ForeignText.line(what, 300)}\n`).join("")
-    const hidden =
-      skill.source === "project" ? "The current directory has one of the same name, which comes first.\n" : ""
-    return `Added ${added.name} (${added.files === 1 ? "1 file" : `${added.files} files`}):\n${SkillText.info(skill)}${left}${hidden}`
+    const directories = below.length > 0 ? below : [from]
+    const target = yield* own
+    const denies = yield* denying(Path.dirname(directories[0] ?? from))
+    const done = yield* Effect.forEach(directories, (one) =>
+      Effect.either(OwnSkills.add(target, one, given.force, denies))
+    )
+    const skills = yield* (yield* SkillStore).list
+    const texts = done.map((one) =>
+      Either.match(one, {
+        onLeft: (reason) => (below.length > 0 ? `Not added: ${reason}` : reason),
+        onRight: ({ files, leftOut, name }) => {
+          const left = leftOut.map((what) => `\nLeft out of ${name}: ${ForeignText.line(what, 300)}`)
+          const isHidden = skills.some((skill) => skill.name === name && skill.source === "project")
+          const hidden = isHidden ? "\nThe current directory has one of the same name, which comes first." : ""
+          return `Added ${name} (${files === 1 ? "1 file" : `${files} files`})${left.join("")}${hidden}`
+        }
+      })
+    )
+    return done.some(Either.isLeft) ? yield* failed(texts.join("\n")) : `${texts.join("\n")}\n`
   }).pipe(run)
 
 export const remove = ({ name }: { readonly name: string }) =>

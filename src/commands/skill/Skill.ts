@@ -108,18 +108,10 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
   const store = yield* SkillStore
   let known: { readonly skills: ReadonlyArray<Skill>; readonly commands: ReadonlyArray<Described> } | undefined
 
-  /** Finds a skill for a command; says which command it was where there is none. */
-  const findFor = (command: string, name: string) => Effect.mapError(store.find(name), asked(command, name))
-
-  const asked =
-    (command: string, name: string) =>
-    (error: CommandError): CommandError =>
-      error._tag === "CommandNotFound" ? LocalSkillStore.unknownSkill(name, store.known(), command) : error
-
   /** Finds the tool that a name of three parts stands for. */
   const findTool = Effect.fnUntraced(function* (command: string) {
     const { name, tool } = partsOf(command)
-    const skill = yield* findFor(command, name)
+    const skill = yield* store.find(name, command)
     const found = toolOf(skill, tool)
     return found === undefined ? yield* LocalSkillStore.unknownTool(skill, tool, command) : { skill, tool: found }
   })
@@ -129,13 +121,10 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
     args: ReadonlyArray<string>
   ): Effect.fn.Return<Program | undefined, CommandError> {
     if (!isTool(command)) return undefined
-    if (
-      partsOf(command).tool === "help" &&
-      toolOf(yield* findFor(command, partsOf(command).name), "help") === undefined
-    )
-      return undefined
-    const { skill, tool } = yield* findTool(command)
-    return command.includes("/") ? undefined : store.program(skill, tool, args)
+    const { name, tool } = partsOf(command)
+    if (tool === "help" && toolOf(yield* store.find(name, command), tool) === undefined) return undefined
+    const found = yield* findTool(command)
+    return command.includes("/") ? undefined : store.program(found.skill, found.tool, args)
   })
 
   const notRun = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
@@ -163,7 +152,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
 
   const unknown = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
     const { name } = partsOf(command)
-    const skill = yield* findFor(command, name)
+    const skill = yield* store.find(name, command)
     if (!SkillScan.isUsable(skill)) return yield* LocalSkillStore.unusable(skill, skill.problem ?? "")
     return yield* new CommandNotFound({
       command,
@@ -185,7 +174,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
       const command = own.find((one) => one.name === name)
       if (command === undefined) {
         if (name === "skill:") return Effect.map(store.list, listed)
-        if (partsOf(name).tool === "help") return Effect.map(findFor(name, partsOf(name).name), shown)
+        if (partsOf(name).tool === "help") return Effect.map(store.find(partsOf(name).name, name), shown)
         if (isTool(name)) return notRun(name)
         if (name === "skill:help") return print(help)
         const [skill = "", path = ""] = args
@@ -211,8 +200,8 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
         return fileOf(name, parts, LocalSkillStore.unknownSkill(skill, store.known(), name))
       }
       return name === "skill:info"
-        ? Effect.map(findFor(name, skill), shown)
-        : Effect.map(Effect.mapError(store.load(skill), asked(name, skill)), loaded)
+        ? Effect.map(store.find(skill, name), shown)
+        : Effect.map(store.load(skill, name), loaded)
     }
   }
 })

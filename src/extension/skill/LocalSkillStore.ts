@@ -102,13 +102,15 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
     const refresh = Effect.map(Effect.timed(list), ([time]) => {
       next = performance.now() + Math.max(pause.least, Duration.toMillis(time) * pause.times)
     })
-    const find = (name: string) =>
+    const find = (name: string, command?: string) =>
       Effect.suspend(() => {
         const skill = SkillScan.one(roots, name)
         return skill === undefined
           ? Effect.flatMap(list, (skills) => {
               const [titled, ...others] = skills.filter(({ title }) => title === name)
-              return titled !== undefined && others.length === 0 ? Effect.succeed(titled) : unknownSkill(name, skills)
+              return titled !== undefined && others.length === 0
+                ? Effect.succeed(titled)
+                : unknownSkill(name, skills, command)
             })
           : Effect.succeed(skill)
       })
@@ -116,8 +118,8 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
     return SkillStore.of({
       list,
       find,
-      load: Effect.fn("SkillStore.load")(function* (name) {
-        const skill = yield* find(name)
+      load: Effect.fn("SkillStore.load")(function* (name, command) {
+        const skill = yield* find(name, command)
         const text = SkillScan.instructions(roots, skill)
         if (Either.isRight(text)) return { skill, text: text.right }
         return yield* unusable(skill, text.left)

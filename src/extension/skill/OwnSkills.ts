@@ -38,6 +38,15 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, string> =>
 
 const shown = (path: string): string => ForeignText.line(path, 300)
 
+/** Where the skills of a repository lie, below its directory. */
+const places = ["", "skills/", ".agents/skills/", ".claude/skills/"]
+
+/** The most skills that are added at once. */
+const mostSkills = 500
+
+const markdownOf = (directory: string): string | undefined =>
+  ["SKILL.md", "skill.md"].map((name) => `${directory}/${name}`).find((path) => Fs.existsSync(path))
+
 /**
  * Copies a skill into the directory of the user's own: whole, or not at all. Links are copied as what they lead to where
  * that lies in the skill, and are left out otherwise. Fails with the reason.
@@ -46,27 +55,48 @@ const shown = (path: string): string => ForeignText.line(path, 300)
  * @param denies names the rule that hides a file from commands, which read what is added
  */
 export const add = (skills: string, from: string, replaces: boolean, denies: Denies): Effect.Effect<Added, string> =>
-  attempt(`${shown(from)} can't be added`, () => addNow(skills, from, replaces, denies))
-
-/** Where the skills of a repository lie, below its directory. */
-const places = ["", "skills/", ".agents/skills/", ".claude/skills/"]
-
-/** The most skills that are added at once. */
-const mostSkills = 500
-
-const isSkill = (directory: string): boolean =>
-  ["SKILL.md", "skill.md"].some((name) => Fs.existsSync(`${directory}/${name}`))
+  attempt(`${shown(from)} can't be added`, () => {
+    const name = Path.basename(from)
+    const real = SkillFile.realOf(from)
+    if (real === undefined) throw new Unfit({ reason: `There is no directory ${shown(from)}.` })
+    const head = SkillFile.read(markdownOf(from) ?? `${from}/SKILL.md`, real, 1024 ** 2)
+    if (Either.isLeft(head)) throw new Unfit({ reason: `${shown(from)} is no skill: its SKILL.md ${head.left}.` })
+    const { fields, problem } = FrontMatter.read(head.right.bytes.toString())
+    if (!fields.get("description")) {
+      throw new Unfit({ reason: `${shown(from)} is no skill: ${problem ?? "its SKILL.md has no description"}.` })
+    }
+    if (!SkillScan.isName(name)) {
+      throw new Unfit({ reason: `No skill can have the name of this directory: ${shown(name)}.` })
+    }
+    const target = `${skills}/${name}`
+    if (Fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined && !replaces) {
+      throw new Unfit({ reason: `There is a skill ${name} already: --force replaces it.` })
+    }
+    if (SkillFile.isWithin(SkillFile.realOf(skills) ?? skills, real)) {
+      throw new Unfit({ reason: `${shown(from)} holds the directory of your own skills.` })
+    }
+    Directories.make(skills)
+    // A hidden name is no skill's.
+    const room = Fs.mkdtempSync(`${skills}/.adding-`)
+    try {
+      const copied = copy(real, `${room}/new`, denies)
+      exchange(`${room}/new`, target, `${room}/old`)
+      return { name, ...copied }
+    } finally {
+      Fs.rmSync(room, { recursive: true, force: true })
+    }
+  })
 
 /** Returns the directories of the skills that a directory holds, where it is none itself. */
 export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, string> =>
   attempt(`${shown(directory)} can't be read`, () => {
-    if (isSkill(directory)) return []
+    if (markdownOf(directory) !== undefined) return []
     const given = SkillFile.realOf(directory) ?? directory
     const found = places
       .map((place) => Path.join(directory, place))
       .filter((path) => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
       .flatMap((path) => Fs.readdirSync(path).map((name) => Path.join(path, name)))
-      .filter((path) => !Path.basename(path).startsWith(".") && isSkill(path))
+      .filter((path) => !Path.basename(path).startsWith(".") && markdownOf(path) !== undefined)
       .filter((path) => SkillFile.isWithin(SkillFile.realOf(path) ?? "", given))
       .sort()
     if (found.length > mostSkills) {
@@ -76,39 +106,6 @@ export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, s
     }
     return found
   })
-
-const addNow = (skills: string, from: string, replaces: boolean, denies: Denies): Added => {
-  const name = Path.basename(from)
-  const real = SkillFile.realOf(from)
-  if (real === undefined) throw new Unfit({ reason: `There is no directory ${shown(from)}.` })
-  const file = ["SKILL.md", "skill.md"].find((each) => Fs.existsSync(`${from}/${each}`)) ?? "SKILL.md"
-  const head = SkillFile.read(`${from}/${file}`, real, 1024 ** 2)
-  if (Either.isLeft(head)) throw new Unfit({ reason: `${shown(from)} is no skill: its SKILL.md ${head.left}.` })
-  const { fields, problem } = FrontMatter.read(head.right.bytes.toString())
-  if (!fields.get("description")) {
-    throw new Unfit({ reason: `${shown(from)} is no skill: ${problem ?? "its SKILL.md has no description"}.` })
-  }
-  if (!SkillScan.isName(name)) {
-    throw new Unfit({ reason: `No skill can have the name of this directory: ${shown(name)}.` })
-  }
-  const target = `${skills}/${name}`
-  if (Fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined && !replaces) {
-    throw new Unfit({ reason: `There is a skill ${name} already: --force replaces it.` })
-  }
-  if (SkillFile.isWithin(SkillFile.realOf(skills) ?? skills, real)) {
-    throw new Unfit({ reason: `${shown(from)} holds the directory of your own skills.` })
-  }
-  Directories.make(skills)
-  // A hidden name is no skill's.
-  const room = Fs.mkdtempSync(`${skills}/.adding-`)
-  try {
-    const copied = copy(real, `${room}/new`, denies)
-    exchange(`${room}/new`, target, `${room}/old`)
-    return { name, ...copied }
-  } finally {
-    Fs.rmSync(room, { recursive: true, force: true })
-  }
-}
 
 /** Puts a directory in the place of another, which goes aside; where that fails, it comes back. */
 const exchange = (from: string, target: string, aside: string): void => {

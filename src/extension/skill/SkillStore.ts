@@ -75,8 +75,9 @@ export class SkillStore extends Context.Tag("synapse/SkillStore")<
   {
     /** Returns all skills, sorted by name; a skill of the project comes before one of the same name in the home. */
     readonly list: Effect.Effect<ReadonlyArray<Skill>>
-    readonly find: (name: string) => Effect.Effect<Skill, CommandError>
-    readonly load: (name: string) => Effect.Effect<SkillInstructions, CommandError>
+    /** Finds a skill; an error is told as that of the command, `skill:<name>` by default. */
+    readonly find: (name: string, command?: string) => Effect.Effect<Skill, CommandError>
+    readonly load: (name: string, command?: string) => Effect.Effect<SkillInstructions, CommandError>
     /** Returns the program that one of a skill's tools runs as, with words that are passed as they are. */
     readonly program: (skill: Skill, tool: SkillTool, args: ReadonlyArray<string>) => Program
     /**
@@ -95,7 +96,8 @@ export class SkillStore extends Context.Tag("synapse/SkillStore")<
  */
 export const layerNone: Layer.Layer<SkillStore> = Layer.sync(SkillStore, () => {
   const none: ReadonlyArray<Skill> = []
-  const unknown = (name: string) => UnknownCommand.make({ command: `skill:${name}`, kind: "skill", name, known: [] })
+  const unknown = (name: string, command = `skill:${name}`) =>
+    UnknownCommand.make({ command, kind: "skill", name, known: [] })
   return SkillStore.of({
     list: Effect.succeed(none),
     find: unknown,
