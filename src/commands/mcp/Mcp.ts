@@ -291,9 +291,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     Effect.flatMap(FiberRef.get(CommandListener.current), ({ onProgress }) =>
       client.call(tool.server, tool.name, values, {
         timeout,
-        ...(onProgress === undefined
-          ? undefined
-          : { onProgress: (progress) => onProgress({ ...harmless(progress), command }) })
+        onProgress: onProgress && ((progress) => onProgress({ ...harmless(progress), command }))
       })
     )
 

@@ -67,12 +67,6 @@ type Trust = "trusted" | "changed" | "new"
 /** The most characters of a problem. */
 const longest = 600
 
-/** Says why a file is not trusted. */
-const whyUntrusted = (trust: Trust, problem: string | undefined): string => {
-  if (problem !== undefined) return `is not trusted, for nothing is: ${problem}`
-  return trust === "changed" ? "has changed since the user trusted it" : "is not trusted yet"
-}
-
 const byName = (one: McpEntry, other: McpEntry): number => (one.server.name < other.server.name ? -1 : 1)
 
 /**
@@ -147,11 +141,12 @@ const readAll = (around: Server.Surroundings, stamps: FileStamps): Reading => {
       })
     }
     const untrusted = (file: string, trust: Trust, isRun: boolean): McpEntry => {
-      const why = whyUntrusted(trust, trustProblem)
+      if (trustProblem !== undefined)
+        return deny("untrusted", file, `is not trusted, for nothing is: ${trustProblem}`, isRun)
+      const why = trust === "changed" ? "has changed since the user trusted it" : "is not trusted yet"
       // Commands of this session can write what was not trusted when it began.
-      const isLate = isRun && around.looseness?.(file)?.isLate === true
-      const remedy = `; ${howToTrust(around.root)}${isLate ? ", and start a new session" : ""}`
-      return deny("untrusted", file, trustProblem === undefined ? `${why}${remedy}` : why, isRun)
+      const also = isRun && around.looseness?.(file)?.isLate === true ? ", and start a new session" : ""
+      return deny("untrusted", file, `${why}; ${howToTrust(around.root)}${also}`, isRun)
     }
     if (origin.source === "project" && projectTrust !== "trusted") return untrusted(origin.file, projectTrust, false)
     if (isDisabled) return unusable("disabled", `it is disabled in ${origin.file}`)

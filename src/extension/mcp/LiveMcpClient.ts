@@ -10,6 +10,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
@@ -48,8 +49,7 @@ interface Running {
   readonly fiber: Fiber.RuntimeFiber<never, ExecutionFailed>
 }
 
-const isGone = (error: unknown): error is Gone =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "Gone"
+const isGone = (error: unknown): error is Gone => Predicate.isTagged(error, "Gone")
 
 /** Makes connections with `open`, and closes all of them with the scope. */
 export const makeMcpConnections = (
@@ -170,9 +170,9 @@ const listedOf = (version: string, tools: ReadonlyArray<McpTool>): Listed => ({
 
 const read = (file: string, server: string): Listed | undefined => {
   const kept = OwnFile.readJson(file, largest)
-  if (typeof kept !== "object" || kept === null || !("format" in kept) || kept.format !== format) return undefined
-  if (!("version" in kept) || typeof kept.version !== "string") return undefined
-  return listedOf(kept.version, ToolList.page(server, kept).tools)
+  if (!Predicate.isReadonlyRecord(kept) || kept["format"] !== format) return undefined
+  const { version } = kept
+  return typeof version === "string" ? listedOf(version, ToolList.page(server, kept).tools) : undefined
 }
 
 const write = (directory: string, name: string, listed: Listed): void => {

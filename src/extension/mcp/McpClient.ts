@@ -84,7 +84,7 @@ export interface McpProgress {
 export interface McpCallOptions {
   /** Milliseconds; `SYNAPSE_MCP_TIMEOUT` where it is not given. */
   readonly timeout?: number | undefined
-  readonly onProgress?: (progress: McpProgress) => void
+  readonly onProgress?: ((progress: McpProgress) => void) | undefined
 }
 
 /**

@@ -59,7 +59,7 @@ describe("mcp:<server>:<tool>", () => {
   it.effect("calls the tool with the call's timeout, and puts out its text", () =>
     Effect.gen(function* () {
       const { calls, exitCode, options, stdout } = yield* ended({ echo }, "mcp:demo:echo", ["4", "--note", "x"])
-      assert.deepStrictEqual([exitCode, stdout], [0, '{"count":4,"note":"x"}\n'])
+      assert.deepStrictEqual([exitCode, stdout], [0, '{"note":"x","count":4}\n'])
       assert.deepStrictEqual([calls, options[0]?.timeout], [[["echo", { count: 4, note: "x" }]], 1234])
     })
   )

@@ -223,12 +223,10 @@ interface Sorted {
   /** The words after each option, by its parameter's name. */
   readonly named: Map<string, Array<string>>
   readonly positional: Array<string>
-  /** The words after `--`, which are among the positional ones. */
-  readonly literal: Array<string>
+  /** True where there is a `--`. */
+  isLiteral: boolean
   /** The texts after `--json`. */
   readonly whole: Array<string>
-  /** The parameters that have no name in the schema. */
-  readonly extra: Map<string, Array<string>>
 }
 
 /** Matches a word that looks like an option. */
@@ -244,10 +242,10 @@ export const parse = (
   const sorted = sort(tool, words)
   if (Either.isLeft(sorted)) return Either.left([sorted.left])
   if (sorted.right === "help") return Either.right(Given.Help())
-  const { extra, literal, named, positional, whole } = sorted.right
+  const { isLiteral, named, positional, whole } = sorted.right
   const [json, ...others] = whole
   if (json !== undefined) {
-    if (others.length > 0 || named.size + extra.size + positional.length > 0) {
+    if (others.length > 0 || named.size + positional.length > 0) {
       return Either.left(["--json is all of the arguments, in one word: no others go with it."])
     }
     return Either.right(json === "-" ? Given.Input({ isAsked: true }) : Given.Whole({ json }))
@@ -256,20 +254,16 @@ export const parse = (
   if (words.length === 0 && tool.parameters.some(({ isRequired }) => isRequired)) {
     return Either.right(Given.Input({ isAsked: false }))
   }
-  const assigned = literal.length === 0 ? assignedIn(tool, positional) : undefined
+  const assigned = isLiteral ? undefined : assignedIn(tool, positional)
   for (const [name, value] of assigned ?? []) add(named, name, value)
   const problems = assigned === undefined ? [...place(tool, named, positional)] : []
   const values: Array<readonly [string, unknown]> = []
-  const read = (parameter: Typed, given: ReadonlyArray<string>) =>
-    Either.match(fromWords(tool.reader, parameter, given), {
-      onLeft: (problem) => void problems.push(problem),
-      onRight: (value) => void values.push([parameter.name, value])
-    })
-  for (const parameter of tool.parameters) {
-    const given = named.get(parameter.name)
-    if (given !== undefined) read(parameter, given)
+  for (const [name, given] of named) {
+    const parameter = tool.parameters.find((one) => one.name === name) ?? { name, schema: tool.rest }
+    const value = fromWords(tool.reader, parameter, given)
+    if (Either.isLeft(value)) problems.push(value.left)
+    else values.push([name, value.right])
   }
-  for (const [name, given] of extra) read({ name, schema: tool.rest }, given)
   const missing = tool.parameters.filter(({ isRequired, name }) => isRequired && !named.has(name))
   if (missing.length > 0) {
     const names = missing.map(({ name }) => ForeignText.word(name))
@@ -318,12 +312,12 @@ const place = (
 }
 
 const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<Sorted | "help", string> => {
-  const sorted: Sorted = { named: new Map(), positional: [], literal: [], whole: [], extra: new Map() }
+  const sorted: Sorted = { named: new Map(), positional: [], isLiteral: false, whole: [] }
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as string
     if (word === "--") {
-      sorted.literal.push(...words.slice(at + 1))
-      sorted.positional.push(...sorted.literal)
+      sorted.isLiteral = at + 1 < words.length
+      sorted.positional.push(...words.slice(at + 1))
       break
     }
     const equals = word.indexOf("=")
@@ -341,17 +335,14 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
     const { right } = option
     if (right === undefined) {
       if (word === "--help" || word === "-h") return Either.right("help")
-      const isOption = optionLike.test(word) && word.startsWith("--")
-      if (isOption && tool.rest !== undefined) {
-        const text = value ?? words[++at]
-        if (text === undefined) return Either.left(`${name} needs a value after it.`)
-        add(sorted.extra, name.slice(2), text)
+      if (!optionLike.test(word)) {
+        sorted.positional.push(word)
         continue
       }
-      if (optionLike.test(word)) {
-        return Either.left(unknown(tool, name))
-      }
-      sorted.positional.push(word)
+      if (tool.rest === undefined || !word.startsWith("--")) return Either.left(unknown(tool, name))
+      const text = value ?? words[++at]
+      if (text === undefined) return Either.left(`${name} needs a value after it.`)
+      add(sorted.named, name.slice(2), text)
       continue
     }
     const { isOff, parameter } = right

@@ -11,7 +11,7 @@ import { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as JsonValue from "../../../domain/JsonValue.js"
 import * as Timeout from "../../../domain/Timeout.js"
 import * as Version from "../../../domain/Version.js"
-import type { McpCallOptions, McpOutput, McpTool } from "../McpClient.js"
+import type { McpCallOptions, McpOutput, McpProgress, McpTool } from "../McpClient.js"
 import type * as McpConfig from "../McpConfig.js"
 import type { McpEntry } from "../McpConfig.js"
 import * as FailureCause from "./FailureCause.js"
@@ -172,12 +172,7 @@ export const open = (
                 signal,
                 timeout,
                 resetTimeoutOnProgress: true,
-                onprogress: ({ progress, total, message }) =>
-                  options.onProgress?.({
-                    progress,
-                    ...(total === undefined ? {} : { total }),
-                    ...(message === undefined ? {} : { message })
-                  })
+                onprogress: (progress) => options.onProgress?.(progress as McpProgress)
               }),
             catch: failure(what, () =>
               unanswered(

@@ -158,7 +158,7 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
   const unread = new Untaken(1)
   let tooLarge = false
   let isClosing = false
-  let worked = 0
+  let since = performance.now()
   let delivered = Promise.resolve()
 
   const hand = (message: Message) => {
@@ -171,7 +171,6 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
   }
 
   const deliver = async (chunk: Uint8Array) => {
-    let since = performance.now()
     const messages = reader.read(chunk)
     for (let next = messages.next(); !isClosing; next = messages.next()) {
       if (next.done === true) {
@@ -188,14 +187,11 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
         await undefined
       }
       await unread.room()
-      if (worked + performance.now() - since >= slice) {
+      if (performance.now() - since >= slice) {
         await Slices.turn()
-        worked = 0
         since = performance.now()
       }
     }
-    // A pipe is read many times in one turn.
-    worked += performance.now() - since
   }
 
   const end = async () => {
@@ -242,8 +238,7 @@ interface HttpTransport extends Client.Transport {
 /** Makes a transport, which sends nothing before the client does. */
 const make = (
   client: typeof Client,
-  url: string,
-  headers: Readonly<Record<string, string>>,
+  { headers, url }: Pick<McpEntry & { readonly _tag: "Http" }, "headers" | "url">,
   authProvider: Client.OAuthClientProvider | undefined
 ): HttpTransport => {
   let challenge: string | undefined
@@ -397,12 +392,7 @@ export const http = (
   Effect.map(
     Effect.try({
       try: () =>
-        make(
-          library,
-          entry.url,
-          entry.headers,
-          OAuth.isLoggedIn(places.home, entry) ? OAuth.provider(places.home, entry.url) : undefined
-        ),
+        make(library, entry, OAuth.isLoggedIn(places.home, entry) ? OAuth.provider(places.home, entry.url) : undefined),
       catch: (cause) => FailureCause.notReached(entry, places, cause, undefined)
     }),
     (transport) => ({
