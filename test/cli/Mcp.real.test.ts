@@ -255,9 +255,9 @@ describe.concurrent("synapse mcp", () => {
         `${project}: proj, from ${cwd}/.mcp.json`,
         `not taken over: vs, from ${cwd}/.vscode/mcp.json: \${input:t} is filled in by its editor only`,
         `${others}: cur, from ${directory}/.claude.json`,
+        `${others}: codex, from ${directory}/.codex/config.toml`,
         `there already: cur, from ${directory}/.cursor/mcp.json`,
-        `skipped: taken, from ${directory}/.cursor/mcp.json: the name is taken, by another server in ${home}`,
-        `${others}: codex, from ${directory}/.codex/config.toml`
+        `skipped: taken, from ${directory}/.cursor/mcp.json: the name is taken, by another server in ${home}`
       ]
       const before = fs.readFileSync(home, "utf8")
       const [code, stdout, stderr] = await mcp("import")
