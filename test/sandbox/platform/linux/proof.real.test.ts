@@ -1,5 +1,6 @@
 /** What has come up must be a sandbox in which all is masked, or no command runs in it. */
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Synapse from "../../../../src/Synapse.js"
@@ -77,14 +78,20 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
   for (const [name, text] of Object.entries({
     "runs the shell without one": 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
     "makes another than it was told to":
-      'while [ "$1" != -- ]; do shift; done; shift; exec /usr/bin/bwrap --dev-bind / / -- "$@"'
+      'while [ "$1" != -- ]; do shift; done; shift; exec /usr/bin/bwrap --dev-bind / / -- "$@"',
+    "leaves out the filter for system calls":
+      `while IFS= read -r -d '' word; do if [[ $word == --seccomp ]]; then read -r -d ''; else words+=("$word"); fi; done <&8; ` +
+      'shift 2; exec /usr/bin/bwrap "${words[@]}" "$@"',
+    "lets more be written":
+      "while IFS= read -r -d '' word; do words+=(\"$word\"); done <&8; " +
+      'shift 2; exec /usr/bin/bwrap "${words[@]}" --bind AROUND AROUND "$@"'
   })) {
     it.live(
       `runs nothing where a bwrap ${name}`,
       () =>
-        inProject({ bwrap: () => text }, (project) =>
+        inProject({ bwrap: (project) => text.replaceAll("AROUND", Path.dirname(project)) }, (project) =>
           Effect.gen(function* () {
-            const error = yield* Effect.flip(execute(`touch ${project}/ran`))
+            const error = yield* Effect.flip(execute(`echo > ${project}/ran`))
             assert.deepStrictEqual([error._tag, "kind" in error && error.kind], ["ExecutionFailed", "sandbox"])
             assert.deepStrictEqual(Directory.list(project), [])
           })
