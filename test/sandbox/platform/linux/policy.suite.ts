@@ -213,6 +213,23 @@ export const sandboxed = (title: string, level: Launch.Level | undefined): void 
     )
 
     test(
+      "hides what a rule names in a directory that only its owner could open",
+      {
+        prepare: ({ project }) => {
+          write(`${project}/closed/key`)
+          Fs.chmodSync(`${project}/closed`, 0)
+        },
+        policy: ({ project }) => ({ blacklist: [rule(`${project}/closed/key`)] })
+      },
+      ({ project, run }) =>
+        Effect.gen(function* () {
+          const { stderr, stdout } = yield* run("chmod 700 closed; cat closed/key")
+          assert.strictEqual(stdout, "")
+          assert.match(stderr, /Permission denied|Read-only/)
+        }).pipe(Effect.ensuring(Effect.sync(() => Fs.chmodSync(`${project}/closed`, 0o700))))
+    )
+
+    test(
       "refuses a whitelisted link that leads out of what is writable",
       {
         prepare: ({ project }) => Fs.symlinkSync("/etc", `${project}/out`),

@@ -11,7 +11,8 @@ import * as Directory from "../../../support/sandbox/Directory.js"
 const inProject = (
   programs: Readonly<Record<string, (project: string) => string>>,
   use: (project: string) => Effect.Effect<void, unknown, SandboxManager>,
-  place = ""
+  place = "",
+  allowed: (project: string) => ReadonlyArray<string> = () => []
 ) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -23,7 +24,7 @@ const inProject = (
       if (!("bwrap" in programs)) Fs.symlinkSync("/usr/bin/bwrap", `${bin}/bwrap`)
       const home = yield* Directory.make
       // Not a place that is writable within: programs from there are not taken.
-      const sandbox = { home, temporary: project, enabled: true }
+      const sandbox = { home, temporary: project, enabled: true, whitelist: allowed(project) }
       const environment = { PATH: bin }
       const cwd = `${project}${place}`
       Fs.mkdirSync(cwd, { recursive: true })
@@ -74,6 +75,35 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
       60_000
     )
   }
+
+  it.live(
+    "runs nothing where a directory that is allowed has come while it started, with whatever is in it",
+    () => {
+      // A start on trial is tried again, and then the next one comes.
+      const late = (project: string) => Array.from({ length: 8 }, (_, at) => `${project}-${at}`)
+      return inProject(
+        {
+          mount: (project) =>
+            `for d in ${late(project).join(" ")}; do [[ -d $d ]] || { /bin/mkdir $d; break; }; done; exec /usr/bin/mount "$@"`
+        },
+        (project) =>
+          Effect.gen(function* () {
+            const error = yield* Effect.flip(execute(`echo > ${project}/ran`))
+            assert.match(String(error), /-\d was replaced, or a link led there/)
+            assert.deepStrictEqual(Directory.list(project), [])
+          }).pipe(
+            Effect.ensuring(
+              Effect.sync(() => {
+                for (const path of late(project)) Fs.rmSync(path, { recursive: true, force: true })
+              })
+            )
+          ),
+        "",
+        late
+      )
+    },
+    60_000
+  )
 
   for (const [name, text] of Object.entries({
     "runs the shell without one": 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
