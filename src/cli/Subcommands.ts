@@ -266,9 +266,9 @@ export const all: ReadonlyArray<Subcommand> = [
     "tools",
     "Show the tool definitions for a model's tool list, and the commands.",
     {
-      format: optional(choice("format", ["anthropic", "openai", "openai-strict", "mcp"])).pipe(
-        withPlaceholder("anthropic | openai | openai-strict | mcp"),
-        withDescription("As the JSON list of tools that an API takes; openai-strict is for structured outputs.")
+      format: optional(choice("format", ["anthropic", "openai", "mcp"])).pipe(
+        withPlaceholder("anthropic | openai | mcp"),
+        withDescription("As the JSON list of tools that an API takes.")
       ),
       json: json("As JSON: { tools, commands }.")
     },

@@ -52,7 +52,7 @@ export interface ToolDefinition {
 
 /**
  * The forms of a tool in the tool lists of APIs: Anthropic's Messages API, OpenAI's Chat Completions API and all APIs
- * compatible with it, the same with structured outputs, and the Model Context Protocol.
+ * compatible with it, and the Model Context Protocol.
  */
 export interface ToolFormats {
   readonly anthropic: {
@@ -60,8 +60,7 @@ export interface ToolFormats {
     readonly description: string
     readonly input_schema: ToolDefinition["parameters"] & { readonly type: "object" }
   }
-  readonly openai: { readonly type: "function"; readonly function: ToolDefinition & { readonly strict?: boolean } }
-  readonly "openai-strict": ToolFormats["openai"]
+  readonly openai: { readonly type: "function"; readonly function: ToolDefinition }
   readonly mcp: {
     readonly name: string
     readonly description: string

@@ -30,22 +30,20 @@ const sequence = new RegExp(
   "g"
 )
 
-/** Writes a sequence that moves the cursor or erases as `ESC [ n ; m X`, or as a newline; removes all others. */
+/** Writes a sequence that moves the cursor or erases as `ESC [ n X`, or as a newline; removes all others. */
 const normalize = (all: string, parameters: string | undefined, final: string | undefined): string => {
   if (parameters === undefined) {
     if (all === "\x1bD" || all === "\x1bE" || all === "\x84" || all === "\x85") return "\n"
-    return all === "\x1bM" || all === "\x8d" ? "\x1b[1;0A" : ""
+    return all === "\x1bM" || all === "\x8d" ? "\x1b[1A" : ""
   }
-  if (final === undefined || !"ABCDEFGHJKf`".includes(final)) return ""
-  const [first = 0, second = 0] = parameters.split(";").map(Number)
+  if (final === undefined || !"ABCDEFGJK`".includes(final)) return ""
+  const [first = 0] = parameters.split(";").map(Number)
   // A private sequence (`?25l`) has parameters that are no numbers.
-  return Number.isInteger(first) && Number.isInteger(second)
-    ? `\x1b[${Math.min(first, 999)};${Math.min(second, 999)}${final}`
-    : ""
+  return Number.isInteger(first) ? `\x1b[${Math.min(first, 999)}${final}` : ""
 }
 
 /** Matches a normalized sequence, a control character, or the text up to the next of them. */
-const token = /\x1b\[(\d+);(\d+)(.)|[\0-\x08\x0a-\x1f\x7f]|[^\0-\x08\x0a-\x1f\x7f]+/g
+const token = /\x1b\[(\d+)(.)|[\0-\x08\x0a-\x1f\x7f]|[^\0-\x08\x0a-\x1f\x7f]+/g
 
 /**
  * Returns the text that a terminal would show. Only newlines and tabs remain of the control characters; those that move
@@ -56,9 +54,9 @@ export const show = (text: string): string => {
   const plain = text.replace(sequence, normalize).replace(/\r(?=\n)|[\x07\x0e\x0f]/g, "")
   if (!control.test(plain)) return plain
   const screen = new Screen()
-  for (const [written, first, second, name] of plain.matchAll(token)) {
+  for (const [written, first, name] of plain.matchAll(token)) {
     if (name === undefined) screen.write(written)
-    else screen.carryOut(name, Number(first), Number(second))
+    else screen.carryOut(name, Number(first))
   }
   return screen.toString()
 }
@@ -75,8 +73,6 @@ class Screen {
   private readonly rows: Array<Row> = [{ cells: [], isChanged: false }]
   private row = 0
   private column = 0
-  /** The first line of the screen that a program has cleared; what stands above it stays. */
-  private top: number | undefined
 
   /** Writes text, or carries out a control character. */
   write(text: string): void {
@@ -88,7 +84,7 @@ class Screen {
     else for (const character of text) this.put(character)
   }
 
-  carryOut(name: string, first: number, second: number): void {
+  carryOut(name: string, first: number): void {
     const count = Math.max(1, first)
     switch (name) {
       case "A":
@@ -106,11 +102,8 @@ class Screen {
       case "G":
       case "`":
         return this.toPlace(this.row, count - 1)
-      case "H":
-      case "f":
-        return this.toPlace(this.begin() + Math.min(count, height) - 1, Math.max(1, second) - 1)
       case "J":
-        return this.eraseScreen(first)
+        return this.eraseBelow(first)
       case "K":
         return this.eraseLine(first)
     }
@@ -123,7 +116,6 @@ class Screen {
       )
       .join("\n")
   }
-
   private get line(): Row {
     return this.rows[this.row] as Row
   }
@@ -166,7 +158,7 @@ class Screen {
 
   /** Moves the cursor by lines, not past the edges of the screen. */
   private moveByRows(rows: number): void {
-    const first = Math.max(this.top ?? 0, this.rows.length - height)
+    const first = Math.max(0, this.rows.length - height)
     const last = Math.max(first + height, this.rows.length) - 1
     this.goTo(Math.max(Math.min(first, this.row), Math.min(this.row + rows, last)))
   }
@@ -187,24 +179,11 @@ class Screen {
     cells.length = from
   }
 
-  /** Erases the screen: from the cursor (0), or all of it (2 or 3). */
-  private eraseScreen(which: number): void {
-    if (which === 0) {
-      this.eraseLine(0)
-      this.rows.length = this.row + 1
-    } else if (which === 2 || which === 3) {
-      const top = this.begin()
-      const column = this.row < top ? 0 : this.column
-      this.rows.length = top
-      this.toPlace(Math.max(top, Math.min(this.row, top + height - 1)), column)
-    }
-  }
-
-  /** Returns the first line of the screen; the first time, that is the one below all that there is. */
-  private begin(): number {
-    const last = this.rows.length - 1
-    this.top ??= this.rows[last]?.cells.length === 0 ? last : last + 1
-    return this.top
+  /** Erases the screen from the cursor on. */
+  private eraseBelow(which: number): void {
+    if (which !== 0) return
+    this.eraseLine(0)
+    this.rows.length = this.row + 1
   }
 
   private goTo(row: number): void {

@@ -158,26 +158,14 @@ const propertiesOf = ({ properties }: JsonSchema): string => {
 }
 
 /** Removes nulls where the schema has an optional property that can't be null. */
-const withoutNulls = (value: unknown, schema: unknown): unknown => {
-  if (!Predicate.isReadonlyRecord(schema)) return value
-  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, schema["items"]))
-  const { properties, required } = schema
-  if (!Predicate.isReadonlyRecord(value) || !Predicate.isReadonlyRecord(properties) || isFlat(value)) return value
-  const isLeftOut = (name: string) =>
-    value[name] === null &&
-    Object.hasOwn(properties, name) &&
-    !(Array.isArray(required) && required.includes(name)) &&
-    !takesNull(properties[name])
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, property]) =>
-      isLeftOut(name) ? [] : [[name, withoutNulls(property, Object.hasOwn(properties, name) && properties[name])]]
-    )
-  )
+const withoutNulls = (value: unknown, { properties, required }: JsonSchema): unknown => {
+  if (!Predicate.isReadonlyRecord(value) || !Predicate.isReadonlyRecord(properties)) return value
+  const mayBeNull = (name: string) =>
+    !Object.hasOwn(properties, name) ||
+    (Array.isArray(required) && required.includes(name)) ||
+    takesNull(properties[name])
+  return Object.fromEntries(Object.entries(value).filter(([name, property]) => property !== null || mayBeNull(name)))
 }
-
-/** Tests whether an object holds neither null nor anything that could hold it, as the arguments of most calls do. */
-const isFlat = (value: Readonly<Record<string, unknown>>): boolean =>
-  Object.values(value).every((property) => typeof property !== "object")
 
 const takesNull = (schema: unknown): boolean =>
   Predicate.isReadonlyRecord(schema) &&

@@ -6,6 +6,7 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
@@ -27,7 +28,7 @@ import * as ToolReturn from "./ToolReturn.js"
 const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): ToolReturn.ToolReturn => {
   const known = tools.map(({ definition }) => definition.name)
   const isNamed = call.name.trim() !== ""
-  const params = argumentsOf(call)
+  const params = Attempt.orElse((): unknown => JSON.parse(call.arguments), call.arguments)
   const replaced = tools.flatMap((tool) => Attempt.orUndefined(() => tool.replace?.(call.name, params)) ?? [])[0]
   const correction =
     replaced ??
@@ -44,14 +45,36 @@ const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): ToolRetur
   )
 }
 
-/** Returns the arguments of a call, or their text where that is not JSON. */
-const argumentsOf = (call: ToolCall): unknown => Attempt.orElse(() => JSON.parse(call.arguments), call.arguments)
+/** A flaw of a call's arguments, with the parser's message where they are not JSON. */
+interface Flaw {
+  readonly problem: string
+  readonly parseError?: string
+}
 
-/** Answers a call whose arguments are not JSON, with the call that they probably mean. */
-const brokenArguments = (call: ToolCall, tool: Tool.Tool, { message }: SyntaxError): ToolReturn.ToolReturn => {
-  const example = Attempt.orUndefined(() => tool.exampleFor?.(call.arguments)) ?? tool.example
-  const error = Tool.invalidParameters(tool.definition.name, [`the arguments are not JSON: ${message}`], example)
-  return ToolReturn.fromError(call, error, { toolName: call.name, parseError: message })
+/** Reads the arguments of a call. */
+const parsed = (call: ToolCall): Either.Either<unknown, Flaw> =>
+  Either.flatMap(
+    Either.try({
+      try: (): unknown => JSON.parse(call.arguments),
+      catch: (error): Flaw => {
+        const { message } = error as SyntaxError
+        return { problem: `the arguments are not JSON: ${message}`, parseError: message }
+      }
+    }),
+    (params) => {
+      const problem = JsonValue.isDeeperThan(params, deepest)
+        ? `they are nested deeper than ${deepest} levels`
+        : JsonValue.findHalfIn(call.arguments, params)
+      return problem === undefined ? Either.right(params) : Either.left({ problem })
+    }
+  )
+
+/** Answers a call with wrong arguments; where they are not JSON, with the call that they probably mean. */
+const refused = (call: ToolCall, tool: Tool.Tool, { problem, ...told }: Flaw): ToolReturn.ToolReturn => {
+  const meant = () => Attempt.orUndefined(() => tool.exampleFor?.(call.arguments)) ?? tool.example
+  const example = told.parseError === undefined ? undefined : meant()
+  const error = Tool.invalidParameters(tool.definition.name, [problem], example)
+  return ToolReturn.fromError(call, error, { toolName: call.name, ...told })
 }
 
 /** The most levels of arrays and objects in arguments. */
@@ -168,24 +191,10 @@ export const make = (
             const tool = byName.get(call.name) ?? inAnyCase(tools, call.name)
             if (tool === undefined) return Effect.succeed(unknownTool(call, tools))
             if (running.has(call.id)) return Effect.succeed(stillRunning(call))
-            let params: unknown
-            try {
-              params = JSON.parse(call.arguments)
-            } catch (error) {
-              return Effect.succeed(brokenArguments(call, tool, error as SyntaxError))
-            }
-            if (JsonValue.isDeeperThan(params, deepest)) {
-              const problem = `they are nested deeper than ${deepest} levels`
-              const error = Tool.invalidParameters(tool.definition.name, [problem])
-              return Effect.succeed(ToolReturn.fromError(call, error, { toolName: call.name }))
-            }
-            const half = JsonValue.findHalfIn(call.arguments, params)
-            if (half !== undefined) {
-              const error = Tool.invalidParameters(tool.definition.name, [half])
-              return Effect.succeed(ToolReturn.fromError(call, error, { toolName: call.name }))
-            }
+            const params = parsed(call)
+            if (Either.isLeft(params)) return Effect.succeed(refused(call, tool, params.left))
             running.set(call.id, undefined)
-            return run(call, tool, params, restore)
+            return run(call, tool, params.right, restore)
           }),
           attributesOf(call)
         ),

@@ -50,7 +50,7 @@ describe("synapse", () => {
       }
       assert.strictEqual(
         (yield* run(["tools", "extra"])).stderr,
-        'synapse: "extra" is one operand too many.\nUsage:\n  synapse tools [--format anthropic | openai | openai-strict | mcp] [--json]\nHelp: synapse tools --help\n'
+        'synapse: "extra" is one operand too many.\nUsage:\n  synapse tools [--format anthropic | openai | mcp] [--json]\nHelp: synapse tools --help\n'
       )
       assert.strictEqual((yield* run(["call", "--bogus"])).exitCode, 2)
     })

@@ -32,8 +32,7 @@ describe("TerminalText.show", () => {
   it("shows the last state of a progress of several lines", () => {
     shows("a 0%\nb 0%\n\x1b[2Aa 50%\nb 20%\n\x1b[2A\x1b[2Ka 100%\n\x1b[2Kb 100%\n", "a 100%\nb 100%\n")
     shows("a\nb\nc\n\x1b[3A\x1b[Jdone\n", "done\n")
-    shows("before\n\x1b[H\x1b[2Jframe 1\nmore\n\x1b[H\x1b[2Jframe 2\n", "before\nframe 2\n")
-    shows("title\n\x1b[5;3Hx", "title\n\n\n\n\n  x")
+    shows("a\n\x1b[H\x1b[2Jb\n", "a\nb\n")
     shows("a\n\x1b[999Ab", "b\n")
   })
 

@@ -60,10 +60,10 @@ describe("Tool", () => {
           })
       })
       yield* tool.run({ text: "a", color: null, parent: null, tags: null })
-      yield* tool.run({ text: "a", tags: [{ name: "b", size: null }] })
+      yield* tool.run({ text: "a", tags: [{ name: "b", size: 1 }] })
       assert.deepStrictEqual(seen, [
         { text: "a", parent: null },
-        { text: "a", tags: [{ name: "b" }] }
+        { text: "a", tags: [{ name: "b", size: 1 }] }
       ])
       const error = yield* Effect.flip(tool.run({ text: null, other: null }))
       assert.include(error.message, "- text: Expected string, actual null")

@@ -150,7 +150,7 @@ function* missing(
   alike: Alike.Alike | undefined
 ): Slices.Steps<string> {
   if (alike !== undefined)
-    return `${alike.count} parts of it look like the old text, with ${alike.names}; more of the text tells which`
+    return `${alike.count} parts of it look like the old text, but for ${alike.names}; more of the text tells which`
   const isTelling = telling.test(replacement) && !Buffer.from(old).includes(replacement)
   const put = isTelling ? yield* Matches.find(bytes, ShellText.encode(replacement)) : undefined
   if (put?.count === 1) return `The new text is there already, at line ${put.lines[0]}.`
@@ -385,7 +385,7 @@ const replace = Effect.fnUntraced(function* (
       const put = Buffer.from(Alike.carry(own, old, replacement))
       yield* write(Buffer.concat([bytes.subarray(0, start), put, bytes.subarray(end)]))
       const line = Newlines.count(bytes.subarray(0, start)) + 1
-      const stdout = `Replaced 1 occurrence in ${path} (line ${line}), which has ${names}\n${diff(bytes, start, bytes.subarray(start, end), put, false)}`
+      const stdout = `Replaced 1 occurrence in ${path} (line ${line}), alike but for ${names}\n${diff(bytes, start, bytes.subarray(start, end), put, false)}`
       return CommandResult.make({ stdout })
     }
     const near = isForeign ? notUtf8 : yield* slices.run(missing(bytes, exact.pattern, replacement, alike))

@@ -63,13 +63,16 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
     Effect.fnUntraced(function* ({ content, file }, { files, stdin }) {
       const source = Option.isSome(content) ? ShellText.encode(content.value) : stdin
       if (source === undefined) return yield* withoutContent()
-      const tally = new Tally()
-      const counting =
-        source instanceof Uint8Array
-          ? tally.add(source)
-          : Stream.tap(source, (chunk) => Effect.sync(() => void tally.add(chunk)))
+      let [bytes, lines, isInLine] = [0, 0, false]
+      const counting = Stream.map(source instanceof Uint8Array ? Stream.make(source) : source, (chunk) => {
+        bytes += chunk.length
+        lines += Newlines.count(chunk)
+        if (chunk.length > 0) isInLine = chunk[chunk.length - 1] !== 0x0a
+        return chunk
+      })
       yield* Effect.catchTag(files.write(file, counting), "FileError", failed)
-      const stdout = `Written ${counted(tally.bytes, "byte")} (${counted(tally.lines, "line")}) to ${FileFailure.printable(file)}\n`
+      // A last line without a newline counts.
+      const stdout = `Written ${counted(bytes, "byte")} (${counted(lines + (isInLine ? 1 : 0), "line")}) to ${FileFailure.printable(file)}\n`
       return CommandResult.make({ stdout })
     }),
     { usesFiles: true }
@@ -82,25 +85,6 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
       : handler.run(call, options)
   return { ...handler, run }
 })
-
-class Tally {
-  bytes = 0
-  private newlines = 0
-  private last = 0x0a
-
-  add(chunk: Uint8Array): Uint8Array {
-    if (chunk.length === 0) return chunk
-    this.bytes += chunk.length
-    this.newlines += Newlines.count(chunk)
-    this.last = chunk[chunk.length - 1] as number
-    return chunk
-  }
-
-  /** The number of lines; a last line without a newline counts. */
-  get lines(): number {
-    return this.newlines + (this.last === 0x0a ? 0 : 1)
-  }
-}
 
 const withoutContent = () =>
   CommandGrammar.misuse(grammar, "<content> is missing, and nothing comes on standard input; nothing was written.", [

@@ -71,20 +71,18 @@ export const read = (text: string, isOurs: (name: string) => boolean = () => fal
 const deepest = 3
 
 const readAt = (text: string, depth: number): CommandText =>
-  depth > deepest
-    ? NoCommand({ reason: "there is too much around it", meant: {} })
-    : (ofJson(text, depth) ??
-      ofCall(text, depth) ??
-      ofPrompt(text, depth) ??
-      ofMarkdown(text, depth) ??
-      ofPatch(text) ??
-      ofProse(text) ??
-      ofTerminal(text) ??
-      Command({ command: text }))
+  ofJson(text, depth) ??
+  ofCall(text, depth) ??
+  ofPrompt(text, depth) ??
+  ofMarkdown(text, depth) ??
+  ofPatch(text) ??
+  ofProse(text) ??
+  ofTerminal(text) ??
+  Command({ command: text })
 
 /** Takes the command out of something else, which must be the only thing around it. */
 const unwrap = (command: string, around: string, reason: string, depth: number): CommandText => {
-  const inner = readAt(command, depth + 1)
+  const inner = depth > deepest ? NoCommand({ reason, meant: {} }) : readAt(command, depth + 1)
   if (inner._tag === "NoCommand") return NoCommand({ reason, meant: inner.meant })
   if (inner._tag === "Wrapped") return NoCommand({ reason, meant: { command: inner.command } })
   return command.trim() === "" || !command.isWellFormed()

@@ -66,26 +66,17 @@ function* folded(text: string): Steps<Folded> {
 /** The most characters that are named. */
 const mostNamed = 3
 
-const codeOf = (sign: string): string => `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
-const signOf = (text: string): string => (text === " " ? "a blank" : text === "" ? "nothing" : text)
+const codeOf = (cluster: string): string =>
+  Array.from(cluster, (sign) => `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`).join("+")
 
-/** Names the characters that two texts have in each other's place. */
+/** Names the characters of two texts by which they are not the same. */
 const namesOf = (own: string, wanted: string): string => {
-  const named = new Set<string>()
-  for (const [there, other, word] of [
-    [own, wanted, "for"],
-    [wanted, own, "in the old text for"]
-  ] as const)
-    for (const { 0: cluster } of there.matchAll(clusters)) {
-      const plain = plainOf(cluster)
-      if (plain !== cluster && cluster !== "\r\n" && !other.includes(cluster))
-        named.add(
-          plain.length > 1 || kinds.some(([, sign]) => sign === plain)
-            ? `${codeOf(cluster)} ${word} ${signOf(plain)}`
-            : `${plain} in other signs`
-        )
-    }
-  const all = [...named]
+  const signs = [own, wanted].flatMap((text, at) =>
+    (text.match(clusters) ?? []).filter(
+      (cluster) => cluster !== "\r\n" && plainOf(cluster) !== cluster && !(at === 0 ? wanted : own).includes(cluster)
+    )
+  )
+  const all = [...new Set(signs.map(codeOf))]
   return all.length > mostNamed ? `${all.slice(0, mostNamed).join(", ")}, …` : all.join(", ")
 }
 

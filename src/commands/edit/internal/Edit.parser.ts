@@ -237,10 +237,10 @@ class Parser {
   }
 
   /**
-   * Parses a hunk up to the next one, or the next file. If its header counts other lines than it has, or there is none, it
-   * belongs where its lines are, so that a diff's needs some, unless it makes a file.
+   * Parses a hunk up to the next one, or the next file. If its header counts other lines than it has, which is then not
+   * trusted, or there is none, it belongs where its lines are, so that a diff's needs some, unless it makes a file.
    */
-  private hunk(isEnvelope: boolean): Hunk {
+  private hunk(isEnvelope: boolean, isTrusted = true): Hunk {
     const begin = this.at
     const anchors: Array<string> = []
     let header: RegExpExecArray | null = null
@@ -258,24 +258,34 @@ class Parser {
           : ""
       if (!/^\.*$/.test(said)) anchors.push(said)
     }
-    const [, first = "", oldCount = "1", newCount = "1", isCounting] = header ?? []
-    const hint = isCounting === undefined ? "" : `, or the header on line ${begin + 1} counts it wrongly`
+    const [, first = "", oldCount = "1", newCount = "1", closing] = header ?? []
+    const counts = closing === undefined ? undefined : { old: Number(oldCount), current: Number(newCount) }
+    const again = () => {
+      this.at = begin
+      return this.hunk(isEnvelope, false)
+    }
     const lines: Array<Line> = []
     let [old, current] = [0, 0]
-    for (; !this.isPast; this.at++) {
-      const isWhole = isCounting !== undefined && old >= Number(oldCount) && current >= Number(newCount)
+    const isOpen = () => isTrusted && counts !== undefined && (old < counts.old || current < counts.current)
+    for (; isOpen() ? !this.isAtEnd : !this.isPast; this.at++) {
+      const isWhole = isTrusted && counts !== undefined && !isOpen()
       const kind = this.take(lines)
-      if (kind === undefined && isWhole) break
-      if (kind === undefined) this.flaw(`${excerpt(this.line)}: each line of a hunk begins with a blank, - or +${hint}`)
+      if (kind === undefined) {
+        if (isWhole) break
+        if (isTrusted && counts !== undefined) return again()
+        const hint = counts === undefined ? "" : `, or the header on line ${begin + 1} counts it wrongly`
+        this.flaw(`${excerpt(this.line)}: each line of a hunk begins with a blank, - or +${hint}`)
+      }
       if (kind === " " || kind === "-") old++
       if (kind === " " || kind === "+") current++
     }
-    const isCounted = () => isCounting !== undefined && old === Number(oldCount) && current === Number(newCount)
+    const isCounted = () => old === counts?.old && current === counts.current
     // Empty lines below a hunk belong to none.
     for (let last = this.at - 1; this.lines[last] === "" && !isCounted(); last--, old--, current--) lines.pop()
+    const isRight = counts === undefined || isCounted()
+    if (isTrusted && !isRight) return again()
     const adds = lines.every(({ kind }) => kind === "+")
     if (lines.every(({ kind }) => kind === " ")) this.flaw("a hunk that takes no line away and adds none", begin)
-    const isRight = isCounting === undefined || isCounted()
     const isNew = adds && !isEnvelope && (this.isNewFile || first === "0")
     if (adds && !isNew && !isEnvelope && anchors.length === 0 && (header === null || !isRight))
       this.flaw(
