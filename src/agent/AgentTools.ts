@@ -8,8 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Quote from "../bash/Quote.js"
-import type { Described } from "../command/CommandHandler.js"
-import { CommandRegistry } from "../command/CommandRegistry.js"
+import type { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Attempt from "../domain/Attempt.js"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as ForeignText from "../domain/ForeignText.js"
@@ -20,7 +19,7 @@ import * as Permission from "../sandbox/permission/Permission.js"
 import * as SubPolicy from "../sandbox/policy/SubPolicy.js"
 import { type InForce, SandboxManager } from "../sandbox/SandboxManager.js"
 import * as SessionSettings from "../session/SessionSettings.js"
-import { Toolset } from "../toolset/Toolset.js"
+import type { Toolset } from "../toolset/Toolset.js"
 
 interface Rights {
   /** The directory that its shell starts in; by default, that of its parent's first shell. */
@@ -36,9 +35,6 @@ export type Services = CommandRegistry | SandboxManager | TodoStore | Toolset
 
 export interface Tools {
   readonly services: Context.Context<Services>
-  readonly toolset: Context.Tag.Service<Toolset>
-  /** Returns our commands that its shell has. */
-  readonly commands: () => ReadonlyArray<Described>
   readonly cwd: string
 }
 
@@ -124,11 +120,6 @@ export const make = (
         })
       ).pipe(Effect.mapError((error) => failed(`The sub-agent can't be started: ${error}`)))
       yield* enter(Context.get(built, SandboxManager), cwd ?? start)
-      return {
-        services: built,
-        toolset: Context.get(built, Toolset),
-        commands: Context.get(built, CommandRegistry).listed,
-        cwd: cwd ?? start
-      }
+      return { services: built, cwd: cwd ?? start }
     })
   })

@@ -10,7 +10,6 @@ import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Skill from "../commands/skill/Skill.js"
@@ -20,14 +19,16 @@ import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, InvalidUsage, toText } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
-import * as Slices from "../domain/Slices.js"
+import type * as Slices from "../domain/Slices.js"
 import { SubAgentStep } from "../domain/SubAgentEvent.js"
 import { SubAgentManager, type SubAgentTask } from "../extension/SubAgentManager.js"
 import * as FrontMatter from "../extension/skill/FrontMatter.js"
+import * as Lookout from "../extension/skill/Lookout.js"
 import * as SkillFile from "../extension/skill/SkillFile.js"
 import { SkillStore } from "../extension/skill/SkillStore.js"
 import { SandboxSettings } from "../sandbox/config/SandboxSettings.js"
 import type { Permission } from "../sandbox/permission/Permission.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
 import type { SandboxManager } from "../sandbox/SandboxManager.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import * as AgentTools from "./AgentTools.js"
@@ -83,7 +84,7 @@ const read = (root: Root, file: string): AgentType.AgentType => {
   const failed = (problem: string): AgentType.AgentType => unusableOf(root, file, problem)
   const real = SkillFile.realOf(directory)
   if (real === undefined) return failed("its directory is missing")
-  if (within !== undefined && !SkillFile.isWithin(real, within))
+  if (within !== undefined && !HostPath.isWithin(real, within))
     return failed("its directory is a link that leads out of the project")
   return Either.match(SkillFile.read(`${directory}/${file}`, real, longest), {
     onLeft: (why) => failed(`it ${why.replace("out of the skill", "out of its directory")}`),
@@ -101,9 +102,6 @@ interface Options {
   /** True if a provider is set, so that lists name the commands. */
   readonly isOffered: boolean
 }
-
-/** The pause between two scans in ms, and as a multiple of the time that a scan takes. */
-const pause = { least: 1000, times: 50 }
 
 /** The types of other agents, and ours that do the same. */
 const foreign: ReadonlyMap<string, string> = new Map([
@@ -167,20 +165,8 @@ export const layer = ({
         { source: "home", directory: `${home}/agents` }
       ]
       const scope = yield* Effect.scope
-      const runtime = yield* Effect.runtime()
       const mutex = yield* Effect.makeSemaphore(1)
-      let found: ReadonlyArray<AgentType.AgentType> = AgentType.all
-      /** The time from which `types` scans again. */
-      let next = 0
-
-      const look = Effect.gen(function* () {
-        const began = performance.now()
-        const types = yield* Slices.run(() => scan(roots))
-        const now = performance.now()
-        next = now + Math.max(pause.least, (now - began) * pause.times)
-        if (JSON.stringify(types) !== JSON.stringify(found)) found = types
-        return found
-      }).pipe(mutex.withPermits(1))
+      const { known, look } = yield* Lookout.make(AgentType.all, () => scan(roots))
 
       const find = Effect.fnUntraced(function* (name: string): Effect.fn.Return<AgentType.AgentType, CommandError> {
         const types = yield* look
@@ -199,19 +185,16 @@ export const layer = ({
 
       /** Loads the loop once. After a failure, the next task tries again. */
       let loaded: SubAgentRun | undefined
-      const load = mutex.withPermits(1)(
-        Effect.suspend((): Effect.Effect<SubAgentRun, CommandError> => {
-          if (loaded !== undefined) return Effect.succeed(loaded)
-          return Effect.gen(function* () {
-            const [{ make }, layer] = yield* Effect.promise(() =>
-              Promise.all([import("./internal/SubAgentRun.js"), models()])
-            )
-            loaded = yield* Scope.extend(make(layer), scope)
-            return loaded
-          }).pipe(
-            Effect.mapError((error) => new InvalidUsage({ reason: `A setting of agents is wrong: ${error.message}` }))
-          )
-        })
+      const load = Effect.gen(function* () {
+        if (loaded !== undefined) return loaded
+        const [{ make }, layer] = yield* Effect.promise(() =>
+          Promise.all([import("./internal/SubAgentRun.js"), models()])
+        )
+        loaded = yield* Scope.extend(make(layer), scope)
+        return loaded
+      }).pipe(
+        mutex.withPermits(1),
+        Effect.mapError(({ message }) => new InvalidUsage({ reason: `A setting of agents is wrong: ${message}` }))
       )
 
       const instructionsOf = Effect.fnUntraced(function* (type: AgentType.AgentType, names: ReadonlyArray<string>) {
@@ -228,28 +211,15 @@ export const layer = ({
       ): Effect.fn.Return<string, CommandError> {
         const type = yield* find(name)
         const instructions = yield* instructionsOf(type, task.skills ?? [])
-        const runner = yield* load
-        const model = yield* runner.model(task.model ?? type.model)
-        const { description, maxTurns = type.maxTurns, prompt } = task
+        const runTask = yield* load
+        const { description, maxTurns = type.maxTurns, model = type.model, prompt } = task
         const rights = { cwd: task.cwd, isReadOnly: type.isReadOnly, task: { type: name, description } }
-        return yield* runner.inTurn(
-          Effect.scoped(
-            Effect.flatMap(makeTools(rights), (tools) =>
-              runner.run({ model, tools, prompt, instructions, maxTurns, tell })
-            )
-          )
-        )
+        return yield* runTask({ model, tools: makeTools(rights), prompt, instructions, maxTurns, tell })
       })
 
       return SubAgentManager.of({
         isOffered,
-        types: () => {
-          if (performance.now() >= next) {
-            next = Number.POSITIVE_INFINITY
-            Runtime.runFork(runtime)(look, { scope })
-          }
-          return found
-        },
+        types: known,
         look,
         check: find,
         execute: Effect.fn("SubAgentManager.execute")((type, task) =>

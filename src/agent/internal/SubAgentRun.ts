@@ -5,20 +5,23 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { CommandRegistry } from "../../command/CommandRegistry.js"
 import { type CommandError, ExecutionFailed } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { SubAgentStep } from "../../domain/SubAgentEvent.js"
 import * as ToolCall from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
+import { Toolset } from "../../toolset/Toolset.js"
 import type { Tools } from "../AgentTools.js"
 import type { AgentEvent } from "../loop/AgentEvent.js"
 import * as AgentLoop from "../loop/AgentLoop.js"
 import * as AgentSettings from "../loop/AgentSettings.js"
-import { type Model, ModelProvider } from "../model/ModelProvider.js"
+import { ModelProvider } from "../model/ModelProvider.js"
 
 interface Run {
-  readonly model: Model
-  readonly tools: Tools
+  readonly model: string | undefined
+  /** Makes its tools, which end with the scope. */
+  readonly tools: Effect.Effect<Tools, CommandError, Scope.Scope>
   readonly prompt: string
   readonly instructions: string
   /** The most turns, within those of the settings. */
@@ -27,14 +30,11 @@ interface Run {
   readonly tell: (step: SubAgentStep) => void
 }
 
-export interface SubAgentRun {
-  /** Finds the model. If no provider is set, the error says how to set one. */
-  readonly model: (name: string | undefined) => Effect.Effect<Model, CommandError>
-  /** Runs a sub-agent and returns its answer. The `stdout` of the error holds what it has said so far. */
-  readonly run: (run: Run) => Effect.Effect<string, ExecutionFailed>
-  /** Runs an effect when fewer than `SYNAPSE_MAX_PARALLEL_TASKS` tasks run. */
-  readonly inTurn: <A, E, R>(task: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}
+/**
+ * Runs a sub-agent when fewer than `SYNAPSE_MAX_PARALLEL_TASKS` tasks run, and returns its answer. The `stdout` of the
+ * error holds what it has said so far. If no provider is set, the error says how to set one.
+ */
+export type SubAgentRun = (run: Run) => Effect.Effect<string, CommandError>
 
 /** The most command lines that a failure names, and the most characters of each. */
 const mostCommands = 20
@@ -93,34 +93,37 @@ export const make = (
     const { maxParallelTasks, maxTurns: most } = Context.get(services, AgentSettings.AgentSettings)
     const turns = yield* Effect.makeSemaphore(maxParallelTasks)
 
-    return {
-      inTurn: turns.withPermits(1),
-      model: (name) =>
-        Effect.catchTag(provider.model(name), "ExecutionFailed", (error) =>
-          Effect.fail(
-            new ExecutionFailed({
+    const modelOf = (name: string | undefined) =>
+      Effect.mapError(provider.model(name), (error) =>
+        error._tag === "ExecutionFailed"
+          ? new ExecutionFailed({
               ...error,
               reason: `Task commands require a model's provider, which the user has to set up. ${error.reason}`
             })
-          )
-        ),
-      run: Effect.fn("SubAgentRun.run")(function* ({ instructions, maxTurns, model, prompt, tell, tools }) {
-        const progress = new Progress(tell)
-        const { commands, cwd, toolset } = tools
-        const limits = maxTurns === undefined ? undefined : { maxTurns: Math.min(maxTurns, most) }
-        yield* Stream.runForEach(
-          loop.run({ prompt, model, toolset, instructions, commands: commands(), cwd, limits }),
-          (event) => Effect.sync(() => progress.hear(event))
+          : error
+      )
+
+    return Effect.fn("SubAgentRun.run")(function* ({ instructions, maxTurns, model: name, prompt, tell, tools }) {
+      const model = yield* modelOf(name)
+      const progress = new Progress(tell)
+      const limits = maxTurns === undefined ? undefined : { maxTurns: Math.min(maxTurns, most) }
+      const running = Effect.gen(function* () {
+        const { cwd, services } = yield* tools
+        const toolset = Context.get(services, Toolset)
+        const commands = Context.get(services, CommandRegistry).listed()
+        yield* Stream.runForEach(loop.run({ prompt, model, toolset, instructions, commands, cwd, limits }), (event) =>
+          Effect.sync(() => progress.hear(event))
         )
-        const { ending = "failed", reason, text = "" } = progress.ended ?? {}
-        if (ending === "done" && text.trim() !== "") return text
-        const why = ending === "done" ? "It ended without an answer." : (reason ?? "It ended unexpectedly.")
-        const more = ending === "turns" && most > (limits?.maxTurns ?? most) ? " --max-turns allows more." : ""
-        return yield* new ExecutionFailed({
-          kind: "io",
-          reason: `The sub-agent did not finish (${ending}). ${why}${more}\n${progress.done}`,
-          stdout: text
-        })
       })
-    }
+      yield* turns.withPermits(1)(Effect.scoped(running))
+      const { ending = "failed", reason, text = "" } = progress.ended ?? {}
+      if (ending === "done" && text.trim() !== "") return text
+      const why = ending === "done" ? "It ended without an answer." : (reason ?? "It ended unexpectedly.")
+      const more = ending === "turns" && most > (limits?.maxTurns ?? most) ? " --max-turns allows more." : ""
+      return yield* new ExecutionFailed({
+        kind: "io",
+        reason: `The sub-agent did not finish (${ending}). ${why}${more}\n${progress.done}`,
+        stdout: text
+      })
+    })
   })

@@ -1,18 +1,15 @@
 /** Finds skills in `$SYNAPSE_HOME/skills`, and in `.agents/skills` and `.claude/skills` of the working directory. */
-import { isDeepStrictEqual } from "node:util"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Runtime from "effect/Runtime"
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import { type CommandError, type CommandNotFound, ExecutionFailed } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Similar from "../../domain/Similar.js"
-import * as Slices from "../../domain/Slices.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
+import * as Lookout from "./Lookout.js"
 import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
 import { type Skill, SkillStore } from "./SkillStore.js"
@@ -71,9 +68,6 @@ const projectDirectories: ReadonlyArray<string> = [".agents/skills", ".claude/sk
  */
 export const homeDirectory = (home: string): string => `${home}/skills`
 
-/** Milliseconds that nobody looks again after a look, and how many times longer than it took: it never matters. */
-const pause = { least: 1000, times: 50 }
-
 /** A layer which finds skills on this machine. It looks for them when it is first asked. */
 export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSettings> = Layer.scoped(
   SkillStore,
@@ -86,22 +80,7 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
       { source: "home", directory: homeDirectory(home) },
       { source: "home", directory: `${userHome}/.claude/skills` }
     ]
-    let found: ReadonlyArray<Skill> = []
-    const scope = yield* Effect.scope
-    const runtime = yield* Effect.runtime()
-    /** The time from which `known` looks again. */
-    let next = 0
-
-    const list = Effect.map(
-      Slices.run(() => SkillScan.look(roots)),
-      (skills) => {
-        if (!isDeepStrictEqual(skills, found)) found = skills
-        return found
-      }
-    )
-    const refresh = Effect.map(Effect.timed(list), ([time]) => {
-      next = performance.now() + Math.max(pause.least, Duration.toMillis(time) * pause.times)
-    })
+    const { known, look: list } = yield* Lookout.make<ReadonlyArray<Skill>>([], () => SkillScan.look(roots))
     const find = (name: string, command?: string) =>
       Effect.suspend(() => {
         const skill = SkillScan.one(roots, name)
@@ -126,13 +105,7 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
       }),
       program: ({ directory }, { path }, args) =>
         SkillScan.programOf(path, SkillFile.realOf(directory) ?? directory, args),
-      known: () => {
-        if (performance.now() >= next) {
-          next = Number.POSITIVE_INFINITY
-          Runtime.runFork(runtime)(refresh, { immediate: false, scope })
-        }
-        return found
-      }
+      known
     })
   })
 )

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Directories from "../../files/Directories.js"
+import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
@@ -72,7 +73,7 @@ export const add = (skills: string, from: string, replaces: boolean, denies: Den
     if (Fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined && !replaces) {
       throw new Unfit({ reason: `There is a skill ${name} already: --force replaces it.` })
     }
-    if (SkillFile.isWithin(SkillFile.realOf(skills) ?? skills, real)) {
+    if (HostPath.isWithin(SkillFile.realOf(skills) ?? skills, real)) {
       throw new Unfit({ reason: `${shown(from)} holds the directory of your own skills.` })
     }
     Directories.make(skills)
@@ -97,7 +98,7 @@ export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, s
       .filter((path) => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
       .flatMap((path) => Fs.readdirSync(path).map((name) => Path.join(path, name)))
       .filter((path) => !Path.basename(path).startsWith(".") && markdownOf(path) !== undefined)
-      .filter((path) => SkillFile.isWithin(SkillFile.realOf(path) ?? "", given))
+      .filter((path) => HostPath.isWithin(SkillFile.realOf(path) ?? "", given))
       .sort()
     if (found.length > mostSkills) {
       throw new Unfit({
@@ -130,7 +131,7 @@ const copy = (from: string, to: string, denies: Denies): Omit<Added, "name"> => 
     if (shown.split("/").length > 20)
       throw new Unfit({ reason: "It has directories within directories without an end." })
     const real = SkillFile.realOf(path)
-    if (real === undefined || !SkillFile.isWithin(real, from)) return void leftOut.push(`${shown} leads out of it`)
+    if (real === undefined || !HostPath.isWithin(real, from)) return void leftOut.push(`${shown} leads out of it`)
     const denied = denies(real)
     if (denied !== undefined) return void leftOut.push(`${shown} is hidden by ${denied}`)
     const { mode, size } = Fs.statSync(real)

@@ -4,10 +4,7 @@ import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as Attempt from "../../domain/Attempt.js"
 import * as RegularFile from "../../files/RegularFile.js"
-
-/** Tests whether a path is another, or lies below it. */
-export const isWithin = (path: string, directory: string): boolean =>
-  path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`)
+import * as HostPath from "../../sandbox/policy/HostPath.js"
 
 /** Returns the real path of a file or directory; undefined where there is none. */
 export const realOf = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync.native(path))
@@ -36,7 +33,7 @@ export const read = (path: string, directory: string, most: number): Either.Eith
 const strayed = (path: string, directory: string, fd: number): string | undefined => {
   // By its descriptor, since the path may lead elsewhere by now.
   const real = process.platform === "linux" ? Fs.readlinkSync(`/proc/self/fd/${fd}`) : Fs.realpathSync(path)
-  if (!isWithin(real, directory)) return "is a link that leads out of the skill"
+  if (!HostPath.isWithin(real, directory)) return "is a link that leads out of the skill"
   // A link could give another file's content its name.
   return Path.basename(real) === Path.basename(path) ? undefined : "is a link"
 }

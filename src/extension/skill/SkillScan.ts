@@ -119,7 +119,7 @@ const find = (directory: string, real: string): Found => {
       const itself = statOf(path, Fs.lstatSync)
       const stat = itself?.isSymbolicLink() === true ? statOf(path, Fs.statSync) : itself
       if (stat === undefined) continue
-      if (itself?.isSymbolicLink() === true && !SkillFile.isWithin(SkillFile.realOf(path) ?? "/", real)) {
+      if (itself?.isSymbolicLink() === true && !HostPath.isWithin(SkillFile.realOf(path) ?? "/", real)) {
         leavesOut(path, "is a link that leads out of the skill: no tool")
       } else if (stat.isDirectory()) {
         if (itself?.isDirectory() === true && words.length < deepest && isCallable(entry)) walk(path, [...words, entry])
@@ -132,7 +132,7 @@ const find = (directory: string, real: string): Found => {
 
   const scripts = `${directory}/scripts`
   const at = HostPath.isMissing(scripts) ? undefined : SkillFile.realOf(scripts)
-  if (at !== undefined && !SkillFile.isWithin(at, real))
+  if (at !== undefined && !HostPath.isWithin(at, real))
     leavesOut(scripts, "is a link that leads out of the skill: no tools")
   else if (at !== undefined) walk(scripts, [])
   if (entries > mostEntries || files.length >= mostTools)
@@ -203,7 +203,7 @@ const missing = `${unusable}it has no SKILL.md`
 
 const outside = `${unusable}it is a link that leads out of the project`
 
-const leadsOut = (real: string, { within }: Root): boolean => within !== undefined && !SkillFile.isWithin(real, within)
+const leadsOut = (real: string, { within }: Root): boolean => within !== undefined && !HostPath.isWithin(real, within)
 
 /** Looks for skills, sorted by name. */
 export function* look(roots: ReadonlyArray<Root>): Slices.Steps<ReadonlyArray<Skill>> {
