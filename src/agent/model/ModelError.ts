@@ -106,21 +106,21 @@ export const kindOf = (status: number | undefined, error: unknown, isTooLong: bo
 export const fromAiError = (error: AiError.AiError | ModelError): ModelError => {
   if (error._tag === "ModelError") return error
   if ("cause" in error && error.cause instanceof ModelError) return error.cause
-  if (error._tag === "HttpResponseError" && error.reason === "StatusCode") {
-    const { status } = error.response
-    const said = ForeignText.line(error.body ?? error.reason, mostForeign)
-    return new ModelError({
-      kind: kindOf(status, undefined, false),
-      status,
-      reason: `The model answered with status ${status}: ${said}`
-    })
-  }
+  const isOfStatus = error._tag === "HttpResponseError" && error.reason === "StatusCode"
   const isTransport = error._tag === "HttpRequestError" && error.reason === "Transport"
   const isWrong = error._tag === "HttpRequestError" || error._tag === "MalformedInput"
-  const said = error.description ?? ("cause" in error && Predicate.isError(error.cause) ? error.cause.message : "")
+  // Their messages show addresses, which may hold keys.
+  const said = ("body" in error ? error.body : undefined) ?? error.description ?? "no reason is known"
   return new ModelError({
-    kind: isTransport ? "transport" : isWrong ? "bad_request" : "broken",
-    reason: `The request to the model failed${said === "" ? "" : `: ${ForeignText.line(said, mostForeign)}`}`
+    kind: isOfStatus
+      ? kindOfStatus(error.response.status)
+      : isTransport
+        ? "transport"
+        : isWrong
+          ? "bad_request"
+          : "broken",
+    reason: `The request to the model failed: ${ForeignText.line(said, mostForeign)}`,
+    ...(isOfStatus ? { status: error.response.status } : {})
   })
 }
 

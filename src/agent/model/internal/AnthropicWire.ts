@@ -27,15 +27,6 @@ const idOf = (id: string): string => id.replace(/[^\w-]/g, "_") || "_"
 // Empty texts are refused.
 const textBlock = (text: string): ReadonlyArray<Block> => (text.trim() === "" ? [] : [{ type: "text", text }])
 
-const imageBlock = (url: string): Block => {
-  const [, type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? []
-  if (data === undefined) return { type: "image", source: { type: "url", url } }
-  return {
-    type: "image",
-    source: { type: "base64", media_type: type === "image/*" ? "image/jpeg" : type, data }
-  }
-}
-
 /** A thought is taken back only with the signature that it came with. */
 const thoughtBlock = ({ options, text }: Prompt.ReasoningPart): ReadonlyArray<Block> => {
   const redacted = Wire.textAt(options, "anthropic", "redactedData")
@@ -46,7 +37,10 @@ const thoughtBlock = ({ options, text }: Prompt.ReasoningPart): ReadonlyArray<Bl
 
 const resultBlock = (part: Prompt.ToolResultPart): Block => {
   const text = Wire.resultOf(part)
-  const images = ResultImage.of(part).map((image) => imageBlock(ResultImage.urlOf(image)))
+  const images = ResultImage.of(part).map(({ base64, mediaType }) => ({
+    type: "image",
+    source: { type: "base64", media_type: mediaType, data: base64 }
+  }))
   const content = images.length === 0 ? text : [...textBlock(text), ...images]
   return {
     type: "tool_result",
@@ -59,10 +53,8 @@ const resultBlock = (part: Prompt.ToolResultPart): Block => {
 const blocksOf = (part: Prompt.Part): ReadonlyArray<Block> => {
   switch (part.type) {
     case "text":
-    case "file": {
-      const image = Wire.imageOf(part)
-      return image === undefined ? textBlock(Wire.wordsOf(part)) : [imageBlock(image)]
-    }
+    case "file":
+      return textBlock(Wire.wordsOf(part))
     case "reasoning":
       return thoughtBlock(part)
     case "tool-call": {
@@ -98,18 +90,10 @@ const cacheLast = (blocks: ReadonlyArray<Block> | undefined): void => {
   if (last !== undefined) last["cache_control"] = { type: "ephemeral" }
 }
 
-const choiceOf = (ask: Wire.Ask): unknown => {
-  const choice = Wire.choiceOf(ask)
-  if (typeof choice === "object") return { type: "tool", name: choice.tool }
-  return { type: choice === "required" ? "any" : choice }
-}
-
 const body = (ask: Wire.Ask, endpoint: Endpoint): object => {
   const system = Wire.systemOf(ask).map((text): Block => ({ type: "text", text }))
   const messages = messagesOf(ask.prompt)
-  const tools = Wire.definitionsOf(ask).map(
-    ({ description, name, schema }): Block => ({ name, description, input_schema: schema })
-  )
+  const tools = Wire.toolsOf(ask, (name, description, schema): Block => ({ name, description, input_schema: schema }))
   cacheLast(system.length === 0 ? tools : system)
   cacheLast(messages.at(-1)?.content)
   return {
@@ -117,7 +101,7 @@ const body = (ask: Wire.Ask, endpoint: Endpoint): object => {
     max_tokens: maxOutputOf(endpoint),
     ...(system.length === 0 ? {} : { system }),
     messages,
-    ...(tools.length === 0 ? {} : { tools, tool_choice: choiceOf(ask) }),
+    ...(tools.length === 0 ? {} : { tools, tool_choice: { type: "auto" } }),
     stream: true
   }
 }

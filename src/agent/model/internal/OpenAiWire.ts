@@ -13,29 +13,13 @@ const headers: Wire.Wire["headers"] = (key) =>
   key === undefined ? {} : { authorization: `Bearer ${Redacted.value(key)}` }
 
 /** Returns the fields of a body for its tools. `nested` puts the fields of a function where the protocol has them. */
-const toolFields = (ask: Wire.Ask, nested: (fields: object) => object, more: object = {}): object => {
-  const tools = Wire.definitionsOf(ask)
-  const choice = Wire.choiceOf(ask)
-  if (tools.length === 0) return {}
-  return {
-    tools: tools.map(({ description, name, schema }) => ({
-      type: "function",
-      ...nested({ name, description, parameters: schema, ...more })
-    })),
-    tool_choice: typeof choice === "string" ? choice : { type: "function", ...nested({ name: choice.tool }) }
-  }
+const toolFields = (ask: Wire.Ask, nested: (fields: object) => object): object => {
+  const tools = Wire.toolsOf(ask, (name, description, parameters) => ({
+    type: "function",
+    ...nested({ name, description, parameters })
+  }))
+  return tools.length === 0 ? {} : { tools, tool_choice: "auto" }
 }
-
-/** Converts the parts of a message of the user. */
-const userParts = (
-  { content }: Prompt.UserMessage,
-  text: (text: string) => object,
-  image: (url: string) => object
-): ReadonlyArray<object> =>
-  content.map((part) => {
-    const url = Wire.imageOf(part)
-    return url === undefined ? text(Wire.wordsOf(part)) : image(url)
-  })
 
 const argumentsOf = ({ params }: Prompt.ToolCallPart): string => JSON.stringify(params ?? {})
 
@@ -43,10 +27,9 @@ const argumentsOf = ({ params }: Prompt.ToolCallPart): string => JSON.stringify(
 const thinks = /^(?:o\d|gpt-[5-9](?!.*chat)|codex)/
 
 const inputText = (text: string): object => ({ type: "input_text", text })
-const inputImage = (url: string): object => ({ type: "input_image", image_url: url })
 
 const outputOf = (part: Prompt.ToolResultPart): unknown => {
-  const images = ResultImage.of(part).map((image) => inputImage(ResultImage.urlOf(image)))
+  const images = ResultImage.of(part).map((image) => ({ type: "input_image", image_url: ResultImage.urlOf(image) }))
   const text = Wire.resultOf(part)
   if (images.length === 0) return text
   return text === "" ? images : [inputText(text), ...images]
@@ -75,7 +58,7 @@ const inputOf = (message: Prompt.Message): ReadonlyArray<object> => {
     case "system":
       return []
     case "user":
-      return [{ role: "user", content: userParts(message, inputText, inputImage) }]
+      return [{ role: "user", content: message.content.map((part) => inputText(Wire.wordsOf(part))) }]
     case "tool":
       return message.content.map((part) => ({
         type: "function_call_output",
@@ -179,7 +162,7 @@ export const responses: Wire.Wire = {
       model: endpoint.model,
       ...(instructions === "" ? {} : { instructions }),
       input: ask.prompt.content.flatMap(inputOf),
-      ...toolFields(ask, (fields) => fields, { strict: false }),
+      ...toolFields(ask, (fields) => ({ ...fields, strict: false })),
       ...(endpoint.maxOutput === undefined ? {} : { max_output_tokens: endpoint.maxOutput }),
       ...(thinks.test(endpoint.model) ? { include: ["reasoning.encrypted_content"] } : {}),
       // The conversation is sent whole each time, so the provider needs to keep none of it.
@@ -190,15 +173,15 @@ export const responses: Wire.Wire = {
   reader: responsesReader
 }
 
-const chatText = (text: string): object => ({ type: "text", text })
-const chatImage = (url: string): object => ({ type: "image_url", image_url: { url } })
-
 /** Puts the images of results into a message behind them, since a result itself may be text only. */
 const imagesOf = ({ content }: Prompt.ToolMessage): ReadonlyArray<object> => {
   const parts = content.flatMap((result) => {
-    const images = ResultImage.of(result).map((image) => chatImage(ResultImage.urlOf(image)))
+    const images = ResultImage.of(result).map((image) => ({
+      type: "image_url",
+      image_url: { url: ResultImage.urlOf(image) }
+    }))
     const said = `${images.length === 1 ? "The image" : "The images"} of the result of the call ${result.id}:`
-    return images.length === 0 ? [] : [chatText(said), ...images]
+    return images.length === 0 ? [] : [{ type: "text", text: said }, ...images]
   })
   return parts.length === 0 ? [] : [{ role: "user", content: parts }]
 }
@@ -279,12 +262,9 @@ const chatMessages = (message: Prompt.Message, endpoint: Endpoint): ReadonlyArra
   switch (message.role) {
     case "system":
       return [{ role: "system", content: message.content }]
-    case "user": {
-      const parts = userParts(message, chatText, chatImage)
+    case "user":
       // Many servers accept nothing but text.
-      const isText = message.content.every((part) => part.type === "text")
-      return [{ role: "user", content: isText ? message.content.map(Wire.wordsOf).join("\n") : parts }]
-    }
+      return [{ role: "user", content: message.content.map(Wire.wordsOf).join("\n") }]
     case "tool": {
       const results = message.content.map((part) => ({
         role: "tool",

@@ -3,7 +3,6 @@ import type * as LanguageModel from "@effect/ai/LanguageModel"
 import type * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
 import * as AiTool from "@effect/ai/Tool"
-import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Attempt from "../../../domain/Attempt.js"
@@ -38,7 +37,7 @@ export const listAt = (json: unknown, ...path: ReadonlyArray<string>): ReadonlyA
 }
 
 /** A request to a model, before it is written in a protocol. */
-export type Ask = Pick<LanguageModel.ProviderOptions, "prompt" | "tools" | "toolChoice">
+export type Ask = Pick<LanguageModel.ProviderOptions, "prompt" | "tools">
 
 /** Fields that a provider must get back with a part of its answer, under the name of its protocol. */
 export type Metadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -174,27 +173,14 @@ export const finish = (
 export const systemOf = ({ prompt }: Ask): ReadonlyArray<string> =>
   prompt.content.flatMap((message) => (message.role === "system" && message.content !== "" ? [message.content] : []))
 
-interface Definition {
-  readonly name: string
-  readonly description: string | undefined
-  readonly schema: object
-}
-
-/** Returns the definitions of the tools that may be called. */
-export const definitionsOf = ({ toolChoice, tools }: Ask): ReadonlyArray<Definition> =>
-  toolChoice === "none"
-    ? []
-    : tools.filter(AiTool.isUserDefined).map((tool) => ({
-        name: tool.name,
-        description: AiTool.getDescription(tool as never),
-        schema: AiTool.getJsonSchema(tool as never)
-      }))
-
-/** Returns the tool that must be called, or else whether one may be. */
-export const choiceOf = ({ toolChoice }: Ask): { readonly tool: string } | "auto" | "none" | "required" => {
-  if (typeof toolChoice === "string") return toolChoice
-  return "tool" in toolChoice ? toolChoice : (toolChoice.mode ?? "auto")
-}
+/** Returns the definitions of the tools that may be called, in the form that `toForm` gives each. */
+export const toolsOf = <A>(
+  { tools }: Ask,
+  toForm: (name: string, description: string | undefined, schema: object) => A
+): ReadonlyArray<A> =>
+  tools
+    .filter(AiTool.isUserDefined)
+    .map((tool) => toForm(tool.name, AiTool.getDescription(tool as never), AiTool.getJsonSchema(tool as never)))
 
 /** Returns the text of a tool's result: JSON, unless it is text. */
 export const resultOf = ({ result }: Prompt.ToolResultPart): string =>
@@ -203,17 +189,6 @@ export const resultOf = ({ result }: Prompt.ToolResultPart): string =>
 /** Returns a name that every provider accepts; a model may have made up any. */
 export const nameOf = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, 64) || "_"
 
-/** Returns the text of a text part, or what stands in place of a file that is no image. */
-export const wordsOf = (part: Prompt.TextPart | Prompt.FilePart): string => {
-  if (part.type === "text") return part.text
-  const { fileName, mediaType } = part
-  return `[a file of type ${mediaType}${fileName === undefined ? "" : `, ${fileName}`}, which can't be shown]`
-}
-
-/** Returns the address of an image, which may hold its content; undefined for another part. */
-export const imageOf = (part: Prompt.TextPart | Prompt.FilePart): string | undefined => {
-  if (part.type === "text" || !part.mediaType.startsWith("image/")) return undefined
-  const { data, mediaType } = part
-  if (data instanceof URL) return data.href
-  return `data:${mediaType};base64,${typeof data === "string" ? data : Encoding.encodeBase64(data)}`
-}
+/** Returns the text of a text part, or what stands in place of a file. */
+export const wordsOf = (part: Prompt.TextPart | Prompt.FilePart): string =>
+  part.type === "text" ? part.text : `[a file of type ${part.mediaType}, which can't be shown]`
