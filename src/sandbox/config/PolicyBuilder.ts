@@ -523,6 +523,13 @@ export const merge = (
         ? exact(ofDirectory(temporariesOf(home), project), "tmp")
         : undefined
     const { places } = PrivateTemporary.make({ temporary: ownTemporary, whitelist })
+    const whole = readable.find((rule) => places.includes(realOf(rule)))
+    if (whole !== undefined) {
+      const origin = whole.source === "file" ? file : origins.readable
+      const reason = `${whole.pattern} can't be read as a whole: the sandbox has a directory of its own there`
+      const remedy = "Name what lies in the machine's, or share that with --temporary host."
+      return yield* Either.left(new SandboxConfigError({ origin, path: "", reason, remedy }))
+    }
     const isMachines = (rule: Rule) =>
       isDenied.find(realOf(rule)) === undefined && places.some((place) => realOf(rule).startsWith(`${place}/`))
     const exempt = [...exemptOf(readable), ...readable.filter(isMachines), ...sockets]

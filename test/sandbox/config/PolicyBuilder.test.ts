@@ -179,6 +179,16 @@ describe("a policy that can't be", () => {
     )
   )
 
+  it.effect.runIf(process.platform === "linux")("is one that reads all of a directory which the sandbox replaces", () =>
+    Effect.gen(function* () {
+      const readable = ["/tmp"]
+      const message = yield* failure("/w", {}, { readable, temporaryFiles: "private" })
+      assert.match(message, /^the settings \(--allow-read\): \/tmp can't be read as a whole: .* --temporary host\.$/)
+      const host = yield* Effect.provide(build("/w"), layers({}, { readable, temporaryFiles: "host" }))
+      assert.strictEqual(host.temporary, undefined)
+    })
+  )
+
   it.scoped("is one whose whitelist leads to the root by a link", () =>
     Effect.gen(function* () {
       const root = yield* Directory.make
