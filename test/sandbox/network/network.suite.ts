@@ -23,6 +23,7 @@ import { certificate, key } from "./Certificate.js"
 const names: Readonly<Record<string, ReadonlyArray<string>>> = {
   "good.test": ["93.184.216.34"],
   "other.test": ["93.184.216.35"],
+  "denied.test": ["93.184.216.36"],
   "sub.wide.test": ["93.184.216.34"],
   "wide.test": ["93.184.216.34"],
   "port.test": ["93.184.216.34"],
@@ -247,6 +248,7 @@ export const network = (title: string, ground: string, isSecond = false): void =
               "loop.test",
               "mapped.test",
               "meta.test",
+              "denied.test",
               "sub.wide.test"
             ]) {
               const result = yield* execute(`curl -sS http://${refused}/`)
@@ -259,7 +261,7 @@ export const network = (title: string, ground: string, isSecond = false): void =
             assert.deepStrictEqual(dialled, [])
           }),
         [],
-        ["*.wide.test"],
+        ["*.wide.test", "93.184.216.36"],
         { allowNetwork: true }
       )
     )
