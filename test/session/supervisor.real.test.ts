@@ -153,6 +153,22 @@ describe("the supervisor", () => {
     })
   )
 
+  it.live("reads no file that BASH_ENV names, and its shells do not either", () =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        process.env["BASH_ENV"] = "./own"
+      }),
+      () =>
+        withSession(({ directory, run }) =>
+          Effect.gen(function* () {
+            Fs.writeFileSync(`${directory}/own`, "echo x >>ran\n")
+            assert.deepStrictEqual(yield* run("bash -c :; ls"), result({ stdout: "own\n" }))
+          })
+        ),
+      () => Effect.sync(() => delete process.env["BASH_ENV"])
+    )
+  )
+
   it.live("passes the environment on as it is", () =>
     withSession(
       ({ run }) =>
