@@ -492,6 +492,8 @@ export const network = (title: string, ground: string, isSecond = false): void =
     once("are asked for once, and the command goes on", () =>
       asked(["allow_once", "allow_session", "allow_permanent", "deny"], ({ execute }, questions, { outside }) =>
         Effect.gen(function* () {
+          const deniedHosts = ["other.test:443"]
+          Fs.writeFileSync(`${outside}/home/sandbox.json`, JSON.stringify({ policy: { network: { deniedHosts } } }))
           const fetch = "curl -sS http://good.test/"
           assert.strictEqual((yield* execute(fetch)).stdout, "hello from good.test\n")
           // Once is over with the command; several connections are one question.
@@ -501,9 +503,11 @@ export const network = (title: string, ground: string, isSecond = false): void =
           assert.strictEqual((yield* execute("curl -sSk https://good.test/")).stdout, "hello from good.test\n")
           const denied = yield* execute("curl -sS http://other.test/; curl -sS http://other.test/")
           assert.deepInclude(denied, { blocked: true, blockedResource: "other.test:80", stdout: "" })
+          // What is denied is not asked for.
+          assert.isTrue((yield* execute("curl -sSk https://other.test/")).blocked)
           assert.deepStrictEqual(questions, ["good.test:80", "good.test:80", "good.test:443", "other.test:80"])
           const { network } = JSON.parse(Fs.readFileSync(`${outside}/home/sandbox.json`, "utf8")).policy
-          assert.deepStrictEqual(network, { allowedHosts: ["good.test:443"] })
+          assert.deepStrictEqual(network, { deniedHosts, allowedHosts: ["good.test:443"] })
         })
       )
     )
