@@ -57,6 +57,17 @@ describe("a command of ours", () => {
     })
   )
 
+  inHouses("of an earlier line, in the background, gives no later line its category", ({ handle, run }) =>
+    Effect.gen(function* () {
+      const late = (file: string) => `until [ -e ${file} ]; do sleep 0.01; done`
+      yield* run(`{ ${late("go")}; ${bad}; >gone; } >/dev/null 2>&1 &`)
+      const { extras } = yield* handle({ command: `>go; ${late("gone")}; (exit 1)` })
+      assert.deepStrictEqual([extras.exitCode, extras.failureCategory], [1, "execution_error"])
+      const own = yield* handle({ command: bad })
+      assert.deepStrictEqual([own.extras.exitCode, own.extras.failureCategory], [1, "invalid_usage"])
+    })
+  )
+
   gives("leaves its last word in $_", {
     "TodoWrite a last >/dev/null 2>&1; echo $_": "last\n",
     "write f 'the last' >/dev/null; echo $_": "the last\n",
