@@ -480,41 +480,35 @@ const flawOf = (words: ReadonlyArray<string>, name: string): string | undefined 
 /** Returns the directory as it is written down: a relative one is that of this call, and variables stay. */
 const directoryOf = (written: string): string => (/^(?:~(?:\/|$)|\$\{)/.test(written) ? written : Path.resolve(written))
 
-const definitionOf = ({
-  cwd,
-  env,
-  header,
-  name,
-  url,
-  words
-}: Added): Either.Either<Definition.Definition, InvalidUsage> => {
-  const fail = (reason: string) => Either.left(new InvalidUsage({ reason }))
-  const refusal = McpName.refusal(name)
-  if (refusal !== undefined) return fail(`${ForeignText.word(name)} can't be added: ${refusal}.`)
-  const [command, ...args] = words
-  if (Option.isSome(url)) {
-    if (command !== undefined) return fail("Give either --url or, after --, a command: not both.")
-    if (env.length > 0) return fail("--env goes with a command; a server at an address gets --header.")
-    if (Option.isSome(cwd)) return fail("--cwd goes with a command.")
-    if (!isAddress(url.value) && !url.value.startsWith("${"))
-      return fail(`--url ${ForeignText.word(url.value)}: an address begins with https:// or http://.`)
-    return Either.map(pairs(header, "--header", ":"), (headers) =>
-      Definition.Definition.Http({ url: url.value, headers })
-    )
-  }
-  if (command === undefined) return fail("The command is missing, after --; or give --url.")
-  const flaw = flawOf(words, name)
-  if (flaw !== undefined) return fail(flaw)
-  if (header.length > 0) return fail("--header goes with --url; a command gets --env.")
-  return Either.map(pairs(env, "--env", "="), (variables) =>
-    Definition.Definition.Stdio({
+const definitionOf = (given: Added): Either.Either<Definition.Definition, InvalidUsage> =>
+  Either.gen(function* () {
+    const { cwd, env, header, name, words } = given
+    const fail = (reason: string) => Either.left(new InvalidUsage({ reason }))
+    const refuse = (why: string) => fail(`${ForeignText.word(name)} can't be added: ${why}.`)
+    const refusal = McpName.refusal(name)
+    if (refusal !== undefined) return yield* refuse(refusal)
+    const flaw = flawOf(words, name)
+    if (flaw !== undefined) return yield* fail(flaw)
+    const [command, ...args] = words
+    const url = Option.getOrUndefined(given.url)
+    if (url !== undefined && !isAddress(url) && !url.startsWith("${"))
+      return yield* fail(`--url ${ForeignText.word(url)}: an address begins with https:// or http://.`)
+    const fields = {
       command,
       args,
-      env: variables,
-      cwd: Option.getOrUndefined(Option.map(cwd, directoryOf))
-    })
-  )
-}
+      env: yield* pairs(env, "--env", "="),
+      cwd: Option.getOrUndefined(Option.map(cwd, directoryOf)),
+      url,
+      headers: yield* pairs(header, "--header", ":")
+    }
+    const written = Object.entries(fields).filter(([, value]) => Object.keys(value ?? {}).length > 0)
+    const decoded = Definition.decode(Object.fromEntries(written))
+    if (Either.isLeft(decoded)) return yield* refuse(decoded.left)
+    const { definition, ignored } = decoded.right
+    return ignored.length === 0
+      ? definition
+      : yield* refuse(`${ignored.join(" and ")} ${url === undefined ? "only go with a url" : "only go with a command"}`)
+  })
 
 const targetOf = (reading: { readonly home: string; readonly root: string }, isHome: boolean): ServerFile.Target => ({
   path: isHome ? ServerFile.inHome(reading.home) : ServerFile.inProject(reading.root),

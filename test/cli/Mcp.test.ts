@@ -9,7 +9,7 @@ describe("synapse mcp", () => {
       for (const [args, reason] of [
         [["add", "x", "https://e/mcp"], "An address is given with --url: synapse mcp add x --url https://e/mcp"],
         [["add", "x", "--url", "e/mcp"], "--url e/mcp: an address begins with https:// or http://."],
-        [["add", "x", "--cwd", ".", "--url", "https://e"], "--cwd goes with a command."],
+        [["add", "x", "--cwd", ".", "--url", "https://e"], "x can't be added: cwd only go with a command."],
         [
           ["add", "--transport", "http", "x", "https://e"],
           "Unknown option --transport: there are -e, --env, --header, --url,"
@@ -19,8 +19,11 @@ describe("synapse mcp", () => {
           'There is no program "node /x.js". Give its words apart: synapse mcp add x -- node /x.js'
         ],
         [["add", "x", "y", "--", "z"], "Unexpected word before --: y"],
-        [["add", "x"], "The command is missing, after --; or give --url."],
-        [["add", "x", "--url", "https://e", "--", "y"], "Give either --url or, after --, a command: not both."],
+        [["add", "x"], "x can't be added: it has neither a command nor a url."],
+        [
+          ["add", "x", "--url", "https://e", "--", "y"],
+          "x can't be added: it has a command and a url, which exclude each other."
+        ],
         [["add", "x", "--env", "secret", "--", "y"], "--env number 1 is not of the form NAME=value."],
         [["add", "../x", "--", "y"], "../x can't be added: its name can't be part of a command"]
       ] as const) {

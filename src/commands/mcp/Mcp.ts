@@ -260,13 +260,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     // It may be new.
     const tools = yield* toolsOf(command, name.server, true)
     const now = McpName.find(name, tools)
-    return now === undefined
-      ? yield* McpName.unknownTool(
-          command,
-          name,
-          tools.map(({ name }) => name)
-        )
-      : toCallable(now)
+    return now === undefined ? yield* McpName.unknownTool(command, name, tools) : toCallable(now)
   })
 
   const isServer = (name: string) =>

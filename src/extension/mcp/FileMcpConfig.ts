@@ -17,7 +17,7 @@ import * as RealPath from "../../sandbox/policy/RealPath.js"
 import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
 import type { McpServer } from "./McpClient.js"
-import { howToTrust, McpConfig, McpEntry, type Places } from "./McpConfig.js"
+import { howToTrust, type Known, McpConfig, McpEntry, type Places } from "./McpConfig.js"
 import * as NamedFiles from "./NamedFiles.js"
 import * as OwnFile from "./OwnFile.js"
 import * as Server from "./Server.js"
@@ -67,6 +67,17 @@ type Trust = "trusted" | "changed" | "new"
 /** The most characters of a problem. */
 const longest = 600
 
+const unusable = (
+  known: Known,
+  reason: "broken" | "disabled" | "untrusted" | "loose",
+  text: string,
+  denial?: { readonly file: string; readonly why: string }
+): McpEntry => {
+  const problem = ForeignText.word(text, longest)
+  const denied = denial === undefined ? {} : { denial }
+  return McpEntry.Unusable({ ...known, server: { ...known.server, problem }, reason, problem, ...denied })
+}
+
 const byName = (one: McpEntry, other: McpEntry): number => (one.server.name < other.server.name ? -1 : 1)
 
 /**
@@ -91,22 +102,11 @@ const readAll = (around: Server.Surroundings, stamps: FileStamps): Reading => {
     stamps.add(file)
     const content = ServerFile.read(file, source === "home")
     const { servers, sha256 = undefined } = Either.getOrUndefined(content) ?? { servers: new Map<string, unknown>() }
-    const problem = Either.isLeft(content) ? ForeignText.word(content.left, longest) : undefined
-    const server: McpServer = { name: file, source, target: "", isFile: true }
+    const known = { server: { name: file, source, target: "", isFile: true as const }, fingerprint: OwnFile.hash(file) }
     return {
       file: sha256 === undefined ? undefined : { path: file, sha256 },
       servers: [...servers].map(([name, value]) => Server.make(origin, name, value, around)),
-      broken:
-        problem === undefined
-          ? []
-          : [
-              McpEntry.Unusable({
-                server: { ...server, problem },
-                fingerprint: OwnFile.hash(file),
-                reason: "broken",
-                problem
-              })
-            ]
+      broken: Either.isLeft(content) ? [unusable(known, "broken", content.left)] : []
     }
   }
   const home = fromFile({ source: "home", file: ServerFile.inHome(around.home) })
@@ -121,21 +121,12 @@ const readAll = (around: Server.Surroundings, stamps: FileStamps): Reading => {
     const fingerprint = OwnFile.hash(JSON.stringify([origin.file, name, value, files]))
     const server: McpServer = { name, source: origin.source, target }
     const known = { server, fingerprint, written, files }
-    const unusable = (
-      reason: "broken" | "disabled" | "untrusted" | "loose",
-      text: string,
-      denial?: { readonly file: string; readonly why: string }
-    ): McpEntry => {
-      const problem = ForeignText.word(text, longest)
-      const denied = denial === undefined ? {} : { denial }
-      return McpEntry.Unusable({ ...known, server: { ...server, problem }, reason, problem, ...denied })
-    }
     /** `why` is a sentence without its subject. Of the program of the server, `isRun` is true, and false of the file that lists it. */
     const deny = (reason: "untrusted" | "loose", file: string, why: string, isRun = true): McpEntry => {
       const also = isShadowing
         ? `. Until then, the server of the same name in ${ServerFile.inHome(around.home)} is not used either`
         : ""
-      return unusable(reason, `${isRun ? "it runs what commands may write: " : ""}${file} ${why}${also}`, {
+      return unusable(known, reason, `${isRun ? "it runs what commands may write: " : ""}${file} ${why}${also}`, {
         file,
         why: ForeignText.word(`${isRun ? "the server runs it, and it" : "it"} ${why}${also}`, longest)
       })
@@ -149,9 +140,9 @@ const readAll = (around: Server.Surroundings, stamps: FileStamps): Reading => {
       return deny("untrusted", file, `${why}; ${howToTrust(around.root)}${also}`, isRun)
     }
     if (origin.source === "project" && projectTrust !== "trusted") return untrusted(origin.file, projectTrust, false)
-    if (isDisabled) return unusable("disabled", `it is disabled in ${origin.file}`)
-    if (Either.isLeft(expanded)) return unusable("broken", `${expanded.left} (in ${origin.file})`)
-    if (Either.isLeft(named)) return unusable("broken", `${named.left} (in ${origin.file})`)
+    if (isDisabled) return unusable(known, "disabled", `it is disabled in ${origin.file}`)
+    if (Either.isLeft(expanded)) return unusable(known, "broken", `${expanded.left} (in ${origin.file})`)
+    if (Either.isLeft(named)) return unusable(known, "broken", `${named.left} (in ${origin.file})`)
     for (const file of files) {
       const trust = trustIn(file)
       const found = around.looseness?.(file.path)

@@ -115,7 +115,6 @@ export const makeMcpConnections = (
 interface Listed {
   readonly version: string
   readonly tools: ReadonlyArray<McpTool>
-  readonly names: ReadonlySet<string>
 }
 
 /** Keeps what the servers of entries have listed. */
@@ -148,7 +147,7 @@ export const make = (directory: string): McpCatalog => {
     put: (entry, version, tools) =>
       Effect.suspend(() => {
         const key = keyOf(entry)
-        const listed = listedOf(version, tools)
+        const listed = { version, tools }
         kept.set(key, listed)
         return Effect.as(Effect.ignore(Effect.try(() => write(directory, fileOf(key), listed))), listed)
       }),
@@ -162,17 +161,11 @@ const keyOf = ({ fingerprint, server }: McpEntry): string => JSON.stringify([ser
 
 const fileOf = (key: string): string => `${OwnFile.hash(key).slice(0, 32)}.json`
 
-const listedOf = (version: string, tools: ReadonlyArray<McpTool>): Listed => ({
-  version,
-  tools,
-  names: new Set(tools.map(({ name }) => name))
-})
-
 const read = (file: string, server: string): Listed | undefined => {
   const kept = OwnFile.readJson(file, largest)
   if (!Predicate.isReadonlyRecord(kept) || kept["format"] !== format) return undefined
   const { version } = kept
-  return typeof version === "string" ? listedOf(version, ToolList.page(server, kept).tools) : undefined
+  return typeof version === "string" ? { version, tools: ToolList.page(server, kept).tools } : undefined
 }
 
 const write = (directory: string, name: string, listed: Listed): void => {
@@ -185,25 +178,23 @@ const write = (directory: string, name: string, listed: Listed): void => {
   for (const { file } of byAge.slice(mostFiles)) fs.rmSync(file, { force: true })
 }
 
-/**
- * Makes the error for a server that is not configured.
- *
- * @param files those that can't be read, for it may stand in one of them
- */
+/** Makes the error for a server that is not configured. It may stand in one of the files that can't be read. */
 export const unknownServer = (
   command: string,
   name: string,
-  servers: ReadonlyArray<string>,
-  places: McpPlaces.Places,
-  files: ReadonlyArray<McpServer> = []
-): CommandNotFound =>
-  UnknownCommand.mcpServer(command, servers, {
+  servers: ReadonlyArray<McpServer>,
+  places: McpPlaces.Places
+): CommandNotFound => {
+  const known = servers.filter((one) => one.isFile !== true && McpName.refusal(one.name) === undefined)
+  const names = known.map(({ name }) => name)
+  return UnknownCommand.mcpServer(command, names, {
     name,
     none: `No MCP server is configured: the user names them in ${McpPlaces.fileOf("project", places)} or ${McpPlaces.fileOf("home", places)}.`,
-    advice: files.map(
-      ({ name, problem = "" }) => Advice.line`${ForeignText.word(name, 300)} can't be used: ${problem}.`
+    advice: servers.flatMap(({ isFile, name, problem = "" }) =>
+      isFile === true ? [Advice.line`${ForeignText.word(name, 300)} can't be used: ${problem}.`] : []
     )
   })
+}
 
 /**
  * Makes the error for a server whose entry is broken, or which runs what is not trusted: what is wrong or
@@ -264,17 +255,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
       Effect.flatMap(look, (entries): Effect.Effect<McpConnection.Usable, CommandError> => {
         const servers = entries.map(({ server }) => server)
         const entry = entries.find(({ server }) => server.name === name && server.isFile !== true)
-        if (entry === undefined) {
-          const names = servers.filter((one) => one.isFile !== true && McpName.refusal(one.name) === undefined)
-          const files = servers.filter(({ isFile }) => isFile === true)
-          return unknownServer(
-            command,
-            name,
-            names.map(({ name }) => name),
-            places,
-            files
-          )
-        }
+        if (entry === undefined) return unknownServer(command, name, servers, places)
         return entry._tag === "Unusable" ? toError(entry) : Effect.succeed(entry)
       })
 
@@ -303,11 +284,12 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
         const entry = yield* usable(`mcp:${server}:${tool}`, server)
         return yield* connections.use(entry, (connection) =>
           Effect.gen(function* () {
-            if (catalog.get(entry)?.names.has(tool) !== true) {
+            const isTool = ({ name }: McpTool) => name === tool
+            if (catalog.get(entry)?.tools.some(isTool) !== true) {
               // It may be new.
-              const { names } = yield* list(entry, connection)
-              if (!names.has(tool))
-                return yield* McpName.unknownTool(`mcp:${server}:${tool}`, { server, tool }, [...names])
+              const { tools } = yield* list(entry, connection)
+              if (!tools.some(isTool))
+                return yield* McpName.unknownTool(`mcp:${server}:${tool}`, { server, tool }, tools)
             }
             return yield* connection.call(tool, args, options)
           })

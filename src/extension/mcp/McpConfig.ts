@@ -59,7 +59,8 @@ export type McpEntry = Data.TaggedEnum<{
   }
 }>
 
-interface Known {
+/** What every entry has. */
+export interface Known {
   readonly server: McpServer
   readonly fingerprint: string
   /** What is written; undefined for a file that can't be read. */

@@ -44,13 +44,17 @@ export const find = <Tool extends { readonly name: string }>(
 }
 
 /** Makes the error for a tool that a server does not have. */
-export const unknownTool = (command: string, { server, tool }: Name, tools: ReadonlyArray<string>): CommandNotFound =>
+export const unknownTool = (
+  command: string,
+  { server, tool }: Name,
+  tools: ReadonlyArray<{ readonly name: string }>
+): CommandNotFound =>
   UnknownCommand.make({
     command,
     kind: "MCP tool",
     kinds: `tools of ${ForeignText.word(server)}`,
     name: tool,
-    known: tools,
+    known: tools.map(({ name }) => name),
     toWord: (name) => toWord(server, name),
     advice: tools.length === 0 ? [] : [Advice.line`${Advice.run(toWord(server))} lists its tools.`]
   })

@@ -30,8 +30,7 @@ describe("McpCatalog", () => {
       const catalog = LiveMcpClient.make(directory)
       assert.deepStrictEqual(catalog.get(entry("a")), {
         version: "v 1",
-        tools: [tool("a", "one"), tool("a", "two")],
-        names: new Set(["one", "two"])
+        tools: [tool("a", "one"), tool("a", "two")]
       })
       assert.strictEqual(catalog.get(entry("a")), catalog.get(entry("a")))
       assert.isUndefined(catalog.get(entry("b")))

@@ -1,15 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LiveMcpClient from "../../../src/extension/mcp/LiveMcpClient.js"
+import type { McpServer } from "../../../src/extension/mcp/McpClient.js"
 import * as McpName from "../../../src/extension/mcp/McpName.js"
 
 const places = { home: "/home/u/.synapse", root: "/work" }
 
 const unknownTool = (tool: string, tools: ReadonlyArray<string>) =>
-  McpName.unknownTool(`mcp:fs:${tool}`, { server: "fs", tool }, tools)
+  McpName.unknownTool(
+    `mcp:fs:${tool}`,
+    { server: "fs", tool },
+    tools.map((name) => ({ name }))
+  )
+
+const named = (...names: ReadonlyArray<string>) =>
+  names.map((name): McpServer => ({ name, source: "home", target: "" }))
 
 describe("UnknownMcp", () => {
   it("S17 names the whole identifier, and how to see what there is", () => {
-    const error = LiveMcpClient.unknownServer("mcp:nope:list", "nope", ["files", "github"], places)
+    const error = LiveMcpClient.unknownServer("mcp:nope:list", "nope", named("files", "github"), places)
     assert.strictEqual(error.command, "mcp:nope:list")
     assert.strictEqual(
       error.message,
@@ -19,13 +27,15 @@ describe("UnknownMcp", () => {
 
   it("names the call at the nearest server", () => {
     const of = (command: string) =>
-      LiveMcpClient.unknownServer(command, command.split(":")[1] ?? "", ["files", "github"], places).reason
+      LiveMcpClient.unknownServer(command, command.split(":")[1] ?? "", named("files", "github"), places).reason
     assert.strictEqual(
       of("mcp:githib:list"),
       "Unknown MCP server: githib (in mcp:githib:list). Did you mean mcp:github:list?"
     )
     const help = (servers: ReadonlyArray<string>) =>
-      LiveMcpClient.unknownServer("mcp:githib:list", "githib", servers, places).message.split("\n").slice(1)
+      LiveMcpClient.unknownServer("mcp:githib:list", "githib", named(...servers), places)
+        .message.split("\n")
+        .slice(1)
     assert.deepStrictEqual(help(["files", "github"]), ['Bash(command="mcp:github:list --help") shows how to use it.'])
     assert.deepStrictEqual(help(["files", "githab", "github"]), [])
     assert.strictEqual(of("mcp:git"), "Unknown MCP server: git (in mcp:git). Did you mean mcp:github?")
@@ -53,7 +63,7 @@ describe("UnknownMcp", () => {
       isFile: true
     } as const
     assert.match(
-      LiveMcpClient.unknownServer("mcp:a:b", "a", ["files"], places, [file]).message,
+      LiveMcpClient.unknownServer("mcp:a:b", "a", [...named("files"), file], places).message,
       /\n\/work\/mcp_servers\.json can't be used: it is no JSON\.$/
     )
   })

@@ -127,10 +127,10 @@ export const open = (
     }
 
     const failure =
-      (what: string, onTimeout: () => ExecutionFailed) =>
+      (what: string, timeout: number, advice: string) =>
       (cause: unknown): ExecutionFailed | Gone => {
         const { code } = FailureCause.httpOf(cause)
-        if (code === "REQUEST_TIMEOUT") return onTimeout()
+        if (code === "REQUEST_TIMEOUT") return unanswered(server, what, timeout, advice)
         if (code === "CONNECTION_CLOSED") {
           const reason = `The MCP server ${server} ended during ${FailureCause.shown(what)} (${wire.ending() ?? "the connection was closed"}). It may have had its effect, so it was not repeated; the next call starts the server anew.`
           return FailureCause.failed(FailureCause.withWords(reason, wire.lastWords()))
@@ -140,7 +140,7 @@ export const open = (
       }
 
     const theList = "the list of its tools"
-    const onListTimeout = () => unanswered(server, theList, settings.timeout, `${variables.timeout} sets this limit.`)
+    const limit = `${variables.timeout} sets this limit.`
     const { name = "", version: own = "" } = client.getServerVersion() ?? {}
     return {
       version: `${name} ${own}`,
@@ -155,11 +155,11 @@ export const open = (
                   timeout: settings.timeout
                 })
               ),
-        catch: failure(theList, onListTimeout)
+        catch: failure(theList, settings.timeout, limit)
       }).pipe(
         Effect.timeoutFail({
           duration: settings.timeout,
-          onTimeout: onListTimeout
+          onTimeout: () => unanswered(server, theList, settings.timeout, limit)
         })
       ),
       call: (tool, args, options = {}) => {
@@ -174,14 +174,7 @@ export const open = (
                 resetTimeoutOnProgress: true,
                 onprogress: (progress) => options.onProgress?.(progress as McpProgress)
               }),
-            catch: failure(what, () =>
-              unanswered(
-                server,
-                what,
-                timeout,
-                `To wait longer, give timeout=<ms>; without it, ${variables.timeout} sets this limit.`
-              )
-            )
+            catch: failure(what, timeout, `To wait longer, give timeout=<ms>; without it, ${limit}`)
           }),
           (answer) =>
             JsonValue.isDeeperThan(answer, deepest)
