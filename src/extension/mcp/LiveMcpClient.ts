@@ -165,7 +165,7 @@ const read = (file: string, server: string): Listed | undefined => {
   const kept = OwnFile.readJson(file, largest)
   if (!Predicate.isReadonlyRecord(kept) || kept["format"] !== format) return undefined
   const { version } = kept
-  return typeof version === "string" ? { version, tools: ToolList.page(server, kept).tools } : undefined
+  return typeof version === "string" ? { version, tools: ToolList.page(server, kept) } : undefined
 }
 
 const write = (directory: string, name: string, listed: Listed): void => {

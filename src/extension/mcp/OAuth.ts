@@ -8,6 +8,7 @@ import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
 import * as Path from "node:path"
 import type * as Client from "@modelcontextprotocol/client"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Attempt from "../../domain/Attempt.js"
@@ -58,8 +59,7 @@ interface Flow {
 export const provider = (home: string, url: string, flow?: Flow): Client.OAuthClientProvider => {
   const file = fileOf(home, url)
   const redirectUrl = flow?.redirectUrl ?? "http://127.0.0.1/callback"
-  let verifier = ""
-  let discovered: Client.OAuthDiscoveryState | undefined
+  const held: { verifier?: string; discovered?: Client.OAuthDiscoveryState } = {}
   let used: Client.StoredOAuthTokens | undefined
   // A login begins anew, and counts once it is done. Otherwise another process may have renewed the tokens meanwhile.
   let begun: Kept | undefined = flow === undefined ? undefined : {}
@@ -84,14 +84,10 @@ export const provider = (home: string, url: string, flow?: Flow): Client.OAuthCl
     },
     saveTokens: (tokens) => keep({ ...current(), tokens }),
     redirectToAuthorization: (address) => flow?.redirect(address),
-    saveCodeVerifier: (text) => {
-      verifier = text
-    },
-    codeVerifier: () => verifier,
-    saveDiscoveryState: (state) => {
-      discovered = state
-    },
-    discoveryState: () => discovered,
+    saveCodeVerifier: (verifier) => void Object.assign(held, { verifier }),
+    codeVerifier: () => held.verifier ?? "",
+    saveDiscoveryState: (discovered) => void Object.assign(held, { discovered }),
+    discoveryState: () => held.discovered,
     invalidateCredentials: (scope) => {
       const { client, tokens } = current()
       // What another process has renewed is valid.
@@ -109,12 +105,13 @@ const page = (text: string): string =>
 /** Waits at an address of this machine for the user to come back from the server's page. */
 const waiting = (
   state: string
-): Effect.Effect<{ readonly url: string; readonly answer: Promise<URLSearchParams> }, ExecutionFailed, Scope.Scope> =>
+): Effect.Effect<
+  { readonly url: string; readonly answer: Effect.Effect<URLSearchParams> },
+  ExecutionFailed,
+  Scope.Scope
+> =>
   Effect.gen(function* () {
-    let answered: (parameters: URLSearchParams) => void = () => {}
-    const answer = new Promise<URLSearchParams>((resolve) => {
-      answered = resolve
-    })
+    const answer = yield* Deferred.make<URLSearchParams>()
     const server = yield* Effect.acquireRelease(
       Effect.async<Http.Server, ExecutionFailed>((resume) => {
         const server = Http.createServer((request, response) => {
@@ -123,7 +120,7 @@ const waiting = (
           // Any page can send a browser here: only the server that was asked knows the state.
           if (path !== "/callback" || parameters.get("state") !== state) return response.writeHead(404).end()
           const text = parameters.has("code") ? "Synapse is logged in." : "The login was refused."
-          response.on("close", () => answered(parameters))
+          response.on("close", () => Deferred.unsafeDone(answer, Effect.succeed(parameters)))
           return response.writeHead(200, { "content-type": "text/html", connection: "close" }).end(page(text))
         })
         server.on("error", (error) =>
@@ -137,7 +134,10 @@ const waiting = (
           server.closeAllConnections()
         })
     )
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`, answer }
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
+      answer: Deferred.await(answer)
+    }
   })
 
 /** Milliseconds that the user has for a login. */
@@ -190,7 +190,7 @@ export const login = (
     )
     if (address === undefined) return false
     yield* show(address.href)
-    const answer = yield* attempt(() => callback.answer).pipe(
+    const answer = yield* callback.answer.pipe(
       Effect.timeoutFail({
         duration: patience,
         onTimeout: () => fail(new Error(`nobody came back within ${patience / 60_000} minutes`))

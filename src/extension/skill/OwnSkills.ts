@@ -1,4 +1,5 @@
 /** Adds skills to the user's own, and removes them. */
+
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Data from "effect/Data"
@@ -45,9 +46,6 @@ const places = ["", "skills/", ".agents/skills/", ".claude/skills/"]
 /** The most skills that are added at once. */
 const mostSkills = 500
 
-const markdownOf = (directory: string): string | undefined =>
-  ["SKILL.md", "skill.md"].map((name) => `${directory}/${name}`).find((path) => Fs.existsSync(path))
-
 /**
  * Copies a skill into the directory of the user's own: whole, or not at all. Links are copied as what they lead to where
  * that lies in the skill, and are left out otherwise. Fails with the reason.
@@ -60,7 +58,7 @@ export const add = (skills: string, from: string, replaces: boolean, denies: Den
     const name = Path.basename(from)
     const real = SkillFile.realOf(from)
     if (real === undefined) throw new Unfit({ reason: `There is no directory ${shown(from)}.` })
-    const head = SkillFile.read(markdownOf(from) ?? `${from}/SKILL.md`, real, 1024 ** 2)
+    const head = SkillFile.read(SkillScan.markdownOf(from) ?? `${from}/SKILL.md`, real, 1024 ** 2)
     if (Either.isLeft(head)) throw new Unfit({ reason: `${shown(from)} is no skill: its SKILL.md ${head.left}.` })
     const { fields, problem } = FrontMatter.read(head.right.bytes.toString())
     if (!fields.get("description")) {
@@ -91,13 +89,13 @@ export const add = (skills: string, from: string, replaces: boolean, denies: Den
 /** Returns the directories of the skills that a directory holds, where it is none itself. */
 export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, string> =>
   attempt(`${shown(directory)} can't be read`, () => {
-    if (markdownOf(directory) !== undefined) return []
+    if (SkillScan.markdownOf(directory) !== undefined) return []
     const given = SkillFile.realOf(directory) ?? directory
     const found = places
       .map((place) => Path.join(directory, place))
       .filter((path) => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
       .flatMap((path) => Fs.readdirSync(path).map((name) => Path.join(path, name)))
-      .filter((path) => !Path.basename(path).startsWith(".") && markdownOf(path) !== undefined)
+      .filter((path) => !Path.basename(path).startsWith(".") && SkillScan.markdownOf(path) !== undefined)
       .filter((path) => HostPath.isWithin(SkillFile.realOf(path) ?? "", given))
       .sort()
     if (found.length > mostSkills) {

@@ -1,4 +1,5 @@
 /** Reads the files of a skill, and nothing that its links lead to: a command may have put them there. */
+
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"

@@ -40,14 +40,8 @@ const interpretersOf = (path: string): ReadonlyArray<string> | undefined => {
   return Object.hasOwn(byExtension, extension) && !/\.d\.[mc]?ts$/i.test(path) ? byExtension[extension] : undefined
 }
 
-/** Tests whether the extension of a file tells what runs it. */
-const isKnown = (path: string): boolean => interpretersOf(path) !== undefined
-
-/**
- * Tests whether a file is a program by itself, by the bytes that it begins with: ELF, or one of the formats of macOS.
- */
-const isBinary = (head: Uint8Array): boolean =>
-  ["7f454c46", "cffaedfe", "cefaedfe", "cafebabe"].includes(Buffer.from(head.subarray(0, 4)).toString("hex"))
+/** The beginnings of files that are programs by themselves: ELF, and the formats of macOS. */
+const binaries = ["7f454c46", "cffaedfe", "cefaedfe", "cafebabe"]
 
 /** The most bytes of a first line that are read, as by Linux. */
 const longestLine = 256
@@ -92,10 +86,8 @@ const deepest = 5
 const mostEntries = 2000
 const mostTools = 200
 
+/** Matches a name that can be a part of a command's. */
 const callable = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+@-]*$/u
-
-/** Tests whether a name can be a part of a command's. */
-const isCallable = (name: string): boolean => callable.test(name)
 
 const passedOver = new Set(["__pycache__", "node_modules", "__init__.py", "__main__.py"])
 
@@ -122,9 +114,10 @@ const find = (directory: string, real: string): Found => {
       if (itself?.isSymbolicLink() === true && !HostPath.isWithin(SkillFile.realOf(path) ?? "/", real)) {
         leavesOut(path, "is a link that leads out of the skill: no tool")
       } else if (stat.isDirectory()) {
-        if (itself?.isDirectory() === true && words.length < deepest && isCallable(entry)) walk(path, [...words, entry])
+        if (itself?.isDirectory() === true && words.length < deepest && callable.test(entry))
+          walk(path, [...words, entry])
       } else if (stat.isFile() && canRun(path, stat, real)) {
-        if (isCallable(entry)) files.push({ words: [...words, entry], path })
+        if (callable.test(entry)) files.push({ words: [...words, entry], path })
         else leavesOut(path, "has a name that no command can have: no tool")
       }
     }
@@ -156,13 +149,13 @@ const named = (
 
 /** Tests whether a file is a program: by its extension, or by how it begins. */
 const canRun = (path: string, stat: Fs.Stats, real: string): boolean => {
-  if (isKnown(path)) return true
+  if (interpretersOf(path) !== undefined) return true
   const isExecutable = (stat.mode & 0o111) !== 0
   if (!isExecutable && Path.extname(path) !== "") return false
   const head = SkillFile.read(path, real, 4)
   if (Either.isLeft(head)) return false
   const { bytes } = head.right
-  return bytes.toString("latin1").startsWith("#!") || (isExecutable && isBinary(bytes))
+  return bytes.toString("latin1").startsWith("#!") || (isExecutable && binaries.includes(bytes.toString("hex")))
 }
 
 const readNames = (directory: string): ReadonlyArray<string> =>
@@ -192,7 +185,7 @@ const mostInner = 50
 const longestName = 100
 
 /** Tests whether a skill can have a name, which is a part of its tools' commands. */
-export const isName = (name: string): boolean => name.length <= longestName && isCallable(name)
+export const isName = (name: string): boolean => name.length <= longestName && callable.test(name)
 
 const unusable = "it can't be used: "
 
@@ -209,7 +202,8 @@ const leadsOut = (real: string, { within }: Root): boolean => within !== undefin
 export function* look(roots: ReadonlyArray<Root>): Slices.Steps<ReadonlyArray<Skill>> {
   const byName = new Map<string, Array<Skill>>()
   for (const root of roots) {
-    for (const name of namesIn(root.directory)) {
+    const names = readNames(root.directory).filter((name) => !name.startsWith("."))
+    for (const name of names.slice(0, mostSkills)) {
       const skill = skillAt(root, name)
       if (skill !== undefined) byName.set(name, [...(byName.get(name) ?? []), skill])
       yield
@@ -249,24 +243,11 @@ export const instructions = (roots: ReadonlyArray<Root>, skill: Skill): Either.E
   })
 }
 
-/** The names of a directory, but for hidden ones, in order. */
-const namesIn = (directory: string): ReadonlyArray<string> =>
-  readNames(directory)
-    .filter((name) => !name.startsWith("."))
-    .slice(0, mostSkills)
-
 /** The file with a skill's instructions; undefined where a directory has none. */
-const markdownOf = (directory: string): string | undefined => {
-  for (const name of ["SKILL.md", "skill.md"]) {
-    const path = `${directory}/${name}`
-    try {
-      if (Fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return path
-    } catch {
-      // It is no directory, or can't be searched.
-    }
-  }
-  return undefined
-}
+export const markdownOf = (directory: string): string | undefined =>
+  ["SKILL.md", "skill.md"]
+    .map((name) => `${directory}/${name}`)
+    .find((path) => statOf(path, Fs.lstatSync) !== undefined)
 
 /** Says what a directory without instructions has instead: a file of another case or ending, or skills of its own. */
 const insteadIn = (directory: string): string =>

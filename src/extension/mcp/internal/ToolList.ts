@@ -15,19 +15,10 @@ const largest = 50_000
 const longestName = 256
 const longestText = 100_000
 
-/** A page of a server's tools. */
-export interface Page {
-  readonly tools: ReadonlyArray<McpTool>
-  readonly cursor: string | undefined
-}
-
-/** Reads one answer to `tools/list`. */
-export const page = (server: string, answer: unknown): Page => {
-  const { tools, nextCursor } = isObject(answer) ? answer : {}
-  return {
-    tools: Array.isArray(tools) ? tools.slice(0, most).flatMap((tool) => toolOf(server, tool) ?? []) : [],
-    cursor: typeof nextCursor === "string" ? nextCursor : undefined
-  }
+/** Reads the tools of one answer to `tools/list`. */
+export const page = (server: string, answer: unknown): ReadonlyArray<McpTool> => {
+  const { tools } = isObject(answer) ? answer : {}
+  return Array.isArray(tools) ? tools.slice(0, most).flatMap((tool) => toolOf(server, tool) ?? []) : []
 }
 
 /**
@@ -39,14 +30,15 @@ export const all = async (
   ask: (cursor: string | undefined) => Promise<unknown>
 ): Promise<ReadonlyArray<McpTool>> => {
   const tools = new Map<string, McpTool>()
-  const seen = new Set<string>()
-  let cursor: string | undefined
-  do {
-    const next = page(server, await ask(cursor))
-    for (const tool of next.tools) if (!tools.has(tool.name) && tools.size < most) tools.set(tool.name, tool)
-    cursor = next.cursor === undefined || seen.has(next.cursor) ? undefined : next.cursor
-    if (cursor !== undefined) seen.add(cursor)
-  } while (cursor !== undefined && tools.size < most && seen.size < mostPages)
+  const seen = new Set<string | undefined>()
+  for (let cursor: string | undefined; !seen.has(cursor) && tools.size < most && seen.size < mostPages; ) {
+    seen.add(cursor)
+    const answer = await ask(cursor)
+    for (const tool of page(server, answer)) {
+      if (!tools.has(tool.name) && tools.size < most) tools.set(tool.name, tool)
+    }
+    cursor = isObject(answer) && typeof answer["nextCursor"] === "string" ? answer["nextCursor"] : undefined
+  }
   return [...tools.values()]
 }
 
