@@ -209,12 +209,8 @@ const remote = (name: string) =>
 export const login = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const { entry, home } = yield* remote(name)
-    const stdio = yield* Effect.context<Stdio>()
     const show = (address: string) =>
-      Effect.provide(
-        print("stderr", `Open this address in a browser to log in to ${name}:\n\n${inFull(address)}\n`),
-        stdio
-      )
+      print("stderr", `Open this address in a browser to log in to ${name}:\n\n${inFull(address)}\n`)
     return yield* OAuth.login(home, entry, show).pipe(
       Effect.matchEffect({
         onFailure: (error) => complain(error.message),

@@ -43,18 +43,12 @@ function* inexact(json: string): Slices.Steps<string | undefined> {
 }
 
 /** Says what is wrong with a number that is not exact. */
-const flawOf = (number: string): string =>
+export const flawOf = (number: string): string =>
   isWhole(number)
     ? "a number that JSON's readers round"
     : `larger than all numbers of JSON's readers (${Number.MAX_VALUE})`
 
 const isWhole = (text: string): boolean => /^[+-]?\d+$/.test(text)
-
-/** Returns the bound that a number exceeds, with the reason for it: whole ones are rounded from a smaller one on. */
-export const boundOf = (text: string): string =>
-  isWhole(text)
-    ? `${Number.MAX_SAFE_INTEGER}, for JSON's readers round others`
-    : `${Number.MAX_VALUE}, for JSON's readers have none that is larger`
 
 /** Tests whether a number stays what it is: a whole one up to 2^53, and a broken one that is not out of range. */
 export const isExact = (text: string): boolean => {

@@ -59,25 +59,22 @@ const mismatch = (type: string | undefined, isProgram: boolean): string | undefi
 }
 
 /** Decodes a definition; on the left is the reason why it is none. */
-export const decode = (value: unknown): Either.Either<Decoded, string> => {
-  if (!Predicate.isReadonlyRecord(value)) return Either.left("it is no object")
-  return Either.flatMap(Either.mapLeft(decodeWritten(value), firstIssue), (written): Either.Either<Decoded, string> => {
-    const { args, command, cwd, disabled = false, env, headers, type, url } = written
+export const decode = (value: unknown): Either.Either<Decoded, string> =>
+  Either.gen(function* () {
+    if (!Predicate.isReadonlyRecord(value)) return yield* Either.left("it is no object")
+    const written = yield* Either.mapLeft(decodeWritten(value), firstIssue)
+    const { args = [], command, cwd, disabled: isDisabled = false, env = {}, headers = {}, type, url } = written
     if (command !== undefined && url !== undefined)
-      return Either.left("it has a command and a url, which exclude each other")
+      return yield* Either.left("it has a command and a url, which exclude each other")
     const wrong = mismatch(type, command !== undefined)
-    if (wrong !== undefined && (command ?? url) !== undefined) return Either.left(wrong)
+    if (wrong !== undefined && (command ?? url) !== undefined) return yield* Either.left(wrong)
+    if (command?.trim() === "") return yield* Either.left("its command is empty")
     const useless = command === undefined ? ["args", "env", "cwd"] : ["headers"]
     const ignored = Object.keys(value).filter((key) => !keys.has(key) || useless.includes(key))
-    if (command !== undefined) {
-      if (command.trim() === "") return Either.left("its command is empty")
-      const definition = Definition.Stdio({ command, args: args ?? [], env: env ?? {}, cwd })
-      return Either.right({ definition, isDisabled: disabled, ignored })
-    }
-    if (url === undefined) return Either.left("it has neither a command nor a url")
-    return Either.right({ definition: Definition.Http({ url, headers: headers ?? {} }), isDisabled: disabled, ignored })
+    if (command !== undefined) return { definition: Definition.Stdio({ command, args, env, cwd }), isDisabled, ignored }
+    if (url === undefined) return yield* Either.left("it has neither a command nor a url")
+    return { definition: Definition.Http({ url, headers }), isDisabled, ignored }
   })
-}
 
 const firstIssue = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)

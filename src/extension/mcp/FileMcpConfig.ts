@@ -152,7 +152,7 @@ const readAll = (around: Server.Surroundings, stamps: FileStamps): Reading => {
       if (trust !== "trusted") return untrusted(file.path, trust, true)
     }
     return expanded.right._tag === "Stdio"
-      ? McpEntry.Stdio({ ...known, ...expanded.right, named: { paths, files } })
+      ? McpEntry.Stdio({ ...known, ...expanded.right })
       : McpEntry.Http({ ...known, ...expanded.right })
   }
 

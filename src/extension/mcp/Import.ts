@@ -24,17 +24,11 @@ const own = (value: unknown, key: string): unknown => {
 }
 
 /** Writes what editors write as `${env:NAME}` as we do. */
-const withVariables = (value: unknown, workspace: string): unknown => {
-  if (typeof value === "string") {
-    return value
-      .replace(/\$\{env:([A-Za-z_]\w*)\}/g, "${$1}")
-      .replace(/\$\{userHome\}/g, "${HOME}")
-      .replace(/\$\{workspaceFolder\}/g, () => workspace)
-  }
-  if (Array.isArray(value)) return value.map((one) => withVariables(one, workspace))
-  if (!Predicate.isReadonlyRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withVariables(one, workspace)]))
-}
+const withVariables = (text: string, workspace: string): string =>
+  text
+    .replace(/\$\{env:([A-Za-z_]\w*)\}/g, "${$1}")
+    .replace(/\$\{userHome\}/g, "${HOME}")
+    .replace(/\$\{workspaceFolder\}/g, () => JSON.stringify(workspace).slice(1, -1))
 
 const editorOnly = /\$\{[A-Za-z]+:(?!-)[^}]*\}/
 
@@ -52,11 +46,11 @@ const codexHeaders = (server: Fields): Fields => {
   return { ...rest, ...isDisabled, ...(Object.keys(headers).length === 0 ? {} : { headers }) }
 }
 
-const definitionOf = (name: string, written: unknown, workspace: string): Either.Either<Definition, string> => {
+const definitionOf = (name: string, written: unknown): Either.Either<Definition, string> => {
   const refusal = McpName.refusal(name)
   if (refusal !== undefined) return Either.left(refusal)
   if (!Predicate.isReadonlyRecord(written)) return Either.left("it is no object")
-  const value = fieldsOf(withVariables(codexHeaders(written), workspace))
+  const value = codexHeaders(written)
   if (value["envFile"] !== undefined)
     return Either.left("its variables are in a file (envFile), which is not read here")
   return Either.flatMap(decode(value), ({ definition, isDisabled }) => {
@@ -76,13 +70,13 @@ const keys = ["mcp_servers", "servers", "mcpServers"]
  *   file has servers besides those of all projects
  */
 export const parse = async (text: string, path: string, workspace: string): Promise<Either.Either<Servers, string>> =>
-  Either.flatMap(await ClientFile.parse(text, path), (content) => {
+  Either.flatMap(await ClientFile.parse(withVariables(text, workspace), path), (content) => {
     const places = [content, own(own(content, "projects"), workspace)]
     const lists = places.flatMap((place) => keys.map((key) => [key, own(place, key)] as const))
     const wrong = lists.find(([, value]) => value !== undefined && value !== null && !Predicate.isReadonlyRecord(value))
     if (wrong !== undefined) return Either.left(`its ${wrong[0]} is no object`)
     const servers = lists.flatMap(([, value]) => Object.entries(fieldsOf(value)))
-    return Either.right(new Map(servers.map(([name, written]) => [name, definitionOf(name, written, workspace)])))
+    return Either.right(new Map(servers.map(([name, written]) => [name, definitionOf(name, written)])))
   })
 
 /** A file of another program. */

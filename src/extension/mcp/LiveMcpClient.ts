@@ -224,8 +224,6 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
     const config = yield* McpConfig
     const settings = yield* McpSettings.McpSettings
     const runtime = yield* Effect.runtime()
-    const { home, isWritable, root, temporary } = config
-    const places = { home, root, temporary, isWritable }
     const catalog = make(path.join(config.home, "cache", "mcp"))
 
     const list = (entry: McpEntry, connection: McpConnection.McpConnection) =>
@@ -233,7 +231,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
 
     const connections = yield* makeMcpConnections((entry) =>
       Effect.gen(function* () {
-        const connection = yield* McpConnection.open(entry, places, settings)
+        const connection = yield* McpConnection.open(entry, config, settings)
         // Another version can have other tools.
         if (catalog.get(entry)?.version !== connection.version) catalog.drop(entry)
         const refresh = Effect.zipRight(Queue.take(connection.changes), Effect.ignore(list(entry, connection)))
@@ -255,7 +253,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
       Effect.flatMap(look, (entries): Effect.Effect<McpConnection.Usable, CommandError> => {
         const servers = entries.map(({ server }) => server)
         const entry = entries.find(({ server }) => server.name === name && server.isFile !== true)
-        if (entry === undefined) return unknownServer(command, name, servers, places)
+        if (entry === undefined) return unknownServer(command, name, servers, config)
         return entry._tag === "Unusable" ? toError(entry) : Effect.succeed(entry)
       })
 

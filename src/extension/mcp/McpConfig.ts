@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { McpServer } from "./McpClient.js"
-import type { Named, NamedFile, Program } from "./NamedFiles.js"
+import type { NamedFile, Program } from "./NamedFiles.js"
 import type { Server } from "./Server.js"
 
 /** The places of the configuration. */
@@ -40,11 +40,7 @@ export const howToTrust = (root: string): string =>
  */
 export type McpEntry = Data.TaggedEnum<{
   /** A program that is started, and spoken to by its standard input and output. `cwd` is absolute. */
-  Stdio: Known &
-    Program & {
-      /** What has to be the same when it is started. */
-      readonly named?: Named
-    }
+  Stdio: Known & Program
   /** An address that is spoken to by streamable HTTP. */
   Http: Known & { readonly url: string; readonly headers: Readonly<Record<string, string>> }
   /**

@@ -23,12 +23,6 @@ export interface NamedFile {
   readonly sha256: string
 }
 
-/** The paths that a program's words name and commands may write, and the files that are at them. */
-export interface Named {
-  readonly paths: ReadonlyArray<string>
-  readonly files: ReadonlyArray<NamedFile>
-}
-
 /** The most bytes of a file. */
 const largest = 64 * 1024 ** 2
 
@@ -131,7 +125,11 @@ export const read = (paths: ReadonlyArray<string>): Either.Either<ReadonlyArray<
  *
  * @param program the path of the program as it was found just now
  */
-export const changeOf = ({ files, paths }: Named, program: string): string | undefined => {
+export const changeOf = (
+  paths: ReadonlyArray<string>,
+  files: ReadonlyArray<NamedFile>,
+  program: string
+): string | undefined => {
   const isNew = paths.some((path) => Path.resolve(path) === program && !files.some((file) => file.path === path))
   if (isNew) return `${program} was put there just now`
   const now = read(paths)

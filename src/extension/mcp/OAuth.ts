@@ -148,11 +148,11 @@ const patience = 600_000
  *
  * @param show shows the address to the user
  */
-export const login = (
+export const login = <R>(
   home: string,
   { headers, server, url }: Remote,
-  show: (address: string) => Effect.Effect<void>
-): Effect.Effect<boolean, ExecutionFailed> =>
+  show: (address: string) => Effect.Effect<void, never, R>
+): Effect.Effect<boolean, ExecutionFailed, Exclude<R, Scope.Scope>> =>
   Effect.gen(function* () {
     const library = yield* Effect.tryPromise({
       try: () => import("@modelcontextprotocol/client"),

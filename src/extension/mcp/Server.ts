@@ -154,25 +154,24 @@ const directoryOf = ({ source }: Pick<Origin, "source">, { home, root }: Surroun
 /** Makes a server of what is written under a name. */
 export const make = (origin: Origin, name: string, value: unknown, around: Surroundings): Server => {
   const decoded = Definition.decode(value)
-  const { definition, ignored, isDisabled } = Either.getOrElse(decoded, () => ({
-    definition: undefined,
-    ignored: [],
-    isDisabled: false
-  }))
-  const named = McpName.refusal(name)
-  const expanded = Either.flatMap(named === undefined ? decoded : Either.left(named), (found) =>
-    Either.map(expandDefinition(found.definition, around, directoryOf(origin, around)), (program) => {
-      if (program._tag !== "Stdio" || found.definition._tag !== "Stdio" || found.definition.cwd !== undefined)
-        return program
-      return { ...program, ...Launcher.locate(program, directoryOf({ source: "home" }, around), around.isWritable) }
-    })
-  )
-  const paths = Either.flatMap(expanded, (found) => {
-    if (found._tag !== "Stdio") return Either.right([])
-    const refusal = Launcher.refusal(found, around.isWritable)
-    return refusal === undefined
-      ? NamedFiles.pathsOf(found, around.variables["PATH"] ?? "", around.isWritable)
-      : Either.left(refusal)
+  const {
+    definition,
+    ignored = [],
+    isDisabled = false
+  }: Partial<Definition.Decoded> = Either.getOrElse(decoded, () => ({}))
+  const ready = Either.gen(function* () {
+    const misnamed = McpName.refusal(name)
+    if (misnamed !== undefined) return yield* Either.left(misnamed)
+    const { definition } = yield* decoded
+    const expanded = yield* expandDefinition(definition, around, directoryOf(origin, around))
+    if (expanded._tag === "Http") return { expanded, paths: [] }
+    const isPlaced = definition._tag === "Stdio" && definition.cwd !== undefined
+    const elsewhere = directoryOf({ source: "home" }, around)
+    const program = isPlaced ? expanded : { ...expanded, ...Launcher.locate(expanded, elsewhere, around.isWritable) }
+    const refusal = Launcher.refusal(program, around.isWritable)
+    if (refusal !== undefined) return yield* Either.left(refusal)
+    const paths = yield* NamedFiles.pathsOf(program, around.variables["PATH"] ?? "", around.isWritable)
+    return { expanded: program, paths }
   })
   return {
     origin,
@@ -182,7 +181,7 @@ export const make = (origin: Origin, name: string, value: unknown, around: Surro
     definition,
     isDisabled,
     ignored,
-    expanded: Either.flatMap(paths, () => expanded),
-    paths: Either.getOrElse(paths, () => [])
+    expanded: Either.map(ready, ({ expanded }) => expanded),
+    paths: Either.match(ready, { onLeft: () => [], onRight: ({ paths }) => paths })
   }
 }

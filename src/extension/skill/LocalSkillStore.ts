@@ -14,27 +14,28 @@ import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
 import { type Skill, SkillStore } from "./SkillStore.js"
 
+/** The commands on all skills. */
+const own = ["list", "info", "load"]
+
 /**
  * Makes the error for a skill that does not exist, which names the nearest.
  *
  * @param command the command that named it
  */
-export const unknownSkill = (name: string, skills: ReadonlyArray<Skill>, command = `skill:${name}`): CommandNotFound =>
-  UnknownCommand.make({
+export const unknownSkill = (
+  name: string,
+  skills: ReadonlyArray<Skill>,
+  command = `skill:${name}`
+): CommandNotFound => {
+  const [meant] = command === `skill:${name}` ? Similar.likely(name, own) : []
+  const listing = skills.length === 0 ? [] : [Advice.line`${Advice.run("skill:list")} tells what each is for.`]
+  return UnknownCommand.make({
     command,
     kind: "skill",
     name,
     known: skills.filter(SkillScan.isUsable).map((skill) => skill.name),
-    advice: adviceOn(name, command, skills)
+    advice: meant === undefined ? listing : [Advice.line`Did you mean skill:${meant}?`]
   })
-
-/** The commands on all skills. */
-const own = ["list", "info", "load"]
-
-const adviceOn = (name: string, command: string, skills: ReadonlyArray<Skill>): ReadonlyArray<Advice.Advice> => {
-  const [meant] = command === `skill:${name}` ? Similar.likely(name, own) : []
-  if (meant !== undefined) return [Advice.line`Did you mean skill:${meant}?`]
-  return skills.length === 0 ? [] : [Advice.line`${Advice.run("skill:list")} tells what each is for.`]
 }
 
 /** Makes the error for a skill that is there, and can't be used. */

@@ -140,16 +140,16 @@ describe("the arguments of an MCP tool", () => {
     for (const word of ["9007199254740993", "1e400", "NaN", "Infinity", "-Infinity", "0x10", "", " 1", "1_0"]) {
       assert.match(
         wrong(any, "--n", word),
-        /^n must be (?:number|a number up to (?:9007199254740991|1\.7976931348623157e\+308), .*); it was ".*"\.$/,
+        /^n (?:must be number; it was ".*"|was ".*", (?:a number that JSON's readers round|larger than all numbers of .*))\.$/,
         word
       )
     }
-    assert.include(wrong(any, "--i", "9007199254740993"), "up to 9007199254740991")
+    assert.include(wrong(any, "--i", "9007199254740993"), "a number that JSON's readers round")
     for (const name of ["i", "n"]) {
       const schema = object({ i: { type: "integer" }, n: { type: "number" } })
       assert.strictEqual(
         wrong(schema, `--${name}`, "1e999"),
-        `${name} must be a number up to 1.7976931348623157e+308, for JSON's readers have none that is larger; it was "1e999".`
+        `${name} was "1e999", larger than all numbers of JSON's readers (1.7976931348623157e+308).`
       )
     }
     assert.include(

@@ -50,7 +50,7 @@ PARAMETERS
   --sort
     | Which comes first.
   --tags  may be repeated
-  --deep  --no-deep turns it off
+  --deep  --deep=false turns it off
 
 OPTIONS
   --json <object>  All arguments at once, as JSON; --json - takes them from standard input.
@@ -101,14 +101,14 @@ OPTIONS
     assert.isBelow(McpHelp.signature(McpSchema.make(tool)).length, 20_000)
   })
 
-  it("says how many properties are not described, and how a switch is turned off whose --no- is another's name", () => {
+  it("says how many properties are not described, and how a switch is turned off", () => {
     const many = Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`p${at}`, {}]))
     const inputSchema = { ...object(many), additionalProperties: false }
     assert.include(help(McpSchema.make(toolOf({ inputSchema }))), "  … and 1420 more\n\nOPTIONS")
     const properties = { x: { type: "boolean" }, "no-x": { type: "boolean" } }
     assert.include(
       help(McpSchema.make(toolOf({ inputSchema: object(properties) }))),
-      "  --x  --x=false turns it off\n  --no-x  --no-no-x turns it off\n"
+      "  --x  --x=false turns it off\n  --no-x  --no-x=false turns it off\n"
     )
   })
 

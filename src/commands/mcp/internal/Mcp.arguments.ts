@@ -191,7 +191,7 @@ const amongValues = (values: ReadonlyArray<unknown>, word: string): Read | undef
 const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyArray<Shape>, word: string): string => {
   const isNumber = shapes.some(({ kind }) => kind === "integer" || kind === "number")
   if (isNumber && numbers.number.test(word) && !Json.isExact(word)) {
-    return `${ForeignText.word(name)} must be a number up to ${Json.boundOf(word)}; it was ${Arguments.quoted(word)}.`
+    return `${ForeignText.word(name)} was ${Arguments.quoted(word)}, ${Json.flawOf(word)}.`
   }
   const isJson = isJsonOnly(shapes)
   const parsed = isJson && /^\s*[[{]/.test(word) ? Json.parse(word) : undefined

@@ -3,11 +3,9 @@
  * can't be taken for ours.
  */
 
-import * as Either from "effect/Either"
 import * as CommandGrammar from "../../../command/CommandGrammar.js"
 import type { InvalidUsage } from "../../../domain/CommandError.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
-import * as McpArguments from "./Mcp.arguments.js"
 import type { CallableTool, ToolParameter } from "./Mcp.schema.js"
 import * as McpSchema from "./Mcp.schema.js"
 
@@ -152,13 +150,6 @@ const parameters = (tool: CallableTool): ReadonlyArray<string> => {
   return rows.length === 0 ? [] : ["", "PARAMETERS", ...rows]
 }
 
-/** Tests whether `--no-<name>` is a parameter of its own. */
-const isOwn = (tool: CallableTool, name: string): boolean =>
-  Either.match(McpArguments.find(tool, `--no-${name}`), {
-    onLeft: () => true,
-    onRight: (option) => option?.isOff !== true
-  })
-
 /** Describes a parameter; nothing where all is said of it already. */
 const described = (tool: CallableTool, parameter: ToolParameter, isTyped: boolean): ReadonlyArray<string> => {
   const { isFlag, isList, isRequired, name, schema } = parameter
@@ -169,7 +160,7 @@ const described = (tool: CallableTool, parameter: ToolParameter, isTyped: boolea
     ...(isTyped ? [] : [McpSchema.print(tool.reader, schema)]),
     ...(isRequired && !isTyped ? ["required"] : []),
     ...(preset === undefined ? [] : [`by default ${preset}`]),
-    ...(isFlag ? [`${isOwn(tool, name) ? `--${label}=false` : `--no-${label}`} turns it off`] : []),
+    ...(isFlag ? [`--${label}=false turns it off`] : []),
     ...(isList ? ["may be repeated"] : [])
   ]
   const words =

@@ -229,24 +229,15 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
   return transport
 }
 
-/** A transport, and what it knows of a server that refuses. */
-interface HttpTransport extends Client.Transport {
-  /** The `WWW-Authenticate` header of the last refusal. */
-  readonly challenge: () => string | undefined
-}
-
-/** Makes a transport, which sends nothing before the client does. */
-const make = (
-  client: typeof Client,
-  { headers, url }: Pick<McpEntry & { readonly _tag: "Http" }, "headers" | "url">,
-  authProvider: Client.OAuthClientProvider | undefined
-): HttpTransport => {
+/** Makes a transport, which sends nothing before the client does, and tells the `WWW-Authenticate` header of its last answer. */
+const makeHttp = (client: typeof Client, entry: McpEntry & { readonly _tag: "Http" }, home: string) => {
+  const { headers, url } = entry
   let challenge: string | undefined
   const streams = new Map<unknown, AbortController>()
   const untaken = new Untaken(mostUntaken)
   const fetch = RemoteFetch.make(url, headers)
   const transport = new client.StreamableHTTPClientTransport(new URL(url), {
-    ...(authProvider === undefined ? {} : { authProvider }),
+    ...(OAuth.isLoggedIn(home, entry) ? { authProvider: OAuth.provider(home, url) } : {}),
     fetch: async (address, init) => {
       const response = await fetch(address, init)
       challenge = response.headers.get("www-authenticate") ?? undefined
@@ -365,7 +356,7 @@ export const stdio = (
       const advice = isLine ? `. Write "command": ${JSON.stringify(program)}, "args": ${JSON.stringify(args)}` : ""
       return FailureCause.notStarted(entry, places, `there is no program ${entry.command}${advice}`)
     }
-    const change = entry.named === undefined ? undefined : NamedFiles.changeOf(entry.named, found)
+    const change = NamedFiles.changeOf(entry.written?.paths ?? [], entry.files ?? [], found)
     if (change !== undefined) {
       return FailureCause.notStarted(entry, places, `${change}; ${McpConfig.howToTrust(places.root)}`)
     }
@@ -391,8 +382,7 @@ export const http = (
 ): Effect.Effect<Wire, ExecutionFailed> =>
   Effect.map(
     Effect.try({
-      try: () =>
-        make(library, entry, OAuth.isLoggedIn(places.home, entry) ? OAuth.provider(places.home, entry.url) : undefined),
+      try: () => makeHttp(library, entry, places.home),
       catch: (cause) => FailureCause.notReached(entry, places, cause, undefined)
     }),
     (transport) => ({
