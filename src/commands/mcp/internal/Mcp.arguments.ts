@@ -18,7 +18,7 @@ interface Option {
 }
 
 /** Finds what an option names; undefined where it is none, and on the left, that it may mean several. */
-export const find = (tool: CallableTool, option: string): Either.Either<Option | undefined, string> => {
+const find = (tool: CallableTool, option: string): Either.Either<Option | undefined, string> => {
   if (!option.startsWith("--")) {
     const short = tool.parameters.find(({ name }) => /^[A-Za-z]$/.test(name) && option === `-${name}`)
     return Either.right(short === undefined ? undefined : { parameter: short, isOff: false })
