@@ -503,7 +503,7 @@ const definitionOf = (given: Added): Either.Either<Definition.Definition, Invali
     const { definition, ignored } = decoded.right
     return ignored.length === 0
       ? definition
-      : yield* refuse(`${ignored.join(" and ")} ${url === undefined ? "only go with a url" : "only go with a command"}`)
+      : yield* refuse(`${ignored.join(" and ")} ${url === undefined ? "needs a url" : "needs a command"}`)
   })
 
 const targetOf = (reading: { readonly home: string; readonly root: string }, isHome: boolean): ServerFile.Target => ({

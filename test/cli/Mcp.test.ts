@@ -9,7 +9,7 @@ describe("synapse mcp", () => {
       for (const [args, reason] of [
         [["add", "x", "https://e/mcp"], "An address is given with --url: synapse mcp add x --url https://e/mcp"],
         [["add", "x", "--url", "e/mcp"], "--url e/mcp: an address begins with https:// or http://."],
-        [["add", "x", "--cwd", ".", "--url", "https://e"], "x can't be added: cwd only go with a command."],
+        [["add", "x", "--cwd", ".", "--url", "https://e"], "x can't be added: cwd needs a command."],
         [
           ["add", "--transport", "http", "x", "https://e"],
           "Unknown option --transport: there are -e, --env, --header, --url,"
