@@ -1,6 +1,7 @@
 /** Names with a colon work wherever a program's name does. */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Extension from "../support/Extension.js"
@@ -33,6 +34,24 @@ const makes = (name: string, command: string, expected: ReadonlyArray<string>) =
   )
 
 describe("a name with a colon", () => {
+  inHouses(
+    "that a handler tells without its prefix stands before no program of the system",
+    ({ run }) =>
+      Effect.gen(function* () {
+        // What is known when a command comes is there for the next one.
+        yield* run("true")
+        const { stdout } = yield* run("type -P acme:it sha256sum")
+        const [ours = "", theirs = ""] = (stdout ?? "").split("\n").map((path) => Path.dirname(path))
+        assert.include(ours, "/session-")
+        assert.match(theirs, /\/bin$/)
+        assert.notStrictEqual(theirs, ours)
+      }),
+    [
+      Object.assign(Extension.make("acme:*"), {
+        known: () => ["acme:it", "sha256sum"].map((name) => ({ name, summary: "", usage: name }))
+      })
+    ]
+  )
   makes("is run by xargs", "printf 'a\\nb c\\n' | xargs -n1 mcp:gh:show --id", [
     "mcp:gh:show --id a",
     "mcp:gh:show --id b",
