@@ -83,7 +83,7 @@ const ofFile =
     return Either.map(builder.peek(now?.cwd ?? directory, runtime), (built) => {
       const enforced = now?.backend.policy
       // What a person has allowed since the sandbox was made holds in it too.
-      const granted = built.whitelist.filter(({ source }) => source === "runtime")
+      const granted = built.whitelist.filter(({ source }) => source === "runtime" || source === "file")
       return Confinement.Confined({
         hosts: built.hosts?.allowed.map(({ pattern }) => pattern) ?? [],
         writable: outermost(

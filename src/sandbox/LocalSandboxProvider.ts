@@ -43,7 +43,7 @@ import * as HostPath from "./policy/HostPath.js"
 import * as Name from "./policy/Name.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
-import type { Execute, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
+import type { Execute, Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 import { executed } from "./SandboxBackend.js"
 import type * as SandboxProvider from "./SandboxProvider.js"
 
@@ -548,6 +548,14 @@ const makeLocalSandboxBackend = (
       return running.attach
     })
 
+    const grantGuarded = (grant: Grant) =>
+      Effect.suspend(() => {
+        if (grant.access === "read" || !HostPath.isDirectory(grant.resource)) return running.grant(grant)
+        return guard.mayNotAdd(grant.resource)
+          ? RunningSandbox.unchangeable()
+          : Effect.tap(running.grant(grant), () => Effect.sync(() => guard.add(grant.resource)))
+      })
+
     const execute: Execute = (command, options) =>
       executed(
         Effect.zipRight(
@@ -582,7 +590,7 @@ const makeLocalSandboxBackend = (
     return {
       policy,
       execute,
-      grant: (grant) => Effect.zipRight(started, running.grant(grant)),
+      grant: (grant) => Effect.zipRight(started, grantGuarded(grant)),
       setHosts: (hosts, ask) =>
         Effect.suspend(() => {
           network.hosts = hosts ?? (network.hosts && { allowed: [], denied: [] })
@@ -590,7 +598,7 @@ const makeLocalSandboxBackend = (
           if (network.isThere) return network.update
           return hosts === undefined ? Effect.void : running.attach
         }),
-      revoke: running.revoke,
+      revoke: (grant) => Effect.tap(running.revoke(grant), () => Effect.sync(() => guard.leave(grant.resource))),
       alone: running.alone,
       restart: session.restart,
       cwd: session.cwd,

@@ -67,8 +67,8 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
   ) => {
     const executed = Effect.suspend(() => {
       begun++
-      return Effect.zipRight(current.refreshHosts("check"), Slices.pass(command, backend.execute(command, options)))
-    }).pipe(Effect.ensuring(Effect.suspend(() => (runtime.endOnce() ? current.refreshHosts() : Effect.void))))
+      return Effect.zipRight(current.refresh("check"), Slices.pass(command, backend.execute(command, options)))
+    }).pipe(Effect.ensuring(Effect.suspend(() => (runtime.endOnce() ? current.refresh() : Effect.void))))
     const answer: Effect.Effect<SandboxResult, CommandError> =
       grants.length === 0 ? executed : granting.lend(backend, grants, executed)
     return Effect.map(answer, (result) => {
@@ -327,7 +327,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
         if (answer === "allow_permanent") yield* Effect.ignore(config.addHost("allowedHosts", resource))
         // It holds in this session, too, where it could not be written.
         grants.addHost(resource, answer === "allow_once")
-        yield* current.refreshHosts()
+        yield* current.refresh()
         return true
       })
     const current: CurrentSandbox.CurrentSandbox = yield* CurrentSandbox.make(

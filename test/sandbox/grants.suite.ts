@@ -207,6 +207,53 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
       )
     )
 
+    it.live("what sandbox.json allows meanwhile is there with the next command; the shell goes on", () =>
+      sandboxed(({ execute, restart }, { outside, project }) =>
+        Effect.gen(function* () {
+          Fs.mkdirSync(`${outside}/data`)
+          const write = (filesystem: object) =>
+            Fs.writeFileSync(`${outside}/home/sandbox.json`, JSON.stringify({ policy: { filesystem } }))
+          yield* execute(`kept=1; f=.en; o=${outside}`)
+          assert.isTrue((yield* execute("cat ${f}v")).blocked)
+          write({ whitelist: [`${outside}/data`], readable: [`${project}/.env`] })
+          const { stdout } = yield* execute("cat .env; echo x > $o/data/new; cat $o/data/new; echo $kept")
+          assert.strictEqual(stdout, "TOKEN=1\nx\n1\n")
+          assert.strictEqual((yield* Effect.flip(execute("echo y > .env")))._tag, "Blocked")
+          write({})
+          yield* restart
+          assert.isTrue((yield* execute("f=.en; cat ${f}v; echo y > $o/data/new")).blocked)
+          assert.strictEqual(Fs.readFileSync(`${outside}/data/new`, "utf8"), "x\n")
+        })
+      )
+    )
+
+    it.live("a directory that a person allows has no start-up files and hooks that commands write", () =>
+      sandboxed(({ allow, execute }, { outside }) =>
+        Effect.gen(function* () {
+          const [repository, editor, plain] = ["repository", "editor", "plain"].map((name) => `${outside}/${name}`)
+          const made = [`${repository}/.git/hooks`, `${repository}/.git/objects`, `${editor}/.vscode`, `${plain}`]
+          for (const path of made) Fs.mkdirSync(path, { recursive: true })
+          Fs.writeFileSync(`${repository}/.git/HEAD`, "ref: refs/heads/main\n")
+          Fs.writeFileSync(`${repository}/.git/hooks/post-commit`, "", { mode: 0o755 })
+          yield* execute("kept=1")
+          yield* allow(`${plain}`)
+          assert.strictEqual((yield* execute("echo $kept")).stdout, "1\n")
+          const hook = (at: string) =>
+            `git init -q ${at}; mkdir -p ${at}/.git/hooks; echo run > ${at}/.git/hooks/pre-commit`
+          const { notices } = yield* execute(hook(`${plain}/new`))
+          assert.include(notices?.join(), "were renamed to *.disabled")
+          assert.notInclude(Fs.readdirSync(`${plain}/new/.git/hooks`), "pre-commit")
+          yield* allow(`${repository}`)
+          yield* allow(`${editor}`)
+          yield* execute(`${hook(`${repository}`)}; echo run > ${editor}/.vscode/tasks.json; echo x > ${editor}/file`)
+          assert.deepStrictEqual(Fs.readdirSync(`${editor}`).toSorted(), [".vscode", "file"])
+          assert.deepStrictEqual(Fs.readdirSync(`${editor}/.vscode`), [])
+          assert.notInclude(Fs.readdirSync(`${repository}/.git/hooks`), "pre-commit")
+          assert.include(Fs.readdirSync(`${repository}/.git/hooks`), "post-commit")
+        })
+      )
+    )
+
     it.live("a right to read is none to write", () =>
       sandboxed(
         ({ execute }, { project }) =>

@@ -21,7 +21,7 @@ import type { SandboxConfigError } from "../config/SandboxConfigError.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
-import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { type AskForHost, type Grant, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
 import { SandboxProviders } from "../SandboxProvider.js"
 
@@ -39,7 +39,7 @@ export class RuntimeGrants implements RuntimeRules {
    * by default, by that which it has now. Returns the function that takes a new right to write back again.
    */
   add({ access, identity, resource }: Grant, running: object | undefined): () => void {
-    if (running !== undefined) this.outdated.add(running)
+    if (running !== undefined) this.outdate(running)
     if (access === "read") {
       const known = identity ?? HostPath.identityOf(resource)
       if (known !== undefined) this.readable.set(resource, known)
@@ -81,6 +81,11 @@ export class RuntimeGrants implements RuntimeRules {
     return [...this.readable].flatMap(([path, identity]) => (HostPath.identityOf(path) === identity ? [path] : []))
   }
 
+  /** Notes that a new sandbox would have a right that this one could not be given. */
+  outdate(backend: object): void {
+    this.outdated.add(backend)
+  }
+
   /** Tests whether grants were added since a sandbox was made. */
   areNewer(backend: object): boolean {
     return this.outdated.has(backend)
@@ -117,6 +122,19 @@ interface Plan {
 /** A place for at most one sandbox at a time. */
 export type CurrentSandbox = Effect.Effect.Success<ReturnType<typeof make>>
 
+/** Returns what `sandbox.json` allows by now, and did not when a sandbox was made. */
+const allowedSince = (enforced: SandboxPolicy, built: SandboxPolicy): ReadonlyArray<Grant> => {
+  const given = (access: Grant["access"], rules: ReadonlyArray<Rule> = [], before: ReadonlyArray<Rule> = []) =>
+    rules.flatMap(({ kind, path, real: resource = path, source }): ReadonlyArray<Grant> => {
+      const isNew =
+        kind === "path" && source === "file" && !before.some((rule) => (rule.real ?? rule.path) === resource)
+      return isNew
+        ? [{ access, resource, ...(access === "read" ? { identity: HostPath.identityOf(resource) } : {}) }]
+        : []
+    })
+  return [...given("write", built.whitelist, enforced.whitelist), ...given("read", built.granted, enforced.granted)]
+}
+
 /** Makes the execution error of an error in the configuration. */
 export const toFailure = (error: SandboxConfigError): ExecutionFailed =>
   new ExecutionFailed({ kind: "sandbox", reason: error.message, cause: error })
@@ -143,7 +161,15 @@ export const make = Effect.fnUntraced(function* (
   /** Held by whoever makes or ends the sandbox. */
   const turn = Effect.unsafeMakeSemaphore(1)
   let isClosed = false
-  let current: { readonly cwd: string; readonly backend: SandboxBackend; readonly end: Effect.Effect<void> } | undefined
+  let current:
+    | {
+        readonly cwd: string
+        readonly backend: SandboxBackend
+        readonly end: Effect.Effect<void>
+        /** What `sandbox.json` has allowed since. */
+        readonly given: Set<string>
+      }
+    | undefined
 
   /** The state of `sandbox.json` that the running sandbox has its hosts from. */
   let known = ""
@@ -152,21 +178,33 @@ export const make = Effect.fnUntraced(function* (
     return stats === undefined ? "" : `${stats.mtimeMs} ${stats.size} ${stats.ino}`
   }
 
-  const refreshHosts = (check?: "check") =>
+  /** Gives a sandbox what is allowed since it was made; where only a new one can have it, a restart makes that. */
+  const give = (backend: SandboxBackend, built: SandboxPolicy, given: Set<string>) =>
+    Effect.forEach(backend.policy === undefined ? [] : allowedSince(backend.policy, built), (grant) => {
+      const name = `${grant.access} ${grant.resource}`
+      if (given.size === given.add(name).size) return Effect.void
+      return Effect.zipRight(
+        grant.access === "write" ? config.remember([grant.resource]) : Effect.void,
+        backend.grant?.(grant) ?? Effect.void
+      ).pipe(Effect.catchAll(() => Effect.sync(() => grants.outdate(backend))))
+    })
+
+  const refresh = (check?: "check") =>
     Effect.suspend(() => {
-      const { backend, cwd } = current ?? {}
-      if (backend?.setHosts === undefined || cwd === undefined) return Effect.void
+      if (current?.backend.setHosts === undefined) return Effect.void
+      const { backend, cwd, given } = current
       const now = stamp()
       if (check !== undefined && now === known) return Effect.void
       known = now
       // A file that can't be read changes nothing: the next sandbox says so.
       return Either.match(builder.peek(cwd, grants), {
         onLeft: () => Effect.void,
-        onRight: ({ hosts }) => backend.setHosts?.(hosts, ask) ?? Effect.void
+        onRight: (built) =>
+          Effect.zipRight(backend.setHosts?.(built.hosts, ask) ?? Effect.void, give(backend, built, given))
       })
     })
   /** Follows what is allowed and taken back while a command runs. */
-  const watching = Effect.forever(Effect.zipRight(Effect.sleep(500), refreshHosts("check")))
+  const watching = Effect.forever(Effect.zipRight(Effect.sleep(500), refresh("check")))
 
   const isEnabled =
     enabled === undefined
@@ -216,6 +254,7 @@ export const make = Effect.fnUntraced(function* (
         current = {
           cwd,
           backend,
+          given: new Set(),
           end: watch === undefined ? destroyed : Effect.zipRight(Fiber.interrupt(watch), destroyed)
         }
         known = stamp()
@@ -263,8 +302,8 @@ export const make = Effect.fnUntraced(function* (
           )
         )
       }),
-    /** Gives the running sandbox the hosts that are allowed by now; with `check`, only where `sandbox.json` has changed. */
-    refreshHosts,
+    /** Gives the running sandbox the hosts and paths that are allowed by now; with `check`, only where `sandbox.json` has changed. */
+    refresh,
     /** Runs `change`; unless it fails, ends a sandbox that enforces a policy and makes another for the same directory. */
     rebuild: (change: Effect.Effect<unknown, ExecutionFailed>): Effect.Effect<void, ExecutionFailed> =>
       turn.withPermits(1)(

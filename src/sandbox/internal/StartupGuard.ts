@@ -120,10 +120,27 @@ const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
   return words.slice(0, mostWords).map((word) => Path.resolve(cwd, word))
 }
 
+/** The most entries of a directory in which git directories are looked for. */
+const mostEntries = 5000
+
+/** Tests whether a git directory may lie in a directory, also where that holds too much to tell. */
+const mayHoldGit = (root: string): boolean => {
+  const directories = [root]
+  let seen = 0
+  for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
+    for (const entry of Attempt.orElse(() => Fs.readdirSync(directory ?? "", { withFileTypes: true }), [])) {
+      if (++seen > mostEntries || entry.name === ".git" || entry.name === "HEAD") return true
+      if (entry.isDirectory()) directories.push(`${directory}/${entry.name}`)
+    }
+  }
+  return false
+}
+
 /** Remembers what was there before the session, and finds what commands have added. */
 export class StartupGuard {
-  private readonly roots: ReadonlyArray<string>
-  private readonly places: StartupFiles.Places
+  /** The directories and files that commands may write. */
+  private roots: ReadonlyArray<string>
+  private places: StartupFiles.Places
   private readonly known = new Map<string, Known>()
   private readonly stamps = new Map<string, string>()
   /** The states of the directories that these lie in. */
@@ -170,6 +187,29 @@ export class StartupGuard {
     for (const path of StartupFiles.candidates(this.places)) {
       if (!readonly.has(path)) this.stamps.set(path, stampOf(path))
     }
+  }
+
+  /** Tests whether a directory takes a new sandbox: files in it are to be read-only, or to be known from the start. */
+  mayNotAdd(root: string): boolean {
+    return (
+      StartupFiles.find({ ...this.places, cwd: root, writable: [root], named: [root] }).length > 0 || mayHoldGit(root)
+    )
+  }
+
+  /** Takes up a directory that commands may write from now on, as far as `mayNotAdd` allows. */
+  add(root: string): void {
+    this.roots = [...this.roots, root]
+    this.places = { ...this.places, writable: this.roots, named: [...this.places.named, root] }
+    this.empty.clear()
+    for (const path of StartupFiles.candidates({ ...this.places, writable: [root] }))
+      this.stamps.set(path, stampOf(path))
+  }
+
+  /** Leaves a directory that commands may not write any more. */
+  leave(root: string): void {
+    this.roots = this.roots.filter((one) => one !== root)
+    this.places = { ...this.places, writable: this.roots }
+    for (const path of this.stamps.keys()) if (isWithin(path, root)) this.stamps.delete(path)
   }
 
   /** Finds what is to be taken back after a command, which began and ended in these directories. */

@@ -246,7 +246,8 @@ const makeGroup = (processes: number): string | undefined => {
       Fs.closeSync(file)
       return path
     } catch {
-      Fs.rmdirSync(path)
+      // Another sweep may have taken it.
+      isRemoved(path)
     }
   }
   return undefined
