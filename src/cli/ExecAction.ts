@@ -126,7 +126,7 @@ const run = (
               // In the call too, since a command of ours takes the time that it needs by default.
               { id: "exec", name: "Bash", arguments: JSON.stringify({ command, timeout }) },
               json,
-              { tasks, cwd }
+              { tasks, cwd, endsAtOnce: true }
             )
           ).pipe(Effect.provide(app.layer(...settings, permission)))
     return yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined })

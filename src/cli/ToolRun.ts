@@ -23,6 +23,8 @@ export interface Options {
   /** The directory that the sandbox is for. */
   readonly cwd?: string
   readonly tasks?: LiveTasks.LiveTasks | undefined
+  /** True where what the call leaves running ends with it. */
+  readonly endsAtOnce?: boolean
 }
 
 /**
@@ -33,7 +35,7 @@ export interface Options {
 export const handle = (
   call: ToolCall,
   json: boolean,
-  { cwd = "/", tasks }: Options = {}
+  { cwd = "/", endsAtOnce = false, tasks }: Options = {}
 ): Effect.Effect<number, never, Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
@@ -46,22 +48,26 @@ export const handle = (
     }
     const result = yield* CallContext.locally(toolset.handle(call), { listener })
     if (tasks !== undefined) yield* tasks.end
-    if (!json) return yield* report(result, hints, cwd)
+    if (!json) return yield* report(result, hints, cwd, endsAtOnce)
     yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
     return result.extras.exitCode ?? ExitCode.failure
   })
+
+const endedWith = "what the command left running ends with exec. To keep it running: synapse exec --session NAME"
 
 /** Tells a person what the output of a command does not, and returns the exit code. */
 const report = (
   result: ToolReturn.ToolReturn,
   hints: ReadonlyArray<string>,
-  cwd: string
+  cwd: string,
+  endsAtOnce: boolean
 ): Effect.Effect<number, never, Stdio> =>
   Effect.map(Stdio, ({ write }) => {
     const { allowed, changed, denied } = result.extras.personal ?? {}
+    const left = endsAtOnce && result.extras.jobs?.some(({ state }) => state === "running") === true
     const ending = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : [denied, ...hints]
     const said = allowed === undefined ? ending : [allowed]
-    for (const text of [changed, ...said]) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
+    for (const text of [changed, ...said, left ? endedWith : undefined]) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
 
@@ -82,5 +88,5 @@ export const reportExit = (
       yield* Effect.logError("the tool Bash failed unexpectedly", exit.cause)
     }
     const hint = exit._tag === "Success" ? yield* BashTool.hintForPerson(command, exit.value) : undefined
-    return yield* report(result, hint === undefined ? [] : [hint], cwd)
+    return yield* report(result, hint === undefined ? [] : [hint], cwd, false)
   })

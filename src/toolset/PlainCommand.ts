@@ -4,9 +4,11 @@ import * as ReservedName from "../command/ReservedName.js"
 import { identifyCommandType } from "../router/CommandType.js"
 import * as CommandText from "./internal/CommandText.js"
 
-/** Tests whether a text, with only the commands that Synapse brings, goes to the shell as it is, within the usual time. */
-export const isPlain = (text: string): boolean =>
+/** Tests whether a text, with only the commands that Synapse brings, goes to the shell as it is, and leaves nothing running. */
+export const isPlain = (text: string): boolean => {
   // Tasks for sub-agents get more time.
-  !text.includes("task:") &&
-  CommandText.read(text, ReservedName.isBuiltIn)._tag === "Command" &&
-  identifyCommandType(CommandLine.parse(text), ReservedName.isBuiltIn) === "native"
+  if (text.includes("task:") || CommandText.read(text, ReservedName.isBuiltIn)._tag !== "Command") return false
+  const line = CommandLine.parse(text)
+  const isInBackground = line.tokens.some((token) => token._tag === "Operator" && token.value === "&")
+  return !isInBackground && identifyCommandType(line, ReservedName.isBuiltIn) === "native"
+}

@@ -48,6 +48,12 @@ describe("synapse exec tells a person", () => {
       assert.notMatch(text, /Bash\(|CORRECTION/)
   })
 
+  it("that what a command leaves running ends, and how to keep it", async () => {
+    const left = "synapse: what the command left running ends with exec. To keep it running: synapse exec --session NAME\n"
+    const all = await told(["sleep 4321 & echo started", "(setsid sleep 4321 &)", "sleep 0 & wait", "true && echo"])
+    assert.deepStrictEqual(all, [left, left, "", ""])
+  })
+
   it("why a text was not run, with the command that was meant", async () => {
     assert.deepStrictEqual(await told(["```\nls\n```", "Let me list the files in src"]), [
       "synapse: Not run: no language is given for its Markdown fence; give the command alone.\nDid you mean `ls`?\n",

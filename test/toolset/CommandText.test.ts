@@ -186,6 +186,8 @@ describe("the text of a command", () => {
     for (const text of [
       "vim a.txt",
       "nano 'a b'",
+      "view a.txt",
+      "vimdiff a b",
       "cd src && vim a.ts",
       "cd src; vim a.ts\n",
       "vim +10 a.ts",

@@ -49,7 +49,7 @@ export const CommandText = Data.taggedEnum<CommandText>()
 const { Command, NoCommand, Wrapped } = CommandText
 
 /** Matches the names of programs that do not end by themselves. */
-const endless = /\b(?:n?vim?|nano|pico|emacs|[hb]top|watch|tail|journalctl)\b/
+const endless = /\b(?:n?vim?(?:diff)?|r?view|nano|pico|emacs|[hb]top|watch|tail|journalctl)\b/
 
 /** Matches texts that can be something else than a command: all others go to bash without a further look. */
 const suspicious = new RegExp(
@@ -241,7 +241,7 @@ const ofProse = (text: string): CommandText | undefined =>
 /** Programs that need a terminal, with what to use instead; with most options, an editor does without one. */
 const screens: ReadonlyArray<readonly [name: RegExp, options: RegExp, instead: string]> = [
   [
-    /^(?:n?vim?|nano|pico|emacs)$/,
+    /^(?:n?vim?(?:diff)?|r?view|nano|pico|emacs)$/,
     /^(?:\+\d*(?:[,:]\d+)?|-(?:nw|[Rw]))$/,
     "read shows a file; edit <file> <old> <new>, or write <file> <content>, changes it"
   ],
