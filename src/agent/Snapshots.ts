@@ -10,6 +10,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
@@ -17,6 +18,7 @@ import type * as Scope from "effect/Scope"
 import * as Attempt from "../domain/Attempt.js"
 import * as Slices from "../domain/Slices.js"
 import * as Directories from "../files/Directories.js"
+import * as RegularFile from "../files/RegularFile.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 
@@ -63,11 +65,8 @@ export interface Place {
   readonly cwd: string
 }
 
-/** A file of a snapshot: its mode in git, and the id of its content. */
-interface Entry {
-  readonly mode: string
-  readonly id: string
-}
+/** A file of a snapshot as git writes it: its mode in six digits, a blank, and the id of its content. */
+type Entry = string
 
 /** A file that differs. Its path is relative, and each of its characters is a byte. */
 export interface Change {
@@ -224,18 +223,17 @@ const prune = (git: Git, store: string) =>
     if (Number(/^size: (\d+)/m.exec(size)?.[1] ?? 0) > mostOfStore.kibibytes) Fs.rmSync(store, { recursive: true })
   })
 
-/** A run whose directory was looked at before it changes anything. */
-interface Begun {
-  /** Keeps what the directory holds now that the run has ended. */
-  readonly end: Effect.Effect<void>
-}
-
 /**
- * Keeps what a directory holds before a run. It never fails: the turn then says why it can't be taken back.
+ * Keeps what a directory holds before a run, and returns what keeps it after the run. It never fails: the turn then says
+ * why it can't be taken back.
  *
  * @param isHidden tests for files that commands can't read or write, which are not kept
  */
-export const begin = (place: Place, session: string, isHidden: (path: string) => boolean): Effect.Effect<Begun> =>
+export const begin = (
+  place: Place,
+  session: string,
+  isHidden: (path: string) => boolean
+): Effect.Effect<{ readonly end: Effect.Effect<void> }> =>
   Effect.gen(function* () {
     const store = storeOf(place)
     const time = yield* Clock.currentTimeMillis
@@ -260,16 +258,15 @@ export const begin = (place: Place, session: string, isHidden: (path: string) =>
     const { large, tree } = before.right
     const begun = { ...turn, before: tree, large }
     yield* keep(begun)
-    return {
-      end: Effect.gen(function* () {
-        const after = yield* Effect.either(treeOf(git, place, isHidden))
-        Attempt.ignore(() => Fs.renameSync(Path.join(git.directory, index), Path.join(git.directory, "index")))
-        if (after._tag === "Left") return yield* keep({ ...begun, problem: after.left.reason })
-        // A run that has changed nothing leaves the one before it to be taken back.
-        if (after.right.tree === tree) return Attempt.ignore(() => Fs.rmSync(path))
-        yield* keep({ ...begun, after: after.right.tree, large: Math.max(large, after.right.large) })
-      })
-    }
+    const end = Effect.gen(function* () {
+      const after = yield* Effect.either(treeOf(git, place, isHidden))
+      Attempt.ignore(() => Fs.renameSync(Path.join(git.directory, index), Path.join(git.directory, "index")))
+      if (after._tag === "Left") return yield* keep({ ...begun, problem: after.left.reason })
+      // A run that has changed nothing leaves the one before it to be taken back.
+      if (after.right.tree === tree) return Attempt.ignore(() => Fs.rmSync(path))
+      yield* keep({ ...begun, after: after.right.tree, large: Math.max(large, after.right.large) })
+    })
+    return { end }
   }).pipe(Effect.catchAllDefect((defect) => Effect.as(Effect.logDebug("no snapshot", defect), { end: Effect.void })))
 
 /** A run that is looked at from its first command on. */
@@ -332,13 +329,12 @@ export const last = (place: Place): Effect.Effect<Last, NoSnapshot> =>
     }
     const git = new Git(store, place.cwd, root, "none")
     const raw = split(yield* git.run(["diff-tree", "-r", "-z", "--no-renames", "--raw", before, after]))
+    const toEntry = (mode: string, id: string) => (mode === "000000" ? undefined : `${mode} ${id}`)
     const changes = raw.flatMap((text, at): ReadonlyArray<Change> => {
-      const [, modeBefore = "", mode = "", idBefore = "", id = ""] =
-        /^:(\d+) (\d+) (\w+) (\w+) [AMDT]$/.exec(text) ?? []
+      const [modeBefore = "", mode = "", idBefore = "", id = ""] = text.slice(1).split(" ")
       const path = raw[at + 1]
       if (at % 2 !== 0 || path === undefined) return []
-      const entry = (mode: string, id: string) => (mode === "000000" ? undefined : { mode, id })
-      return [{ path, before: entry(modeBefore, idBefore), after: entry(mode, id) }]
+      return [{ path, before: toEntry(modeBefore, idBefore), after: toEntry(mode, id) }]
     })
     return {
       turn,
@@ -352,7 +348,8 @@ export const last = (place: Place): Effect.Effect<Last, NoSnapshot> =>
         // What a directory holds goes before the file that was in its place comes back.
         for (const change of [...changes.filter(isRemoval).reverse(), ...changes.filter((one) => !isRemoval(one))]) {
           const { before } = change
-          const content = before === undefined ? "" : yield* git.run(["cat-file", "blob", before.id])
+          const content =
+            before === undefined ? "" : yield* git.run(["cat-file", "blob", before.slice("100644 ".length)])
           const state = Attempt.orElse(() => takeBack(root, change, nameOf(content)), "failed" as const)
           outcomes.push({ path: nameOf(change.path).toString(), state })
         }
@@ -362,7 +359,7 @@ export const last = (place: Place): Effect.Effect<Last, NoSnapshot> =>
     }
   })
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = Fs.constants
 
 /** Uses the directory of a path, in which no link leads elsewhere. */
 const inParent = <A>(
@@ -388,27 +385,20 @@ const inParent = <A>(
   }
 }
 
-const readFile = (path: Buffer): Buffer => {
-  const fd = Fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  try {
-    return Fs.readFileSync(fd)
-  } finally {
-    Fs.closeSync(fd)
-  }
-}
-
 const entryOf = (path: Buffer): { readonly entry: Entry; readonly mode: number } | undefined | "other" => {
   const stats = lookAt(path)
   if (stats === undefined) return undefined
   const isLink = stats.isSymbolicLink()
   if ((!stats.isFile() && !isLink) || stats.size > most.fileBytes) return "other"
-  const bytes = isLink ? Fs.readlinkSync(path, "buffer") : readFile(path)
+  const isOther = (stats: Fs.Stats) => !stats.isFile() || undefined
+  const bytes = isLink
+    ? Fs.readlinkSync(path, "buffer")
+    : Either.getOrUndefined(RegularFile.use(path, false, isOther, (fd) => Fs.readFileSync(fd)))
+  if (bytes === undefined) return "other"
   const id = Crypto.createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex")
   const mode = isLink ? "120000" : (stats.mode & 0o100) === 0 ? "100644" : "100755"
-  return { entry: { mode, id }, mode: stats.mode & 0o777 }
+  return { entry: `${mode} ${id}`, mode: stats.mode & 0o777 }
 }
-
-const isSame = (a: Entry | undefined, b: Entry | undefined): boolean => a?.mode === b?.mode && a?.id === b?.id
 
 /** Gives a file the content that it had, unless somebody has changed it since. */
 const takeBack = (root: string, { after, before, path }: Change, content: Buffer): Outcome["state"] => {
@@ -420,21 +410,21 @@ const takeBack = (root: string, { after, before, path }: Change, content: Buffer
     return inParent(root, names, isBelow && after === undefined, (at) => {
       const found = entryOf(at(name))
       if (found === "other") return "changed since"
-      if (isSame(found?.entry, before)) return done
-      if (!isSame(found?.entry, after)) return "changed since"
+      if (found?.entry === before) return done
+      if (found?.entry !== after) return "changed since"
       if (before === undefined) {
         Fs.unlinkSync(at(name))
         return done
       }
       const made = at(`.${Crypto.randomUUID()}`)
-      if (before.mode === "120000") Fs.symlinkSync(content, made)
+      if (before.startsWith("120000")) Fs.symlinkSync(content, made)
       else {
         const fd = Fs.openSync(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
         try {
           Fs.writeFileSync(fd, content)
           const rights = found === undefined ? Fs.fstatSync(fd).mode & 0o666 : found.mode & 0o666
           // Who may read it may run it.
-          Fs.fchmodSync(fd, before.mode === "100755" ? rights | ((rights & 0o444) >> 2) : rights)
+          Fs.fchmodSync(fd, before.startsWith("100755") ? rights | ((rights & 0o444) >> 2) : rights)
         } finally {
           Fs.closeSync(fd)
         }

@@ -1,10 +1,10 @@
 /** Runs the agent of `synapse agent` to its end: a new session, or one that is gone on with. */
-import { isUtf8 } from "node:buffer"
 import * as Fs from "node:fs"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -25,6 +25,7 @@ import * as Sessions from "../agent/transcript/Sessions.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Advice from "../domain/Advice.js"
 import * as CallContext from "../domain/CallContext.js"
+import * as Collect from "../domain/Collect.js"
 import { type ExecutionFailed, InvalidUsage, toText } from "../domain/CommandError.js"
 import type * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
@@ -89,9 +90,8 @@ const most = 1024 * 1024
 /** How long the first byte of stdin is waited for, where the command line has a prompt already. */
 const patience = Duration.seconds(3)
 
-const tooMuch = new WrongUsage({
-  message: `stdin holds more than ${most} bytes. Write it to a file, and name the file in the prompt.`
-})
+const unfit = (why: string) =>
+  new WrongUsage({ message: `stdin ${why}. Write it to a file, and name the file in the prompt.` })
 
 /**
  * Returns the prompt: the written one, stdin, or stdin below the written one; empty where there is neither. Where nothing
@@ -112,19 +112,11 @@ const read = (written: string, mayBeEmpty: boolean): Effect.Effect<string, Wrong
       )
       return written
     }
-    const chunks: Array<Uint8Array> = []
-    let length = 0
-    for (let chunk = first.value; chunk !== undefined; chunk = yield* read) {
-      length += chunk.length
-      if (length > most) return yield* tooMuch
-      chunks.push(Buffer.from(chunk))
-    }
-    const bytes = Buffer.concat(chunks)
-    if (!isUtf8(bytes))
-      return yield* new WrongUsage({
-        message: "stdin is not UTF-8. Write it to a file, and name the file in the prompt."
-      })
-    const text = new TextDecoder().decode(bytes).trim()
+    if (first.value === undefined) return written
+    const rest = Stream.takeWhile(Stream.repeatEffect(read), (chunk) => chunk !== undefined)
+    const bytes = yield* Collect.bytes(Stream.concat(Stream.make(first.value), rest), most)
+    if (bytes === undefined) return yield* unfit(`holds more than ${most} bytes`)
+    const text = (yield* Either.mapLeft(Collect.toText(bytes), () => unfit("is not UTF-8"))).trim()
     if (text === "") return written
     return written === "" ? text : `${written}\n\n<stdin>\n${text}\n</stdin>`
   })

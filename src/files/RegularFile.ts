@@ -39,7 +39,7 @@ export const read = <Refusal>(
 
 /** Uses the descriptor of a file, as `read` does. */
 export const use = <A, Refusal>(
-  path: string,
+  path: string | Buffer,
   mayBeLink: boolean,
   refuse: (stats: Fs.Stats, fd?: number) => Refusal | undefined,
   opened: (fd: number, stats: Fs.Stats) => A

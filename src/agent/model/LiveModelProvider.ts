@@ -318,13 +318,7 @@ const basicOf = ({ password, username }: URL): Redacted.Redacted | undefined =>
 const decoded = (text: string): string => Attempt.orElse(() => decodeURIComponent(text), text)
 
 const matches = (pattern: string, name: string): boolean =>
-  new RegExp(
-    `^${pattern
-      .split("*")
-      .map((part) => part.replace(/[^\w]/g, "\\$&"))
-      .join(".*")}$`,
-    "s"
-  ).test(name)
+  new RegExp(`^${pattern.replace(/[^\w*]/g, "\\$&").replaceAll("*", ".*")}$`, "s").test(name)
 
 /** Returns the price of a model: that of its own name, or of the longest pattern that matches. */
 const priceOf = ({ prices }: SettingsFile, { model, provider }: Choice): Price | undefined => {

@@ -95,14 +95,10 @@ const encoded = (entry: Entry): object =>
   entry.type === "message" ? { type: entry.type, message: encodeKeptMessage(entry.message) } : encodeLine(entry)
 
 /** Encodes an entry as a line with its newline, or says why it can't be kept. */
-export const encode = (entry: Entry): Either.Either<Uint8Array, string> =>
-  Either.flatMap(
-    Either.try({
-      try: () => Buffer.from(`${ForeignText.jsonLine(encoded(entry))}\n`),
-      catch: (error) => `a message can't be written as JSON: ${error instanceof Error ? error.message : String(error)}`
-    }),
-    (bytes) => (bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes))
-  )
+export const encode = (entry: Entry): Either.Either<Uint8Array, string> => {
+  const bytes = Buffer.from(`${ForeignText.jsonLine(encoded(entry))}\n`)
+  return bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes)
+}
 
 /** Decodes a line without its newline, or says why it can't. */
 export const decode = (bytes: Uint8Array): Either.Either<Entry, string> => {

@@ -1,4 +1,5 @@
 /** Runs the tool calls of a turn. */
+import * as Arr from "effect/Array"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -39,17 +40,8 @@ export const isTask = (call: ToolCall): boolean => {
  * Splits the calls of a turn into groups that run one after the other. Neighbouring tasks are one group, since they do
  * not depend on each other. Every other call is a group of its own.
  */
-export const make = (calls: ReadonlyArray<ToolCall>): ReadonlyArray<ReadonlyArray<ToolCall>> => {
-  const groups: Array<Array<ToolCall>> = []
-  let wasTask = false
-  for (const call of calls) {
-    const isOne = isTask(call)
-    if (isOne && wasTask) groups.at(-1)?.push(call)
-    else groups.push([call])
-    wasTask = isOne
-  }
-  return groups
-}
+export const make = (calls: ReadonlyArray<ToolCall>): ReadonlyArray<ReadonlyArray<ToolCall>> =>
+  Arr.isNonEmptyReadonlyArray(calls) ? Arr.groupWith(calls, (first, call) => isTask(first) && isTask(call)) : []
 
 export interface Done {
   readonly call: ToolCall

@@ -303,12 +303,11 @@ const contentOf = (content: unknown, type: "text" | "thinking"): string => {
     : Wire.textAt(content, "text")
 }
 
-/** Matches the beginning of an answer that is thoughts, or a call as text, as far as it has come. */
-const special = /^\s*(?:<think>|<tool_call>|<function=|\{\s*"(?:name|tool|function)")/
+/** The beginnings of answers that are thoughts, or a call as text. */
 const begun = ["<think>", "<tool_call>", "<function=", '{"name"', '{"tool"', '{"function"']
 const mayBecome = (text: string): boolean => {
-  const start = text.trimStart()
-  return start === "" || begun.some((one) => one.startsWith(start.replace(/^\{\s+/, "{")))
+  const start = text.trimStart().replace(/^\{\s+/, "{")
+  return begun.some((one) => one.startsWith(start) || start.startsWith(one))
 }
 
 interface TextCall {
@@ -369,7 +368,7 @@ class Text {
       this.isThinking = true
       return this.thought(rest)
     }
-    if (mayBecome(this.held) || special.test(this.held)) return []
+    if (mayBecome(this.held)) return []
     return this.end()
   }
 
