@@ -67,7 +67,8 @@ const report = (
     const left = endsAtOnce && result.extras.jobs?.some(({ state }) => state === "running") === true
     const ending = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : [denied, ...hints]
     const said = allowed === undefined ? ending : [allowed]
-    for (const text of [changed, ...said, left ? endedWith : undefined]) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
+    for (const text of [changed, ...said, left ? endedWith : undefined])
+      if (text !== undefined) write("stderr", `synapse: ${text}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
 

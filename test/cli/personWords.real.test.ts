@@ -49,7 +49,8 @@ describe("synapse exec tells a person", () => {
   })
 
   it("that what a command leaves running ends, and how to keep it", async () => {
-    const left = "synapse: what the command left running ends with exec. To keep it running: synapse exec --session NAME\n"
+    const left =
+      "synapse: what the command left running ends with exec. To keep it running: synapse exec --session NAME\n"
     const all = await told(["sleep 4321 & echo started", "(setsid sleep 4321 &)", "sleep 0 & wait", "true && echo"])
     assert.deepStrictEqual(all, [left, left, "", ""])
   })
