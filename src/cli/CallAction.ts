@@ -99,7 +99,7 @@ const Call = Schema.Struct({
 })
 const Cancel = Schema.Struct({ cancel: Schema.String })
 
-const form = 'A line is {"id":"1","name":"Bash","arguments":"{\\"command\\":\\"ls\\"}"} or {"cancel":"1"}.'
+const form = 'A line is {"id":"1","name":"Bash","arguments":{"command":"ls"}} or {"cancel":"1"}.'
 
 /** The most bytes of a line. */
 const longest = 64 * 1024 ** 2
@@ -159,8 +159,9 @@ const parse = (line: string): Either.Either<CallLine, Rejection> => {
     const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map(
       ({ message, path }) => `${path.join(".")}: ${message}`
     )
+    const { id } = value
     return reject(
-      typeof value["id"] === "string" ? value["id"] : null,
+      typeof id === "string" || typeof id === "number" ? `${id}` : null,
       `Invalid parameters: ${problems.join("; ")}. ${form}`
     )
   })

@@ -138,8 +138,7 @@ const ofAllowed = (
   if (access === "write" && rule !== undefined && rule.source !== "cache") {
     if (readonly.some((path) => isWithin(real, path))) return denied("it is Synapse's own: read only")
     const root = placeOf(rule)
-    if (!roots.some((path) => isWithin(real, path)))
-      return denied(`${root} is not there: it can be written once it is`, rule)
+    if (!roots.some((path) => isWithin(real, path))) return denied(`it counts once ${root} exists`, rule)
   }
   return HostPath.hasRights(real, access) ? {} : denied(byRights)
 }

@@ -49,7 +49,7 @@ export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const skills = yield* (yield* SkillStore).list
     if (json) return `${JSON.stringify({ skills })}\n`
-    if (skills.length === 0) return "There are no skills.\n"
+    if (skills.length === 0) return "There are no skills. Add one: synapse skill add <dir>\n"
     const below = skills.flatMap(remarks)
     return [...skills.map(SkillText.line), ...(below.length === 0 ? [] : ["", ...below]), ""].join("\n")
   }).pipe(run)

@@ -110,7 +110,7 @@ export const answer = (
       ? timedOut(queued.timeout, output)
       : new ExecutionFailed({
           kind: "shell",
-          reason: "the session was restarted or ended while the command ran",
+          reason: "The session was restarted or ended while the command ran",
           ...output
         })
   )
@@ -132,7 +132,10 @@ export const close = (queued: QueuedCommand, result?: CommandResult.CommandResul
 
 /** The error for a command whose turn it was when the session was restarted, before it had begun. */
 export const restarted = (): ExecutionFailed =>
-  new ExecutionFailed({ kind: "shell", reason: "the session was restarted or ended before the command ran" })
+  new ExecutionFailed({
+    kind: "shell",
+    reason: "The session was restarted or ended before the command ran. Run it again."
+  })
 
 /**
  * Tells the listener, once, that the command was interrupted, with the output until then; or that it did not begin, where

@@ -107,7 +107,7 @@ describe("synapse call", () => {
 
   it.effect("answers a line that is no call with an error, and goes on", () =>
     Effect.gen(function* () {
-      const form = 'A line is {"id":"1","name":"Bash","arguments":"{\\"command\\":\\"ls\\"}"} or {"cancel":"1"}.'
+      const form = 'A line is {"id":"1","name":"Bash","arguments":{"command":"ls"}} or {"cancel":"1"}.'
       const lines = ["{oops", "[1]", call(5, "ls"), '{"id":"7","name":"Bash"}', '{"cancel":7}', call("8", "fine")]
       const { exitCode, stdout } = yield* run(["call"], echo, [`${lines.join("\n")}\n`])
       assert.strictEqual(exitCode, 0)
@@ -118,7 +118,7 @@ describe("synapse call", () => {
         ...(
           [
             [null, "The line is no JSON object."],
-            [null, "Invalid parameters: id: Expected string, actual 5."],
+            ["5", "Invalid parameters: id: Expected string, actual 5."],
             ["7", "Invalid parameters: arguments: is missing."],
             [null, "Invalid parameters: cancel: Expected string, actual 7."]
           ] as const

@@ -30,7 +30,11 @@ const inPlace = (name: string, use: (place: Place.Place) => Effect.Effect<unknow
 describe("synapse skill", () => {
   inPlace("adds a skill, lists it, shows it, and takes it away", ({ home }) =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* skill(home, "list"), [0, "There are no skills.\n", ""])
+      assert.deepStrictEqual(yield* skill(home, "list"), [
+        0,
+        "There are no skills. Add one: synapse skill add <dir>\n",
+        ""
+      ])
       const [code, added, error] = yield* skill(home, "add", `${Place.published}/pdf/`)
       assert.deepStrictEqual([code, error], [0, ""])
       assert.strictEqual(added, "Added pdf (10 files)\n")

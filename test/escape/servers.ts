@@ -276,7 +276,10 @@ export const servers = (ground: string): void => {
           }
           yield* world.attack("rm dist/index")
           const { ending: missing } = yield* statesIn(world, `${world.home}/.synapse`)
-          assert.match(missing ?? "", /^broken: dist\/index is no file.*name the file itself, as node dist\/index\.js/)
+          assert.match(
+            missing ?? "",
+            /^broken: there is no file dist\/index, .*name a file that exists, as node dist\/index\.js/
+          )
           assert.isFalse(Fs.existsSync(`${world.project}/pwned`))
         })
     )

@@ -199,7 +199,7 @@ describe("restart", () => {
         {
           ...new ExecutionFailed({
             kind: "shell",
-            reason: "the session was restarted or ended while the command ran",
+            reason: "The session was restarted or ended while the command ran",
             stdout: "on\n"
           }),
           notices: []

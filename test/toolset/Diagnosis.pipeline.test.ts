@@ -54,7 +54,7 @@ describe("who failed before the end of a pipeline", () => {
     ["curl -s https://example.com; pytest | tail", "named", 1, "[pytest exited 1]"],
     ["curl -s https://example.com\npytest | tail", "named", 1, "[pytest exited 1]"],
     ["pytest $(curl -s https://example.com) | tail", "counted", 1, "[pytest exited 1]"],
-    ["docker ps | head -1", "socket", 1, "[docker exited 1: blocked by rule no unix sockets]"]
+    ["docker ps | head -1", "socket", 1, '[docker exited 1: blocked by rule "no unix sockets"]']
   ] as const) {
     it(`${command}: ${code}, ${offline ?? "no packet refused"}`, () => {
       const result = offline === undefined ? {} : { offline }

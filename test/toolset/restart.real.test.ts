@@ -51,7 +51,7 @@ describe("restart=true", () => {
           assert.isFalse(isError)
           const { isError: isEnded, output } = yield* Fiber.join(fiber)
           assert.isTrue(isEnded)
-          assert.match(output, /the session was restarted or ended (while|before) the command ran/)
+          assert.match(output, /The session was restarted or ended (while|before) the command ran/)
           assert.deepStrictEqual(Fs.readdirSync(cwd), [])
           assert.strictEqual((yield* house.run("echo on")).stdout, "on\n")
         })

@@ -44,7 +44,7 @@ const findSessionId = (written: string, ids: ReadonlyArray<string>): Either.Eith
     near !== undefined
       ? `. Is it ${near}?`
       : ids.length === 0
-        ? ": there are none at all."
+        ? ". No session is kept yet."
         : `. The newest is ${ids[0]}; synapse agent list shows all.`
   return Either.left(`There is no session ${shown}${advice}`)
 }

@@ -38,7 +38,7 @@ export const isAnywhere = ({ kind, path }: Rule): boolean => kind === "glob" && 
 const named =
   process.platform === "darwin"
     ? "Patterns hold in every directory."
-    : "Patterns (**/…) hold where commands may write. Elsewhere they refuse commands that name such a file, and hide none."
+    : "Patterns (**/…) hold where commands may write. Elsewhere, a command that names such a file is refused, but the file is not hidden."
 
 const socketsRisk = {
   all: "Unix sockets can be used: commands can have the programs that listen on one outside of the sandbox do anything.",

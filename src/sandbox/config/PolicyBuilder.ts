@@ -147,14 +147,14 @@ const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
   return rules.filter(({ kind, path }) => seen.size < seen.add(`${kind} ${path}`).size)
 }
 
-/** Names the settings that an entry is from, with the option of the command line that adds to them. */
+/** Names the settings that an entry is from by the option of the command line that adds to them. */
 const origins = {
-  whitelist: "the settings (--allow)",
-  blacklist: "the settings (--deny)",
-  readable: "the settings (--allow-read)",
-  sockets: "the settings (--allow-socket)",
-  allowedHosts: "the settings (--allow-host)",
-  env: "the settings (--env)"
+  whitelist: "--allow",
+  blacklist: "--deny",
+  readable: "--allow-read",
+  sockets: "--allow-socket",
+  allowedHosts: "--allow-host",
+  env: "--env"
 }
 
 const correct = "Nothing runs until that entry is corrected or taken away."

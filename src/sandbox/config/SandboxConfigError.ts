@@ -17,6 +17,9 @@ export class SandboxConfigError extends Schema.TaggedError<SandboxConfigError>("
   { origin: Schema.String, path: Schema.String, reason: Schema.String, remedy: Schema.String }
 ) {
   override get message() {
-    return `${this.origin}: ${this.path === "" ? "" : `${this.path}: `}${this.reason}. ${this.remedy}`
+    const { origin, path, reason, remedy } = this
+    // The option names the place, and ends with its call.
+    if (origin.startsWith("--") && path !== "") return `${origin}: ${reason}.`
+    return `${origin}: ${path === "" ? "" : `${path}: `}${reason}. ${remedy}`
   }
 }

@@ -123,7 +123,7 @@ export const nameOf = (denial: Pick<Denial, "access" | "resource">): string => {
 
 /** Writes the rule of a denial (`Name`): an entry of a list, or the words for what no entry says. */
 export const ruleOf = ({ rule, source }: Pick<Denial, "rule" | "source">): string =>
-  source === "default" ? rule : Name.ofEntry(rule)
+  source === "default" ? rule.replace(/^.* .*$/, '"$&"') : Name.ofEntry(rule)
 
 /** Writes what a denial refused: `/x is read-only`. */
 export const whatOf = (denial: Denial): string => {

@@ -124,7 +124,7 @@ const answerTo = (text: string, offered: ReadonlyArray<Permission.Answer>): Effe
     )
   return Effect.flatMap(read(text), (answer) =>
     answer === undefined
-      ? Effect.map(read(`Type one of ${prompt(offered)}`), (again) => again ?? "deny")
+      ? Effect.map(read(`Any other word means no. Type one of ${prompt(offered)}`), (again) => again ?? "deny")
       : Effect.succeed(answer)
   )
 }

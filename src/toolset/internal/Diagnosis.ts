@@ -513,7 +513,7 @@ export const offlineOf = (
   { offline }: Pick<CommandResult, "offline">
 ): string => {
   if (first === undefined || others.length > 0 || offline === undefined || !isAlone(tree)) return ""
-  if (offline === "socket") return ": blocked by rule no unix sockets"
+  if (offline === "socket") return ': blocked by rule "no unix sockets"'
   // This machine's names are reached without a network.
   const isCounted = offline === "counted" && !/localhost|\b127\.|::1|0\.0\.0\.0/i.test(text)
   const name = first.name ?? ""

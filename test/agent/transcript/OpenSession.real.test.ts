@@ -245,7 +245,7 @@ describe("OpenSession", () => {
           Effect.map(Effect.flip(effect), ({ reason }) => reason)
         assert.strictEqual(
           yield* failing(Sessions.find(directory, "abc")),
-          "There is no session abc: there are none at all."
+          "There is no session abc. No session is kept yet."
         )
         const usage = { input: 1, output: 2, cached: 0, cost: undefined }
         const ended = AgentEvent.Ended({ ending: "done", text: "", reason: undefined, usage, turns: 1 })

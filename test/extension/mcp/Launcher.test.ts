@@ -33,7 +33,7 @@ describe("a program of which commands decide what it runs", () => {
       const { project, refusal } = yield* make
       assert.strictEqual(
         refusal("node dist/index"),
-        "dist/index is no file, and commands may write the one that node would find by it: name the file itself, as node dist/index.js"
+        "there is no file dist/index, and commands could write the one that node runs instead: name a file that exists, as node dist/index.js"
       )
       for (const line of [
         "node .",

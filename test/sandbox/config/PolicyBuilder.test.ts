@@ -175,7 +175,7 @@ describe("a policy that can't be", () => {
 
   it.effect("names the entry of the settings", () =>
     Effect.map(failure("/w", {}, { blacklist: ["!**/.env"] }), (message) =>
-      assert.match(message, /^the settings \(--deny\): blacklist\[0\]: "!\*\*\/.env" can't be on the blacklist: /)
+      assert.match(message, /^--deny: "!\*\*\/.env" can't be on the blacklist: (?!.*Nothing runs)/)
     )
   )
 
@@ -183,7 +183,7 @@ describe("a policy that can't be", () => {
     Effect.gen(function* () {
       const readable = ["/tmp"]
       const message = yield* failure("/w", {}, { readable, temporaryFiles: "private" })
-      assert.match(message, /^the settings \(--allow-read\): \/tmp can't be read as a whole: .* --temporary host\.$/)
+      assert.match(message, /^--allow-read: \/tmp can't be read as a whole: .* --temporary host\.$/)
       const host = yield* Effect.provide(build("/w"), layers({}, { readable, temporaryFiles: "host" }))
       assert.strictEqual(host.temporary, undefined)
     })

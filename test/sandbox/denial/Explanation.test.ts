@@ -75,7 +75,7 @@ describe("what is told of a denial", () => {
     [
       "a unix socket",
       Denial.system(SystemCalls.unixSocket, "/run/docker.sock"),
-      "sandbox: /run/docker.sock is blocked by rule no unix sockets: they would reach programs outside of the sandbox. Socket pairs and TCP to localhost work. Ask the user for --unix-sockets own if commands have to make sockets, and for --allow-socket PATH to use one of a program outside."
+      'sandbox: /run/docker.sock is blocked by rule "no unix sockets": they would reach programs outside of the sandbox. Socket pairs and TCP to localhost work. Ask the user for --unix-sockets own if commands have to make sockets, and for --allow-socket PATH to use one of a program outside.'
     ],
     [
       "the network",
@@ -114,7 +114,7 @@ describe("what is told of a denial", () => {
     assert.deepStrictEqual(also(...others, denied("/project/.env", "read"), Denial.network("verified-text", "a.org")), [
       "/data/b",
       "/project/.env (rule **/.env)",
-      "a.org (rule allowNetwork: false)"
+      'a.org (rule "allowNetwork: false")'
     ])
   })
 

@@ -83,7 +83,7 @@ describe("a denial to a command that went on", () => {
     const nameless = passed({ denials: [Denial.system(SystemCalls.unixSocket)] })
     assert.match(new PassingDenial.PassingDenials().notice(nameless) ?? "", /^sandbox: a unix socket is blocked/)
     const told = passing.notice(passed({ denials: [Denial.system(SystemCalls.unixSocket, "/tmp/tmux-0/q")] }))
-    assert.match(told ?? "", /^sandbox: \/tmp\/tmux-0\/q is blocked by rule no unix sockets: .*; the command went on/)
+    assert.match(told ?? "", /^sandbox: \/tmp\/tmux-0\/q is blocked by rule "no unix sockets": .*; the command went on/)
     assert.isUndefined(passing.notice(nameless))
   })
 

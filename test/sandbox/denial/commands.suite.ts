@@ -46,7 +46,7 @@ const outcome = (
 const ruleIn = (notice: string): string => {
   if (/ is read-only[;.]/.test(notice)) return "not whitelisted"
   if (notice.includes("there is no network")) return "allowNetwork: false"
-  return / by rule (.+?): /.exec(notice)?.[1] ?? /\(rule (.+?)\)[;:.]/.exec(notice)?.[1] ?? notice
+  return / by rule "?(.+?)"?: /.exec(notice)?.[1] ?? /\(rule "?(.+?)"?\)[;:.]/.exec(notice)?.[1] ?? notice
 }
 
 const show = ({ command, expected, named, result }: Outcome) =>

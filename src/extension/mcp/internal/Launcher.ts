@@ -186,7 +186,7 @@ const noFile = (word: string, { command, cwd }: NamedFiles.Program, isWritable: 
   if (isFile(path)) return NamedFiles.isDatabase(path) ? `${word} is a database, and no program` : undefined
   const ending = endings.find((one) => isFile(path + one))
   const example = ending === undefined ? "" : `, as ${Path.basename(command)} ${Path.posix.normalize(word + ending)}`
-  return `${word} is no file, and commands may write the one that ${Path.basename(command)} would find by it: name the file itself${example}`
+  return `there is no file ${word}, and commands could write the one that ${Path.basename(command)} runs instead: name a file that exists${example}`
 }
 
 /**
