@@ -145,11 +145,7 @@ describe("PromiseSynapse", () => {
       assert.deepStrictEqual({ ...tool }, { name, description, input_schema: { ...parameters, type: "object" } })
       assert.strictEqual(synapse.toolsFor("openai")[0]?.function.name, "Bash")
       const toolsFor = synapse.toolsFor as (format: string) => unknown
-      assert.throws(
-        () => toolsFor("gemini"),
-        InvalidUsage,
-        'unknown format "gemini": there are anthropic, openai, openai-strict, mcp'
-      )
+      assert.throws(() => toolsFor("gemini"), InvalidUsage, 'unknown format "gemini": there are anthropic, openai, mcp')
     }))
 
   it("refuses options that there are not", () =>

@@ -84,19 +84,24 @@ const interleaved = (rows: Readonly<Record<StreamName, ReadonlyArray<Row>>>, ord
   return taken.join("")
 }
 
-/** Cuts lines that are longer than `KeptOutput.longestLine`; a mark at the end of each tells what was left out. */
-const cutLines = (text: string, where: string): string =>
-  text.length <= KeptOutput.longestLine
-    ? text
-    : text
-        .split("\n")
-        .map((line) => {
-          if (line.length <= KeptOutput.longestLine) return line
-          const mark = (left: number) => `[… ${left} characters left out; ${where} …]`
-          const begin = TextCut.startOf(line, Math.max(0, KeptOutput.longestLine - mark(line.length).length))
-          return begin + mark(line.length - begin.length)
-        })
-        .join("\n")
+/**
+ * Cuts lines that are longer than `KeptOutput.longestLine`; a mark at the end of each tells what was left out.
+ *
+ * @param where said once; undefined where another mark says it
+ */
+const cutLines = (text: string, where?: string): string => {
+  if (text.length <= KeptOutput.longestLine) return text
+  let unsaid = where === undefined ? "" : `; ${where}`
+  const cut = (line: string): string => {
+    if (line.length <= KeptOutput.longestLine) return line
+    const mark = (left: number) => `[… ${left} characters left out${unsaid} …]`
+    const begin = TextCut.startOf(line, Math.max(0, KeptOutput.longestLine - mark(line.length).length))
+    const said = mark(line.length - begin.length)
+    unsaid = ""
+    return begin + said
+  }
+  return text.split("\n").map(cut).join("\n")
+}
 
 /**
  * Returns the text of both streams, line by line in the order in which they came, where it is known; otherwise the second
@@ -145,19 +150,30 @@ const shown = (text: string, kept: KeptOutput.KeptStream | undefined): Shown => 
   const { bytes, end, start } = kept?.gap ?? { bytes: 0, end: text.length, start: text.length }
   const [first, second] = [text.slice(0, start), text.slice(end)]
   const whole = first + second
-  const view = (part: string) => cutLines(TerminalText.show(part), where)
   const binary = BinaryText.find(whole)
   if (binary === undefined) {
-    const [head, tail] = [view(first), view(second)]
+    const [head, tail] = [TerminalText.show(first), TerminalText.show(second)]
     const hasLines = newlinesIn(head) === newlinesIn(first) && newlinesIn(tail) === newlinesIn(second)
-    return { head, tail, left: bytes, where, hasLines }
+    if (bytes === 0) return { head: cutLines(head, where), tail, left: 0, where, hasLines }
+    // A long line that the gap interrupts is cut there, not at its end.
+    const ofTail = tail.length - Math.max(0, `${tail}\n`.indexOf("\n") - KeptOutput.longestLine)
+    const before = TextCut.headOf(head, head.lastIndexOf("\n") + 1 + KeptOutput.longestLine)
+    const after = TextCut.tailOf(tail, ofTail)
+    const left = bytes + Buffer.byteLength(head + tail) - Buffer.byteLength(before + after)
+    return { head: cutLines(before), tail: cutLines(after), left, where, hasLines }
   }
   // The gap belongs to the binary part. The text around it is UTF-8, so that its bytes can be counted.
   const before = whole.slice(0, Math.min(binary.start, start))
   const after = whole.slice(bytes === 0 ? binary.end : Math.max(binary.end, start))
   const size = (kept?.bytes ?? Buffer.byteLength(whole)) - Buffer.byteLength(before) - Buffer.byteLength(after)
   const mark = `[binary output: ${size} bytes; ${where}]\n`
-  return { head: view(`${joined(before, mark)}${after}`), tail: "", left: 0, where, hasLines: false }
+  return {
+    head: cutLines(TerminalText.show(`${joined(before, mark)}${after}`)),
+    tail: "",
+    left: 0,
+    where,
+    hasLines: false
+  }
 }
 
 /** Cuts a text in the middle so that it fits, and writes the mark of its gap. */

@@ -240,30 +240,32 @@ export const programs = (title: string, isConfined: boolean, isSecond = false): 
       )
     }
 
-    it.skipIf(isBrief || !isThere("git"))("opens the editor of git commit within a list, and pages git log", () =>
-      shell(isConfined, async ({ back, cwd, enter, line, press, until }) => {
-        const git = (...words: ReadonlyArray<string>) => spawnSync("git", words, { cwd, encoding: "utf8" })
-        git("init", "-q")
-        git("config", "user.name", "a")
-        git("config", "user.email", "a@b")
-        fs.writeFileSync(path.join(cwd, "file"), "x\n")
-        // An editor that is a dialog: it takes the message from the keyboard.
-        fs.writeFileSync(path.join(cwd, "editor"), '#!/bin/sh\nprintf "what? "\nread -r text\necho "$text" >"$1"\n', {
-          mode: 0o755
+    it.skipIf(isBrief || !isThere("git") || !isThere("less"))(
+      "opens the editor of git commit within a list, and pages git log",
+      () =>
+        shell(isConfined, async ({ back, cwd, enter, line, press, until }) => {
+          const git = (...words: ReadonlyArray<string>) => spawnSync("git", words, { cwd, encoding: "utf8" })
+          git("init", "-q")
+          git("config", "user.name", "a")
+          git("config", "user.email", "a@b")
+          fs.writeFileSync(path.join(cwd, "file"), "x\n")
+          // An editor that is a dialog: it takes the message from the keyboard.
+          fs.writeFileSync(path.join(cwd, "editor"), '#!/bin/sh\nprintf "what? "\nread -r text\necho "$text" >"$1"\n', {
+            mode: 0o755
+          })
+          enter('export GIT_EDITOR="$PWD/editor"')
+          await back()
+          enter("git add -A && git commit -q && git log --format=%s | head -1")
+          await until(has(" what?"))
+          enter("a word")
+          await line("a word")
+          await back()
+          enter("git add -p; LESS= git -c core.pager=less log")
+          await until(has("(END)"))
+          press("q")
+          await back()
+          assert.strictEqual(git("log", "--format=%s").stdout, "a word\n")
         })
-        enter('export GIT_EDITOR="$PWD/editor"')
-        await back()
-        enter("git add -A && git commit -q && git log --format=%s | head -1")
-        await until(has(" what?"))
-        enter("a word")
-        await line("a word")
-        await back()
-        enter("git add -p; LESS= git -c core.pager=less log")
-        await until(has("(END)"))
-        press("q")
-        await back()
-        assert.strictEqual(git("log", "--format=%s").stdout, "a word\n")
-      })
     )
   })
 }
