@@ -60,7 +60,10 @@ const run = (given: SessionOptions.Given) =>
     /** Gives the terminal to a question of the program, and has what is on the screen drawn anew. */
     const asked = <A>(question: Effect.Effect<A>, otherwise: A) => {
       const free = screen.whileAsked(keyboard.released(interruption.bySignal(question)))
-      return interruption.whileRunning(isWhole ? free : renderer.suspended(free), otherwise)
+      return Effect.ensuring(
+        interruption.whileRunning(isWhole ? free : renderer.suspended(free), otherwise),
+        Effect.sync(() => screen.session.redraw())
+      )
     }
     const wrap = (question: string) => WordWrap.wrap(question, terminal.size().columns)
     const permission = Option.contains(given.ask, "never")

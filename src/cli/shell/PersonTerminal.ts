@@ -97,7 +97,6 @@ export class PersonTerminal {
         Effect.sync(() => {
           this.asked = undefined
           end()
-          this.session.redraw()
         })
     )
   }
