@@ -56,7 +56,7 @@ describe("the name of a rule", () => {
     }
     assert.strictEqual(Denial.ruleOf({ rule: "x: allowed", source: "file" }), "'x: allowed'")
     assert.strictEqual(Denial.ruleOf({ rule: "x\ny", source: "user" }), "$'x\\ny'")
-    assert.strictEqual(Denial.ruleOf({ rule: "not whitelisted", source: "default" }), "not whitelisted")
+    assert.strictEqual(Denial.ruleOf({ rule: "not whitelisted", source: "default" }), '"not whitelisted"')
   })
 
   it("is not that of a resource which is none", () => {
