@@ -336,7 +336,7 @@ const makeLocalSandboxBackend = (
     let attribute = (outcome: Attribution.Outcome) => Attribution.make(policy, decision)(outcome)
     const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> =>
       Effect.forEach(changes, ({ apply, path, said }) =>
-        Effect.match(running.protect(path, apply), {
+        Effect.match(running.protect(path, apply, guard.isAdded(path)), {
           onFailure: ({ message }) => `${said} That failed: ${message}.`,
           onSuccess: (isHeld) => {
             if (!isHeld || HostPath.isMissing(path)) return said
@@ -551,9 +551,10 @@ const makeLocalSandboxBackend = (
     const grantGuarded = (grant: Grant) =>
       Effect.suspend(() => {
         if (grant.access === "read" || !HostPath.isDirectory(grant.resource)) return running.grant(grant)
-        return guard.mayNotAdd(grant.resource)
-          ? RunningSandbox.unchangeable()
-          : Effect.tap(running.grant(grant), () => Effect.sync(() => guard.add(grant.resource)))
+        if (guard.mayNotAdd(grant.resource)) return RunningSandbox.unchangeable()
+        // Before a command can write there.
+        guard.add(grant.resource)
+        return Effect.tapError(running.grant(grant), () => Effect.sync(() => guard.leave(grant.resource)))
       })
 
     const execute: Execute = (command, options) =>
@@ -598,7 +599,10 @@ const makeLocalSandboxBackend = (
           if (network.isThere) return network.update
           return hosts === undefined ? Effect.void : running.attach
         }),
-      revoke: (grant) => Effect.tap(running.revoke(grant), () => Effect.sync(() => guard.leave(grant.resource))),
+      revoke: (grant) =>
+        Effect.tap(running.revoke(grant), () =>
+          Effect.sync(() => (grant.access === "write" ? guard.leave(grant.resource) : undefined))
+        ),
       alone: running.alone,
       restart: session.restart,
       cwd: session.cwd,

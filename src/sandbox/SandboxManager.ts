@@ -123,17 +123,16 @@ interface RestartDeps {
   readonly attempts: ReturnType<typeof makeAttempts>
   /** The bridge by which the shell calls commands: none of these may restart the shell that waits for it. */
   readonly bridge: unknown
-  readonly current: Pick<CurrentSandbox.CurrentSandbox, "now" | "retire">
-  readonly grants: Pick<CurrentSandbox.RuntimeGrants, "areNewer">
+  readonly current: Pick<CurrentSandbox.CurrentSandbox, "isOutdated" | "now" | "retire">
 }
 
 /** Makes the two functions which restart the shell. */
-const makeRestart = ({ attempts, bridge, current, grants }: RestartDeps) => {
+const makeRestart = ({ attempts, bridge, current }: RestartDeps) => {
   const restart = Effect.suspend(() => {
     const backend = current.now()?.backend
     if (backend === undefined) return Effect.void
-    // Its own next sandbox would be built by the policy that it began with, without what was allowed since.
-    return grants.areNewer(backend) ? current.retire(backend) : backend.restart
+    // Its own next sandbox would be built by the policy that it began with, without what was allowed or denied since.
+    return current.isOutdated() ? current.retire(backend) : backend.restart
   })
   return {
     /** Ends the shell and all that it started; the next command starts a new one. */
@@ -337,7 +336,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
     )
     const granting = Granting.make({ config, current, directory, grants, home: settings.home, queue })
     const attempts = makeAttempts({ current, directory, granting, queue, runtime: grants })
-    const restart = makeRestart({ attempts, bridge, current, grants })
+    const restart = makeRestart({ attempts, bridge, current })
     const negotiate = Negotiation.make({
       ask: permission.ask,
       attempt: attempts.attempt,

@@ -219,8 +219,12 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
           const { stdout } = yield* execute("cat .env; echo x > $o/data/new; cat $o/data/new; echo $kept")
           assert.strictEqual(stdout, "TOKEN=1\nx\n1\n")
           assert.strictEqual((yield* Effect.flip(execute("echo y > .env")))._tag, "Blocked")
-          write({})
           yield* restart
+          assert.strictEqual((yield* execute("o=${PWD%/*}; echo x > $o/data/new; cat .env")).stdout, "TOKEN=1\n")
+          write({ blacklist: [`${project}/other`] })
+          yield* restart
+          Fs.writeFileSync(`${project}/other`, "")
+          assert.strictEqual((yield* Effect.flip(execute("cat other")))._tag, "Blocked")
           assert.isTrue((yield* execute("f=.en; cat ${f}v; echo y > $o/data/new")).blocked)
           assert.strictEqual(Fs.readFileSync(`${outside}/data/new`, "utf8"), "x\n")
         })
@@ -243,6 +247,11 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
           const { notices } = yield* execute(hook(`${plain}/new`))
           assert.include(notices?.join(), "were renamed to *.disabled")
           assert.notInclude(Fs.readdirSync(`${plain}/new/.git/hooks`), "pre-commit")
+          const fsmonitor = "[core]\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = touch run\\n"
+          const itself = `cd ${plain}; mkdir objects refs; echo ref: refs/heads/main > HEAD; printf '${fsmonitor}' > config; cd -`
+          const { notices: told } = yield* execute(`${itself}; git --version`)
+          assert.include(told?.join(), "Taken back from")
+          assert.notInclude(Fs.readFileSync(`${plain}/config`, "utf8"), "fsmonitor")
           yield* allow(`${repository}`)
           yield* allow(`${editor}`)
           yield* execute(`${hook(`${repository}`)}; echo run > ${editor}/.vscode/tasks.json; echo x > ${editor}/file`)

@@ -39,7 +39,7 @@ export class RuntimeGrants implements RuntimeRules {
    * by default, by that which it has now. Returns the function that takes a new right to write back again.
    */
   add({ access, identity, resource }: Grant, running: object | undefined): () => void {
-    if (running !== undefined) this.outdate(running)
+    if (running !== undefined) this.outdated.add(running)
     if (access === "read") {
       const known = identity ?? HostPath.identityOf(resource)
       if (known !== undefined) this.readable.set(resource, known)
@@ -79,11 +79,6 @@ export class RuntimeGrants implements RuntimeRules {
   /** The paths that may be read and are still what was allowed. */
   get granted(): ReadonlyArray<string> {
     return [...this.readable].flatMap(([path, identity]) => (HostPath.identityOf(path) === identity ? [path] : []))
-  }
-
-  /** Notes that a new sandbox would have a right that this one could not be given. */
-  outdate(backend: object): void {
-    this.outdated.add(backend)
   }
 
   /** Tests whether grants were added since a sandbox was made. */
@@ -168,6 +163,8 @@ export const make = Effect.fnUntraced(function* (
         readonly end: Effect.Effect<void>
         /** What `sandbox.json` has allowed since. */
         readonly given: Set<string>
+        /** The state of `sandbox.json` that it was made from. */
+        readonly madeFrom: string
       }
     | undefined
 
@@ -186,7 +183,7 @@ export const make = Effect.fnUntraced(function* (
       return Effect.zipRight(
         grant.access === "write" ? config.remember([grant.resource]) : Effect.void,
         backend.grant?.(grant) ?? Effect.void
-      ).pipe(Effect.catchAll(() => Effect.sync(() => grants.outdate(backend))))
+      ).pipe(Effect.ignore)
     })
 
   const refresh = (check?: "check") =>
@@ -246,6 +243,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         if (isClosed) return yield* new ExecutionFailed({ kind: "shell", reason: "the session has ended" })
+        const madeFrom = stamp()
         const planned = yield* restore(plan(cwd))
         const backend = yield* open(planned)
         const watch =
@@ -255,6 +253,7 @@ export const make = Effect.fnUntraced(function* (
           cwd,
           backend,
           given: new Set(),
+          madeFrom,
           end: watch === undefined ? destroyed : Effect.zipRight(Fiber.interrupt(watch), destroyed)
         }
         known = stamp()
@@ -282,6 +281,9 @@ export const make = Effect.fnUntraced(function* (
   return {
     /** Returns the sandbox that is there, and its directory; undefined where there is none. */
     now: () => current,
+    /** Tests whether a new sandbox would have another policy than the one that is there. */
+    isOutdated: (): boolean =>
+      current !== undefined && (current.madeFrom !== stamp() || grants.areNewer(current.backend)),
     /** Builds the policy for a directory, with what a person has allowed by now. */
     build,
     /** Returns the name of the provider of the last sandbox that was planned. */

@@ -249,8 +249,8 @@ export const make = (
       mend,
       /** Returns the directories with a `HEAD`, as a git directory has, that the last walk found. */
       heads: () => running?.live?.heads?.() ?? [],
-      /** Changes a path outside, and makes what is there then read-only in a running sandbox; returns whether it is. */
-      protect: (path: string, change: () => void): Effect.Effect<boolean, ExecutionFailed> =>
+      /** Changes a path outside, and makes what is there then read-only in a running sandbox unless `only`; returns whether it is. */
+      protect: (path: string, change: () => void, only: boolean): Effect.Effect<boolean, ExecutionFailed> =>
         Effect.suspend(() => {
           const alone = Effect.try({
             try: () => {
@@ -259,7 +259,7 @@ export const make = (
             },
             catch: (error) => new ExecutionFailed({ kind: "sandbox", reason: `${path}: ${(error as Error).message}` })
           })
-          const protect = running?.live?.canChange === true ? running.live.protect?.(path, change) : undefined
+          const protect = running?.live?.canChange === true && !only ? running.live.protect?.(path, change) : undefined
           return protect === undefined
             ? alone
             : Effect.orElse(Effect.as(mounting.withPermits(1)(Effect.uninterruptible(protect)), true), () => alone)

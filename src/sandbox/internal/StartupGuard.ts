@@ -141,6 +141,9 @@ export class StartupGuard {
   /** The directories and files that commands may write. */
   private roots: ReadonlyArray<string>
   private places: StartupFiles.Places
+  /** What the user has named and was no git directory then: it may become one. */
+  private readonly plain: ReadonlySet<string>
+  private readonly added = new Set<string>()
   private readonly known = new Map<string, Known>()
   private readonly stamps = new Map<string, string>()
   /** The states of the directories that these lie in. */
@@ -157,6 +160,7 @@ export class StartupGuard {
     this.roots = rules.map(({ path, real = path }) => real)
     const named = rules.filter(({ source }) => isNamedBy.has(source)).map(({ path, real = path }) => real)
     this.places = { cwd: policy.cwd, userHome, writable: this.roots, named }
+    this.plain = new Set(named.filter((path) => !GitDirectory.at(path).has(path)))
   }
 
   /**
@@ -198,15 +202,22 @@ export class StartupGuard {
 
   /** Takes up a directory that commands may write from now on, as far as `mayNotAdd` allows. */
   add(root: string): void {
+    this.added.add(root)
     this.roots = [...this.roots, root]
-    this.places = { ...this.places, writable: this.roots, named: [...this.places.named, root] }
+    this.places = { ...this.places, writable: this.roots }
     this.empty.clear()
     for (const path of StartupFiles.candidates({ ...this.places, writable: [root] }))
       this.stamps.set(path, stampOf(path))
   }
 
+  /** Tests whether a path lies in a directory that was added, in which the running sandbox can't make it read-only. */
+  isAdded(path: string): boolean {
+    return [...this.added].some((root) => isWithin(path, root))
+  }
+
   /** Leaves a directory that commands may not write any more. */
   leave(root: string): void {
+    this.added.delete(root)
     this.roots = this.roots.filter((one) => one !== root)
     this.places = { ...this.places, writable: this.roots }
     for (const path of this.stamps.keys()) if (isWithin(path, root)) this.stamps.delete(path)
@@ -270,8 +281,8 @@ export class StartupGuard {
       // No command makes a repository where none can write.
       if (all.size === 0 && !this.roots.some((root) => isWithin(directory, root))) this.empty.add(directory)
       for (const git of all) {
-        const isGuarded = this.roots.some((root) => isWithin(git, root)) && !StartupFiles.isNamed(this.places, git)
-        if (isGuarded) found.add(git)
+        const isNamed = StartupFiles.isNamed(this.places, git) && !this.plain.has(git)
+        if (!isNamed && this.roots.some((root) => isWithin(git, root))) found.add(git)
       }
     }
     return found
