@@ -537,7 +537,8 @@ const makeLocalSandboxBackend = (
 
     /** Asks a person while the time of the command stands still. */
     const hold = (asked: Effect.Effect<boolean>) =>
-      runPromise(Effect.ensuring(asked, Effect.sync(current?.hold?.() ?? (() => {}))))
+      // The runtime is that of a sandbox's making, which nothing interrupts.
+      runPromise(Effect.interruptible(Effect.ensuring(asked, Effect.sync(current?.hold?.() ?? (() => {})))))
     /** Gives a command that is to fetch something its network, where a person can be asked about its hosts. */
     const connected = (command: string) =>
       network.ask === undefined || network.isThere || CommandWords.programIn(command) === undefined

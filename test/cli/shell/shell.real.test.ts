@@ -211,6 +211,20 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
       ["--deny", "denied.txt"]
     ))
 
+  it.skipIf(spawnSync("curl", ["--version"]).status !== 0)(
+    "goes on at once when a question about a host is answered",
+    () =>
+      shell(async ({ line, press, type, until }) => {
+        await line(`~/work ${mark}`)
+        type("curl -sm 100 http://a.example/; echo A:$?")
+        press("Enter")
+        await until((lines) => lines.some((each) => /^Allow it\? \[.*\]$/.test(each)))
+        press("n")
+        press("Enter")
+        await until((lines) => lines.some((each) => /^A:\d+$/.test(each)))
+      }, [])
+  )
+
   it("asks nobody by what was typed before, and keeps that for the prompt", () =>
     shell(
       async ({ line, press, type, until }, cwd) => {
