@@ -29,7 +29,7 @@ export class Report {
   isTold = false
   /** The text of the turn that goes on. */
   part = ""
-  /** How the run ended; undefined as long as it has not. */
+  /** How the run ended. It is undefined while the run goes on. */
   end: Told | undefined
 
   constructor(private readonly show: Show) {}

@@ -78,8 +78,8 @@ const denying = (directory: string) =>
   ).pipe(Effect.mapError(({ message }) => failed(message)))
 
 /**
- * Copies a skill to the user's own, or all skills of a directory that is none itself: those that can't be added are named, and
- * the others are.
+ * Copies a skill to the user's own. Where the directory is no skill, copies all skills in it. One that can't be added is named,
+ * and the others are still added.
  */
 export const add = (given: { readonly dir: string; readonly force: boolean }) =>
   Effect.gen(function* () {

@@ -601,9 +601,14 @@ const makeLocalSandboxBackend = (
           return hosts === undefined ? Effect.void : running.attach
         }),
       revoke: (grant) =>
-        Effect.tap(running.revoke(grant), () =>
-          Effect.sync(() => (grant.access === "write" ? guard.leave(grant.resource) : undefined))
-        ),
+        grant.access === "write" && guard.isAdded(grant.resource)
+          ? // A repository that the command has made there is not found afterwards.
+            Effect.ignore(running.scan).pipe(
+              Effect.zipRight(takeBackAll),
+              Effect.zipRight(running.revoke(grant)),
+              Effect.tap(() => Effect.sync(() => guard.leave(grant.resource)))
+            )
+          : running.revoke(grant),
       alone: running.alone,
       restart: session.restart,
       cwd: session.cwd,

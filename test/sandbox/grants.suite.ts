@@ -263,6 +263,23 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
       )
     )
 
+    once("allow_once: a repository that the command makes meanwhile is searched before the right ends", () =>
+      sandboxed(
+        ({ execute }, { outside }) =>
+          Effect.gen(function* () {
+            const plain = `${outside}/plain`
+            Fs.mkdirSync(plain)
+            // No word of it names git, so that only a search finds what it makes.
+            const make = `mkdir ${plain}/n && d=${plain}/n/.gi && d+=t && mkdir -p $d/hooks $d/objects && echo ref: refs/heads/main > $d/HEAD && echo run > $d/hooks/post-commit`
+            yield* execute(make)
+            yield* execute(make)
+            assert.deepStrictEqual(Directory.list(plain).slice(0, 1), ["n"])
+            assert.deepStrictEqual(Fs.readdirSync(`${plain}/n/.git/hooks`), ["post-commit.disabled"])
+          }),
+        allowing("allow_once", "allow_once")
+      )
+    )
+
     it.live("a right to read is none to write", () =>
       sandboxed(
         ({ execute }, { project }) =>

@@ -425,7 +425,7 @@ const held = (files: CommandCall["files"], file: string): Effect.Effect<Buffer, 
 const tooLarge = (file: string) =>
   FileFailure.make("edit", file, `more than ${mostHeld / 1024 ** 2} MiB, unchanged: use sed`)
 
-/** The most lines that are named of those that `--all` changed, and of those with further matches. */
+/** The most lines that a message names: of those that `--all` changed, and of those that match as well. */
 const mostChanged = 3
 const mostNamed = 10
 

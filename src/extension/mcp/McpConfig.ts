@@ -55,11 +55,11 @@ export type McpEntry = Data.TaggedEnum<{
   }
 }>
 
-/** What every entry has. */
+/** The fields that entries of each kind have. */
 export interface Known {
   readonly server: McpServer
   readonly fingerprint: string
-  /** What is written; undefined for a file that can't be read. */
+  /** The server as its file defines it. It is undefined for an entry that stands for a file which can't be read. */
   readonly written?: Server
   /** The files that it names, with the content that they have now. */
   readonly files?: ReadonlyArray<NamedFile>

@@ -39,7 +39,7 @@ export const make = (
 }
 
 /**
- * Returns the path of a program as a shell would find it; undefined where there is none.
+ * Returns the path of the program that a shell would run for a name. It is undefined if the shell would find none.
  *
  * @param cwd the directory that a relative path starts from
  * @param searched the variable PATH; by default, that of this process

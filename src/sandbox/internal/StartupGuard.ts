@@ -123,12 +123,14 @@ const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
 /** The most entries of a directory in which git directories are looked for. */
 const mostEntries = 5000
 
-/** Tests whether a git directory may lie in a directory, also where that holds too much to tell. */
+/** Tests whether a git directory may lie in a directory, also where that holds too much, or can't be read. */
 const mayHoldGit = (root: string): boolean => {
   const directories = [root]
   let seen = 0
   for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
-    for (const entry of Attempt.orElse(() => Fs.readdirSync(directory ?? "", { withFileTypes: true }), [])) {
+    const entries = Attempt.orUndefined(() => Fs.readdirSync(directory ?? "", { withFileTypes: true }))
+    if (entries === undefined) return true
+    for (const entry of entries) {
       if (++seen > mostEntries || entry.name === ".git" || entry.name === "HEAD") return true
       if (entry.isDirectory()) directories.push(`${directory}/${entry.name}`)
     }
@@ -141,8 +143,9 @@ export class StartupGuard {
   /** The directories and files that commands may write. */
   private roots: ReadonlyArray<string>
   private places: StartupFiles.Places
-  /** What the user has named and was no git directory then: it may become one. */
+  /** The named directories and files that were no git directories at the start: a command may make them ones. */
   private readonly plain: ReadonlySet<string>
+  /** The directories that were allowed since the start. */
   private readonly added = new Set<string>()
   private readonly known = new Map<string, Known>()
   private readonly stamps = new Map<string, string>()

@@ -237,8 +237,8 @@ class Parser {
   }
 
   /**
-   * Parses a hunk up to the next one, or the next file. If its header counts other lines than it has, which is then not
-   * trusted, or there is none, it belongs where its lines are, so that a diff's needs some, unless it makes a file.
+   * Parses a hunk up to the next one, or the next file. A header whose counts are wrong is not trusted. A hunk without a header
+   * to trust belongs where its lines are found. So in a diff it must have such lines, unless it makes a file.
    */
   private hunk(isEnvelope: boolean, isTrusted = true): Hunk {
     const begin = this.at
