@@ -1,7 +1,7 @@
 /** Gives each file of real tests the environment of the run, with a TMPDIR of its own, and notes its cost for the reporters. */
 import * as Fs from "node:fs"
 import * as Os from "node:os"
-import { afterAll } from "vitest"
+import { afterAll, beforeEach } from "vitest"
 
 declare module "vitest" {
   interface TaskMeta {
@@ -32,6 +32,11 @@ const directory = Fs.mkdtempSync(`${Os.tmpdir()}/`)
 // As /tmp: some files become an ordinary user.
 Fs.chmodSync(directory, 0o1777)
 process.env["TMPDIR"] = directory
+
+// A try after one that took too long would get that one's signal, which has ended it before it begins.
+beforeEach((context) => {
+  if (context.signal.aborted) Object.assign(context, { signal: AbortSignal.timeout(context.task.timeout) })
+})
 
 const before = cpu()
 afterAll(({ meta }) => {
