@@ -65,10 +65,18 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
     options: Negotiation.AttemptOptions | undefined,
     grants: ReadonlyArray<Grant>
   ) => {
-    const executed = Effect.suspend(() => {
+    const started = Effect.suspend(() => {
       begun++
-      return Effect.zipRight(current.refresh("check"), Slices.pass(command, backend.execute(command, options)))
-    }).pipe(Effect.ensuring(Effect.suspend(() => (runtime.endOnce() ? current.refresh() : Effect.void))))
+      return Slices.pass(command, backend.execute(command, options))
+    })
+    // Where no host is asked for, nothing changes with `sandbox.json`, and nothing ends with the command.
+    const executed =
+      backend.setHosts === undefined
+        ? started
+        : Effect.ensuring(
+            Effect.zipRight(current.refresh("check"), started),
+            Effect.suspend(() => (runtime.endOnce() ? current.refresh() : Effect.void))
+          )
     const answer: Effect.Effect<SandboxResult, CommandError> =
       grants.length === 0 ? executed : granting.lend(backend, grants, executed)
     return Effect.map(answer, (result) => {
