@@ -1,5 +1,6 @@
 /** What the file commands cost: a window deep in a large file, an edit of one, and a command of ours in a shell line. */
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -8,7 +9,7 @@ import { Toolset } from "../../src/toolset/Toolset.js"
 import * as Table from "./Table.js"
 
 const MiB = 1024 ** 2
-const directory = Fs.mkdtempSync(Path.join(process.cwd(), ".files-bench-"))
+const directory = Fs.mkdtempSync(Path.join(Os.homedir(), ".synapse-files-"))
 const runtime = ManagedRuntime.make(
   Synapse.layer({ cwd: directory }, { sandbox: { home: `${directory}-home`, temporary: directory } })
 )

@@ -1,5 +1,6 @@
 /** How long the event loop stands still, at most, while commands work on huge input, and what that work takes. */
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import * as Path from "node:path"
 import { setImmediate } from "node:timers/promises"
 import * as Effect from "effect/Effect"
@@ -11,7 +12,7 @@ import * as Table from "./Table.js"
 const MiB = 1024 ** 2
 /** The longest pause that is allowed, in milliseconds. */
 const limit = 50
-const directory = Fs.mkdtempSync(Path.join(process.cwd(), ".pause-bench-"))
+const directory = Fs.mkdtempSync(Path.join(Os.homedir(), ".synapse-pause-"))
 const runtime = ManagedRuntime.make(
   Synapse.layer({ cwd: directory }, { sandbox: { home: `${directory}-home`, temporary: directory } })
 )
