@@ -10,84 +10,31 @@ import * as Attempt from "../../domain/Attempt.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 
+const words = (...lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.flatMap((line) => line.split(" "))
+
 /** Files of editors and agents, in any directory that is opened. direnv asks before it runs a changed `.envrc`. */
-const inProjects: ReadonlyArray<string> = [
-  ".claude",
-  ".aider.conf.yml",
-  ".codex",
-  ".cursor",
-  ".devcontainer",
-  ".dir-locals.el",
-  ".exrc",
-  ".gemini",
-  ".gitconfig",
-  ".idea",
-  ".kiro",
-  ".mcp.json",
-  ".nvim.lua",
-  ".vimrc",
-  ".vscode",
-  ".windsurf",
-  ".zed"
-]
+const inProjects = words(
+  ".claude .aider.conf.yml .codex .cursor .devcontainer .dir-locals.el .exrc .gemini .gitconfig .idea .kiro .mcp.json",
+  ".nvim.lua .opencode .vimrc .vscode .windsurf .zed opencode.json"
+)
 
 /** Files that some shell reads in a home directory when a user logs in. */
-export const ofShells: ReadonlyArray<string> = [
-  ".bash_aliases",
-  ".bash_login",
-  ".bash_logout",
-  ".bash_profile",
-  ".bashrc",
-  ".config/environment.d",
-  ".config/fish",
-  ".config/zsh",
-  ".cshrc",
-  ".inputrc",
-  ".kshrc",
-  ".login",
-  ".pam_environment",
-  ".profile",
-  ".tcshrc",
-  ".zlogin",
-  ".zlogout",
-  ".zprofile",
-  ".zshenv",
-  ".zshrc"
-]
+export const ofShells = words(
+  ".bash_aliases .bash_login .bash_logout .bash_profile .bashrc .config/environment.d .config/fish .config/zsh .cshrc",
+  ".inputrc .kshrc .login .pam_environment .profile .tcshrc .zlogin .zlogout .zprofile .zshenv .zshrc"
+)
 
-/** Files of shells, of the desktop and of the user's services, in a home directory. */
+/** Files of shells, of the desktop and of the user's services, and programs on usual paths, in a home directory. */
 const inHome: ReadonlyArray<string> = [
   ...ofShells,
-  ".Rprofile",
-  ".cargo/bin",
-  ".config/Code",
-  ".config/alacritty",
-  ".config/autostart",
-  ".config/direnv",
-  ".config/git",
-  ".config/kitty",
-  ".config/mise",
-  ".config/nvim",
-  ".config/systemd",
-  ".emacs",
-  ".emacs.d",
-  ".forward",
-  ".gdbinit",
-  ".irbrc",
-  ".local/bin",
-  ".local/share/applications",
-  ".local/share/systemd",
-  ".mailcap",
-  ".nvm/nvm.sh",
-  ".procmailrc",
-  ".psqlrc",
-  ".screenrc",
-  ".tmux.conf",
-  ".vim",
-  ".xinitrc",
-  ".xprofile",
-  ".xsession",
-  ".xsessionrc"
+  ...words(
+    ".Rprofile .asdf .bash_completion .bun/bin .cargo/bin .config/Code .config/alacritty .config/autostart .config/direnv",
+    ".config/ghostty .config/git .config/hypr .config/i3 .config/kitty .config/mise .config/nvim .config/starship.toml",
+    ".config/sway .config/systemd .config/tmux .config/wezterm .deno/bin .docker/cli-plugins .emacs .emacs.d .forward",
+    ".gdbinit .hgrc .ipython .irbrc .lldbinit .local/bin .local/lib .local/share/applications .local/share/systemd .mailcap",
+    ".nvm/nvm.sh .nvm/versions .oh-my-zsh .procmailrc .psqlrc .pyenv .rbenv .screenrc .sqliterc .tmux.conf .vim",
+    ".wezterm.lua .xinitrc .xprofile .xsession .xsessionrc go/bin"
+  )
 ]
 
 const { isWithin } = HostPath
@@ -161,3 +108,26 @@ export const find = (places: Places): ReadonlyArray<string> => {
     ...hooks(places)
   ].filter((path) => !HostPath.isMissing(path) && !places.writable.some((root) => isWithin(root, path)))
 }
+
+/** The most entries of a directory in which git directories are looked for. */
+const mostEntries = 5000
+
+/** Tests whether a git directory may lie in a directory, also where that holds too much, or can't be read. */
+const mayHoldGit = (root: string): boolean => {
+  const directories = [root]
+  let seen = 0
+  for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
+    const entries = Attempt.orUndefined(() => Fs.readdirSync(directory ?? "", { withFileTypes: true }))
+    if (entries === undefined) return true
+    for (const entry of entries) {
+      if (++seen > mostEntries || entry.name === ".git" || entry.name === "HEAD") return true
+      if (entry.isDirectory()) directories.push(`${directory}/${entry.name}`)
+    }
+  }
+  return false
+}
+
+/** Tests whether only a new sandbox can have a path allowed: files in it are to be read-only, or known from the start. */
+export const takesNewSandbox = (path: string, userHome: string): boolean =>
+  HostPath.isDirectory(path) &&
+  (find({ cwd: path, userHome, writable: [path], named: [path] }).length > 0 || mayHoldGit(path))

@@ -111,6 +111,9 @@ export const entries: ReadonlyArray<string> = [
   "~/.supabase ~/.config/ngrok ~/.ngrok2 ~/.kaggle ~/.databrickscfg ~/.snowflake ~/.dbt/profiles.yml ~/.config/hcloud",
   "~/.config/linode-cli ~/.config/argocd ~/.config/helm/registry ~/.dockercfg ~/.sentryclirc ~/.subversion/auth ~/.msmtprc",
   "~/.ivy2/.credentials ~/.sbt/.credentials ~/.local/share/uv/credentials ~/.config/age ~/.config/solana ~/.ethereum ~/.bitcoin",
+  "~/.claude.json ~/.pulumi/credentials.json ~/.cloudflared ~/.config/configstore ~/.config/scw/config.yaml ~/.cf/config.json",
+  "~/.ansible/galaxy_token ~/.smbcredentials ~/.curlrc ~/.wgetrc ~/.electrum ~/.fetchmailrc ~/.mbsyncrc ~/.offlineimaprc",
+  "~/.config/weechat ~/.weechat ~/.irssi ~/.purple ~/.config/filezilla ~/.local/share/remmina ~/.config/fish/fish_variables",
   // Settings that may hold a token.
   "~/.npmrc ~/.yarnrc ~/.yarnrc.yml ~/.docker/config.json ~/.cargo/config.toml ~/.config/pip/pip.conf ~/.pip/pip.conf ~/.condarc",
   "~/.bundle/config ~/.gradle/gradle.properties ~/.m2/settings.xml ~/.m2/settings-security.xml ~/.nuget/NuGet/NuGet.Config",
@@ -123,6 +126,9 @@ export const entries: ReadonlyArray<string> = [
   "~/.config/BraveSoftware ~/.config/microsoft-edge ~/.config/vivaldi ~/Library/Keychains ~/Library/Cookies",
   // The system's, which root can read.
   "/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/security/opasswd /etc/krb5.keytab /etc/ssl/private",
+  "/etc/ssh/ssh_host_rsa_key /etc/ssh/ssh_host_ecdsa_key /etc/ssh/ssh_host_ed25519_key /etc/wireguard /etc/letsencrypt",
+  "/etc/NetworkManager/system-connections /etc/ppp/chap-secrets /etc/ipsec.secrets /etc/postfix/sasl_passwd",
+  "/etc/kubernetes/admin.conf /etc/kubernetes/pki /etc/rancher/k3s/k3s.yaml",
   // Of projects.
   "**/.env **/.envrc **/.env.* **/.env~ **/credentials.json **/secrets.json **/.netrc **/.git-credentials **/.pgpass **/.pypirc",
   "**/.npmrc **/.yarnrc.yml **/?*.key **/?*.pem **/?*.p12 **/?*.pfx **/?*.jks **/?*.keystore **/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519"
@@ -162,7 +168,7 @@ const judges: Readonly<Record<string, (text: string) => boolean>> = {
   ...Object.fromEntries(["?*.key", "?*.pem"].map((name) => [name, holdsKey])),
   ...Object.fromEntries(
     [".npmrc", ".yarnrc", ".yarnrc.yml", "config.json", "config.toml", "pip.conf", ".condarc", "config"]
-      .concat(["gradle.properties", "settings.xml", "NuGet.Config", ".terraformrc", ".my.cnf"])
+      .concat(["gradle.properties", "settings.xml", "NuGet.Config", ".terraformrc", ".my.cnf", ".curlrc", ".wgetrc"])
       .map((name) => [name, holdsSetting])
   )
 }

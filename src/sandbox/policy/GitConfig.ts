@@ -168,9 +168,10 @@ export interface Place {
 export const isEveryday = (entry: Entry, { isAllowedHooks, isWritable }: Place): boolean => {
   const { key, section, subsection, value = "" } = entry
   if (section === "alias") return harmlessAlias.test(value)
-  // `ext::sh -c …`, and all other helpers by name.
-  if ((section === "remote" || section === "submodule") && /^(?:push)?url$/.test(key)) {
-    return subsection !== undefined && !/^[^/]*::|^-/.test(value)
+  // `ext::sh -c …`, and all other helpers by name: a branch may name an address in place of a remote.
+  if (/^(?:(?:push)?url|(?:push|default)?remote|pushdefault)$/.test(key)) {
+    const isOfOne = subsection !== undefined || !key.endsWith("url")
+    return /^(?:remote|submodule|branch|checkout)$/.test(section) && isOfOne && !/^[^/]*::|^-/.test(value)
   }
   if (section === "submodule" && key === "update") return !value.includes("!")
   if (section === "core" && subsection === undefined) {
