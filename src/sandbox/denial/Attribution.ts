@@ -33,7 +33,8 @@ import {
   type Refused,
   refusalIn,
   saysUnreachable,
-  saysUnresolved
+  saysUnresolved,
+  withPort
 } from "./internal/Message.js"
 import * as SystemCalls from "./internal/SystemCalls.js"
 
@@ -239,9 +240,8 @@ function findNetworkDenial(attempt: Attempt): ReadonlyArray<Denial.Denial> {
     .filter((line) => !isQuoted(command, line, { before: line }, inReport))
     .join("\n")
   if (!isCounted && !((silent !== undefined || saysUnresolved(stderr)) && resolvesLocally())) return []
-  if (silent !== undefined) return [Denial.network("verified-text", silent)]
-  const hosts = hostsIn(stderr)
-  if (hosts.length > 0) return hosts.map((host) => Denial.network("verified-text", host))
+  const hosts = silent === undefined ? hostsIn(stderr) : [silent]
+  if (hosts.length > 0) return hosts.map((host) => Denial.network("verified-text", withPort(host, command, stderr)))
   // Packets that another command may have sent count only where a host is named.
   if (surely === 0 && isCounted) return []
   return [Denial.network(!isCounted || saysUnreachable(stderr) ? "verified-text" : "counter")]

@@ -6,6 +6,7 @@ import * as HostEntry from "../policy/HostEntry.js"
 import * as Name from "../policy/Name.js"
 import { notWhitelisted } from "../policy/PolicyDecision.js"
 import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
+import { withPort } from "./internal/Message.js"
 import type * as SystemCalls from "./internal/SystemCalls.js"
 
 /**
@@ -76,16 +77,19 @@ export const network = (how: Evidence, host = anyHost): Denial => ({
   how
 })
 
-/** Makes the denial of a host that the sandbox's network refused. */
-export const host = ({ grant, host: name, port, reason, rule }: Refused): Denial => ({
-  resource: port === undefined ? name : `${name}:${port}`,
-  access: "network",
-  rule: rule?.pattern ?? HostEntry.unnamed,
-  source: rule?.source ?? "default",
-  reason,
-  how: "event",
-  grant
-})
+/** Makes the denial of a host that the sandbox's network refused; the command and what it said may name the port. */
+export const host = ({ grant, host: name, port, reason, rule }: Refused, command = "", said = ""): Denial => {
+  const resource = port === undefined ? withPort(name, command, said) : `${name}:${port}`
+  return {
+    resource,
+    access: "network",
+    rule: rule?.pattern ?? HostEntry.unnamed,
+    source: rule?.source ?? "default",
+    reason,
+    how: "event",
+    grant: grant === name ? resource : grant
+  }
+}
 
 /** Makes the denial of a server on the machine's localhost, which a command has looked for at the sandbox's own. */
 export const machine = (port: number): Denial => {

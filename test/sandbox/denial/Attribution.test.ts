@@ -368,10 +368,15 @@ describe("the network", () => {
       ["fatal: unable to access 'https://github.com/a/b/': Could not resolve host: github.com", "github.com"],
       ["Error: connect ENETUNREACH 1.1.1.1:80 - Local (0.0.0.0:0)", "1.1.1.1"],
       ["Error: getaddrinfo EAI_AGAIN packages.example.org", "packages.example.org"],
-      ["ssh: Could not resolve hostname example.com: Temporary failure in name resolution", "example.com"],
-      ["ssh: Could not resolve hostname host: Temporary failure in name resolution", "host"],
+      ["ssh: Could not resolve hostname example.com: Temporary failure in name resolution", "example.com:22"],
+      ["ssh: Could not resolve hostname host: Temporary failure in name resolution", "host:22"],
+      ["ssh: connect to host 192.0.2.1 port 2222: Network is unreachable", "192.0.2.1:2222"],
+      [
+        "fatal: unable to access 'https://git.example.com:8443/a/': Could not resolve host: git.example.com",
+        "git.example.com:8443"
+      ],
       ["wget: unable to resolve host address ‘example.com’", "example.com"],
-      ["fatal: unable to look up github.com (port 9418) (Temporary failure in name resolution)", "github.com"],
+      ["fatal: unable to look up github.com (port 9418) (Temporary failure in name resolution)", "github.com:9418"],
       ["bash: line 1: /dev/tcp/1.1.1.1/80: Network is unreachable", "1.1.1.1"]
     ] as const) {
       assert.deepStrictEqual(await hosts(text), [["verified-text", host]], text)

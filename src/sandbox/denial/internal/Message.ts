@@ -1,6 +1,7 @@
 /** Finds the names of files in a program's message, whatever quotes and escapes surround them. */
 import * as AnsiC from "../../../bash/AnsiC.js"
 import { Scanner } from "../../../bash/Scanner.js"
+import * as HostEntry from "../../policy/HostEntry.js"
 
 /**
  * The kind of a kernel's refusal. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, for what something is
@@ -117,6 +118,22 @@ export const hostsIn = (text: string): ReadonlyArray<string> => {
     if (found.size === mostHosts) break
   }
   return [...found]
+}
+
+/** Matches the programs that work over ssh with a port of their own. */
+const sshPort = /\b(?:scp|sftp|ssh)\b[^;|&\n]{0,200}?\s-[pP]\s?(\d{2,5})\b/
+
+/** Returns the entry for a host: with the port that a command or its messages name beside it, and with that of ssh. */
+export const withPort = (host: string, command: string, said: string): string => {
+  if (host.includes(":")) return host
+  const name = host.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+  const named = new RegExp(
+    String.raw`(?://(?:[^\s/@]{0,100}@)?|(?<![\w.@-]))${name}['"’]?(?::|,? \(?port )(\d{2,5})\b`,
+    "i"
+  )
+  const isSsh = new RegExp(`^ssh: .*\\bhostname ${name}: `, "im").test(said)
+  const port = named.exec(`${command}\n${said}`)?.[1] ?? (isSsh ? (sshPort.exec(command)?.[1] ?? "22") : undefined)
+  return port === undefined || HostEntry.defaultPorts.includes(Number(port)) ? host : `${host}:${port}`
 }
 
 /**
