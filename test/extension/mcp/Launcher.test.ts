@@ -100,7 +100,10 @@ describe("a program of which commands decide what it runs", () => {
         `git -C ${project} mcp`,
         `op run -- make -C ${project}`,
         `env -S npm+--prefix+${project}+start`,
-        `bash -c cd+${project}+&&+npm+start`
+        `bash -c cd+${project}+&&+npm+start`,
+        `busybox sh -c cd+${project};+./x`,
+        `awk BEGIN{system("cd+${project}+&&+./x")}`,
+        `script -qc cd+${project}+&&+./x /dev/null`
       ]) {
         assert.isString(refusal(line, directory), line)
       }
@@ -108,6 +111,7 @@ describe("a program of which commands decide what it runs", () => {
         `/opt/server --root ${project}`,
         `python3 -m server --repository ${project}`,
         `op run -- /opt/server ${project}`,
+        `/opt/server --name Files+of+us --config {"roots":+["${project}"]}`,
         `docker run -v ${project}:/x image`,
         `bash -c exec+node+${project}/dist/index.js`
       ]) {

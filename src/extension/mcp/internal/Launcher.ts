@@ -228,9 +228,16 @@ export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): st
     case "unknown": {
       const texts = wordTexts(args)
       const isRunner = texts.some((text) => runners.test(text.startsWith("/") ? Path.basename(text) : text))
-      return undecided(here ?? (isRunner ? openIn(texts.filter(isDirectoryIn(cwd)), cwd, isWritable) : undefined))
+      const named = isRunner ? texts : args.flatMap(piecesOf)
+      return undecided(here ?? openIn(named.filter(isDirectoryIn(cwd)), cwd, isWritable))
     }
   }
+}
+
+/** Returns the words of a word that holds several: some language's code. */
+const piecesOf = (word: string): ReadonlyArray<string> => {
+  const pieces = /^[{[]/.test(word) ? [] : word.split(/[\s;|&<>()'"`]+/)
+  return pieces.length > 1 ? pieces : []
 }
 
 const wordTexts = (words: ReadonlyArray<string>): ReadonlyArray<string> =>

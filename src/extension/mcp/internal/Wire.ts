@@ -330,6 +330,14 @@ export interface Wire {
   readonly lastWords: () => string
 }
 
+/** Keeps programs from taking code out of the directory for temporary files, which commands may write. */
+const noCaches = {
+  NODE_DISABLE_COMPILE_CACHE: "1",
+  DISABLE_V8_COMPILE_CACHE: "1",
+  JITI_FS_CACHE: "0",
+  TSX_DISABLE_CACHE: "1"
+}
+
 /** Makes the wire to a program, which is found here and started by the client. */
 export const stdio = (
   entry: McpEntry & { readonly _tag: "Stdio" },
@@ -337,7 +345,7 @@ export const stdio = (
 ): Effect.Effect<Wire, ExecutionFailed> =>
   Effect.flatMap(UserEnvironment, ({ variables }) => {
     const temporary = places.temporary?.()
-    const own = temporary === undefined ? undefined : { TMPDIR: temporary }
+    const own = temporary === undefined ? undefined : { TMPDIR: temporary, ...noCaches }
     const environment = McpEnvironment.make({ ...own, ...entry.env }, places.root, variables, places.isWritable)
     if (!fs.existsSync(entry.cwd)) {
       return FailureCause.notStarted(entry, places, `there is no directory ${entry.cwd}`)
