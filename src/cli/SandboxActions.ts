@@ -9,6 +9,7 @@ import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type * as SandboxFile from "../sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as StartupFiles from "../sandbox/config/StartupFiles.js"
 import * as ToolHosts from "../sandbox/config/ToolHosts.js"
 import * as Explanation from "../sandbox/denial/Explanation.js"
 import { CurrentUpstream } from "../sandbox/network/Upstream.js"
@@ -384,9 +385,12 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     const missing = HostPath.isMissing(path) ? " (it does not exist: it can be written once it does)" : ""
     yield* print("stdout", `${isNew ? "allowed" : "allowed already"}: ${Name.of(path)}${missing}`)
     const { userHome } = yield* SandboxSettings.SandboxSettings
+    const real = RealPath.follow(path).real
+    if (isNew && (isHidden || StartupFiles.takesNewSandbox(real, userHome)))
+      yield* print("stderr", "synapse: sessions that run have it in a new shell (restart: true, or /restart)")
     const held = `${userHome}/`.startsWith(`${path}/`)
       ? `${path === userHome ? "all of your home" : "your home, with all that is in it,"} and what your own shells start`
-      : Explanation.isWide(RealPath.follow(path).real, path)
+      : Explanation.isWide(real, path)
         ? "a directory that holds much else"
         : undefined
     if (held !== undefined) yield* print("stderr", `synapse: that is ${held}: a narrower place is safer`)

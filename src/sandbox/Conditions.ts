@@ -12,6 +12,7 @@ import type { SandboxFile } from "./config/SandboxFile.js"
 import type { CurrentSandbox } from "./internal/CurrentSandbox.js"
 import * as PathRule from "./policy/PathRule.js"
 import { type Rule, writable } from "./policy/SandboxPolicy.js"
+import * as SubPolicy from "./policy/SubPolicy.js"
 import type { SandboxProviders } from "./SandboxProvider.js"
 
 /**
@@ -82,15 +83,10 @@ const ofFile =
     if (reason !== undefined) return Either.right(Confinement.Impossible({ reason }))
     return Either.map(builder.peek(now?.cwd ?? directory, runtime), (built) => {
       const enforced = now?.backend.policy
-      // What a person has allowed since the sandbox was made holds in it too.
-      const granted = built.whitelist.filter(({ source }) => source === "runtime" || source === "file")
+      const policy = enforced === undefined ? built : SubPolicy.inForce(enforced, built, now?.given)
       return Confinement.Confined({
-        hosts: built.hosts?.allowed.map(({ pattern }) => pattern) ?? [],
-        writable: outermost(
-          enforced === undefined
-            ? writable(built)
-            : writable({ ...enforced, whitelist: [...enforced.whitelist, ...granted] })
-        )
+        hosts: policy.hosts?.allowed.map(({ pattern }) => pattern) ?? [],
+        writable: outermost(writable(policy))
       })
     })
   }

@@ -23,6 +23,7 @@ import { SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import { SandboxSettings, type Settings } from "./config/SandboxSettings.js"
+import * as StartupFiles from "./config/StartupFiles.js"
 import * as Attribution from "./denial/Attribution.js"
 import * as CommandWords from "./denial/CommandWords.js"
 import * as Denial from "./denial/Denial.js"
@@ -368,13 +369,14 @@ const makeLocalSandboxBackend = (
         })
     )
 
+    const takesNewSandbox = (path: string) => !running.canChange() || StartupFiles.takesNewSandbox(path, userHome)
     const blocked = (
       result: CommandResult.CommandResult,
       denial: Denial.Denial,
       others: ReadonlyArray<Denial.Denial>,
       rest?: string
     ): SandboxResult => {
-      const denied = Explanation.of(denial, policy, others, rest)
+      const denied = Explanation.of(denial, policy, others, rest, takesNewSandbox)
       return {
         ...result,
         blocked: true,
@@ -413,7 +415,7 @@ const makeLocalSandboxBackend = (
         return Effect.succeed({ ...result, blocked: false })
       const asked = isAsked(result)
       const merged = mergedOf(command, result)
-      const events = seen.refused.map(Denial.host)
+      const events = seen.refused.map((refused) => Denial.host(refused, command, `${result.stderr}\n${merged}`))
       if (
         events.length === 0 &&
         seen.late.length + seen.failed.length === 0 &&
@@ -552,7 +554,7 @@ const makeLocalSandboxBackend = (
     const grantGuarded = (grant: Grant) =>
       Effect.suspend(() => {
         if (grant.access === "read" || !HostPath.isDirectory(grant.resource)) return running.grant(grant)
-        if (guard.mayNotAdd(grant.resource)) return RunningSandbox.unchangeable()
+        if (takesNewSandbox(grant.resource)) return RunningSandbox.unchangeable()
         // Before a command can write there.
         guard.add(grant.resource)
         return Effect.tapError(running.grant(grant), () => Effect.sync(() => guard.leave(grant.resource)))

@@ -46,7 +46,7 @@ interface AttemptDeps {
   readonly current: CurrentSandbox.CurrentSandbox
   /** The directory whose sandbox runs the commands that name no directory of their own. */
   readonly directory: string
-  readonly granting: Pick<Granting.Granting, "lend" | "takeNotices">
+  readonly granting: Pick<Granting.Granting, "lend">
   readonly runtime: Pick<CurrentSandbox.RuntimeGrants, "endOnce">
   readonly queue: CommandQueue
 }
@@ -80,7 +80,7 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
     const answer: Effect.Effect<SandboxResult, CommandError> =
       grants.length === 0 ? executed : granting.lend(backend, grants, executed)
     return Effect.map(answer, (result) => {
-      const notices = granting.takeNotices()
+      const notices = current.takeNotices()
       return {
         backend,
         result: notices.length === 0 ? result : { ...result, notices: [...notices, ...(result.notices ?? [])] }
@@ -396,8 +396,8 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
         return Effect.flatMap(current.get(place), ({ policy }) =>
           policy === undefined
             ? Effect.sync(() => undefined)
-            : Effect.map(current.build(place), (built) => ({
-                policy: SubPolicy.inForce(policy, built),
+            : Effect.map(Effect.zipRight(current.refresh("check"), current.build(place)), (built) => ({
+                policy: SubPolicy.inForce(policy, built, current.now()?.given),
                 provider: current.provider()
               }))
         )

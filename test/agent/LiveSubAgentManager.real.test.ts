@@ -41,6 +41,29 @@ describe("a task", () => {
   )
 
   inTasks(
+    "has what its parent was given while it ran, and nothing that only a new sandbox has",
+    {
+      turns: [{ calls: ["for d in $(cat where); do echo x > $d/f; done"] }, { text: "done" }]
+    },
+    ({ home, put, run }) =>
+      Effect.gen(function* () {
+        if (!isSandboxed) return
+        // A directory in the machine's /tmp takes a new sandbox.
+        const outside = yield* Effect.acquireRelease(
+          Effect.sync(() => Fs.mkdtempSync(`${process.cwd()}/node_modules/.given-`)),
+          (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
+        )
+        const [given, repository] = [`${outside}/given`, `${outside}/repository`]
+        for (const path of [given, `${repository}/.git`]) Fs.mkdirSync(path, { recursive: true })
+        put("where", `${given} ${repository}`)
+        yield* run("true")
+        put(`${home}/sandbox.json`, JSON.stringify({ policy: { filesystem: { whitelist: [given, repository] } } }))
+        yield* run("task:general -d Test -p go")
+        assert.deepStrictEqual([Fs.readdirSync(given), Fs.readdirSync(repository)], [["f"], [".git"]])
+      }).pipe(Effect.scoped)
+  )
+
+  inTasks(
     "that tries another task is told so, wherever it stands in a line, and goes on: two calls of the model",
     {
       turns: [

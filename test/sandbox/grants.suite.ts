@@ -221,12 +221,43 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
           assert.strictEqual((yield* Effect.flip(execute("echo y > .env")))._tag, "Blocked")
           yield* restart
           assert.strictEqual((yield* execute("o=${PWD%/*}; echo x > $o/data/new; cat .env")).stdout, "TOKEN=1\n")
+          // What was allowed before it was there is looked for again.
+          write({ whitelist: [`${outside}/data`, `${outside}/later`], readable: [`${project}/.env`] })
+          yield* execute("true")
+          Fs.mkdirSync(`${outside}/later`)
+          assert.strictEqual((yield* execute("echo x > $o/later/new")).exitCode, 0)
           write({ blacklist: [`${project}/other`] })
           yield* restart
           Fs.writeFileSync(`${project}/other`, "")
           assert.strictEqual((yield* Effect.flip(execute("cat other")))._tag, "Blocked")
           assert.isTrue((yield* execute("f=.en; cat ${f}v; echo y > $o/data/new")).blocked)
           assert.strictEqual(Fs.readFileSync(`${outside}/data/new`, "utf8"), "x\n")
+        })
+      )
+    )
+
+    it.live("what takes a new shell is said to take one: in the denial, and once it is allowed", () =>
+      sandboxed(({ execute, restart }, { outside, project }) =>
+        Effect.gen(function* () {
+          const anew = "Once it is allowed, call with restart: true"
+          const [plain, repository] = [`${outside}/plain`, `${outside}/repository`]
+          for (const path of [plain, `${repository}/.git`]) Fs.mkdirSync(path, { recursive: true })
+          const write = (filesystem: object) =>
+            Fs.writeFileSync(`${outside}/home/sandbox.json`, JSON.stringify({ policy: { filesystem } }))
+          yield* execute("true")
+          assert.notInclude((yield* execute(`touch ${plain}/f`)).blockedReason, "restart")
+          assert.include((yield* execute(`touch ${repository}/f`)).blockedReason, anew)
+          write({ whitelist: [plain, repository, `${project}/.env`] })
+          const { blocked, notices } = yield* execute(`touch ${plain}/f && touch ${repository}/f`)
+          assert.isTrue(blocked)
+          assert.deepStrictEqual(
+            notices?.filter((notice) => notice.includes("is allowed by now, for a new shell")).length,
+            2,
+            notices?.join()
+          )
+          assert.notInclude((yield* execute("true")).notices?.join() ?? "", "by now")
+          yield* restart
+          assert.strictEqual((yield* execute(`touch ${repository}/f && echo >> .env`)).exitCode, 0)
         })
       )
     )

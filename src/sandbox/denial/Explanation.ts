@@ -58,23 +58,22 @@ const homeDirectory = (): string | undefined => Attempt.orUndefined(() => Os.hom
 const mostAllowed = 4
 
 /** Returns the paths with which several writes can be done, each once, and none that lies in another. */
-const allowFor = (
+const remediesFor = (
   denials: ReadonlyArray<Denial.Denial>,
   { cwd, shown, unattended }: SandboxPolicy
-): Diagnostic.Denial["allow"] => {
-  if (unattended === true || shown !== undefined) return undefined
+): ReadonlyArray<Remedy> => {
+  if (unattended === true || shown !== undefined) return []
   const unlisted = denials.filter(Denial.isUnlisted).slice(0, mostAllowed)
   const startup = denials
     .filter(({ source }) => source === "startup")
     .map(({ rule }) => ({ path: rule, isThere: true }))
   const found = [...unlisted.flatMap(({ resource }) => remedyFor(resource, cwd) ?? []), ...startup]
-  const widest = [...new Map(found.map((each) => [each.path, each])).values()].filter(
+  return [...new Map(found.map((each) => [each.path, each])).values()].filter(
     ({ path }) => !found.some((other) => path.startsWith(`${other.path}/`))
   )
-  return widest.length === 0
-    ? undefined
-    : { paths: widest.map(({ path }) => Quote.line(path)), exist: widest.every(({ isThere }) => isThere) }
 }
+
+const anew = "Once it is allowed, call with restart: true: only a new shell has it."
 
 /** Names further denials, each with its rule where that is not the first one's. */
 const alsoOf = (denial: Denial.Denial, others: ReadonlyArray<Denial.Denial>): ReadonlyArray<string> => {
@@ -161,17 +160,23 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
  * Returns what is told of a denial.
  *
  * @param rest the sentence on the command that does the rest without what was denied
+ * @param takesNewSandbox tests whether only a new sandbox can have a path allowed
  */
 export const of = (
   denial: Denial.Denial,
   policy: SandboxPolicy,
   others: ReadonlyArray<Denial.Denial> = [],
-  rest?: string
+  rest?: string,
+  takesNewSandbox: (path: string) => boolean = () => false
 ): Diagnostic.Denial => {
-  const allow = allowFor([denial, ...others], policy)
+  const remedies = remediesFor([denial, ...others], policy)
   const isOfNetwork = denial.access === "network" && !Denial.isSocket(denial) && denial.how !== "event"
   const grant = grantOf(denial, policy)
   const lift = liftOf(denial, policy)
+  // What sandbox.json denies stays denied until the sandbox ends, and what a rule hides is only to be read until then.
+  const isKept = denial.source === "file" || (denial.source === "default" && denial.access === "write")
+  const isAnew = (lift !== undefined && isKept) || remedies.some(({ path }) => takesNewSandbox(path))
+  const advice = adviceOn(denial, policy, remedies.length > 0)
   const byName = Denial.isNameless(denial) ? "an address" : Denial.nameOf(denial)
   return {
     _tag: "Denial",
@@ -183,10 +188,17 @@ export const of = (
     reason: denial.reason,
     ran: denial.how !== "preflight",
     also: alsoOf(denial, others),
-    advice: adviceOn(denial, policy, allow !== undefined),
+    advice: isAnew ? advice.toSpliced(1, 0, anew) : advice,
     ...(grant === undefined ? undefined : { host: HostEntry.toArgument(grant) }),
     ...(lift === undefined ? undefined : { lift }),
     ...(rest === undefined ? undefined : { rest }),
-    ...(allow === undefined ? undefined : { allow })
+    ...(remedies.length === 0
+      ? undefined
+      : {
+          allow: {
+            paths: remedies.map(({ path }) => Quote.line(path)),
+            exist: remedies.every(({ isThere }) => isThere)
+          }
+        })
   }
 }

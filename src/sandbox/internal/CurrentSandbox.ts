@@ -19,11 +19,14 @@ import { PolicyBuilder, type RuntimeRules } from "../config/PolicyBuilder.js"
 import { SandboxConfig } from "../config/SandboxConfig.js"
 import type { SandboxConfigError } from "../config/SandboxConfigError.js"
 import * as HostPath from "../policy/HostPath.js"
+import * as Name from "../policy/Name.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
+import * as SubPolicy from "../policy/SubPolicy.js"
 import { type AskForHost, type Grant, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
 import { SandboxProviders } from "../SandboxProvider.js"
+import { unchangeable } from "./RunningSandbox.js"
 
 /** The grants of a session, which hold until it ends, as rules for the policies of all sandboxes made from then on. */
 export class RuntimeGrants implements RuntimeRules {
@@ -117,12 +120,13 @@ interface Plan {
 /** A place for at most one sandbox at a time. */
 export type CurrentSandbox = Effect.Effect.Success<ReturnType<typeof make>>
 
+const realOf = ({ path, real = path }: Rule): string => real
+
 /** Returns what `sandbox.json` allows by now, and did not when a sandbox was made. */
 const allowedSince = (enforced: SandboxPolicy, built: SandboxPolicy): ReadonlyArray<Grant> => {
   const given = (access: Grant["access"], rules: ReadonlyArray<Rule> = [], before: ReadonlyArray<Rule> = []) =>
     rules.flatMap(({ kind, path, real: resource = path, source }): ReadonlyArray<Grant> => {
-      const isNew =
-        kind === "path" && source === "file" && !before.some((rule) => (rule.real ?? rule.path) === resource)
+      const isNew = kind === "path" && source === "file" && !before.some((rule) => realOf(rule) === resource)
       return isNew
         ? [{ access, resource, ...(access === "read" ? { identity: HostPath.identityOf(resource) } : {}) }]
         : []
@@ -161,8 +165,8 @@ export const make = Effect.fnUntraced(function* (
         readonly cwd: string
         readonly backend: SandboxBackend
         readonly end: Effect.Effect<void>
-        /** What `sandbox.json` has allowed since. */
-        readonly given: Set<string>
+        /** What `sandbox.json` allows since, and whether this sandbox could have it. */
+        readonly given: Map<string, boolean>
         /** The state of `sandbox.json` that it was made from. */
         readonly madeFrom: string
       }
@@ -175,15 +179,40 @@ export const make = Effect.fnUntraced(function* (
     return stats === undefined ? "" : `${stats.mtimeMs} ${stats.size} ${stats.ino}`
   }
 
+  /** Sentences for the next command's result: why a sandbox was ended, and what takes a new one. */
+  let notices: ReadonlyArray<string> = []
+
   /** Gives a sandbox what is allowed since it was made; where only a new one can have it, a restart makes that. */
-  const give = (backend: SandboxBackend, built: SandboxPolicy, given: Set<string>) =>
+  const give = (backend: SandboxBackend, built: SandboxPolicy, given: Map<string, boolean>) =>
     Effect.forEach(backend.policy === undefined ? [] : allowedSince(backend.policy, built), (grant) => {
-      const name = `${grant.access} ${grant.resource}`
-      if (given.size === given.add(name).size) return Effect.void
+      const name = SubPolicy.nameOf(grant.access, grant.resource)
+      if (given.has(name)) return Effect.void
+      given.set(name, false)
+      // A mask can be taken away, and what it hides be read; only a new sandbox has it writable.
+      const isMasked =
+        grant.access === "write" && built.opened?.some((rule) => realOf(rule) === grant.resource) === true
       return Effect.zipRight(
         grant.access === "write" ? config.remember([grant.resource]) : Effect.void,
-        backend.grant?.(grant) ?? Effect.void
-      ).pipe(Effect.ignore)
+        isMasked ? unchangeable() : (backend.grant?.(grant) ?? Effect.void)
+      ).pipe(
+        Effect.match({
+          onSuccess: () => {
+            given.set(name, true)
+          },
+          onFailure: ({ _tag }) => {
+            if (_tag === "ExecutionFailed") {
+              notices = [
+                ...notices,
+                `${Name.of(grant.resource)} is allowed by now, for a new shell: call with restart: true.`
+              ]
+              return
+            }
+            // It is looked for again until it is there.
+            given.delete(name)
+            known = ""
+          }
+        })
+      )
     })
 
   const refresh = (check?: "check") =>
@@ -252,7 +281,7 @@ export const make = Effect.fnUntraced(function* (
         current = {
           cwd,
           backend,
-          given: new Set(),
+          given: new Map(),
           madeFrom,
           end: watch === undefined ? destroyed : Effect.zipRight(Fiber.interrupt(watch), destroyed)
         }
@@ -313,15 +342,21 @@ export const make = Effect.fnUntraced(function* (
           current?.backend.policy === undefined ? Effect.void : Effect.zipRight(end, create(current.cwd))
         )
       ),
-    /** Ends this sandbox, unless another has taken its place already; calls `ending` just before it does. */
-    retire: (backend: SandboxBackend, ending?: () => void): Effect.Effect<void> =>
+    /** Ends this sandbox, unless another has taken its place already; the next command's result has the notice. */
+    retire: (backend: SandboxBackend, notice?: string): Effect.Effect<void> =>
       turn.withPermits(1)(
         Effect.suspend(() => {
           if (current?.backend !== backend) return Effect.void
-          ending?.()
+          if (notice !== undefined) notices = [...notices, notice]
           return end
         })
       ),
+    /** Returns, once, the sentences for the next command's result. */
+    takeNotices: () => {
+      const taken = notices
+      if (taken.length > 0) notices = []
+      return taken
+    },
     /** Ends the sandbox that is there, if there is one. */
     shutdown: turn.withPermits(1)(end)
   }

@@ -78,14 +78,6 @@ const isAnother = ({ identity, resource }: Grant): boolean =>
 
 /** Makes the functions which give grants. */
 export const make = ({ config, current, directory, grants, home, queue }: GrantingDoor) => {
-  let notices: ReadonlyArray<string> = []
-
-  /** Ends a sandbox. */
-  const retire = (backend: SandboxBackend, notice: string) =>
-    current.retire(backend, () => {
-      notices = [...notices, notice]
-    })
-
   /** Done before a sandbox gets a grant, be it for one command; where it fails, the grant is not given. */
   const prepare = ({ access, isNew, resource }: Grant) =>
     Effect.zipRight(
@@ -107,7 +99,7 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
           Effect.forEach(grants, prepare, { discard: true }),
           (backend.alone ?? Function.identity)(
             withGrants(backend, grants, use, ({ resource }) =>
-              retire(
+              current.retire(
                 backend,
                 `${anew}: ${Name.of(resource)} was allowed once, and that could not be taken back otherwise.`
               )
@@ -133,7 +125,7 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
             ? Effect.fail(error)
             : Effect.zipRight(
                 kept,
-                retire(backend, `${anew}: only a new sandbox can have ${Name.of(grant.resource)} allowed.`)
+                current.retire(backend, `${anew}: only a new sandbox can have ${Name.of(grant.resource)} allowed.`)
               )
         )
       )
@@ -153,12 +145,6 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
       grant.isNew === true
         ? Effect.map(Effect.either(check(grant.resource)), Either.getLeft)
         : Effect.map(Effect.either(queue.enter(lend(backend, [grant], Effect.void))), Either.getLeft),
-    /** Returns, once, the notices that say why a sandbox was ended: they come with the next command's result. */
-    takeNotices: () => {
-      const taken = notices
-      if (taken.length > 0) notices = []
-      return taken
-    },
     /** Allows writing to an existing path, given as its real one, in the running sandbox and all that follow. */
     allow: (path: string): Effect.Effect<void, ExecutionFailed> =>
       Effect.gen(function* () {

@@ -196,6 +196,8 @@ export const make = (
       launcher,
       /** Returns whether a sandbox runs. */
       isThere: () => running !== undefined,
+      /** Returns whether the sandbox can be changed while it runs. */
+      canChange: () => running === undefined || running.live?.canChange === true,
       /** Returns whether a person granted this sandbox to read that path. */
       isGranted: (path: string) => isGranted(running, path),
       /** Returns the masks of the sandbox, as of now. */

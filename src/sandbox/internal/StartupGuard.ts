@@ -120,31 +120,13 @@ const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
   return words.slice(0, mostWords).map((word) => Path.resolve(cwd, word))
 }
 
-/** The most entries of a directory in which git directories are looked for. */
-const mostEntries = 5000
-
-/** Tests whether a git directory may lie in a directory, also where that holds too much, or can't be read. */
-const mayHoldGit = (root: string): boolean => {
-  const directories = [root]
-  let seen = 0
-  for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
-    const entries = Attempt.orUndefined(() => Fs.readdirSync(directory ?? "", { withFileTypes: true }))
-    if (entries === undefined) return true
-    for (const entry of entries) {
-      if (++seen > mostEntries || entry.name === ".git" || entry.name === "HEAD") return true
-      if (entry.isDirectory()) directories.push(`${directory}/${entry.name}`)
-    }
-  }
-  return false
-}
-
 /** Remembers what was there before the session, and finds what commands have added. */
 export class StartupGuard {
   /** The directories and files that commands may write. */
   private roots: ReadonlyArray<string>
   private places: StartupFiles.Places
   /** The named directories and files that were no git directories at the start: a command may make them ones. */
-  private readonly plain: ReadonlySet<string>
+  private readonly plain: Set<string>
   /** The directories that were allowed since the start. */
   private readonly added = new Set<string>()
   private readonly known = new Map<string, Known>()
@@ -196,18 +178,12 @@ export class StartupGuard {
     }
   }
 
-  /** Tests whether a directory takes a new sandbox: files in it are to be read-only, or to be known from the start. */
-  mayNotAdd(root: string): boolean {
-    return (
-      StartupFiles.find({ ...this.places, cwd: root, writable: [root], named: [root] }).length > 0 || mayHoldGit(root)
-    )
-  }
-
-  /** Takes up a directory that commands may write from now on, as far as `mayNotAdd` allows. */
+  /** Takes up a directory that commands may write from now on, unless it takes a new sandbox. */
   add(root: string): void {
     this.added.add(root)
+    this.plain.add(root)
     this.roots = [...this.roots, root]
-    this.places = { ...this.places, writable: this.roots }
+    this.places = { ...this.places, writable: this.roots, named: [...this.places.named, root] }
     this.empty.clear()
     for (const path of StartupFiles.candidates({ ...this.places, writable: [root] }))
       this.stamps.set(path, stampOf(path))
@@ -222,7 +198,7 @@ export class StartupGuard {
   leave(root: string): void {
     this.added.delete(root)
     this.roots = this.roots.filter((one) => one !== root)
-    this.places = { ...this.places, writable: this.roots }
+    this.places = { ...this.places, writable: this.roots, named: this.places.named.filter((one) => one !== root) }
     for (const path of this.stamps.keys()) if (isWithin(path, root)) this.stamps.delete(path)
   }
 
@@ -367,7 +343,7 @@ export class StartupGuard {
       },
       said: isLink
         ? `The link ${this.list([hooks])} was removed: it led git to hooks, which run outside of the sandbox.`
-        : `Hooks run outside of the sandbox, so these were renamed to *.disabled: ${this.list(added.map((name) => `${hooks}/${name}`))}.`
+        : `Hooks run outside of the sandbox, so these were renamed to *.disabled: ${this.list(added.map((name) => `${hooks}/${name}`))}. The user can allow them: synapse sandbox allow ${Quote.line(git)}.`
     }
   }
 

@@ -14,21 +14,36 @@ const union = (rules: ReadonlyArray<Rule>, others: ReadonlyArray<Rule>): Readonl
   ...others.filter((rule) => !rules.some(isSame(rule)))
 ]
 
+type Access = "read" | "write"
+
+/** Returns the name of a right, by which it is known whether a sandbox has it. */
+export const nameOf = (access: Access, path: string): string => `${access} ${path}`
+
 /**
  * Returns the policy that a session's commands are under: the one that its sandbox enforces, with what a person has
  * allowed since then, and with what is denied by now besides.
  *
  * @param enforced the policy of the sandbox that runs
  * @param built the policy of the next one, by what the settings say now
+ * @param given what `sandbox.json` allows since, by `nameOf`, and whether the sandbox that runs has it
  */
-export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxPolicy => {
+export const inForce = (
+  enforced: SandboxPolicy,
+  built: SandboxPolicy,
+  given: ReadonlyMap<string, boolean> = new Map()
+): SandboxPolicy => {
   const { granted: _granted, hosts: _hosts, opened: _opened, ...others } = enforced
-  const { granted = [], hosts, opened = [] } = built
+  const { hosts } = built
+  const isGiven = (access: Access, rule: Rule) => given.get(nameOf(access, realOf(rule))) === true
+  const held = (access: Access, rules: ReadonlyArray<Rule> = [], before: ReadonlyArray<Rule> = []) =>
+    rules.filter((rule) => rule.source !== "file" || before.some(isSame(rule)) || isGiven(access, rule))
+  const granted = held("read", built.granted, enforced.granted)
+  const opened = held("write", built.opened, enforced.opened)
   return {
     ...others,
     whitelist: union(
       enforced.whitelist,
-      built.whitelist.filter(({ source }) => source === "runtime")
+      built.whitelist.filter((rule) => rule.source === "runtime" || (rule.source === "file" && isGiven("write", rule)))
     ),
     blacklist: union(enforced.blacklist, built.blacklist),
     readonly: union(enforced.readonly, built.readonly),

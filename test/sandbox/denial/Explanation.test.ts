@@ -55,7 +55,7 @@ describe("what is told of a denial", () => {
     [
       "what the user blacklisted",
       denied("/vault/a", "write"),
-      "sandbox: /vault/a is blocked by rule /vault: on the blacklist (sandbox.json). Do not work around it. The user can lift the rule: synapse sandbox forget /vault"
+      "sandbox: /vault/a is blocked by rule /vault: on the blacklist (sandbox.json). Do not work around it. Once it is allowed, call with restart: true: only a new shell has it. The user can lift the rule: synapse sandbox forget /vault"
     ],
     [
       "what is not whitelisted, with the exact path to allow",

@@ -23,16 +23,19 @@ const policy = (given: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
 const paths = (rules: ReadonlyArray<Rule> = []) => rules.map(({ path }) => path)
 
 describe("the policy in force", () => {
-  it("has what a person has allowed since, and nothing that a file allows since", () => {
+  it("has what a person has allowed since, and of what a file allows since, what the sandbox was given", () => {
     const enforced = policy({ environment: ["A"], granted: [rule("/old", "runtime")] })
     const built = policy({
-      whitelist: [rule("/p", "cwd"), rule("/wide"), rule("/asked", "runtime"), rule("/set", "user")],
-      granted: [rule("/p/key", "runtime")],
+      whitelist: [rule("/p", "cwd"), rule("/wide"), rule("/given"), rule("/asked", "runtime"), rule("/set", "user")],
+      granted: [rule("/p/key", "runtime"), rule("/unread"), rule("/read")],
+      opened: [rule("/wide"), rule("/given")],
       environment: ["A", "B"]
     })
-    const now = SubPolicy.inForce(enforced, built)
-    assert.deepStrictEqual(paths(now.whitelist), ["/p", "/tmp", "/asked"])
-    assert.deepStrictEqual(paths(now.granted), ["/p/key"])
+    const given = { "write /wide": false, "write /given": true, "read /read": true }
+    const now = SubPolicy.inForce(enforced, built, new Map(Object.entries(given)))
+    assert.deepStrictEqual(paths(now.whitelist), ["/p", "/tmp", "/given", "/asked"])
+    assert.deepStrictEqual(paths(now.granted), ["/p/key", "/read"])
+    assert.deepStrictEqual(paths(now.opened), ["/given"])
     assert.deepStrictEqual(now.environment, ["A"])
   })
 
