@@ -10,7 +10,7 @@ export interface FileStamp {
 }
 
 /** Looks at a path. */
-export const of = (path: string): FileStamp => {
+export const of = (path: string | Buffer): FileStamp => {
   try {
     const own = Fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
     // Most paths that are looked at may have nothing at them: an exception would take ten times as long.

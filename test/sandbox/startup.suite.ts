@@ -68,6 +68,24 @@ const attacks: Readonly<Record<string, Attack>> = {
       "rm -r .git/hooks"
     ]
   },
+  "hooks in a place without a name in UTF-8": {
+    commands: [
+      'd=$(printf \'sub/\\377\'); mkdir -p "$d"; ln -s "$PWD/$d/.git" sub/.git; git init -q "$d"; cd "$d"; printf \'#!/bin/sh\\nRUN\\n\' >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout; cp .git/hooks/post-checkout .git/hooks/$(printf \'\\377\'); cd ../..'
+    ]
+  },
+  "an address in place of a remote": {
+    before: "git config --global protocol.ext.allow always; git branch -M main",
+    commands: ['git config branch.main.remote "ext::RUN"; git config branch.main.merge refs/heads/main']
+  },
+  "hooks whose other names are taken, or too long": {
+    before: "rm -r .git/hooks",
+    commands: [
+      "mkdir .git/hooks; printf '#!/bin/sh\\nRUN\\n' >.git/hooks/post-checkout; cp .git/hooks/post-checkout .git/hooks/$(printf '%0250d' 1); mkdir -p .git/hooks/post-checkout.disabled/x .git/hooks/pre-commit.disabled/x; cp .git/hooks/post-checkout .git/hooks/pre-commit; chmod +x .git/hooks/*"
+    ]
+  },
+  "a directory in the place of the configuration": {
+    commands: ["mv .git/config .git/c; mkdir -p .git/config/x .git/config.disabled/x; git --version"]
+  },
   "hooks elsewhere": {
     commands: [
       "mkdir -p h; printf '#!/bin/sh\\nRUN\\n' | tee h/post-checkout >h/pre-commit; chmod +x h/*; git config core.hooksPath h"

@@ -71,23 +71,26 @@ const textOf = (entry: GitConfig.Entry): string => JSON.stringify([GitConfig.nam
 
 const linkAt = (path: string): string | undefined =>
   Attempt.orUndefined(() =>
-    Fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? BytePath.readLink(path) : undefined
+    Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isSymbolicLink() === true
+      ? BytePath.readLink(path)
+      : undefined
   )
 
 /** Returns the names of what git would run as hooks. */
 const hooksIn = (directory: string): ReadonlyArray<string> =>
-  Attempt.orElse(() => Fs.readdirSync(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name)), [])
+  Attempt.orElse(() => BytePath.namesIn(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name)), [])
 
 /** Milliseconds after a change during which another one may leave the time of change the same. */
 const unsettled = 100
 
 /** Returns the state of what is at a path; undefined shortly after a change. */
 const restedStamp = (path: string): string | undefined => {
-  const { changed, text } = FileStamp.of(path)
+  const { changed, text } = FileStamp.of(BytePath.toHost(path))
   return changed < Date.now() - unsettled ? text : undefined
 }
 
-const stampIn = (directory: string, name: string): string => `${name} ${FileStamp.of(`${directory}/${name}`).text}`
+const stampIn = (directory: string, name: string): string =>
+  `${name} ${FileStamp.of(BytePath.toHost(`${directory}/${name}`)).text}`
 
 /** A command can take the rights to a directory from its owner, too. */
 const makeWritable = (reached: string): void => {
@@ -95,11 +98,18 @@ const makeWritable = (reached: string): void => {
   if ((mode & 0o700) !== 0o700) Fs.chmodSync(reached, (mode & 0o7777) | 0o700)
 }
 
+/** Renames what git would use. A command may have taken the new name, or left no room for it: then it is removed. */
+const disable = (path: string): void => {
+  const from = BytePath.toHost(path)
+  const isRenamed = Attempt.orElse(() => Fs.renameSync(from, BytePath.toHost(`${path}.disabled`)) === undefined, false)
+  if (!isRenamed) Fs.rmSync(from, { recursive: true, force: true })
+}
+
 /** Puts a file in the place of whatever is there; without a text, removes that. */
 const put = (reached: string, name: string, text: string | undefined): void => {
   const path = `${reached}/${name}`
   makeWritable(reached)
-  if (HostPath.isDirectory(path) && linkAt(path) === undefined) Fs.renameSync(path, `${path}.disabled`)
+  if (HostPath.isDirectory(path) && linkAt(path) === undefined) disable(path)
   if (text === undefined) return Fs.rmSync(path, { force: true })
   const { gid, mode, uid } = Fs.lstatSync(path, { throwIfNoEntry: false }) ?? Fs.statSync(reached)
   const temporary = `${path}.synapse-${process.pid}`
@@ -338,7 +348,7 @@ export class StartupGuard {
         if (isLink) return within(git, (reached) => put(reached, "hooks", undefined))
         return within(hooks, (reached) => {
           makeWritable(reached)
-          for (const name of added) Fs.renameSync(`${reached}/${name}`, `${reached}/${name}.disabled`)
+          for (const name of added) disable(`${reached}/${name}`)
         })
       },
       said: isLink
@@ -370,11 +380,11 @@ const missing = "-"
 
 /** The state of a file, and of what a directory holds. */
 const stampOf = (path: string): string => {
-  const { text } = FileStamp.of(path)
+  const { text } = FileStamp.of(BytePath.toHost(path))
   if (text === missing || !HostPath.isDirectory(path)) return text
   return Attempt.orElse(
     () =>
-      Fs.readdirSync(path)
+      BytePath.namesIn(path)
         .slice(0, mostWords)
         .map((name) => stampIn(path, name))
         .join("\n"),

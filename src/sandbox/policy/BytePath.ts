@@ -51,6 +51,9 @@ export const realPath = (path: string): string => {
   return isDoubtful(real) ? decode(Fs.realpathSync.native(toHost(path), "buffer")) : real
 }
 
+/** Returns the names in a directory; throws the system's error. */
+export const namesIn = (path: string): ReadonlyArray<string> => Fs.readdirSync(toHost(path), "buffer").map(decode)
+
 /** Reads the target of a symbolic link; throws the system's error. */
 export const readLink = (path: string): string => {
   const target = Fs.readlinkSync(toHost(path))

@@ -53,7 +53,7 @@ export const commonOf = (path: string): string => {
   return (named === undefined ? undefined : realPath(Path.resolve(path, named))) ?? path
 }
 
-const list = (path: string): ReadonlyArray<string> => Attempt.orElse(() => Fs.readdirSync(path), [])
+const list = (path: string): ReadonlyArray<string> => Attempt.orElse(() => BytePath.namesIn(path), [])
 
 /** Adds the git directories below another one: of its submodules and its worktrees. */
 const addBelow = (directory: string, found: Set<string>, depth = 0): void => {
