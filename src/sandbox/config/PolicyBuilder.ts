@@ -105,7 +105,7 @@ const builtIn = (homes: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...defaultBlacklist,
   ...homes.flatMap((other) => {
     const has = namesIn(other)
-    return defaultBlacklist.flatMap((entry, at) => {
+    return [...defaultBlacklist, "~/.synapse"].flatMap((entry, at) => {
       const [first, name = ""] = entry.split("/")
       return first === "~" && (at < everywhere || has(name)) ? [`${PathGlob.escape(other)}${entry.slice(1)}`] : []
     })

@@ -1,4 +1,6 @@
+import * as Fs from "node:fs"
 import * as Os from "node:os"
+import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as PolicyBuilder from "../../../src/sandbox/config/PolicyBuilder.js"
@@ -44,6 +46,19 @@ describe("other homes", () => {
         assert.isFalse(decide(`${home}/${secret}`, "read").allowed, `${home}/${secret}`)
       }
       assert.isTrue(decide(`${home}/.profile`, "read").allowed)
+    }
+  })
+
+  it("keep Synapse's own files, which hold conversations", () => {
+    const other = Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "other-home-"))
+    try {
+      Fs.mkdirSync(`${other}/.synapse`)
+      const settings = SandboxSettings.make({ userHome: "/nowhere/ada", homes: [other], temporary: "/nowhere/tmp" })
+      const policy = PolicyBuilder.merge("/w", "/nowhere/sandbox.json", SandboxFile.defaults, settings)
+      const { decide } = PolicyDecision.make(Either.getOrThrow(policy))
+      assert.isFalse(decide(`${other}/.synapse/sessions/a.jsonl`, "read").allowed)
+    } finally {
+      Fs.rmSync(other, { recursive: true })
     }
   })
 })
