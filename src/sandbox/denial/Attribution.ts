@@ -195,7 +195,7 @@ export const spokenIn = (command: string, output: string, isMerged = true): stri
       const line = whole.slice(0, longestMessage)
       const [, name] = isSpoken ? (speaker.exec(line) ?? []) : []
       if (name !== undefined && (name === "bash" || name.endsWith("Error") || mentions(command, name))) return true
-      return namesPath(line) || (isSpoken && SystemCalls.isAboutCall(line))
+      return namesPath(line) || (isSpoken && (SystemCalls.isAboutCall(line) || CommandWords.isSpokenOf(line, command)))
     })
     .join("\n")
 }

@@ -77,6 +77,7 @@ describe("a command that only prints", () => {
 
 describe("what programs say themselves in an output", () => {
   const denied = "cp: cannot open '.env' for reading: Permission denied"
+  const ofGit = "fatal: could not create leading directories of '../x/.git': Read-only file system"
   const raised = "PermissionError: [Errno 13] Permission denied: '.env'"
   for (const [command, output, spoken] of [
     ["cp .e* new 2>&1", `a\n${denied}\nb`, denied],
@@ -88,6 +89,8 @@ describe("what programs say themselves in an output", () => {
     ["sh -c 'tail log; cp a b' 2>&1", denied, ""],
     ["git -C . log 2>&1; cp a b", denied, ""],
     ["cp a b 2>&1 |& tail -n 1", denied, denied],
+    ["git worktree add ../x 2>&1 | tail -n 1", ofGit, ofGit],
+    ["./build 2>&1 | tail -n 1", ofGit, ""],
     ["./cp.test 2>&1", `1 failed\n${raised}`, ""],
     ["cp a b 2>&1", `not ok: ${denied}`, ""]
   ] as const) {
