@@ -2,7 +2,7 @@
 import { randomUUID, timingSafeEqual } from "node:crypto"
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
-import { Readable } from "node:stream"
+import { pipeline, Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
 import {
   hostHeaderValidationResponse,
@@ -80,12 +80,8 @@ const send = (response: Response, outgoing: Http.ServerResponse): void => {
   if (response.body === null) return void outgoing.end()
   // A stream may have nothing to say for long.
   outgoing.flushHeaders()
-  const body = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
-  body.on("error", () => outgoing.destroy())
-  // The transport keeps its stream until that is told of the client's end.
-  outgoing.on("close", () => body.destroy())
-  if (outgoing.destroyed) body.destroy()
-  else body.pipe(outgoing)
+  // Each end is told of the other's: the transport keeps its stream until that of the client.
+  pipeline(Readable.fromWeb(response.body as ReadableStream<Uint8Array>), outgoing, () => {})
 }
 
 /** Serves until the scope ends, and returns the port. Each client has a session of its own. */

@@ -51,7 +51,14 @@ export class OutputFiles {
     const entry: Entry = { name: `${prefix}${++this.made}.${ending}`, bytes: 0, isOpen: true }
     const fd = this.openIn(entry.name, O_RDWR | O_CREAT | O_EXCL)
     this.entries.push(entry)
-    return this.file(entry, fd)
+    return {
+      path: this.pathOf(entry.name),
+      fd,
+      grew: (bytes) => this.grow(entry, bytes),
+      settle: () => {
+        entry.isOpen = false
+      }
+    }
   }
 
   /** Makes a new file with this content; returns its path. Throws the file system's error, and then keeps nothing. */
@@ -85,17 +92,6 @@ export class OutputFiles {
   close(): void {
     if (this.fd !== undefined) Fs.closeSync(this.fd)
     this.fd = undefined
-  }
-
-  private file(entry: Entry, fd: number): OutputFile {
-    return {
-      path: this.pathOf(entry.name),
-      fd,
-      grew: (bytes) => this.grow(entry, bytes),
-      settle: () => {
-        entry.isOpen = false
-      }
-    }
   }
 
   private pathOf(file: string): string {
