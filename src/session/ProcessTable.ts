@@ -212,37 +212,28 @@ const namesInProc = (): ReadonlyArray<string> => Attempt.orUndefined(() => Fs.re
 const maxLooks = 20
 
 /**
- * Calls `look` with each process once, but for those that are known by their names. Looks again at what is new where a
- * process is gone before it was read, or `look` returns false for one: it may have left a child.
+ * Lists each process in `/proc` once, but for those of which `isOlder` is sure. Looks again at what is new where one is
+ * gone before it was read, or `isThere` denies it: it may have left a child.
  */
-const eachInProc = (isKnown: (name: string) => boolean, look: (one: Process) => boolean): void => {
+const fromProc = (
+  isThere: (one: Process) => boolean = () => true,
+  isOlder: (pid: number) => boolean = () => false
+): Array<Process> => {
+  const processes: Array<Process> = []
   const seen = new Set<string>()
   let isSure = false
   for (let looks = 0; looks < maxLooks && !isSure; looks++) {
     isSure = true
     for (const name of namesInProc()) {
       const first = name.charCodeAt(0)
-      if (first < 48 || first > 57 || seen.has(name) || isKnown(name)) continue
+      if (first < 48 || first > 57 || seen.has(name) || isOlder(Number(name))) continue
       seen.add(name)
       const stat = text(`/proc/${name}/stat`)
       const parsed = stat === undefined ? undefined : parseStat(stat)
-      if (parsed === undefined || !look(parsed)) isSure = false
+      if (parsed === undefined || !isThere(parsed)) isSure = false
+      if (parsed !== undefined) processes.push(parsed)
     }
   }
-}
-
-const fromProc = (
-  isThere: (one: Process) => boolean = () => true,
-  isOlder: (pid: number) => boolean = () => false
-): Array<Process> => {
-  const processes: Array<Process> = []
-  eachInProc(
-    (name) => isOlder(Number(name)),
-    (one) => {
-      processes.push(one)
-      return isThere(one)
-    }
-  )
   return processes
 }
 
@@ -273,16 +264,14 @@ export const isThere = (pid: number): boolean => {
  */
 export const listSince = (since: number, older: Set<number>): Array<Process> => {
   if (process.platform !== "linux") return list().filter((one) => one.started >= since)
-  const processes: Array<Process> = []
-  eachInProc(
-    (name) => older.has(Number(name)),
+  const all = fromProc(
     (one) => {
-      if (one.started >= since) processes.push(one)
-      else older.add(one.pid)
+      if (one.started < since) older.add(one.pid)
       return true
-    }
+    },
+    (pid) => older.has(pid)
   )
-  return processes
+  return all.filter((one) => one.started >= since)
 }
 
 /** The most pids that are given while one list is made. */

@@ -38,7 +38,7 @@ export class SessionProcesses {
         const left = this.members(lead)
         const elapsed = performance.now() - began
         if (left.length === 0 || elapsed > giveUp) return true
-        if (elapsed >= farewell) this.killAll(lead)
+        if (elapsed >= farewell) this.kill(lead)
         else if (!isAsked) {
           // An interactive bash ignores SIGTERM.
           const isShell = (pid: number) => pid === lead || pid === shell
@@ -51,17 +51,12 @@ export class SessionProcesses {
     })
   }
 
-  /** Kills all processes, without waiting. */
-  kill(lead: number): void {
-    this.killAll(lead)
-  }
-
   members(lead: number): ReadonlyArray<ProcessTable.Process> {
     return ProcessTable.members(lead, this.sessionId, this.since, this.births())
   }
 
-  /** Stops all before it kills them: what forks all the time is never there to be killed one by one. */
-  private killAll(lead: number): void {
+  /** Kills all processes, without waiting; stops all before: what forks all the time is never there to be killed one by one. */
+  kill(lead: number): void {
     const frozen = new Map<number, ProcessTable.Process>()
     for (let look = 0; look < mostLooks; look++) {
       const fresh = this.members(lead).filter(({ pid }) => !frozen.has(pid))

@@ -168,11 +168,6 @@ export class SessionState {
     this.notices.push(notice)
   }
 
-  /** Adds a notice, unless it is there already. */
-  noteOnce(notice: string): void {
-    if (!this.notices.includes(notice)) this.notices.push(notice)
-  }
-
   /** Keeps what the shell has reported at the end of a command. */
   learn({ cwd, options, pipeline, removed }: StatusFrame): void {
     this.pipeline = pipeline
