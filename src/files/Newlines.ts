@@ -9,6 +9,9 @@ export const count = (bytes: Uint8Array): number => {
   return found
 }
 
+/** Counts the lines; what stands at their end without a newline is one, too. */
+export const lines = (bytes: Uint8Array): number => count(bytes) + ((bytes.at(-1) ?? newline) === newline ? 0 : 1)
+
 /**
  * Skips lines at the beginning. Returns the index behind the last newline skipped (`bytes.length` where there are too
  * few lines), and the number of lines skipped.

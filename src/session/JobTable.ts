@@ -89,7 +89,7 @@ export class JobLog {
     let unread = 0
     for (const { bytes, start, stream } of this.parts) {
       const rest = bytes.subarray(Math.max(0, this.read[stream] - start))
-      unread += Newlines.count(rest) + (rest.length > 0 && rest.at(-1) !== newline ? 1 : 0)
+      unread += Newlines.lines(rest)
     }
     const end = ForeignText.withoutSequences((this.parts.at(-1)?.bytes.toString("utf8") ?? "").slice(-4000))
     const lines = end.trimEnd().slice(-2000).split("\n")

@@ -8,6 +8,7 @@ import * as Fs from "node:fs"
 import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
 import * as KeptOutput from "../../domain/KeptOutput.js"
 import * as TextCut from "../../domain/TextCut.js"
+import * as Newlines from "../../files/Newlines.js"
 import type { OutputFile } from "../OutputFiles.js"
 
 /** One batch of reads: the bytes of each stream, and the turns in which they were written, one stream after the other. */
@@ -86,7 +87,7 @@ export class OutputOrder {
     }
     const take = (stream: StreamName, bytes: number): number => {
       read[stream] += bytes
-      const lines = counters[stream].upTo(read[stream]) - told[stream]
+      const lines = counters[stream](read[stream]) - told[stream]
       told[stream] += lines
       return lines
     }
@@ -132,68 +133,18 @@ function* shared(group: Group, lines: Readonly<Record<StreamName, number>>): Ite
   }
 }
 
-const newline = 0x0a
-
-/**
- * The bytes that are kept of a stream, and the numbers of lines of its text. Where nothing was left out, `tail` holds all.
- */
-interface Counted {
-  /** The number of bytes that came. */
-  readonly total: number
-  /** The first bytes, and the last ones. */
-  readonly head: Buffer
-  readonly tail: Buffer
-  /** The lines of the text: all of them, those before the gap and those behind it. */
-  readonly lines: number
-  readonly before: number
-  readonly behind: number
-}
-
-/** Counts the lines in bytes; what stands at their end without a newline is none. */
-const countIn = (bytes: Buffer, from: number, to: number): number => {
-  let count = 0
-  for (let at = bytes.indexOf(newline, from); at >= 0 && at < to; at = bytes.indexOf(newline, at + 1)) count++
-  return count
-}
-
-/** Returns the number of lines of a text; what stands at its end without a newline is a line too. */
-export const linesIn = (text: string): number => {
-  let count = text === "" || text.endsWith("\n") ? 0 : 1
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++
-  return count
-}
-
-/** Counts from byte to byte, in rising order. */
-export class LineCounter {
-  private readonly start: number
-  private inHead = 0
-  private headRead = 0
-  private inTail: number
-  private tailRead = 0
-
-  constructor(private readonly counted: Counted) {
-    const { tail, total } = counted
-    this.start = total - tail.length
-    this.inTail = countIn(tail, 0, tail.length) + (tail.length > 0 && tail.at(-1) !== newline ? 1 : 0)
-  }
-
-  /** Returns the number of the text's lines that are complete with so many bytes of the stream. */
-  upTo(position: number): number {
-    const { before, behind, head, lines, tail, total } = this.counted
-    if (position >= total) return lines
-    if (position >= this.start) {
-      const end = position - this.start
-      this.inTail -= countIn(tail, this.tailRead, end)
-      this.tailRead = end
-      if (this.inTail <= behind) return lines - this.inTail
-    }
-    const end = Math.min(position, head.length)
-    this.inHead += countIn(head, this.headRead, end)
-    this.headRead = Math.max(this.headRead, end)
-    // In the gap, the lines before it and the one that tells of it are complete.
-    return this.inHead <= before ? this.inHead : lines - behind
+/** Returns a function that counts the newlines before a place, for places in rising order. */
+const counting = (bytes: Buffer): ((end: number) => number) => {
+  let [read, count] = [0, 0]
+  return (end) => {
+    count += Newlines.count(bytes.subarray(read, end))
+    read = Math.max(read, end)
+    return count
   }
 }
+
+/** Tells how many of a stream's lines are complete with so many bytes, for places in rising order. */
+export type LineCounter = (position: number) => number
 
 /** The limits of a captured stream, and the file for all of it. */
 interface CaptureOptions {
@@ -288,12 +239,22 @@ export class OutputCapture {
 
   /** Returns a counter of the lines of the text that `finish` has returned. */
   counter({ kept, text }: Captured): LineCounter {
+    const { total } = this
     const { head, tail } = this.ends ?? { head: Buffer.alloc(0), tail: Buffer.alloc(0) }
-    const lines = linesIn(text)
-    const gap = kept?.gap
-    const before = gap === undefined ? 0 : text.slice(0, gap.start).split("\n").length - 1
-    const behind = gap === undefined ? lines : linesIn(text.slice(gap.end))
-    return new LineCounter({ total: this.total, head, tail, lines, before, behind })
+    const gap = kept?.gap ?? { start: 0, end: 0 }
+    const lines = Newlines.lines(Buffer.from(text))
+    const before = Newlines.count(Buffer.from(text.slice(0, gap.start)))
+    const behind = Newlines.lines(Buffer.from(text.slice(gap.end)))
+    const [start, inTail] = [total - tail.length, Newlines.lines(tail)]
+    const [headUpTo, tailUpTo] = [counting(head), counting(tail)]
+    return (position) => {
+      if (position >= total) return lines
+      const left = inTail - tailUpTo(Math.max(0, position - start))
+      if (position >= start && left <= behind) return lines - left
+      const found = headUpTo(Math.min(position, head.length))
+      // In the gap, the lines before it and the one that tells of it are complete.
+      return found <= before ? found : lines - behind
+    }
   }
 
   private close(): void {
