@@ -52,31 +52,32 @@ class CommandDispatch {
    * ready.
    */
   run(queued: QueuedCommand.QueuedCommand): Answer {
-    if (!this.turns.isFree) return this.waiting(queued)
     return Effect.async((resume) => {
-      if (!this.turns.tryTake(queued)) return resume(this.waiting(queued))
-      const ready = this.options.lifecycle.peek()
-      if (ready !== undefined) {
-        QueuedCommand.open(queued)
-        return this.feed(queued, ready, false, resume)
-      }
-      this.turns.leave(queued)
-      resume(this.waiting(queued))
+      const ready = this.takeReady(queued)
+      if (ready === undefined) return resume(this.waiting(queued))
+      QueuedCommand.open(queued)
+      return this.feed(queued, ready, false, resume)
     })
   }
 
   /** Has an idle shell report the exit codes of jobs that have ended. */
   readonly ask = (): void => {
-    const { feeder, lifecycle, state } = this.options
-    const ready = this.turns.isFree ? lifecycle.peek() : undefined
-    if (ready === undefined) return
+    const { feeder, state } = this.options
     const nothing: QueuedCommand.QueuedCommand = { text: "", timeout: Timeout.longest, listener: {}, input: undefined }
+    const ready = this.takeReady(nothing)
+    if (ready === undefined) return
     const { status } = state
-    this.turns.tryTake(nothing)
     feeder.feed(nothing, ready, () => {
       state.status = status
       this.turns.leave(nothing)
     })
+  }
+
+  /** Takes the turn, where nobody has it and the shell is ready. */
+  private takeReady(queued: QueuedCommand.QueuedCommand): ReadyShell | undefined {
+    const ready = this.turns.isFree ? this.options.lifecycle.peek() : undefined
+    if (ready !== undefined) this.turns.tryTake(queued)
+    return ready
   }
 
   private waiting(queued: QueuedCommand.QueuedCommand): Answer {
