@@ -41,8 +41,6 @@ const askEvery = 20
 const serverSilence = 1000
 const serverEvery = 500
 
-const turnOfLoop = () => new Promise<void>((resolve) => void setImmediate(resolve))
-
 /** The recorder of one command's order. */
 export class OrderRecorder {
   readonly order = new OutputOrder()
@@ -98,8 +96,8 @@ export class OrderRecorder {
   end(): Promise<void> | undefined {
     if (!this.isWatching || !this.order.isMixed) return this.leave()
     // The first turn may have begun before the last write.
-    return turnOfLoop()
-      .then(turnOfLoop)
+    return Timers.setImmediate()
+      .then(() => Timers.setImmediate())
       .then(() => this.leave())
   }
 

@@ -1,5 +1,5 @@
 /** Ends what a command runs, and keeps the shell wherever possible. */
-
+import * as Timers from "node:timers/promises"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Shell } from "./ShellSupervisor.js"
@@ -55,8 +55,6 @@ const many = 64
 
 /** Milliseconds between two looks at what is left: the first and the longest. */
 const pauses = [1, 20] as const
-
-const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
 /** The most looks at what has been forked while the others were stopped. */
 const mostLooks = 10
@@ -118,7 +116,7 @@ const end = async (signs: Signs): Promise<void> => {
         ProcessTable.send(pid, "SIGCONT")
       }
     }
-    await wait(pause)
+    await Timers.setTimeout(pause)
   }
 }
 
@@ -132,7 +130,7 @@ const killWithShell = async (signs: Signs, killShell: () => void): Promise<void>
   killStopped(stopAll(signs))
   killShell()
   for (let pause: number = pauses[0]; performance.now() - began < giveUp; pause = Math.min(2 * pause, pauses[1])) {
-    await wait(pause)
+    await Timers.setTimeout(pause)
     const left = stopAll(signs)
     if (left.length === 0) return
     killStopped(left)

@@ -3,6 +3,7 @@
  */
 
 import * as Fs from "node:fs"
+import * as Timers from "node:timers/promises"
 import type * as Context from "effect/Context"
 import * as Attempt from "../../domain/Attempt.js"
 import type { StreamName } from "../../domain/KeptOutput.js"
@@ -207,11 +208,6 @@ export class PipePair {
 /** Milliseconds between two reads of a pipe that a job writes to, one chunk each, so that a flood of output takes little time. */
 const jobEvery = 1
 
-const pause = () =>
-  new Promise<void>((resolve) => {
-    setTimeout(resolve, jobEvery).unref()
-  })
-
 /** The number of pairs that are made at once, but for the first: most sessions need one. */
 const batch = 4
 
@@ -287,7 +283,7 @@ export class PipePool {
       pair[stream].untilEnd(
         (chunk) => {
           take(stream, chunk)
-          return pause()
+          return Timers.setTimeout(jobEvery, undefined, { ref: false })
         },
         () => {
           if (--open > 0) return
