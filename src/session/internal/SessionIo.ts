@@ -115,33 +115,11 @@ export class SessionIo {
   }
 }
 
-/** A watch of the pipes of one command. */
-class WriteWatch {
-  private readonly watchers: Array<Fs.FSWatcher> = []
-
-  /** Watches FIFOs by paths; throws the system's error, such as that the user has no watch left. */
-  constructor(paths: Readonly<Record<StreamName, string>>, onWrite: (stream: StreamName) => void) {
-    try {
-      for (const stream of ["stdout", "stderr"] as const) {
-        const watcher = Fs.watch(paths[stream], { persistent: false }, () => onWrite(stream))
-        this.watchers.push(watcher.on("error", () => {}))
-      }
-    } catch (error) {
-      this.close()
-      throw error
-    }
-  }
-
-  close(): void {
-    for (const watcher of this.watchers) watcher.close()
-  }
-}
-
 /** The FIFOs for the standard output and the standard error of one command. */
 export class PipePair {
   readonly stdout: OutputPipe
   readonly stderr: OutputPipe
-  private watch: WriteWatch | undefined
+  private readonly watchers: Array<Fs.FSWatcher> = []
   private onWrite: ((stream: StreamName) => void) | undefined
 
   /** Throws the file system's error. */
@@ -177,15 +155,19 @@ export class PipePair {
    */
   hearWrites(onWrite: (stream: StreamName) => void): boolean {
     if (process.platform !== "linux") return false
+    this.onWrite = onWrite
+    if (this.watchers.length > 0) return true
     try {
-      this.watch ??= new WriteWatch({ stdout: this.stdout.again, stderr: this.stderr.again }, (stream) =>
-        this.onWrite?.(stream)
-      )
+      for (const stream of ["stdout", "stderr"] as const) {
+        const watcher = Fs.watch(this[stream].again, { persistent: false }, () => this.onWrite?.(stream))
+        this.watchers.push(watcher.on("error", () => {}))
+      }
+      return true
     } catch {
+      // Such as that the user has no watch left.
+      this.endWatch()
       return false
     }
-    this.onWrite = onWrite
-    return true
   }
 
   ignoreWrites(): void {
@@ -195,8 +177,7 @@ export class PipePair {
   /** Ends the watch, because what is written is not a command's any more, or too much. */
   endWatch(): void {
     this.onWrite = undefined
-    this.watch?.close()
-    this.watch = undefined
+    for (const watcher of this.watchers.splice(0)) watcher.close()
   }
 
   /** Tests whether a shell's message says that it could not open one of them. */
