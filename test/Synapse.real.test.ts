@@ -153,7 +153,6 @@ describe("parts of a house", () => {
           wrap: ({ environment, shell }) =>
             Effect.succeed({
               spawnable: shell,
-              descriptors: [],
               environment: { ...environment, WRAPPED: "yes" },
               masks: []
             })

@@ -53,9 +53,8 @@ interface LaunchRequest {
 
 /** The command line and the callbacks that start one supervisor. */
 export interface Launch {
+  /** The program; it must pass on descriptor 3, which is the supervisor's. */
   readonly spawnable: Spawnable
-  /** Descriptors that the program gets as 4, 5, …; it must pass on descriptor 3, which is the supervisor's. */
-  readonly descriptors: ReadonlyArray<number>
   readonly environment: Readonly<Record<string, string>>
   /** True where it was not tested that the shell can start: if it does not, another launch may succeed. */
   readonly isTrial: boolean
@@ -85,7 +84,6 @@ export type ShellLauncher = (request: LaunchRequest) => Effect.Effect<Launch, Ex
 export const plain: ShellLauncher = ({ environment, shell }) =>
   Effect.succeed({
     spawnable: shell,
-    descriptors: [],
     environment,
     isTrial: false,
     ready: Effect.succeed(""),

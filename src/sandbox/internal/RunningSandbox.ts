@@ -171,7 +171,6 @@ export const make = (
         const finish = yield* Effect.cached(Scope.extend(begun.finish, scope))
         return {
           spawnable: begun.spawnable,
-          descriptors: begun.descriptors,
           environment: begun.environment,
           isTrial: begun.isTrial ?? false,
           ready: Effect.map(finish, ({ words, wrapped }) => {

@@ -38,9 +38,8 @@ export interface Mask {
  * @category models
  */
 export interface Wrapped {
+  /** What is spawned; its descriptor 3 is to reach the shell. */
   readonly spawnable: Spawnable
-  /** Descriptors that the program gets as 4, 5, …; they are closed with the scope. Descriptor 3 is to reach the shell. */
-  readonly descriptors: ReadonlyArray<number>
   /** The whole environment of the shell. */
   readonly environment: Readonly<Record<string, string>>
   /** The names of the variables that it leaves out of the given environment. */
@@ -66,7 +65,7 @@ export interface Wrapped {
  * @since 0.1.0
  * @category models
  */
-export interface Begun extends Pick<Wrapped, "descriptors" | "environment" | "explain" | "isTrial" | "spawnable"> {
+export interface Begun extends Pick<Wrapped, "environment" | "explain" | "isTrial" | "spawnable"> {
   /** Works out the rest, while the program starts, and returns what the program is to read from its descriptor 3 then. */
   readonly finish: Effect.Effect<{ readonly wrapped: Wrapped; readonly words: string }, ExecutionFailed, Scope.Scope>
 }
@@ -271,7 +270,7 @@ export const none = {
   name: "none",
   enforces: false,
   wrap: ({ environment, shell }: Pick<WrapOptions, "environment" | "shell">): Effect.Effect<Wrapped> =>
-    Effect.succeed({ spawnable: shell, descriptors: [], environment, masks: [] })
+    Effect.succeed({ spawnable: shell, environment, masks: [] })
 } as const
 
 /**

@@ -450,7 +450,7 @@ const spawn = ({ cwd, directory, launch, onExit }: SpawnOptions): Effect.Effect<
             cwd,
             detached: true,
             env: launch.environment,
-            stdio: ["pipe", "pipe", "pipe", "pipe", ...launch.descriptors]
+            stdio: ["pipe", "pipe", "pipe", "pipe"]
             // The types know this only for a list of three.
           })
         ) as ChildProcess.ChildProcessWithoutNullStreams

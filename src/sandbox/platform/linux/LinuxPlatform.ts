@@ -139,7 +139,6 @@ export const make = (options: LinuxOptions = {}) =>
           ...{ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell, early, processes },
           watches: masksFromOutside ? Launch.find() : undefined
         }),
-        descriptors: [],
         environment: outside,
         isTrial: !isExamined,
         explain: capability.failed

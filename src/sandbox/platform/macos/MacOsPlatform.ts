@@ -255,7 +255,6 @@ export const layer = ({
                 program,
                 args: ["-p", make(policy, directory), shell.program, ...shell.args]
               },
-              descriptors: [],
               environment: { ...kept, ...caches, ...locale },
               withheld: Environment.withheld(environment, kept),
               // This platform mounts no masks: denials are traced to the policy's rules alone.
