@@ -178,16 +178,6 @@ export class Shell {
   }
 }
 
-interface SpawnOptions {
-  readonly launch: Launch
-  /** The session's private directory, which goes when this program dies; it holds the supervisor's script. */
-  readonly directory: SessionDirectory
-  /** The directory that the process starts in. */
-  readonly cwd: string
-  /** Called once for each shell, when it has ended and its output is read. */
-  readonly onExit: (shell: Shell) => void
-}
-
 /** Milliseconds after the exit of the process in which its last output may still arrive. */
 const lastWords = 50
 
@@ -436,7 +426,10 @@ const withUmask = <A>(umask: number | undefined, run: () => A): A => {
 }
 
 /** Spawns a supervisor, whose first shell starts at once. Fails where the program can't be spawned. */
-const spawn = ({ cwd, directory, launch, onExit }: SpawnOptions): Effect.Effect<ShellSupervisor, ExecutionFailed> =>
+const spawn = (
+  launch: Launch,
+  { cwd, directory, onExit }: LaunchOptions
+): Effect.Effect<ShellSupervisor, ExecutionFailed> =>
   Effect.gen(function* () {
     const { args, program } = launch.spawnable
     const { umask } = yield* UserEnvironment
@@ -508,14 +501,14 @@ const unknownOption = /^(?:\S+: )?(?:0: )?(?:Illegal option --|unknown option|ba
  */
 export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, ExecutionFailed> =>
   Effect.gen(function* () {
-    const { cwd, directory, environment, greet, launcher, onExit, restart } = options
+    const { directory, environment, greet, launcher, restart } = options
     const started = yield* Deferred.make<Omit<LaunchedShell, "over">, ExecutionFailed>()
     const shell = { ...options.shell, args: [...options.shell.args, directory.supervisor] }
     let isTrial = false
     const life = Effect.gen(function* () {
       const launch = yield* launcher({ shell, directory: directory.path, cwd: options.entered, environment })
       isTrial = launch.isTrial
-      const supervisor = yield* Effect.acquireRelease(spawn({ launch, directory, cwd, onExit }), (supervisor) =>
+      const supervisor = yield* Effect.acquireRelease(spawn(launch, options), (supervisor) =>
         Effect.sync(() => supervisor.kill())
       )
       // What is left to do is done while the program starts.
