@@ -285,9 +285,8 @@ const culprit = (
   return isPiped && !stderr.split("\n").some((each) => each.startsWith(`${Path.basename(name)}: `)) ? undefined : name
 }
 
-/** Returns the line that was run for a command text: behind the word `bash`, where it only stands before a command. */
-const lineOf = (text: string): CommandLine.CommandLine => {
-  const line = CommandLine.parse(text)
+/** Returns the line that was run for a command: behind the word `bash`, where it only stands before a command. */
+const lineOf = (line: CommandLine.CommandLine): CommandLine.CommandLine => {
   const first = line.name === "bash" ? line.tail[0] : undefined
   const isCommand =
     first?._tag === "Word" &&
@@ -366,7 +365,7 @@ export const make = (facts: Facts): Diagnosis => {
     ])
     return { remark, cause: asked, hint: undefined, category: undefined }
   }
-  const line = lineOf(command)
+  const line = lineOf(whole)
   const said = curlyQuotes(line, result) ?? slashed(stderr) ?? ofTable(command, result)
   const meant = said === undefined ? MissingCommand.meant(line, missing(line), facts) : undefined
   const cause = said ?? meant?.text ?? causeOf(line, facts)
