@@ -112,17 +112,35 @@ const answers = () => ({
   }
 })
 
+/**
+ * Puts the JSON Schema of `sandbox.json`, which the library's build has made, where the file is read.
+ *
+ * @returns {import("rolldown").Plugin}
+ */
+const shape = () => ({
+  name: "shape",
+  transform: {
+    filter: { id: /\/sandbox\/config\/PlainFile\.ts$/ },
+    handler(code) {
+      const file = fs.readFileSync(path.join(root, "dist/schemas/sandbox.json"), "utf8")
+      const filled = code.replace(/(?<=const built = .*=> )undefined/, () => `(${file})`)
+      if (filled === code) this.error("PlainFile.ts has no place for the schema")
+      return filled
+    }
+  }
+})
+
 const options = /** @satisfies {import("rolldown").InputOptions} */ ({
   platform: "node",
   external: /^node:/,
-  plugins: [answers()],
+  plugins: [answers(), shape()],
   // Its CommonJS can't be bundled: it hands `require` to a function.
   resolve: { alias: { "jsonc-parser": path.join(root, "node_modules/jsonc-parser/lib/esm/main.js") } }
 })
 
 /** What a start seldom uses, with what only these need: what reads and writes the texts of others by their schemas. */
 const seldom =
-  /\/(?:effect\/dist\/esm\/(?:Schema|Stream|Sink|Channel|Take|Mailbox|GroupBy|internal\/(?:stream|groupBy|mailbox|channel|sink|take)|internal\/(?:channel|stream)\/\w+)|jsonc-parser\/lib\/esm\/main|@effect\/platform\/dist\/esm\/Error)\.js$|\/src\/(?:domain\/(?:CommandError|DuplicateName|ErrorFields|JsonText)|sandbox\/config\/(?:SandboxFile|AtomicFile|SandboxConfigError)|sandbox\/denial\/(?:Attribution|Explanation|NpmCi|internal\/\w+)|bridge\/internal\/(?:BridgeCall|StubDialog)|sandbox\/policy\/(?:GitConfig|SubPolicy)|sandbox\/platform\/(?:LoginShell|linux\/check\/Doctor))\.ts$/
+  /\/(?:effect\/dist\/esm\/(?:Schema|Stream|Sink|Channel|Take|Mailbox|GroupBy|internal\/(?:stream|groupBy|mailbox|channel|sink|take)|internal\/(?:channel|stream)\/\w+)|jsonc-parser\/lib\/esm\/main|@effect\/platform\/dist\/esm\/Error)\.js$|\/src\/(?:domain\/(?:CommandError|DuplicateName|ErrorFields)|sandbox\/config\/(?:SandboxFile|AtomicFile|SandboxConfigError)|sandbox\/denial\/(?:Attribution|Explanation|NpmCi|internal\/\w+)|bridge\/internal\/(?:BridgeCall|StubDialog)|sandbox\/policy\/(?:GitConfig|SubPolicy)|sandbox\/platform\/(?:LoginShell|linux\/check\/Doctor))\.ts$/
 
 /**
  * Finds the modules that every start of the program loads, but for the entry, in two parts: one chunk takes half the time of many,
@@ -163,7 +181,7 @@ export default defineConfig({
   ...options,
   input: { main: "src/bin.ts", promise: "src/promise.ts" },
   preserveEntrySignatures: "allow-extension",
-  plugins: [answers(), starters(), plainLinks()],
+  plugins: [answers(), shape(), starters(), plainLinks()],
   onLog: (level, log, defaultHandler) => defaultHandler(level === "warn" ? "error" : level, log),
   output: {
     dir: "dist/bin",

@@ -1,9 +1,13 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
 import * as Either from "effect/Either"
+import * as FastCheck from "effect/FastCheck"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as LiveModelProvider from "../src/agent/model/LiveModelProvider.js"
 import * as Definition from "../src/extension/mcp/Definition.js"
+import * as PlainFile from "../src/sandbox/config/PlainFile.js"
 import * as SandboxFile from "../src/sandbox/config/SandboxFile.js"
 
 const server = { command: "npx", args: ["-y", "server"], env: { A: "1" } }
@@ -72,6 +76,15 @@ const flaws = (schema: JsonSchema, value: unknown, defs: JsonSchema["$defs"] = {
   })
 }
 
+/** Puts another value in a place of a value, counted from the outermost on. */
+const replacedAt = (value: unknown, left: { place: number }, other: unknown): unknown => {
+  if (left.place-- === 0) return other
+  if (Array.isArray(value)) return value.map((one) => replacedAt(one, left, other))
+  return Predicate.isReadonlyRecord(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replacedAt(one, left, other)]))
+    : value
+}
+
 describe("the shipped JSON Schemas", () => {
   for (const [name, { example, isRead }] of Object.entries(files)) {
     it(`allow what Synapse reads: ${name}`, () => {
@@ -95,5 +108,30 @@ describe("the shipped JSON Schemas", () => {
       ".providers.a.kind"
     ])
     assert.deepStrictEqual(of("mcp_servers.json", { mcpServers: { a: { args: "x" } } }), [".mcpServers.a.args"])
+  })
+
+  it("let sandbox.json be read without its Schema, as that decodes it", () => {
+    const shape = JSON.parse(Fs.readFileSync("dist/schemas/sandbox.json", "utf8"))
+    const decoded = (value: unknown) => Either.getOrThrow(SandboxFile.decode(value))
+    const filesystem = { blacklist: ["*.pem", { path: ".env", hidden: "empty" }], readable: ["~/.npmrc"] }
+    const network = { allowedHosts: ["example.com"], deniedHosts: [] }
+    const policy = { filesystem, network, unixSockets: "own", sockets: ["$A"], toolCache: false, temporary: "host" }
+    for (const usual of [{}, files["sandbox.json"].example, { policy, profile: true, enabled: false }]) {
+      assert.deepStrictEqual(PlainFile.read(usual, shape), decoded(usual))
+    }
+    const other = FastCheck.oneof(FastCheck.jsonValue(), FastCheck.constantFrom("own", "empty", true, [], {}, ["a"]))
+    FastCheck.assert(
+      FastCheck.property(
+        Arbitrary.make(Schema.encodedSchema(SandboxFile.SandboxFile)),
+        FastCheck.nat(30),
+        other,
+        (file, place, other) => {
+          const value = replacedAt(JSON.parse(JSON.stringify(file)), { place }, other)
+          const plain = PlainFile.read(value, shape)
+          if (plain !== undefined) assert.deepStrictEqual(plain, decoded(value))
+        }
+      ),
+      { numRuns: 500 }
+    )
   })
 })

@@ -27,6 +27,7 @@ import * as PathRule from "../policy/PathRule.js"
 import * as RealPath from "../policy/RealPath.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as AtomicFile from "./AtomicFile.js"
+import * as PlainFile from "./PlainFile.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
 import { defaults } from "./SandboxDefaults.js"
 import * as SandboxFile from "./SandboxFile.js"
@@ -90,7 +91,10 @@ const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => 
   }
 
   const parse = (text: string) => Either.mapLeft(JsonText.parse(text), flaw)
-  const decode = (value: unknown) => Either.mapLeft(SandboxFile.decode(value), flaw)
+  const decode = (value: unknown) => {
+    const plain = PlainFile.read(value)
+    return plain === undefined ? Either.mapLeft(SandboxFile.decode(value), flaw) : Either.right(plain)
+  }
 
   const peek = () =>
     Either.flatMap(read(), (text) =>

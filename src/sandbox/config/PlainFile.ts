@@ -1,0 +1,60 @@
+/** Reads what is usual in `sandbox.json` without effect's Schema, which takes longer to load than a command to run. */
+import * as Predicate from "effect/Predicate"
+import { defaults } from "./SandboxDefaults.js"
+import type { SandboxFile } from "./SandboxFile.js"
+
+/** What is understood of a JSON Schema, besides its words. */
+interface Shape {
+  readonly type?: string
+  readonly enum?: ReadonlyArray<unknown>
+  readonly anyOf?: ReadonlyArray<Shape>
+  readonly items?: Shape
+  readonly properties?: Readonly<Record<string, Shape>>
+  readonly required?: ReadonlyArray<string>
+  readonly additionalProperties?: true
+}
+
+const words = ["$defs", "$schema", "description", "title"]
+const understood = ["type", "enum", "anyOf", "items", "properties", "required", "additionalProperties", ...words]
+
+/** Returns the JSON Schema of the file, which the build puts here; without it, nothing is read plainly. */
+const built = (): object | undefined => undefined
+
+/** Tests whether a value is certain to be what a shape describes, and has no name that the shape does not list. */
+const fits = (value: unknown, shape: Shape = {}): boolean => {
+  const {
+    additionalProperties = true,
+    anyOf,
+    enum: among = [value],
+    items,
+    properties = {},
+    required = [],
+    type
+  } = shape
+  if (additionalProperties !== true || !Object.keys(shape).every((name) => understood.includes(name))) return false
+  if (anyOf !== undefined) return anyOf.some((each) => fits(value, each))
+  if (Array.isArray(value)) return type === "array" && value.every((item) => fits(item, items))
+  return Predicate.isReadonlyRecord(value)
+    ? type === "object" &&
+        required.every((name) => Object.hasOwn(value, name)) &&
+        Object.entries(value).every(([name, inner]) => Object.hasOwn(properties, name) && fits(inner, properties[name]))
+    : type === typeof value && among.includes(value)
+}
+
+/** Returns the content of the file, as its schema decodes it; undefined where only that can tell. */
+export const read = (value: unknown, shape = built()): SandboxFile | undefined => {
+  if (shape === undefined || !Predicate.isReadonlyRecord(value)) return undefined
+  const { $schema: _, ...file } = value
+  if (!fits(file, shape)) return undefined
+  const { policy, ...others } = file as Partial<SandboxFile>
+  return {
+    ...defaults,
+    ...others,
+    policy: {
+      ...defaults.policy,
+      ...policy,
+      filesystem: { ...defaults.policy.filesystem, ...policy?.filesystem },
+      network: { ...defaults.policy.network, ...policy?.network }
+    }
+  }
+}
