@@ -386,14 +386,14 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     yield* print("stdout", `${isNew ? "allowed" : "allowed already"}: ${Name.of(path)}${missing}`)
     const { userHome } = yield* SandboxSettings.SandboxSettings
     const real = RealPath.follow(path).real
-    if (isNew && (isHidden || StartupFiles.takesNewSandbox(real, userHome)))
-      yield* print("stderr", "synapse: sessions that run have it in a new shell (restart: true, or /restart)")
     const held = `${userHome}/`.startsWith(`${path}/`)
       ? `${path === userHome ? "all of your home" : "your home, with all that is in it,"} and what your own shells start`
       : Explanation.isWide(real, path)
         ? "a directory that holds much else"
         : undefined
     if (held !== undefined) yield* print("stderr", `synapse: that is ${held}: a narrower place is safer`)
+    if (isNew && (isHidden || StartupFiles.takesNewSandbox(real, userHome)))
+      yield* print("stderr", "synapse: sessions that run have it in a new shell (restart: true, or /restart)")
     return ExitCode.success
   }).pipe(Action.run)
 
