@@ -24,30 +24,17 @@ const recent = 24 * 3600 * 1000
 
 const directoryIn = (home: string): string => Path.join(home, "places")
 
-const isOwn = (path: string | undefined): boolean =>
-  path !== undefined && Number(statOf(path)?.uid) === process.getuid?.()
-
-/** Returns a home for an account that has none of its own, so that no variable decides what is remembered. */
-const makeHome = (): string | undefined =>
-  Attempt.orUndefined(() => {
-    const path = `/var/tmp/synapse-${process.getuid?.()}`
-    Directories.makeOne(path)
-    // In a directory that all users write, another may have made it, or a link.
-    const stats = Fs.lstatSync(path)
-    return stats.isDirectory() && isOwn(path) && (stats.mode & 0o022) === 0 ? path : undefined
-  })
-
 /** Returns the usual directories of Synapse's own files: in the account's home, which no variable names, and in the environment's. */
 const usual = (): ReadonlyArray<string> => {
-  const home = Account.home()
-  const homes = [isOwn(home) ? home : makeHome(), home, Attempt.orUndefined(Os.homedir)]
+  const homes = [Account.home(), Attempt.orUndefined(Os.homedir)]
   return [...new Set(homes)].flatMap((path) =>
     path !== undefined && Path.isAbsolute(path) && statOf(path) !== undefined ? [Path.join(path, ".synapse")] : []
   )
 }
 
 /** Returns the first of these whose home is the user's own: it has the memory that is asked about homes. */
-const account = (): string | undefined => usual().find((home) => isOwn(Path.dirname(home)))
+const account = (): string | undefined =>
+  usual().find((home) => Number(statOf(Path.dirname(home))?.uid) === process.getuid?.())
 
 const digest = (text: string): string => Crypto.createHash("sha256").update(text).digest("hex").slice(0, 40)
 

@@ -27,7 +27,6 @@ afterAll(() => {
 const inDirectory = (test: (base: string, home: string) => void) => () => {
   const base = Fs.realpathSync(Fs.mkdtempSync(Path.join(Os.tmpdir(), "places-")))
   try {
-    homes.account = base
     for (const name of ["project", "other/deep"]) Fs.mkdirSync(`${base}/${name}`, { recursive: true })
     test(base, `${base}/.synapse`)
   } finally {
@@ -132,25 +131,6 @@ describe("a home that commands could write", () => {
       assert.strictEqual(WrittenPlaces.writtenAround(`${base}/project/.synapse`), `${base}/project`)
       Fs.renameSync(`${base}/project`, `${base}/moved`)
       assert.strictEqual(WrittenPlaces.writtenAround(`${base}/moved/.synapse`), `${base}/moved`)
-    })
-  )
-
-  it(
-    "is known where the account has no home, and HOME is another one by now",
-    inDirectory((base) => {
-      const memory = `/var/tmp/synapse-${process.getuid?.()}`
-      const isUsed = Fs.existsSync(memory)
-      try {
-        homes.account = "/nowhere"
-        homes.environment = `${base}/other`
-        WrittenPlaces.remember(`${base}/other/.synapse`, [`${base}/project`])
-        Fs.mkdirSync(`${base}/project/.synapse/places`, { recursive: true })
-        homes.environment = `${base}/project`
-        assert.strictEqual(WrittenPlaces.writtenAround(`${base}/project/.synapse`), `${base}/project`)
-        assert.include(WrittenPlaces.homes(), `${memory}/.synapse`)
-      } finally {
-        if (!isUsed) Fs.rmSync(memory, { recursive: true, force: true })
-      }
     })
   )
 

@@ -54,11 +54,8 @@ const make = (): Run => {
   Fs.chmodSync(temporary, 0o1777)
   process.env["TMPDIR"] = temporary
   const grounds = makeGrounds()
-  // What Synapse remembers for an account without a home.
-  const memory = `/var/tmp/synapse-${nobody}`
-  const memories = process.getuid?.() === 0 && !Fs.existsSync(memory) ? [memory] : []
   process.once("exit", () => {
-    const made = [temporary, ...(grounds === undefined ? [] : [grounds]), ...memories.filter(Fs.existsSync)]
+    const made = [temporary, ...(grounds === undefined ? [] : [grounds])]
     spawnSync("chmod", ["-R", "u+rwX", ...made], { stdio: "ignore" })
     spawnSync("rm", ["-rf", ...made], { stdio: "inherit" })
   })
