@@ -34,6 +34,8 @@ export class FileError extends Schema.TaggedError<FileError>("synapse/FileError"
  * @category models
  */
 export interface ReadOptions {
+  /** The number of lines to skip at the beginning. */
+  readonly skipLines?: number
   /** True to refuse pipes, too, that the caller hands over: one may keep the reader waiting forever. */
   readonly regular?: boolean
 }

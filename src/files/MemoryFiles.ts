@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { FileError, type Files } from "./Files.js"
+import * as Newlines from "./Newlines.js"
 
 /**
  * Files in memory, which a test can inspect.
@@ -72,12 +73,12 @@ export const make = (
     },
     writes: () => writes,
     bytesRead: () => bytesRead,
-    read: (path) =>
+    read: (path, { skipLines = 0 } = {}) =>
       Stream.suspend(() => {
         const file = files.get(path)
         if (file === undefined) return Stream.fail(missing(path))
         if (!Buffer.isBuffer(file)) return Stream.fail(new FileError({ path, ...file }))
-        return Stream.fromIteratorSucceed(chunksOf(file), 1)
+        return Stream.fromIteratorSucceed(chunksOf(file.subarray(Newlines.skip(file, skipLines).index)), 1)
       }),
     write: Effect.fnUntraced(function* (path, content, { mode } = {}) {
       const file = files.get(path)

@@ -94,9 +94,9 @@ export class BridgeCall {
    * Opens a file; rejects with Refused. A short one is returned as a whole. Whoever has read enough of a source closes it,
    * and calls `endRead`.
    */
-  async read(path: string, { regular = false }: ReadOptions): Promise<FifoSource | Uint8Array> {
+  async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<FifoSource | Uint8Array> {
     checkPath(path)
-    const [reply] = this.dialog.requests(1, "open", path, regular ? "regular" : "")
+    const [reply] = this.dialog.requests(1, "open", path, String(skipLines), regular ? "regular" : "")
     const { detail, kind } = await (reply as Promise<Reply>)
     return kind === "text" ? detail : this.reading("up")
   }

@@ -20,7 +20,7 @@ made=() scraps=()
 # The files that are ready, by number: their new contents, which a file that is removed has not, and what was kept of them.
 targets=() temporaries=() modes=() inplaces=() backups=()
 # What `next` reads.
-what='' to='' text='' path='' regular='' code='' count=''
+what='' to='' text='' path='' skip='' regular='' code='' count=''
 next() { IFS= read -r -d '' -u 41 "$1"; }
 # Reads that many bytes, which hold no zero byte.
 take() { IFS= read -r -N "$1" -u 41 text; }
@@ -69,16 +69,20 @@ open() {
   local text
   if [[ -d $1 ]]; then
     reply directory 'Is a directory'
-  elif endless "$1" "$2"; then
+  elif endless "$1" "$3"; then
     reply special 'not a regular file'
   elif [[ -r $1 ]] && { exec 43<"$1"; } 2>/dev/null; then
-    if [[ -f $1 ]] && ! IFS= read -r -d '' -n 16000 -u 43 text 2>/dev/null && [[ ${text+read} ]]; then
+    if [[ $2 == 0 && -f $1 ]] && ! IFS= read -r -d '' -n 16000 -u 43 text 2>/dev/null && [[ ${text+read} ]]; then
       exec 43<&-
       reply text "$text"
       return
     fi
-    if [[ -f $1 ]]; then { exec 43<"$1"; } 2>/dev/null; fi
-    cat <&43 >"$slot-up" 46>&- 41<&- 42<&- &
+    if [[ $2 == 0 && -f $1 ]]; then { exec 43<"$1"; } 2>/dev/null; fi
+    if (( $2 )); then
+      tail -n "+$(($2 + 1))" <&43 >"$slot-up" 46>&- 41<&- 42<&- &
+    else
+      cat <&43 >"$slot-up" 46>&- 41<&- 42<&- &
+    fi
     file=$! pumps+=($!)
     exec 43<&-
     reply ok
@@ -119,7 +123,7 @@ while next what; do
     pour) next to && pour "$to" ;;
     poured) wait "$poured" 2>/dev/null; reply ok "$?" ;;
     input) cat <&42 >"$slot-input" 46>&- 41<&- 42<&- & pumps+=($!) ;;
-    open) next path && next regular && open "$path" "$regular" ;;
+    open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
     begin) next path && next mode && begin "$path" ;;
     doom) next path && doom "$path" ;;

@@ -200,6 +200,7 @@ EXAMPLES
   edit src/a.ts 'const a = 1' 'const a = 2'
   edit src/a.ts 'oldName' 'newName' --all
   edit notes.txt $'first\\nsecond\\n' ''
+  edit list.txt -- --old --new
   git diff main -- src | edit --patch
   for f in src/*.ts; do edit "$f" 'old.js' 'new.js' --all; done
 

@@ -189,6 +189,7 @@ EXAMPLES
   read src/main.ts
   read src/main.ts:200-249
   read app.log --limit 100000 | grep -n ERROR
+  read 'a name with blanks.txt' README
   for f in src/*.ts; do read "$f" --limit 5; done
   find . -name '*.json' -exec read {} \\;
 
@@ -223,11 +224,11 @@ class Source {
     public encoding: Encoding.Encoding | undefined
   ) {}
 
-  /** Reads the file as UTF-8. */
-  bytes(options?: ReadOptions): Stream.Stream<Uint8Array, FileError> {
+  /** Reads the file as UTF-8. Skips `skipLines` lines at its beginning, unless the file has to be converted. */
+  bytes({ skipLines = 0, ...options }: ReadOptions): Stream.Stream<Uint8Array, FileError> {
     return Stream.suspend(() => {
       // What has come while too little is there to tell the encoding: a CR may be half of a CRLF.
-      let head: Uint8Array | undefined = this.encoding === undefined ? new Uint8Array() : undefined
+      let head: Uint8Array | undefined = skipLines === 0 && this.encoding === undefined ? new Uint8Array() : undefined
       let convert = this.encoding === undefined ? undefined : Encoding.toUtf8(this.encoding)
       const decided = (bytes: Uint8Array): Uint8Array => {
         this.encoding = Encoding.detect(bytes)
@@ -243,17 +244,29 @@ class Source {
       const rest = Stream.suspend(() =>
         Stream.fromIterable([head && decided(head), convert?.()].filter((each) => !!each))
       )
-      const file = this.files.read(this.path, options)
+      const file = this.files.read(this.path, { ...options, skipLines: this.skipped(skipLines) })
       return Stream.filter(Stream.concat(Stream.map(file, read), rest), (bytes) => bytes.length > 0)
     })
   }
+
+  /** Returns how many of `lines` lines `bytes` skips: none if the file has to be converted, since that starts at its beginning. */
+  skipped(lines: number): number {
+    return this.encoding === undefined ? lines : 0
+  }
+
+  /** Looks at the beginning of the file, unless its encoding was given. A pipe is not looked at: it would lose that. */
+  get look(): Effect.Effect<void> {
+    return this.encoding === undefined
+      ? Effect.ignore(Stream.runDrain(Stream.take(this.bytes({ regular: true }), 1)))
+      : Effect.void
+  }
 }
 
-/** Counts the lines of a file; undefined where it is a pipe, or could not be read again. */
-const totalReadLines = (source: Source): Effect.Effect<Total | undefined> =>
-  source.bytes({ regular: true }).pipe(
+/** Counts the lines behind the first `known` ones; undefined where the file is a pipe, or could not be read again. */
+const totalReadLines = (source: Source, known: number): Effect.Effect<Total | undefined> =>
+  source.bytes({ regular: true, skipLines: known }).pipe(
     Stream.runFoldWhile(
-      { bytes: 0, lines: 0, isInLine: false },
+      { bytes: 0, lines: source.skipped(known), isInLine: false },
       ({ bytes }) => bytes < most,
       ({ bytes, lines }, chunk) => ({
         bytes: bytes + chunk.length,
@@ -298,6 +311,9 @@ export const grammar = CommandGrammar.described({
 const defaultLimit: Effect.Effect<number> = Setting.wholeNumber("SYNAPSE_READ_DEFAULT_LIMIT", 1).pipe(
   Effect.orElseSucceed(() => 2000)
 )
+
+/** The offset from which the file's reader skips the lines before the window. */
+const deep = 1000
 
 /** The most characters of the note about a file, without its name. */
 const longestNote = 100
@@ -383,9 +399,12 @@ const showRange = Effect.fnUntraced(function* (
   const { limit, offset, path } = range
   const notebook = /\.ipynb$/i.test(path) ? yield* notebookOf(files, path) : undefined
   const source = new Source(files, path, shown.encoding)
-  const window = new LineWindow({ offset, limit: limit ?? (yield* defaultLimit), room, showsOne })
+  // For a window deep in a file, the file's reader skips the beginning.
+  if (offset >= deep) yield* source.look
+  const skipped = notebook !== undefined || offset < deep ? 0 : source.skipped(offset)
+  const window = new LineWindow({ offset, skipped, limit: limit ?? (yield* defaultLimit), room, showsOne })
   const slices = new Slices.Slices()
-  const bytes = notebook === undefined ? source.bytes() : Stream.make(Buffer.from(notebook.text))
+  const bytes = notebook === undefined ? source.bytes({ skipLines: skipped }) : Stream.make(Buffer.from(notebook.text))
   // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
   yield* Stream.takeUntilEffect(bytes, (chunk) =>
     Effect.flatMap(slices.run(pushed(window, chunk)), () => {
@@ -437,16 +456,17 @@ const noteOf = Effect.fnUntraced(function* (source: Source, range: Range.Range, 
   const { isWritten, limit, offset } = range
   const { hasMore, isFull, line } = window
   if (line === offset && !hasMore) {
-    const { before } = window
-    return before === 0 ? Advice.line`empty file` : Advice.line`only ${numbered(before, "line")}`
+    const total = offset === 0 ? { lines: 0 } : yield* totalReadLines(source, 0)
+    if (total === undefined) return Advice.line`no line ${`${offset + 1}`}`
+    return total.lines === 0 ? Advice.line`empty file` : Advice.line`only ${numbered(total.lines, "line")}`
   }
   // All that a range asked for is there.
   if (!hasMore || ((isWritten || isAway) && limit !== undefined && !isFull)) return undefined
-  const total = yield* totalReadLines(source)
+  const total = yield* totalReadLines(source, line)
   const lines = line === offset + 1 ? `line ${line}` : `lines ${offset + 1}–${line}`
   if (total === undefined) return Advice.line`${lines}, more follow`
   const next = `read ${Range.rest(range, line, isFull)}`
-  const all = `${total.isAll ? "" : "more than "}${Math.max(total.lines, line)}`
+  const all = `${total.isAll ? "" : "more than "}${total.lines}`
   return Advice.line`${lines} of ${all}: ${next}`
 })
 

@@ -76,7 +76,11 @@ ARGUMENTS
                 all commands are listed.
 
 OPTIONS
-  --type TYPE   agent (Synapse's own), mcp, skill, extension (all but Synapse's own), or all: the default.
+  --type TYPE   agent       Synapse's own commands.
+                mcp         Tools of MCP servers.
+                skill       Skills and their programs.
+                extension   These two, and others of their kind.
+                all         All of these: the default.
   --limit N     The most lines; 20 where it is not given.
   --refresh     Asks the MCP servers and the skills anew for what they have.
 

@@ -76,7 +76,7 @@ TIME
 
 EXAMPLES
   task:explore -d 'Find the parser' -p 'Which files parse the configuration? Answer with paths and line numbers.'
-  git diff | task:general -d 'Review' -p 'Review this diff. List only defects.'
+  git diff | task:general -d 'Review' -p 'Review this diff. List only defects, each with file and line.'
   for f in src/*.ts; do task:explore -d "Check $f" -p "Is $f tested? One line." & done; wait
 
 EXIT CODE

@@ -55,6 +55,8 @@ const examined = 8 * 1024
 export interface WindowOptions {
   /** The number of lines to skip. */
   readonly offset: number
+  /** The number of these that were skipped already and do not come. */
+  readonly skipped: number
   /** The most lines to show. */
   readonly limit: number
   /** The most characters to show, in whole lines that are cut where they are long; undefined for all of every line. */
@@ -83,12 +85,11 @@ export class LineWindow {
 
   private readonly decoder = new StringDecoder("utf8")
   /** The first bytes of the file, until there are enough to tell its type. */
-  private start: Buffer | undefined = Buffer.alloc(0)
+  private start: Buffer | undefined
   private mayHaveMark: boolean
   private toSkip: number
   private toShow: number
   private room: number
-  private isInSkipped = false
   private seen = 0
   private shown = 0
   /** The beginning of a line that has not ended, where it may be cut; the number of characters behind it; a CR behind that. */
@@ -100,10 +101,11 @@ export class LineWindow {
   private output = ""
 
   constructor(private readonly options: WindowOptions) {
-    const { limit, offset, room = Number.POSITIVE_INFINITY } = options
+    const { limit, offset, room = Number.POSITIVE_INFINITY, skipped } = options
     this.line = offset
+    this.start = skipped === 0 ? Buffer.alloc(0) : undefined
     this.mayHaveMark = offset === 0
-    this.toSkip = offset
+    this.toSkip = offset - skipped
     this.toShow = limit
     this.room = room
   }
@@ -111,11 +113,6 @@ export class LineWindow {
   /** True where no further bytes are needed. */
   get isDone(): boolean {
     return this.hasMore || this.isBinary
-  }
-
-  /** The number of lines before the window that are there. */
-  get before(): number {
-    return this.options.offset - this.toSkip + (this.isInSkipped ? 1 : 0)
   }
 
   push(chunk: Uint8Array): void {
@@ -152,7 +149,6 @@ export class LineWindow {
     this.seen += chunk.length
     const { index, skipped } = Newlines.skip(chunk, this.toSkip)
     this.toSkip -= skipped
-    this.isInSkipped = this.toSkip > 0 && chunk.length > 0 && chunk[chunk.length - 1] !== 0x0a
     if (this.toSkip > 0) return
     const rest = chunk.subarray(index)
     if (this.shown < examined) this.examine(rest.subarray(0, examined - this.shown))
