@@ -29,7 +29,7 @@ export class Report {
   isTold = false
   /** The text of the turn that goes on. */
   part = ""
-  /** How the run ended. It is undefined while the run goes on. */
+  /** The result of the run; undefined until it ends. */
   end: Told | undefined
 
   constructor(private readonly show: Show) {}

@@ -426,7 +426,7 @@ const held = (files: CommandCall["files"], file: string): Effect.Effect<Buffer, 
 const tooLarge = (file: string) =>
   FileFailure.make("edit", file, `more than ${mostHeld / 1024 ** 2} MiB, unchanged: use sed`)
 
-/** The most lines that a message names: of those that `--all` changed, and of those that match as well. */
+/** How many line numbers a message lists at most: of changed lines (`--all`), and of further lines that match. */
 const mostChanged = 3
 const mostNamed = 10
 

@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import { defaults } from "./SandboxDefaults.js"
 import type { SandboxFile } from "./SandboxFile.js"
 
-/** What is understood of a JSON Schema, besides its words. */
+/** The keywords of a JSON Schema that `fits` checks. */
 interface Shape {
   readonly type?: string
   readonly enum?: ReadonlyArray<unknown>

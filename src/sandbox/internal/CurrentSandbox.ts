@@ -165,7 +165,7 @@ export const make = Effect.fnUntraced(function* (
         readonly cwd: string
         readonly backend: SandboxBackend
         readonly end: Effect.Effect<void>
-        /** What `sandbox.json` allows since, and whether this sandbox could have it. */
+        /** Grants added to `sandbox.json` since the start, by name; true where this sandbox has them, false where only a new one can. */
         readonly given: Map<string, boolean>
         /** The state of `sandbox.json` that it was made from. */
         readonly madeFrom: string

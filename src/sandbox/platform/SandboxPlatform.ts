@@ -38,7 +38,7 @@ export interface Mask {
  * @category models
  */
 export interface Wrapped {
-  /** What is spawned; its descriptor 3 is to reach the shell. */
+  /** The command line to spawn. It passes its descriptor 3 on to the shell. */
   readonly spawnable: Spawnable
   /** The whole environment of the shell. */
   readonly environment: Readonly<Record<string, string>>

@@ -143,7 +143,7 @@ const counting = (bytes: Buffer): ((end: number) => number) => {
   }
 }
 
-/** Tells how many of a stream's lines are complete with so many bytes, for places in rising order. */
+/** Returns how many lines are complete in the first bytes of a stream. Each call must ask for at least as many bytes as the last. */
 export type LineCounter = (position: number) => number
 
 /** The limits of a captured stream, and the file for all of it. */
