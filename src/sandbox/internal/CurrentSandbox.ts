@@ -179,6 +179,9 @@ export const make = Effect.fnUntraced(function* (
     return stats === undefined ? "" : `${stats.mtimeMs} ${stats.size} ${stats.ino}`
   }
 
+  /** What `sandbox.json` allows, and is not there yet. */
+  let awaited: ReadonlyArray<string> = []
+
   /** Sentences for the next command's result: why a sandbox was ended, and what takes a new one. */
   let notices: ReadonlyArray<string> = []
 
@@ -207,9 +210,8 @@ export const make = Effect.fnUntraced(function* (
               ]
               return
             }
-            // It is looked for again until it is there.
             given.delete(name)
-            known = ""
+            awaited = [...awaited, grant.resource]
           }
         })
       )
@@ -220,8 +222,9 @@ export const make = Effect.fnUntraced(function* (
       if (current?.backend.setHosts === undefined) return Effect.void
       const { backend, cwd, given } = current
       const now = stamp()
-      if (check !== undefined && now === known) return Effect.void
+      if (check !== undefined && now === known && awaited.every(HostPath.isMissing)) return Effect.void
       known = now
+      awaited = []
       // A file that can't be read changes nothing: the next sandbox says so.
       return Either.match(builder.peek(cwd, grants), {
         onLeft: () => Effect.void,
@@ -286,6 +289,7 @@ export const make = Effect.fnUntraced(function* (
           end: watch === undefined ? destroyed : Effect.zipRight(Fiber.interrupt(watch), destroyed)
         }
         known = stamp()
+        awaited = []
         if (ask !== undefined) yield* backend.setHosts?.(backend.policy?.hosts, ask) ?? Effect.void
         if (status !== undefined) yield* backend.setStatus?.(status) ?? Effect.void
         status = undefined

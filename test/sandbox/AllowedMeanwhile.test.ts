@@ -1,0 +1,40 @@
+/** What `sandbox.json` allows while a sandbox runs. */
+import * as Fs from "node:fs"
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { NotThere } from "../../src/sandbox/SandboxBackend.js"
+import * as Directory from "../support/sandbox/Directory.js"
+import { FakeProvider, withManager } from "../support/sandbox/Managed.js"
+
+it.scoped("builds the policy anew for a path that is not there once it is there, and for no command before", () =>
+  Effect.gen(function* () {
+    const [home, cwd, outside] = yield* Effect.all([Directory.make, Directory.make, Directory.make])
+    const later = `${outside}/later`
+    let built = 0
+    const fake = new FakeProvider()
+    fake.granting = Effect.suspend(() => (Fs.existsSync(later) ? Effect.void : new NotThere({ resource: later })))
+    const setHosts = () => Effect.sync(() => void built++)
+    const provider = {
+      name: fake.name,
+      destroy: fake.destroy,
+      create: (policy: Parameters<typeof fake.create>[0]) =>
+        Effect.map(fake.create(policy), (backend) => ({ ...backend, setHosts }))
+    }
+    const allow = (...whitelist: ReadonlyArray<string>) =>
+      Fs.writeFileSync(`${home}/sandbox.json`, JSON.stringify({ policy: { filesystem: { whitelist } } }))
+    yield* withManager(provider, { home, cwd }, ({ execute }) =>
+      Effect.gen(function* () {
+        const count = Effect.map(execute("true"), () => built)
+        yield* execute("true")
+        allow(later)
+        assert.deepStrictEqual(yield* Effect.all([count, count, count]), [1, 1, 1])
+        allow(later, `${outside}/never`)
+        assert.deepStrictEqual(yield* Effect.all([count, count]), [2, 2])
+        Fs.mkdirSync(later)
+        assert.deepStrictEqual(yield* Effect.all([count, count]), [3, 3])
+      })
+    )
+    const grants = fake.events.filter((event) => event.startsWith(`grant write ${later}`))
+    assert.lengthOf(grants, 3)
+  })
+)
