@@ -331,6 +331,10 @@ export const daemon = (title: string, isSecond = false): void => {
         }
         const socket = place.files("daemon")[0] ?? ""
         const directory = Path.join(place.home, ".synapse/run/daemon")
+        assert.deepStrictEqual(
+          [directory, Path.join(directory, socket)].map((path) => Fs.statSync(path).mode & 0o777),
+          [0o700, 0o700]
+        )
         const script = `
           const fs = require("node:fs")
           const codes = [() => fs.readdirSync("."), () => fs.readFileSync(${JSON.stringify(socket)})].map((run) => {

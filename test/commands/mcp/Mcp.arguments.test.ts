@@ -260,6 +260,7 @@ describe("the arguments of an MCP tool", () => {
       assert.deepStrictEqual(given(search, ...words), Either.right(Arguments.Given.Help()), words.join(" "))
     }
     assert.deepStrictEqual(given(helped, "--help"), Either.right(Arguments.Given.Help()))
+    assert.deepStrictEqual(given(object({ h: { type: "string" } }), "-h"), Either.right(Arguments.Given.Help()))
     assert.deepStrictEqual(values(helped, "--help", "x"), { help: "x" })
     assert.deepStrictEqual(values(search, "--", "--help"), { query: "--help" })
   })
