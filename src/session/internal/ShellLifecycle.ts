@@ -289,7 +289,6 @@ export const make = ({
       directory: io.directory.path,
       refused: Protocol.reserved
     })
-    if (restarts > 0) return
     if (state.restoration === undefined) {
       state.note(
         `The shell ended without handing on its state (it was killed, replaced by exec, has an EXIT trap of its own, or a state of more than 64 MiB): ` +
