@@ -28,6 +28,7 @@ const starters = () => ({
     write("loader.cjs", "bin/loader.cjs")
     write("cache.cjs", "bin/cache.cjs")
     write("client.cjs", "bin/client.cjs")
+    write("pdf.mjs", "bin/pdf.mjs")
     write("promise.cjs", "bin/promise.cjs")
     // In the place of what tsc made, which needs effect.
     write("promise.mjs", "promise.js")

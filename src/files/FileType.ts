@@ -86,24 +86,24 @@ export interface FileType {
 /** The number of bytes at the beginning of a file that tell its type. */
 export const needed = 16
 
-const withPypdf =
-  "python3 -c 'import sys, pypdf; [print(page.extract_text()) for page in pypdf.PdfReader(sys.argv[1]).pages]'"
-
 /** Prints the texts in parts of a zip archive. */
 const withZipfile = (parts: string): string =>
   `python3 -c 'import re, sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); [print(re.sub("<[^>]*>+", " ", z.read(n).decode())) for n in z.namelist() if re.match("${parts}", n)]'`
 
-/** Zip archives that are documents, by the endings of their names. */
-const documents: ReadonlyArray<readonly [ending: RegExp, type: FileType]> = [
+/** Documents, by what they begin with and the endings of their names. */
+const documents: ReadonlyArray<readonly [magic: string, ending: RegExp, type: FileType]> = [
+  ["%PDF-", /\.pdf$/i, { name: "PDF document", programs: ["read"] }],
   [
+    "PK",
     /\.docx$/i,
     { name: "Word document", programs: ["pandoc -t plain", "docx2txt", withZipfile("word/document[.]xml")] }
   ],
   [
+    "PK",
     /\.xlsx$/i,
     { name: "Excel workbook", programs: ["xlsx2csv -a", withZipfile("xl/(sharedStrings|worksheets/sheet)")] }
   ],
-  [/\.odt$/i, { name: "OpenDocument text", programs: ["pandoc -t plain", withZipfile("content[.]xml")] }]
+  ["PK", /\.odt$/i, { name: "OpenDocument text", programs: ["pandoc -t plain", withZipfile("content[.]xml")] }]
 ]
 
 const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
@@ -113,7 +113,7 @@ const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
   [/^GIF8[79]a(?=[\s\S]*[\0-\x08])/, { name: "GIF image", mediaType: "image/gif" }],
   [/^RIFF[\s\S]{4}WEBP/, { name: "WebP image", mediaType: "image/webp" }],
   [/^(?:\xff\xfe|\xfe\xff)/, { name: "UTF-16 text", programs: ["iconv -f UTF-16 -t UTF-8"] }],
-  [/^%PDF-/, { name: "PDF document", programs: ["pdftotext - - <", "mutool draw -F txt", withPypdf] }],
+  [/^%PDF-/, { name: "PDF document", programs: ["pdftotext - - <", "mutool draw -F txt"] }],
   [/^\x7fELF/, { name: "ELF program" }],
   [/^\x1f\x8b/, { name: "gzip", programs: ["zcat"] }],
   [/^PK\x03\x04/, { name: "zip archive", programs: ["unzip -l", "python3 -m zipfile -l"] }],
@@ -126,6 +126,6 @@ const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
 /** Returns the type of a file that begins with these bytes; undefined where they may be text. */
 export const of = (bytes: Uint8Array, path = ""): FileType | undefined => {
   const start = Buffer.from(bytes.subarray(0, needed)).toString("latin1")
-  const document = start.startsWith("PK") ? documents.find(([ending]) => ending.test(path)) : undefined
-  return (document ?? types.find(([magic]) => magic.test(start)))?.[1]
+  const document = documents.find(([magic, ending]) => start.startsWith(magic) && ending.test(path))
+  return document?.[2] ?? types.find(([magic]) => magic.test(start))?.[1]
 }

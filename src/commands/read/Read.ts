@@ -1,5 +1,6 @@
 /** `read <file>...`: shows text files, or a window of their lines, with line numbers; and images. */
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
@@ -21,6 +22,7 @@ import * as Newlines from "../../files/Newlines.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as Surroundings from "../../sandbox/Surroundings.js"
 import * as Notebook from "./internal/Read.notebook.js"
+import * as Pdf from "./internal/Read.pdf.js"
 import * as Range from "./internal/Read.range.js"
 import { LineWindow } from "./internal/Read.window.js"
 
@@ -182,7 +184,8 @@ OUTPUT
   The CR of CRLF is left out, and invisible characters are shown as <U+200B>; standard error says so. Where lines follow
   the window, it says how many there are, and the call that shows them.
   Of a notebook (.ipynb), its cells with their outputs in short, and its images.
-  Of a PDF, a .docx or a .xlsx, the error names a program here that shows its text.
+  Of a file that ends in .pdf and is read alone, the text of its pages; a range, --offset and --limit count pages then.
+  Of a .docx or a .xlsx, the error names a program here that shows its text.
   Of an image (PNG, JPEG, GIF, WebP), its type, width, height and size; up to 5 MiB and 8000x8000, the image itself.
 
 EXAMPLES
@@ -334,7 +337,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOpti
         // Nothing is known of a shell without a sandbox.
         new Set(known === Surroundings.none ? names : known.programs((name) => names.includes(name)))
     )
-  return CommandGrammar.toHandler(
+  const handler = CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ encoding, file, limit, more, offset }, call) {
       const files = [file, ...more]
@@ -358,6 +361,19 @@ export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOpti
     }),
     { usesFiles: true }
   )
+  return {
+    ...handler,
+    program: ({ args }) =>
+      Effect.succeed(
+        Either.match(grammar.parse(args), {
+          onLeft: () => undefined,
+          onRight: ({ file, limit, more, offset }) =>
+            more.length > 0
+              ? undefined
+              : Pdf.reader({ path: file, offset, limit: Option.getOrUndefined(limit), isWritten: false })
+        })
+      )
+  }
 })
 
 const noteRoom = (files: ReadonlyArray<string>): number =>
