@@ -99,15 +99,15 @@ export const layer = (options: Pick<Options, "platform" | "providers">) => Layer
 /**
  * A layer of the settings of the sandbox, the content of `sandbox.json`, and the policies that are built from both.
  */
-const layerConfiguration = ({ sandbox }: Pick<Options, "sandbox">) =>
+const layerConfiguration = ({ sandbox }: Pick<Options, "sandbox">, cwd?: string) =>
   PolicyBuilder.layer.pipe(
     Layer.provideMerge(SandboxConfig.layer),
-    Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox))
+    Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox, cwd))
   )
 
 /** The same, which fails with the setting's own name for a given setting that can't work. */
 export const layerChecked = (options: Pick<Options, "sandbox">, settings: Partial<SessionSettings.Settings> = {}) =>
-  Layer.tap(layerConfiguration(options), (context) => {
+  Layer.tap(layerConfiguration(options, settings.cwd), (context) => {
     const found = findUnworkable(settings, Context.get(context, SandboxSettings.SandboxSettings))
     return found === undefined ? Effect.void : Effect.fail(ConfigError.InvalidData(found.path.split("."), found.reason))
   })
@@ -140,7 +140,7 @@ export const layerShell = (
   Layer.scopedContext(
     Effect.gen(function* () {
       const session = yield* SessionSettings.fromEnv(settings)
-      const sandbox = yield* SandboxSettings.fromEnv(options.sandbox)
+      const sandbox = yield* SandboxSettings.fromEnv(options.sandbox, session.cwd)
       const { cwd = "." } = session
       const places = [
         ...["mcp_servers.json", ".agents/skills", ".claude/skills"].map((name) => `${cwd}/${name}`),

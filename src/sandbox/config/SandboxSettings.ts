@@ -199,17 +199,21 @@ const refuse = (home: string, place: string) =>
     ConfigError.InvalidData(
       ["SYNAPSE_HOME"],
       `${home} can't be used: commands of an earlier session could write ${place}, and may have written it. ` +
-        `Name another, in a place where no session works, or, if you know all that it holds, set SYNAPSE_TRUSTED_HOME=${home} once`
+        `Name another, in a place where no session works, or, if you know all that it holds, set SYNAPSE_TRUSTED_HOME=${home}`
     )
   )
 
 /**
  * Reads the settings from the environment, as `layerFromEnv` does.
  *
+ * @param cwd the working directory of the session
  * @since 0.1.0
  * @internal
  */
-export const fromEnv = (overrides: Partial<Settings> = {}): Effect.Effect<Settings, ConfigError.ConfigError> =>
+export const fromEnv = (
+  overrides: Partial<Settings> = {},
+  cwd: string | undefined = Attempt.orUndefined(process.cwd)
+): Effect.Effect<Settings, ConfigError.ConfigError> =>
   Effect.flatMap(Effect.all([variables, UserEnvironment]), ([{ home, temporaryFiles, trusted }, origin]) => {
     const { userHome = findUserHome() } = overrides
     const expand = (path: string) => Path.resolve(path.replace(/^~(?=\/|$)/, () => userHome))
@@ -221,7 +225,7 @@ export const fromEnv = (overrides: Partial<Settings> = {}): Effect.Effect<Settin
       temporaryFiles,
       ...overrides
     })
-    const written = WrittenPlaces.writtenAround(settings.home)
+    const written = WrittenPlaces.writtenAround(settings.home, cwd)
     if (written === undefined) return Effect.succeed(settings)
     if (trusted === "" || expand(trusted) !== settings.home) return refuse(settings.home, written)
     WrittenPlaces.claim(settings.home)
@@ -232,9 +236,11 @@ export const fromEnv = (overrides: Partial<Settings> = {}): Effect.Effect<Settin
  * A layer which reads the settings from the environment (`SYNAPSE_HOME`, `SYNAPSE_TRUSTED_HOME`, `SYNAPSE_TEMPORARY`,
  * and all variables for rules); `overrides` take precedence.
  *
+ * @param cwd the working directory of the session
  * @since 0.1.0
  * @category layers
  */
 export const layerFromEnv = (
-  overrides: Partial<Settings> = {}
-): Layer.Layer<SandboxSettings, ConfigError.ConfigError> => Layer.effect(SandboxSettings, fromEnv(overrides))
+  overrides: Partial<Settings> = {},
+  cwd?: string
+): Layer.Layer<SandboxSettings, ConfigError.ConfigError> => Layer.effect(SandboxSettings, fromEnv(overrides, cwd))

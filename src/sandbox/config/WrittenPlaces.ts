@@ -32,9 +32,10 @@ const usual = (): ReadonlyArray<string> => {
   )
 }
 
+const isOwn = (path: string): boolean => Number(statOf(path)?.uid) === process.getuid?.()
+
 /** Returns the first of these whose home is the user's own: it has the memory that is asked about homes. */
-const account = (): string | undefined =>
-  usual().find((home) => Number(statOf(Path.dirname(home))?.uid) === process.getuid?.())
+const account = (): string | undefined => usual().find((home) => isOwn(Path.dirname(home)))
 
 const digest = (text: string): string => Crypto.createHash("sha256").update(text).digest("hex").slice(0, 40)
 
@@ -119,11 +120,30 @@ const nameOfClaim = (real: string): string | undefined => {
   return at && digest(`home ${real} ${identityOf(at)}`)
 }
 
-/** Returns the place that commands could write, and that a home lies in or is reached through; undefined where they could not. */
-export const writtenAround = (home: string): string | undefined => {
+/** Tests whether the account has a home directory of its own. */
+const hasHome = (): boolean => {
+  const home = Account.home()
+  return home !== undefined && isOwn(home)
+}
+
+/** Tests whether a home has files by which commands get rights, programs run outside, or models' addresses get keys. */
+const isGranting = (home: string): boolean =>
+  ["agents", "mcp", "sandbox.json", "settings.json", "skills"].some(
+    (name) => statOf(Path.join(home, name)) !== undefined
+  )
+
+/**
+ * Returns the place that commands could write, and that a home lies in or is reached through; undefined where they could not.
+ *
+ * @param cwd the working directory of the session. It counts as such a place if the home grants rights and the account has no
+ * home directory: then variables say where the memory is.
+ */
+export const writtenAround = (home: string, cwd?: string): string | undefined => {
+  const { links, real } = RealPath.follow(home)
+  const place = cwd === undefined || hasHome() ? undefined : RealPath.follow(Path.resolve(cwd)).real
+  if (place !== undefined && [real, ...links].some((path) => isWithin(path, place)) && isGranting(real)) return place
   const memory = account()
   if (memory === undefined || memory === home) return undefined
-  const { links, real } = RealPath.follow(home)
   const name = nameOfClaim(real)
   if (name !== undefined && statOf(Path.join(claimsIn(memory), name)) !== undefined) return undefined
   for (const path of [real, ...links]) {

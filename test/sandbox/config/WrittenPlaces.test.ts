@@ -141,6 +141,36 @@ describe("a home that commands could write", () => {
   })
 
   it(
+    "is one in the working directory that grants rights, where the account has no home and HOME names the memory",
+    inDirectory((base) => {
+      const [project, home] = [`${base}/project`, `${base}/project/.synapse`]
+      homes.environment = project
+      Fs.symlinkSync(project, `${base}/way`)
+      Fs.mkdirSync(`${home}/places`, { recursive: true })
+      assert.isUndefined(WrittenPlaces.writtenAround(home, project))
+      for (const name of ["sandbox.json", "mcp", "settings.json", "agents", "skills"]) {
+        Fs.mkdirSync(`${home}/${name}`)
+        for (const [at, cwd] of [
+          [home, project],
+          [`${base}/way/.synapse`, project],
+          [home, `${base}/way`]
+        ] as const) {
+          assert.strictEqual(WrittenPlaces.writtenAround(at, cwd), project, name)
+        }
+        assert.isUndefined(WrittenPlaces.writtenAround(home, `${base}/other`))
+        homes.account = project
+        assert.isUndefined(WrittenPlaces.writtenAround(home, project))
+        homes.account = "/nowhere"
+        Fs.rmdirSync(`${home}/${name}`)
+      }
+      Fs.mkdirSync(`${base}/other/.synapse/mcp`, { recursive: true })
+      Fs.rmSync(home, { recursive: true })
+      Fs.symlinkSync(`${base}/other/.synapse`, home)
+      assert.strictEqual(WrittenPlaces.writtenAround(home, project), project)
+    })
+  )
+
+  it(
     "is not the user's by what it says itself",
     afterSession((base) => {
       const forged = `${base}/project/.synapse`
