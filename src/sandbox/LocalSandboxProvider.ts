@@ -56,8 +56,8 @@ const uses = [
   String.raw`\$(?:\{[#!]?)?`,
   String.raw`\bprintenv\s+`,
   String.raw`\benv\.`,
-  String.raw`\b(?:environ|env|ENV)(?:\.get|\.fetch)?[[({]\s*["']?`,
-  String.raw`\b(?:get|Get)env\(\s*["']`
+  String.raw`(?:\b|_)(?:environ|ENVIRON|env|ENV)(?:\.get|\.fetch|::var)?[[({]\s*\\?["']?`,
+  String.raw`(?:[gG]et|Lookup|fetch)_?[eE]nv!?\(\s*\\?["']`
 ].join("|")
 
 /** The beginnings of a command that sets the variables after it. */
@@ -66,17 +66,32 @@ const setters = String.raw`(?:\b(?:read|for|mapfile|readarray|getopts|select)|\s
 /** The most characters of an output, from its end, that are searched for names. */
 const longestOutput = 64 * 1024
 
-/** Matches a line that says that something is missing, in which a name without `_` counts as well. */
+/** Matches a line that says that something is missing. */
 const lacks =
-  /\b(?:not (?:set|defined|found|provided|specified)|isn't set|unset|unbound|undefined|missing|required?|must be (?:set|defined|provided)|KeyError|environ(?:ment)?|env)\b/i
+  /\b(?:not (?:set|defined|found|provided|specified)|isn't set|unset|unbound|undefined|missing|required?|must be (?:set|defined|provided)|KeyError|NotPresent)\b/i
+const ofEnvironment = /\benv(?:iron(?:ment)?)?\b/i
+
+/** What a command has written: its messages, and the rest, where the text of files is as likely. */
+interface Said {
+  readonly isFailed: boolean
+  readonly messages: string
+  readonly rest?: string
+}
 
 /** Tests whether an output names a variable as what is missing. */
-const isMissed = (name: string, output: string): boolean => {
+const isMissed = (name: string, { isFailed, messages, rest = "" }: Said, isNamed: boolean): boolean => {
   const word = new RegExp(`(?<![\\w$])${name}(?!\\w)`)
-  return name.includes("_")
-    ? word.test(output)
-    : output.split("\n").some((line) => line.includes(name) && word.test(line) && lacks.test(line))
+  if (isNamed && !isFailed) return false
+  if (isFailed && !isNamed && name.includes("_") && word.test(messages)) return true
+  const isIn = (text: string, says: (line: string) => boolean) =>
+    text.split("\n").some((line) => line.includes(name) && word.test(line) && says(line))
+  return (
+    isIn(messages, (line) => lacks.test(line) || (isFailed && ofEnvironment.test(line))) ||
+    (isFailed && isIn(rest, (line) => lacks.test(line)))
+  )
 }
+
+const nothingSaid: Said = { isFailed: false, messages: "" }
 
 /** The variables of a session that were told of, or that its commands have set themselves. */
 export class WithheldVariables {
@@ -86,22 +101,22 @@ export class WithheldVariables {
 
   /**
    * Returns the names of the variables that a command uses, or that its output misses, and that nobody was told of.
-   *
-   * @param output of a command that failed
    */
-  missed(command: string, names: ReadonlyArray<string>, output = ""): ReadonlyArray<string> {
+  missed(command: string, names: ReadonlyArray<string>, said: Said = nothingSaid): ReadonlyArray<string> {
     if (names !== this.names) {
       this.names = names
       this.any = names.length === 0 ? undefined : new RegExp(`\\b(?:${names.join("|")})\\b`)
     }
     const text = command.length > longestLook ? command.slice(0, longestLook) : command
-    const said = output.slice(-longestOutput)
-    if (this.any === undefined || !(this.any.test(text) || this.any.test(said))) return []
+    const { any } = this
+    const [messages = "", rest = ""] = [said.messages, said.rest].map((one) => one?.slice(-longestOutput))
+    if (any === undefined || ![text, messages, rest].some((one) => any.test(one))) return []
     const open = names.filter((name) => !this.settled.has(name))
     const named = open.filter((name) => new RegExp(`\\b${name}\\b`).test(text))
     for (const name of named.filter((one) => isSet(one, text))) this.settled.add(name)
     const isUsed = (name: string) => named.includes(name) && new RegExp(`(?:${uses})${name}\\b`).test(text)
-    const missed = open.filter((name) => !this.settled.has(name) && (isUsed(name) || isMissed(name, said)))
+    const isSaid = (name: string) => isMissed(name, { ...said, messages, rest }, named.includes(name))
+    const missed = open.filter((name) => !this.settled.has(name) && (isUsed(name) || isSaid(name)))
     for (const name of missed) this.settled.add(name)
     return missed
   }
@@ -511,8 +526,13 @@ const makeLocalSandboxBackend = (
         ]
         const denied = [failures[1], network.notice()]
         const all = denied.reduce(withDenied, notices.reduce(withNotice, result))
-        const output = isAsked(result) ? `${result.stdout}\n${result.stderr}` : ""
-        const noted = withMissed(all, withheld.missed(command, running.withheld(), output))
+        const merged = mergedOf(command, result)
+        const said = {
+          isFailed: isAsked(result),
+          messages: `${merged}\n${result.stderr}`,
+          rest: merged === "" ? result.stdout : ""
+        }
+        const noted = withMissed(all, withheld.missed(command, running.withheld(), said))
         return Effect.flatMap(session.cwd, (now) => {
           const changes = guard.afterCommand(command, cwd === now ? [cwd] : [cwd, now])
           const told = guard.told()

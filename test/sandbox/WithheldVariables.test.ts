@@ -15,6 +15,11 @@ describe("the variables that the sandbox leaves out", () => {
       "python3 -c 'import os; os.environ.get(\"AWS_PROFILE\")'",
       "python3 -c 'import os; os.getenv(\"AWS_PROFILE\")'",
       "ruby -e 'ENV[\"AWS_PROFILE\"]'",
+      "awk 'BEGIN { print ENVIRON[\"AWS_PROFILE\"] }'",
+      'python3 -c "import os; os.environ[\\"AWS_PROFILE\\"]"',
+      "php -r 'echo $_ENV[\"AWS_PROFILE\"];'",
+      "go run <(echo 'os.LookupEnv(\"AWS_PROFILE\")')",
+      "elixir -e 'System.fetch_env!(\"AWS_PROFILE\")'",
       "[ $A = b ]"
     ]) {
       assert.isTrue(said(command), command)
@@ -45,7 +50,8 @@ describe("the variables that the sandbox leaves out", () => {
   })
 
   it("are told of where the output of a failed command misses one", () => {
-    const missed = (output: string, command = "./run") => new WithheldVariables().missed(command, names, output)
+    const missed = (messages: string, command = "./run") =>
+      new WithheldVariables().missed(command, names, { isFailed: true, messages })
     for (const output of [
       "KeyError: 'AWS_PROFILE'",
       "Error: AWS_PROFILE is not set",
@@ -65,6 +71,27 @@ describe("the variables that the sandbox leaves out", () => {
     ])
       assert.deepStrictEqual(missed(output), [], output)
     assert.deepStrictEqual(missed("AWS_PROFILE is not set", "AWS_PROFILE= ./run"), [])
+  })
+
+  it("are told of where a part fails though the command succeeds, and not where only a file's text names one", () => {
+    const missed = (command: string, messages: string, rest = "", isFailed = false) =>
+      new WithheldVariables().missed(command, names, { isFailed, messages, rest }).length > 0
+    for (const line of [
+      "KeyError: 'AWS_PROFILE'",
+      "run.sh: line 2: AWS_PROFILE: unbound variable",
+      "warning: AWS_PROFILE is not set",
+      "Error: AWS_PROFILE is required"
+    ]) {
+      assert.isTrue(missed("./run || true", `Traceback\n${line}\n`), line)
+      assert.isFalse(missed("./run", "", line), `${line}, in the output of what succeeds`)
+      assert.isTrue(missed("./run", "", line, true), `${line}, in the output of what fails`)
+    }
+    const text = 'token = os.environ["AWS_PROFILE"]'
+    assert.isTrue(missed("./run", text, "", true))
+    assert.isFalse(missed("./run", text))
+    assert.isFalse(missed("cat run; false", "", text, true))
+    assert.isFalse(missed("grep AWS_PROFILE run; false", "AWS_PROFILE", "", true))
+    assert.isFalse(missed("grep -n AWS_PROFILE run 2>&1", "1: Error: AWS_PROFILE is not set"))
   })
 
   it("are looked for in a long command in no time that grows with its square", () => {
