@@ -273,29 +273,36 @@ export const listen = (
         try: async () => what(),
         catch: (error) => new NotListening({ message: error instanceof Error ? error.message : String(error) })
       })
-    const directory = yield* Effect.acquireRelease(
-      attempt(() => PrivateDirectory.shared("daemon")),
-      (path) => Effect.sync(() => PrivateDirectory.letGo(path))
-    )
-    // The path of a socket can't be longer than 107 bytes, and is cut where it is.
-    const fd = yield* Effect.acquireRelease(
-      attempt(() => {
-        const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = Fs.constants
-        return Fs.openSync(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-      }),
-      (fd) => Effect.sync(() => Fs.closeSync(fd))
-    )
-    const base = process.platform === "linux" ? `/proc/self/fd/${fd}` : directory
+    const bound = Effect.gen(function* () {
+      const directory = yield* Effect.acquireRelease(
+        attempt(() => PrivateDirectory.shared("daemon")),
+        (path) => Effect.sync(() => PrivateDirectory.letGo(path))
+      )
+      // The path of a socket can't be longer than 107 bytes, and is cut where it is.
+      const fd = yield* Effect.acquireRelease(
+        attempt(() => {
+          const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = Fs.constants
+          return Fs.openSync(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        }),
+        (fd) => Effect.sync(() => Fs.closeSync(fd))
+      )
+      const base = process.platform === "linux" ? `/proc/self/fd/${fd}` : directory
+      // Before the server closes, its clients' commands have ended.
+      const server = yield* Effect.acquireRelease(
+        Effect.sync(() => Net.createServer()),
+        (server) =>
+          Effect.sync(() => {
+            server.close()
+            for (const socket of clients) socket.destroy()
+          })
+      )
+      yield* attempt(() => bind(server, `${base}/${name}.${process.pid}`))
+      return { directory, base, server }
+    })
+    // Another daemon that has ended may have removed the empty directory in between.
+    const { base, directory, server } = yield* Effect.retry(bound, { times: 10 })
     const path = `${base}/${name}`
-    // Before the server closes, its clients' commands have ended.
-    const server = yield* Effect.acquireRelease(
-      Effect.sync(() => Net.createServer()),
-      (server) =>
-        Effect.sync(() => {
-          server.close()
-          for (const socket of clients) socket.destroy()
-        })
-    )
+    const made = `${path}.${process.pid}`
     const fork = yield* FiberSet.makeRuntime<never>()
     server.on("connection", (socket) => {
       if (isClosed) return void socket.destroy()
@@ -306,8 +313,6 @@ export const listen = (
         onLeave()
       })
     })
-    const made = `${path}.${process.pid}`
-    yield* attempt(() => bind(server, made))
     const isFirst = yield* Effect.ensuring(
       attempt(async () => (await publish(made, path)) && (await publish(made, `${path}-${facts}`))),
       Effect.sync(() => Fs.rmSync(made, { force: true }))
