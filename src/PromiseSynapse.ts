@@ -17,10 +17,12 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Predicate from "effect/Predicate"
 import * as Scope from "effect/Scope"
 import * as CommandRegistry from "./command/CommandRegistry.js"
+import * as CallContext from "./domain/CallContext.js"
 import * as Timeout from "./domain/Timeout.js"
 import * as Todo from "./domain/Todo.js"
 import * as TodoStore from "./extension/TodoStore.js"
 import * as Calls from "./promise/Calls.js"
+import * as Client from "./promise/Client.js"
 import * as Command from "./promise/Command.js"
 import { InvalidUsage } from "./promise/Command.js"
 import * as CommandAdapter from "./promise/CommandAdapter.js"
@@ -29,6 +31,7 @@ import type * as Face from "./promise/Synapse.js"
 import * as Synapse from "./Synapse.js"
 import type * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
 import * as Permission from "./sandbox/permission/Permission.js"
+import * as SynapseClient from "./serve/SynapseClient.js"
 import * as KeepAlive from "./session/KeepAlive.js"
 import * as ToolFormat from "./toolset/ToolFormat.js"
 import { Toolset } from "./toolset/Toolset.js"
@@ -148,6 +151,45 @@ export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Fac
     },
     dispose,
     [Symbol.asyncDispose]: dispose
+  }
+}
+
+/**
+ * Makes a client of the daemon; `synapse-shell/promise` validates the settings first.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const connect = (settings: Client.ClientSettings = {}): Client.Client => {
+  const client = SynapseClient.make(given(settings))
+  const thrown = <A>(effect: Effect.Effect<A, SynapseClient.DaemonError>) =>
+    Effect.mapError(effect, ({ message, reason }) => new Client.DaemonError(reason, message))
+  const promise = async <A>(effect: Effect.Effect<A, SynapseClient.DaemonError>): Promise<A> => {
+    const exit = await Effect.runPromiseExit(thrown(effect))
+    if (Exit.isSuccess(exit)) return exit.value
+    throw Cause.squash(exit.cause)
+  }
+  const check = (...given: Parameters<typeof Client.problemOf>) => {
+    const problem = Client.problemOf(...given)
+    if (problem !== undefined) throw new InvalidUsage(problem)
+  }
+  return {
+    session: (name, options = {}) => {
+      check("session option", options)
+      const session = client.session(String(name), given(options))
+      return {
+        name: session.name,
+        run: (command, options = {}) => {
+          check("option", options)
+          const { timeout } = options
+          const running = thrown(session.run(String(command)))
+          const handled = timeout === undefined ? running : CallContext.locally(running, { timeout })
+          return Calls.start({ id: "", name: "Bash" }, handled, Effect.runFork, options)
+        },
+        close: () => promise(session.close)
+      }
+    },
+    list: () => promise(client.list)
   }
 }
 

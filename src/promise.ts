@@ -5,12 +5,22 @@
  * @since 0.1.0
  */
 import * as PromiseSynapse from "./PromiseSynapse.js"
+import * as Client from "./promise/Client.js"
 import { InvalidUsage } from "./promise/Command.js"
 import * as Fields from "./promise/Fields.js"
 import * as Settings from "./promise/Settings.js"
 import type { Synapse } from "./promise/Synapse.js"
 import * as HostPath from "./sandbox/policy/HostPath.js"
 
+export {
+  type Client,
+  type ClientSettings,
+  DaemonError,
+  type OpenSession,
+  type RunOptions,
+  type Session,
+  type SessionOptions
+} from "./promise/Client.js"
 export {
   type Answer,
   type Command,
@@ -60,6 +70,28 @@ export const make = async (unchecked: Settings.Settings = {}): Promise<Synapse> 
   const problem = Settings.problemOf(settings) ?? problemOfDirectory(settings)
   if (problem !== undefined) throw new InvalidUsage(problem)
   return PromiseSynapse.make(settings)
+}
+
+/**
+ * Makes a client of the daemon that keeps the sessions of `synapse exec --session`. Rejects with InvalidUsage where a
+ * setting is wrong.
+ *
+ * @example
+ * ```ts
+ * import { connect } from "synapse-shell/promise"
+ *
+ * const client = await connect()
+ * const session = client.session("work")
+ * await session.run("cd src")
+ * for await (const { text } of session.run("ls")) console.log(text)
+ * ```
+ * @since 0.1.0
+ * @category constructors
+ */
+export const connect = async (settings: Client.ClientSettings = {}): Promise<Client.Client> => {
+  const problem = Client.problemOf("setting", settings)
+  if (problem !== undefined) throw new InvalidUsage(problem)
+  return PromiseSynapse.connect(settings)
 }
 
 /** Copies what is the objects' own, so that what was checked is what is used: no getter answers twice, nothing is inherited. */

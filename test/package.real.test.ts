@@ -171,6 +171,17 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
     assert.strictEqual(await run(process.execPath, ["cjs.cjs"]), "HELLO true\n")
   })
 
+  it("uses the daemon's sessions from a program without Effect", async () => {
+    write(
+      "client.mjs",
+      `import { connect, DaemonError } from "synapse-shell/promise"
+       const session = (await connect()).session("s")
+       const wrong = await (await connect({ program: "/bin/sh" })).list().catch((error) => error instanceof DaemonError)
+       console.log((await session.run("echo hello")).output, wrong, await session.close())`
+    )
+    assert.strictEqual(await run(process.execPath, ["client.mjs"]), "hello\n true true\n")
+  })
+
   it("hides what is not for users", async () => {
     write("hidden.mjs", `import("synapse-shell/session/Shell").catch(({ code }) => console.log(code))`)
     assert.strictEqual(await run(process.execPath, ["hidden.mjs"]), "ERR_PACKAGE_PATH_NOT_EXPORTED\n")
@@ -199,11 +210,14 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
         const synapse: Synapse = await make({ cwd: "/", sandbox: { allow: [] }, onPermission: async (_, [first = "deny"]) => first })
         const pending = synapse.handle({ id: "1", name: "Bash", arguments: { command: "ls" } }, { onOutput: ({ text }) => void text })
         const { extras } = await pending
+        const client: Client = await connect()
+        const late: Promise<Result> = client.session("s", { allow: ["/x"] }).run("ls", { timeout: 5 })
+        await late.catch((error) => error instanceof DaemonError && error.reason === "Lost")
         // @ts-expect-error: no such setting
         await make({ tiemout: 5 })
         return extras.failureCategory === "blocked" ? extras.blockedRule : extras.stdout
       }`
-    const text = `import { make, type Synapse } from "synapse-shell/promise"\n${typed}`
+    const text = `import { type Client, connect, DaemonError, make, type Result, type Synapse } from "synapse-shell/promise"\n${typed}`
     for (const file of ["typed.mts", "typed.cts", "bundled.ts"]) write(file, text)
     const bare = { lib: ["ES2022"], types: [], skipLibCheck: false }
     const said = await Promise.all([
@@ -223,6 +237,7 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
       "effect.mts",
       `import * as BashToolkit from "synapse-shell/BashToolkit"
        import * as Synapse from "synapse-shell/Synapse"
+       import * as SynapseClient from "synapse-shell/SynapseClient"
        import * as TestSynapse from "synapse-shell/TestSynapse"
        import * as Toolset from "synapse-shell/Toolset"
        import * as Effect from "effect/Effect"
@@ -234,7 +249,12 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
        export const real = program.pipe(Effect.provide(Synapse.layer()))
        export const { toolkit } = BashToolkit
        const tested = program.pipe(Effect.provide(TestSynapse.layer(() => ({ stdout: "scripted" }))))
-       console.log(await Effect.runPromise(tested))`
+       const listed: Effect.Effect<number, SynapseClient.DaemonError> = SynapseClient.SynapseClient.pipe(
+         Effect.flatMap(({ list }) => list),
+         Effect.map(({ length }) => length),
+         Effect.provide(SynapseClient.layer())
+       )
+       console.log(await Effect.runPromise(tested), await Effect.runPromise(listed))`
     )
     const options = {
       module: "NodeNext",
@@ -244,7 +264,7 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
       noEmit: false
     }
     assert.strictEqual(await tsc("effect", options, ["effect.mts"]), "")
-    assert.strictEqual(await run(process.execPath, ["effect.mjs"]), "scripted\n")
+    assert.strictEqual(await run(process.execPath, ["effect.mjs"]), "scripted 0\n")
   }, 300_000)
 
   /** A call whose loop over a command of ours needs the bridge, which must not be sought beside the bundle. */

@@ -18,7 +18,15 @@ const example = (name: string) => path.join(scratchpad, name)
 describe("scratchpad", () => {
   it("holds short examples", () => {
     const names = fs.readdirSync(scratchpad).sort()
-    assert.deepStrictEqual(names, ["agent.mjs", "ai.mjs", "cli.sh", "layers.mjs", "promise.mjs", "testing.test.mjs"])
+    assert.deepStrictEqual(names, [
+      "agent.mjs",
+      "ai.mjs",
+      "cli.sh",
+      "layers.mjs",
+      "promise.mjs",
+      "sessions.mjs",
+      "testing.test.mjs"
+    ])
     for (const name of names) assert.isAtMost(fs.readFileSync(example(name), "utf8").split("\n").length, 41, name)
   })
 
@@ -47,6 +55,13 @@ describe("scratchpad", () => {
     assert.strictEqual(
       await run(process.execPath, example("layers.mjs")),
       "Oslo: 21 degrees\nRome: 21 degrees\n\nweather: which city?\nUsage: weather <city>\n"
+    )
+  })
+
+  it("sessions.mjs", async () => {
+    assert.strictEqual(
+      await run(process.execPath, example("sessions.mjs")),
+      "5 in sessions\n130\n[ 'example' ]\ntrue\n"
     )
   })
 

@@ -34,14 +34,10 @@ const attempt = (run) => {
 /** @param {string} text */
 const say = (text) => void attempt(() => fs.writeSync(2, `synapse: ${text}\n`))
 
-/**
- * Names the daemon of a client: another build, another home and other namespaces have another.
- *
- * @param {string} build
- */
-const keyOf = (build) => {
+/** Names the daemon of a client: another build, another home and other namespaces have another. */
+const keyOf = () => {
   const namespaces = ["mnt", "pid", "user"].map((name) => attempt(() => fs.readlinkSync(`/proc/self/ns/${name}`)))
-  return digest([build, process.version, ...kept.slice(0, 4).map((name) => env[name]), ...namespaces])
+  return digest(["%MAIN%", process.version, ...kept.slice(0, 4).map((name) => env[name]), ...namespaces])
 }
 
 /** @param {ReadonlyArray<string | undefined>} facts */
@@ -81,31 +77,43 @@ const places = function* () {
   yield `/tmp/synapse-${process.getuid?.() ?? 0}`
 }
 
-/**
- * Opens the directory that a daemon listens in; undefined where it is not this user's alone.
- *
- * @param {string} path
- */
-const openOwn = (path) =>
+/** Opens a directory; undefined where it is not this user's alone. */
+const openOwn = (/** @type {string} */ path) =>
   attempt(() => {
     const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants
     const fd = fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     const { mode, uid } = fs.fstatSync(fd)
-    if (uid === process.geteuid?.() && (mode & 0o077) === 0) {
-      // The path of a socket can't be longer than 107 bytes.
-      return process.platform === "linux" ? `/proc/self/fd/${fd}` : path
-    }
+    if (uid === process.geteuid?.() && (mode & 0o077) === 0) return fd
     fs.closeSync(fd)
     return undefined
   })
 
 /**
- * Starts a daemon, and returns the directory that it listens in, or an empty text.
+ * Uses a directory that a daemon listens in. Resolves to undefined where it is not this user's alone.
+ *
+ * @template A
+ * @param {string} path
+ * @param {(base: string) => A | Promise<A>} use
+ */
+const within = async (path, use) => {
+  const fd = openOwn(path)
+  if (fd === undefined) return undefined
+  try {
+    // The path of a socket can't be longer than 107 bytes.
+    return await use(process.platform === "linux" ? `/proc/self/fd/${fd}` : path)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/**
+ * Starts a daemon. Resolves to the directory that it listens in, or to why there is none.
  *
  * @param {string} key
- * @returns {Promise<string>}
+ * @param {(text: string) => void} tell told that it was started
+ * @returns {Promise<{ readonly directory: string, readonly reason: string }>}
  */
-const start = (key) =>
+const start = (key, tell) =>
   new Promise((resolve) => {
     const child = require("node:child_process").spawn(
       process.execPath,
@@ -117,6 +125,7 @@ const start = (key) =>
         stdio: ["ignore", "pipe", "ignore"]
       }
     )
+    const fail = () => resolve({ directory: "", reason: "no daemon could be started" })
     let text = ""
     child.stdout.setEncoding("utf8").on("data", (part) => {
       text += part
@@ -124,12 +133,22 @@ const start = (key) =>
       child.unref()
       child.stdout.destroy()
       const [, isOther, directory = ""] = /^(=?)(\/.*)\n$/s.exec(text) ?? []
-      if (directory === "") attempt(() => fs.writeSync(2, text))
-      else if (isOther === "") say("started the daemon, which keeps sessions (synapse daemon list, stop)")
-      resolve(directory)
+      if (isOther === "") tell("started the daemon, which keeps sessions (synapse daemon list, stop)")
+      resolve({ directory, reason: text.trimEnd().replace(/^synapse: /, "") })
     })
-    child.on("error", () => resolve("")).on("close", () => resolve(""))
+    child.on("error", fail).on("close", fail)
   })
+
+/** The start that is under way: many calls of one program want one daemon. @type {ReturnType<typeof start> | undefined} */
+let starting
+
+/** @type {typeof start} */
+const startOnce = (key, tell) => {
+  starting ??= start(key, tell).finally(() => {
+    starting = undefined
+  })
+  return starting
+}
 
 /**
  * @param {string} kind
@@ -143,28 +162,69 @@ const frame = (kind, body = "") => {
   return Buffer.concat([head, bytes])
 }
 
-/** What a session takes from its client, and what runs in it. */
-const offerOf = (
-  /** @type {ReadonlyArray<string>} */ words,
-  /** @type {string} */ nonce,
-  /** @type {boolean} */ isFresh
-) => {
+/** Tests whether there may be something to read on standard input. */
+const hasInput = () => {
   const input = attempt(() => fs.fstatSync(0))
-  const isOther = input?.isCharacterDevice()
-  return {
-    words,
-    nonce,
-    isFresh,
-    variables: { ...env },
-    umask: process.umask(),
-    directory: attempt(() => {
-      const { dev, ino } = fs.statSync(".")
-      return { path: process.cwd(), dev, ino }
-    }),
-    hasInput:
-      input !== undefined &&
-      (isOther ? input.rdev !== fs.statSync("/dev/null").rdev && !require("node:tty").isatty(0) : !input.isDirectory())
+  if (input === undefined) return false
+  return input.isCharacterDevice()
+    ? input.rdev !== fs.statSync("/dev/null").rdev && !require("node:tty").isatty(0)
+    : !input.isDirectory()
+}
+
+/**
+ * What a client wants: the words of the program, and either a shell that is ready (`isFresh`) or the result as data (`isTyped`).
+ *
+ * @typedef {{ readonly words: ReadonlyArray<string>, readonly isFresh?: boolean, readonly isTyped?: boolean }} Wanted
+ */
+
+/** What a session takes from its client, and what runs in it. */
+const offerOf = (/** @type {Wanted} */ wanted, /** @type {string} */ nonce) => ({
+  ...wanted,
+  nonce,
+  variables: { ...env },
+  umask: process.umask(),
+  directory: attempt(() => {
+    const { dev, ino } = fs.statSync(".")
+    return { path: process.cwd(), dev, ino }
+  }),
+  hasInput: wanted.isTyped !== true && hasInput()
+})
+
+/**
+ * Reads frames, one after the other, until the connection closes.
+ *
+ * @param {net.Socket} socket
+ * @param {Buffer} input what has come already
+ * @param {(kind: string, body: Buffer, next: () => void) => boolean} take returns false where it calls `next` for the next one
+ * @param {() => void} lose called after the last one
+ */
+const read = (socket, input, take, lose) => {
+  let isClosed = false
+  let isTaking = false
+  const next = () => {
+    isTaking = false
+    while (input.length >= 5 && input.length >= 5 + input.readUInt32LE()) {
+      const end = 5 + input.readUInt32LE()
+      const kind = String.fromCharCode(input[4] ?? 0)
+      const body = input.subarray(5, end)
+      input = input.subarray(end)
+      isTaking = true
+      if (!take(kind, body, next)) return
+      isTaking = false
+    }
+    if (isClosed) lose()
+    else socket.resume()
   }
+  socket.on("data", (chunk) => {
+    input = input.length === 0 ? chunk : Buffer.concat([input, chunk])
+    socket.pause()
+    next()
+  })
+  socket.on("close", () => {
+    isClosed = true
+    if (!isTaking) lose()
+  })
+  next()
 }
 
 /**
@@ -246,54 +306,35 @@ const converse = (socket, input) => {
     })
   }
 
-  let isClosed = false
-  let isWriting = false
-  const step = () => {
-    isWriting = false
-    while (input.length >= 5 && input.length >= 5 + input.readUInt32LE()) {
-      const end = 5 + input.readUInt32LE()
-      const kind = String.fromCharCode(input[4] ?? 0)
-      const body = input.subarray(5, end)
-      input = input.subarray(end)
-      if (kind === "1" || kind === "2") {
-        isWriting = true
-        return write(Number(kind), body, step)
-      }
-      if (kind === "X") process.exit(stoppedWith ?? body[0])
-      credit += body.readUInt32LE()
-      readOn ??= openInput()
-      readOn()
+  const take = (/** @type {string} */ kind, /** @type {Buffer} */ body, /** @type {() => void} */ next) => {
+    if (kind === "1" || kind === "2") {
+      write(Number(kind), body, next)
+      return false
     }
-    if (isClosed) lose()
-    else socket.resume()
+    if (kind === "X") process.exit(stoppedWith ?? body[0])
+    credit += body.readUInt32LE()
+    readOn ??= openInput()
+    readOn()
+    return true
   }
-  socket.on("data", (chunk) => {
-    input = input.length === 0 ? chunk : Buffer.concat([input, chunk])
-    socket.pause()
-    step()
-  })
-  socket.on("close", () => {
-    isClosed = true
-    if (!isWriting) lose()
-  })
-  const lose = () => {
+  read(socket, input, take, () => {
     if (stoppedWith === undefined) say("the daemon ended while the command ran, and ended it: its session is gone")
     process.exit(stoppedWith ?? 1)
-  }
-  step()
+  })
 }
 
+/** A connection to the daemon, and what has come of it. @typedef {{ readonly socket: net.Socket, readonly rest: Buffer }} Connected */
+
 /**
- * Hands the words to the daemon of a directory. Resolves to the connection once that runs them, to a text that says why it does not,
+ * Hands an offer to the daemon of a directory. Resolves to the connection once that runs them, to a text that says why it does not,
  * or to undefined where no daemon is there. Until then, nothing has run.
  *
  * @param {string} base
  * @param {string} name of the socket
- * @param {ReadonlyArray<string>} words
- * @param {boolean} isFresh true for a shell that is ready, which the daemon is not waited for
- * @returns {Promise<{ readonly socket: net.Socket, readonly rest: Buffer } | string | undefined>}
+ * @param {Wanted} wanted
+ * @returns {Promise<Connected | string | undefined>}
  */
-const offer = (base, name, words, isFresh = false) =>
+const offer = (base, name, wanted) =>
   new Promise((resolve) => {
     const nonce = `n.${process.pid}.${process.hrtime.bigint()}`
     const socket = net.connect(`${base}/${name}`)
@@ -309,20 +350,20 @@ const offer = (base, name, words, isFresh = false) =>
     }
     const timer = setTimeout(
       () => fail("the daemon does not answer. Is it stopped? Continue or kill it, and try again."),
-      isFresh ? impatience : patience
+      wanted.isFresh === true ? impatience : patience
     )
     socket.on("error", () => {}).on("close", () => fail(undefined))
     socket.once("connect", () => {
       // The daemon sees whose file it is.
       attempt(() => fs.closeSync(fs.openSync(`${base}/${nonce}`, "wx", 0o600)))
-      socket.write(frame("O", JSON.stringify(offerOf(words, nonce, isFresh))))
+      socket.write(frame("O", JSON.stringify(offerOf(wanted, nonce))))
     })
     socket.once("data", (bytes) => {
       socket.pause()
-      if (isFresh && bytes[4] !== ready) return fail(undefined)
+      if (wanted.isFresh === true && bytes[4] !== ready) return fail(undefined)
       forget()
       // Until it has this, nothing runs.
-      if (isFresh) socket.write(frame("G"))
+      if (wanted.isFresh === true) socket.write(frame("G"))
       // More may have come with the five bytes that say that it is ready.
       resolve({ socket, rest: bytes.subarray(5) })
     })
@@ -338,38 +379,48 @@ const isGarbled = (words) =>
   attempt(() => require("node:buffer").isUtf8(fs.readFileSync("/proc/self/cmdline"))) === false
 
 /**
+ * Hands an offer to the daemon. Resolves to the connection, to a text that says why there is none, or to undefined where no daemon runs,
+ * and none is to be started.
+ *
+ * @param {Wanted} wanted
+ * @param {boolean} starts
+ * @param {(text: string) => void} tell
+ * @returns {Promise<Connected | string | undefined>}
+ */
+const reach = async (wanted, starts, tell) => {
+  if (env["SYNAPSE_SESSION"] !== undefined) return "a command of Synapse can't use the daemon: run it from outside"
+  const key = keyOf()
+  let started = { directory: "", reason: "" }
+  for (let tries = 0; tries < 10; tries++) {
+    const directories =
+      started.directory === "" ? Array.from(places(), (place) => `${place}/daemon`) : [started.directory]
+    for (const directory of directories) {
+      const answer = await within(directory, (base) => offer(base, key, wanted))
+      if (answer !== undefined) return answer
+    }
+    if (!starts) return undefined
+    started = await startOnce(key, tell)
+    if (started.directory === "") break
+  }
+  return started.reason
+}
+
+/**
  * Runs the words in the daemon. Resolves to false where none runs, and none is to be started, and where the bundle refuses them.
  *
  * @param {ReadonlyArray<string>} words
- * @param {string} build
  * @param {boolean} starts
  */
-exports.run = async (words, build, starts) => {
-  if (env["SYNAPSE_SESSION"] !== undefined) {
-    say("a command of Synapse can't use the daemon: run it from outside")
-    process.exit(2)
-  }
+exports.run = async (words, starts) => {
   if (isGarbled(words)) return false
-  const key = keyOf(build)
-  let started = ""
-  for (let tries = 0; tries < 10; tries++) {
-    for (const directory of started === "" ? places() : [started]) {
-      const base = openOwn(started === "" ? `${directory}/daemon` : directory)
-      const answer = base === undefined ? undefined : await offer(base, key, words)
-      if (typeof answer === "string") {
-        say(answer)
-        process.exit(1)
-      }
-      if (answer === undefined) continue
-      converse(answer.socket, answer.rest)
-      return true
-    }
-    if (!starts) return false
-    started = await start(key)
-    if (started === "") break
+  const answer = await reach({ words }, starts, say)
+  if (answer === undefined) return false
+  if (typeof answer === "string") {
+    say(answer)
+    process.exit(env["SYNAPSE_SESSION"] === undefined ? 1 : 2)
   }
-  say("no daemon could be started")
-  process.exit(1)
+  converse(answer.socket, answer.rest)
+  return true
 }
 
 /** Tests whether a stream is a terminal: there, more is shown than a daemon can. */
@@ -382,21 +433,23 @@ const mayBeTerminal = (/** @type {number} */ fd) => {
  * Runs the words in a shell that the daemon has ready. Resolves to false where none is, and nothing has run.
  *
  * @param {ReadonlyArray<string>} words
- * @param {string} build
  */
-exports.runFresh = async (words, build) => {
+exports.runFresh = async (words) => {
   const mode = env["SYNAPSE_DAEMON"]
   if (env["SYNAPSE_SESSION"] !== undefined || mayBeTerminal(1) || mayBeTerminal(2) || isGarbled(words)) return false
-  const key = keyOf(build)
-  const open = (/** @type {string} */ directory) => {
-    const base = openOwn(directory)
-    return base !== undefined && fs.existsSync(`${base}/${key}`) ? base : undefined
-  }
-  let base
-  for (const directory of places()) base ??= open(`${directory}/daemon`)
-  if (base === undefined && mode === "auto") base = open(await start(key))
-  const answer = base === undefined ? undefined : await offer(base, `${key}-${factsOf()}`, words, true)
+  const key = keyOf()
+  const ask = (/** @type {string} */ directory) =>
+    within(directory, async (base) =>
+      fs.existsSync(`${base}/${key}`) ? [await offer(base, `${key}-${factsOf()}`, { words, isFresh: true })] : undefined
+    )
+  let answers
+  for (const directory of places()) answers ??= await ask(`${directory}/daemon`)
+  if (answers === undefined && mode === "auto") answers = await ask((await start(key, say)).directory)
+  const [answer] = answers ?? []
   if (answer === undefined || typeof answer === "string") return false
   converse(answer.socket, answer.rest)
   return true
 }
+
+// What the library takes (`serve/SynapseClient.ts`): the same for a program that stays.
+Object.assign(exports, { frame, reach, read })

@@ -23,7 +23,7 @@ if (word === "--version" && words.length === 0) {
   }
 } else if (word === "exec" && isForSession()) {
   void require("./client.cjs")
-    .run([word, ...words], "%MAIN%", true)
+    .run([word, ...words], true)
     .then((/** @type {boolean} */ isRunning) => isRunning || load())
 } else if (
   word === "exec" &&
@@ -33,11 +33,11 @@ if (word === "--version" && words.length === 0) {
 ) {
   // No options: a shell that the daemon has ready is the same.
   void require("./client.cjs")
-    .runFresh([word, ...words], "%MAIN%")
+    .runFresh([word, ...words])
     .then((/** @type {boolean} */ isRunning) => isRunning || load())
 } else if (word === "daemon" && (action === "list" || action === "stop")) {
   void require("./client.cjs")
-    .run([word, ...words], "%MAIN%", false)
+    .run([word, ...words], false)
     .then((/** @type {boolean} */ isRunning) => isRunning || load())
 } else {
   load()

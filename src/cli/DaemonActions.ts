@@ -121,7 +121,7 @@ const serve = (
       Effect.provideService(App, app),
       Effect.provideService(Stdio, stdioOf(client))
     )
-  if (offer.isFresh) {
+  if (offer.isFresh === true) {
     return Effect.gen(function* () {
       if (!PlainCommand.isPlain(offer.words.at(-1) ?? "")) return undefined
       const shell = yield* fresh.take(requestOf(offer, directory, app, within))
@@ -145,7 +145,15 @@ const stdioOf = ({ offer, pull, write }: DaemonSocket.Client): Stdio["Type"] => 
   read: Effect.promise(pull),
   pull,
   hasInput: () => offer.hasInput,
-  isTerminal: () => false
+  isTerminal: () => false,
+  ...(offer.isTyped === true
+    ? {
+        typed: {
+          onOutput: (stream, chunk) => write(stream === "stdout" ? "output" : "errors", chunk),
+          onResult: (result) => void write("result", JSON.stringify(result))
+        }
+      }
+    : undefined)
 })
 
 /**

@@ -4,6 +4,8 @@ import * as Tty from "node:tty"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Attempt from "../domain/Attempt.js"
+import type { CommandListener } from "../domain/CommandListener.js"
+import type { ToolReturn } from "../toolset/ToolReturn.js"
 
 /** Reads and writes the standard streams of the program. */
 export class Stdio extends Context.Tag("synapse/Stdio")<
@@ -22,6 +24,11 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
     readonly hasInput: () => boolean
     /** Tests whether a person reads the stream, so that colours may be used. */
     readonly isTerminal: (stream: "stdout" | "stderr") => boolean
+    /** Where a program hears the output of a command, and gets its result as data, apart from the streams. */
+    readonly typed?: {
+      readonly onOutput: NonNullable<CommandListener["onOutput"]>
+      readonly onResult: (result: ToolReturn) => void
+    }
   }
 >() {}
 

@@ -1,7 +1,8 @@
 /** Runs one tool call for a person: passes on its output, and says what the command itself did not. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
 import * as Advice from "../domain/Advice.js"
 import * as CallContext from "../domain/CallContext.js"
 import type { CommandError } from "../domain/CommandError.js"
@@ -41,15 +42,24 @@ export const handle = (
     const stdio = yield* Stdio
     const toolset = yield* Toolset
     const hints: Array<string> = []
+    const { typed } = stdio
     const { onOutput = stdio.write, onSubAgent = TaskRetries.listener(stdio.write) } = tasks?.listener ?? {}
     const listener: CommandListener.CommandListener = {
       ...(json ? undefined : { onOutput, takesAll: true, audience: Advice.person, onHint: (text) => hints.push(text) }),
+      ...(typed === undefined
+        ? undefined
+        : {
+            onOutput: typed.onOutput,
+            onInterrupted: (partial) =>
+              typed.onResult(ToolReturn.fromExit(call, Exit.interrupt(FiberId.none), { partial }))
+          }),
       onSubAgent
     }
     const result = yield* CallContext.locally(toolset.handle(call), { listener })
     if (tasks !== undefined) yield* tasks.end
     if (!json) return yield* report(result, hints, cwd, endsAtOnce)
-    yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
+    if (typed === undefined) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
+    else typed.onResult(result)
     return result.extras.exitCode ?? ExitCode.failure
   })
 

@@ -1,8 +1,10 @@
 /** Runs the calls of one toolset, as promises. */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import type * as ManagedRuntime from "effect/ManagedRuntime"
 import * as ParseResult from "effect/ParseResult"
@@ -60,6 +62,62 @@ const makeOutputText = (hearers: Iterable<Hearer>) => {
   }
 }
 
+/**
+ * Starts a call, unless its signal has aborted. The promise rejects with the error where the call fails, which a toolset's never does.
+ */
+export const start = <E>(
+  call: Pick<ToolCall.ToolCall, "id" | "name">,
+  handled: Effect.Effect<Result, E>,
+  fork: (handled: Effect.Effect<Result, E>) => Fiber.RuntimeFiber<Result, unknown>,
+  { onOutput, signal }: Synapse.HandleOptions
+): Synapse.Pending => {
+  if (signal?.aborted === true) {
+    const partial = CommandResult.make({ began: false })
+    return answered(ToolReturn.fromExit(call, Exit.interrupt(FiberId.none), { partial }))
+  }
+
+  // Before the call begins: should the signal refuse the listener, nothing runs that could not be ended.
+  const onAbort = () => cancel()
+  signal?.addEventListener("abort", onAbort)
+  let partial: CommandResult.CommandResult | undefined
+  let isOver = false
+  const hearers = new Set<Hearer>(onOutput === undefined ? [] : [warning(onOutput)])
+  const queues = new Set<ReturnType<typeof makeQueue>>()
+  const text = makeOutputText(hearers)
+  const fiber = fork(
+    CallContext.locally(handled, {
+      listener: {
+        onOutput: (stream, bytes) => (hearers.size === 0 ? undefined : text.take(stream, bytes)),
+        onInterrupted: (result) => {
+          partial = result
+        }
+      }
+    })
+  )
+  const cancel = () => fiber.unsafeInterruptAsFork(FiberId.none)
+  const result = new Promise<Result>((resolve, reject) => {
+    fiber.addObserver((exit) => {
+      signal?.removeEventListener("abort", onAbort)
+      isOver = true
+      text.end()
+      for (const queue of queues) queue.end()
+      if (Exit.isSuccess(exit)) resolve(exit.value)
+      else if (Cause.isFailure(exit.cause)) reject(Cause.squash(exit.cause))
+      else resolve(ToolReturn.fromExit(call, Exit.failCause(exit.cause as Cause.Cause<never>), { partial }))
+    })
+  })
+  return Object.assign(KeepAlive.during(result), {
+    cancel,
+    [Symbol.asyncIterator]: () => {
+      const queue = makeQueue()
+      if (isOver) queue.end()
+      queues.add(queue)
+      hearers.add(queue.offer)
+      return queue.output
+    }
+  })
+}
+
 /** Runs calls of a toolset, and cancels them by id. */
 export interface Calls {
   /** Runs a call; with `ended`, returns the error that the session has ended. */
@@ -86,55 +144,9 @@ export const make = <R, E>(
     const made = Either.try({ try: () => ToolCall.make(decoded.right), catch: noJson })
     if (Either.isLeft(made)) return answered(ToolReturn.fromError({ id }, made.left))
     const call = made.right
-    const { onOutput, signal } = options
-    if (signal?.aborted === true) {
-      const partial = CommandResult.make({ began: false })
-      return answered(ToolReturn.fromExit(call, Exit.interrupt(FiberId.none), { partial }))
-    }
-
-    // Before the call begins: should the signal refuse the listener, nothing runs that could not be ended.
-    const onAbort = () => cancel()
-    signal?.addEventListener("abort", onAbort)
-    let partial: CommandResult.CommandResult | undefined
-    let isOver = false
-    const hearers = new Set<Hearer>(onOutput === undefined ? [] : [warning(onOutput)])
-    const queues = new Set<ReturnType<typeof makeQueue>>()
-    const text = makeOutputText(hearers)
-    const fiber = runtime.runFork(
-      CallContext.locally(NestedCall.within(toolset.handle(call)), {
-        listener: {
-          onOutput: (stream, bytes) => (hearers.size === 0 ? undefined : text.take(stream, bytes)),
-          onInterrupted: (result) => {
-            partial = result
-          }
-        }
-      })
-    )
-    const cancel = () => fiber.unsafeInterruptAsFork(FiberId.none)
-    const result = new Promise<Result>((resolve) => {
-      fiber.addObserver((exit) => {
-        signal?.removeEventListener("abort", onAbort)
-        isOver = true
-        text.end()
-        for (const queue of queues) queue.end()
-        // Only the layer can fail, and it is built already.
-        resolve(
-          Exit.isSuccess(exit)
-            ? exit.value
-            : ToolReturn.fromExit(call, Exit.failCause(exit.cause as Cause.Cause<never>), { partial })
-        )
-      })
-    })
-    return Object.assign(KeepAlive.during(result), {
-      cancel,
-      [Symbol.asyncIterator]: () => {
-        const queue = makeQueue()
-        if (isOver) queue.end()
-        queues.add(queue)
-        hearers.add(queue.offer)
-        return queue.output
-      }
-    })
+    // Only the layer can fail, and it is built already.
+    const fork = (handled: Effect.Effect<Result>) => runtime.runFork(handled as Effect.Effect<Result, never, R>)
+    return start(call, NestedCall.within(toolset.handle(call)), fork, options)
   }
 
   return {
@@ -161,17 +173,7 @@ const noJson = (error: unknown) =>
 const unreadable = (error: unknown) =>
   new CommandError.InvalidUsage({ reason: `Invalid tool call: it can't be read: ${String(error)}` })
 
-const isSignal = (value: unknown): value is NonNullable<Synapse.HandleOptions["signal"]> =>
-  Predicate.hasProperty(value, "aborted") &&
-  Predicate.hasProperty(value, "addEventListener") &&
-  Predicate.hasProperty(value, "removeEventListener") &&
-  Predicate.isFunction(value.addEventListener) &&
-  Predicate.isFunction(value.removeEventListener)
-
-const optionFields = Fields.optional({
-  onOutput: Fields.callback,
-  signal: Schema.declare(isSignal).annotations(Fields.must("an AbortSignal"))
-})
+const optionFields = Fields.optional(Fields.handling)
 
 const decode = ParseResult.decodeUnknownEither(
   Schema.Struct({ ...ToolCall.ToolCall.fields, arguments: ToolCall.Arguments }),

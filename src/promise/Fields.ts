@@ -5,6 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as CommandName from "../command/CommandName.js"
 import * as JsonText from "../domain/JsonText.js"
+import type { Signal } from "./Synapse.js"
 
 /** Tests whether a value is an object and not an array. */
 export const isObject = Predicate.isReadonlyRecord
@@ -53,6 +54,19 @@ export const optional = (fields: Readonly<Record<string, Schema.Schema.AnyNoCont
       Object.entries(fields).map(([name, field]) => [name, Schema.optionalWith(field, { exact: true })])
     )
   ).annotations(must("an object", false))
+
+const isSignal = (value: unknown): value is Signal =>
+  Predicate.hasProperty(value, "aborted") &&
+  Predicate.hasProperty(value, "addEventListener") &&
+  Predicate.hasProperty(value, "removeEventListener") &&
+  Predicate.isFunction(value.addEventListener) &&
+  Predicate.isFunction(value.removeEventListener)
+
+/** The options of everything that runs. */
+export const handling = {
+  onOutput: callback,
+  signal: Schema.declare(isSignal).annotations(must("an AbortSignal"))
+}
 
 /** Accepts a command that a program defines. */
 export const command = Schema.Struct({

@@ -5,7 +5,8 @@
  * ready (`R`) before it runs anything, so that a client which has not heard that may try again. A client that can do without the daemon
  * is refused (`N`) where no shell is ready for it; else it gives the word (`G`), and until then nothing runs. Then output comes
  * (`1`, `2`), the daemon asks for bytes of input (`W`), the client sends them (`I`), tells their end (`E`), or stops the command
- * (`S`); last is the exit code (`X`).
+ * (`S`); last is the exit code (`X`). A client that wants the result as data (`SynapseClient`) gets the command's own output (`o`, `e`)
+ * apart from what the program says, and the result (`J`).
  */
 import * as Fs from "node:fs"
 import * as Net from "node:net"
@@ -33,16 +34,21 @@ export interface Offer {
   readonly directory: { readonly path: string; readonly dev: number; readonly ino: number } | undefined
   readonly hasInput: boolean
   /** True for a client that wants a shell of its own, and starts one itself where none is ready. */
-  readonly isFresh: boolean
+  readonly isFresh?: boolean
+  /** True for a client that takes the result as data. */
+  readonly isTyped?: boolean
   /** The name of a file that the client has made beside the socket: its owner is the client's user. */
   readonly nonce: string
 }
 
+/** The letters of what a client is sent. */
+const letters = { stdout: "1", stderr: "2", output: "o", errors: "e", result: "J" } as const
+
 /** A client whose command runs. */
 export interface Client {
   readonly offer: Offer
-  /** Writes a chunk of output; where the client is slower, it returns a promise to wait for. */
-  readonly write: (stream: "stdout" | "stderr", chunk: Uint8Array | string) => void | Promise<void>
+  /** Writes a chunk; where the client is slower, it returns a promise to wait for. */
+  readonly write: (to: keyof typeof letters, chunk: Uint8Array | string) => void | Promise<void>
   /** Reads the next bytes of the client's standard input; undefined at its end. */
   readonly pull: () => Promise<Uint8Array | undefined>
   /** Says that a shell is ready for a client that wants one of its own, and waits for its word. */
@@ -116,7 +122,7 @@ class Connection {
       const offer = Attempt.orUndefined((): Offer | null => JSON.parse(body.toString()))
       if (offer == null || !this.isOwn(offer.nonce)) return void this.socket.destroy()
       // It is in the client's hands at once, also where this process is killed next.
-      if (!offer.isFresh) this.socket.write(frame("R"))
+      if (offer.isFresh !== true) this.socket.write(frame("R"))
       this.begin(offer)
     } else if (kind === "G") Deferred.unsafeDone(this.word, Effect.void)
     else if (kind === "I") {
@@ -140,7 +146,7 @@ class Connection {
     const fiber = this.fork(
       this.run({
         offer,
-        write: (stream, chunk) => this.write(frame(stream === "stdout" ? "1" : "2", Buffer.from(chunk))),
+        write: (to, chunk) => this.write(frame(letters[to], Buffer.from(chunk))),
         pull: () => this.pull(),
         agree: Effect.suspend(() => {
           this.socket.write(frame("R"))

@@ -19,7 +19,7 @@ interface Options {
   readonly input?: string | Buffer
 }
 
-class Place {
+export class Place {
   constructor(
     readonly home: string,
     readonly project: string
@@ -37,6 +37,11 @@ class Place {
 
   node(program: string) {
     return this.spawn(process.execPath, ["-e", program]).ended
+  }
+
+  /** Runs an ES module. */
+  module(program: string, options?: Options) {
+    return this.spawn(process.execPath, ["--input-type=module", "-e", program], options).ended
   }
 
   private spawn(program: string, args: ReadonlyArray<string>, { cwd = this.project, env = {}, input }: Options = {}) {
@@ -126,16 +131,16 @@ const processes = (test: (pid: string) => boolean): ReadonlyArray<number> =>
     .map(Number)
 
 /** A number of seconds that tells a command from those of other runs. */
-const seconds = () => `${1000 + Math.floor(Math.random() * 1e9)}`
-const sleeping = (time: string) => processes((pid) => read(pid, "cmdline") === `sleep\0${time}\0`)
+export const seconds = () => `${1000 + Math.floor(Math.random() * 1e9)}`
+export const sleeping = (time: string) => processes((pid) => read(pid, "cmdline") === `sleep\0${time}\0`)
 
-const until = async (isSo: () => boolean, milliseconds = Number.POSITIVE_INFINITY) => {
+export const until = async (isSo: () => boolean, milliseconds = Number.POSITIVE_INFINITY) => {
   const end = Date.now() + milliseconds
   while (!isSo() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
 /** A home whose path is longer than that of a socket can be. */
-const using = (use: (place: Place) => Promise<void>) =>
+export const using = (use: (place: Place) => Promise<void>) =>
   Temporary.using(async (made) => {
     const place = new Place(Path.join(made, "h".repeat(120)), Path.join(made, "project"))
     for (const directory of [place.home, place.project]) Fs.mkdirSync(directory)
