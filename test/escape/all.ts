@@ -10,6 +10,7 @@ import { paths } from "./paths.js"
 import { policy } from "./policy.js"
 import { privateDirectories } from "./privateDirectories.js"
 import { processes } from "./processes.js"
+import { secrets } from "./secrets.js"
 import { servers } from "./servers.js"
 import { temporary } from "./temporary.js"
 import { writes } from "./writes.js"
@@ -26,6 +27,7 @@ export const all = (ground: string): void => {
   holding(ground)
   policy(ground)
   servers(ground)
+  secrets(ground)
   temporary(ground)
   privateDirectories(ground)
   benign(ground)
