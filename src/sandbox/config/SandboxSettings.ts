@@ -225,7 +225,7 @@ export const fromEnv = (
       temporaryFiles,
       ...overrides
     })
-    const written = WrittenPlaces.writtenAround(settings.home, cwd)
+    const written = WrittenPlaces.writtenAround(settings.home, overrides.home === undefined ? cwd : undefined)
     if (written === undefined) return Effect.succeed(settings)
     if (trusted === "" || expand(trusted) !== settings.home) return refuse(settings.home, written)
     WrittenPlaces.claim(settings.home)
