@@ -1,4 +1,5 @@
 /** What sandboxed commands try in order to have a program of theirs started outside, as an MCP server. */
+import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe } from "@effect/vitest"
@@ -282,6 +283,39 @@ export const servers = (ground: string): void => {
           )
           assert.isFalse(Fs.existsSync(`${world.project}/pwned`))
         })
+    )
+    const tool = ({ home }: Places) => `${home}/tool`
+    const caching = (world: Places) => {
+      Fs.cpSync("node_modules/jiti", `${tool(world)}/jiti`, { recursive: true })
+      write(`${tool(world)}/answer.ts`, 'export const answer: string = "good"\n')
+      const load =
+        'import { createJiti } from "./jiti/lib/jiti.mjs"\nconst { answer } = await createJiti(import.meta.url).import("./answer.ts")\n'
+      write(`${tool(world)}/warm.mjs`, `${load}console.log(answer)\n`)
+      const off = '["NODE_DISABLE_COMPILE_CACHE", "DISABLE_V8_COMPILE_CACHE", "TSX_DISABLE_CACHE"]'
+      const said = `[answer, process.env.TMPDIR, ...${off}.filter((name) => !process.env[name])].join(" ")`
+      write(`${tool(world)}/server.mjs`, load + program.replace('"good"', said))
+      const servers = { cached: { command: process.execPath, args: [`${tool(world)}/server.mjs`] } }
+      write(`${world.home}/.synapse/mcp/mcp_servers.json`, JSON.stringify({ mcpServers: servers }))
+    }
+    scene(
+      ground,
+      "a server takes no code out of the directory for temporary files, which commands may write",
+      { prepare: caching },
+      (world) =>
+        Effect.gen(function* () {
+          const policy = yield* Effect.orDie(world.manager.buildPolicy(world.project))
+          const temporary = policy?.temporary?.path ?? ""
+          yield* world.attack("true")
+          // The cache as a program makes it that has no such variables.
+          const env = { PATH: "/usr/bin:/bin", TMPDIR: temporary }
+          const warm = () => execFileSync(process.execPath, [`${tool(world)}/warm.mjs`], { env, encoding: "utf8" })
+          assert.strictEqual(warm(), "good\n")
+          yield* world.attack('for f in $TMPDIR/jiti/*; do sed -i s/good/evil/ "$f"; done')
+          assert.strictEqual(warm(), "evil\n")
+          const { content } = yield* Effect.orDie(world.mcp.call("cached", "hi", {}))
+          assert.deepStrictEqual(content, [{ type: "text", text: `good ${temporary}` }])
+        }),
+      seesCheckout() ? undefined : "the checkout can't be seen"
     )
     scene(
       ground,
