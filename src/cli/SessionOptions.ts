@@ -3,7 +3,6 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
@@ -186,6 +185,14 @@ export const toSettings = (
   }
 ]
 
+/** Returns the path of `sandbox.json` where it switches the sandbox off. What is wrong with the file is told where it is used. */
+const switchedOff = Effect.flatMap(SandboxConfig.SandboxConfig, ({ file, load }) =>
+  Effect.match(load, {
+    onFailure: () => undefined,
+    onSuccess: ({ enabled }) => (enabled ? undefined : file)
+  })
+)
+
 type Openness = Pick<Given, "allowNetwork" | "noSandbox">
 
 /** Prints one line to stderr where `sandbox.json` switches the sandbox off, and where commands reach any host. */
@@ -195,12 +202,11 @@ export const tellOf = ({
 }: Openness): Effect.Effect<void, never, SandboxConfig.SandboxConfig | Stdio> =>
   noSandbox
     ? Effect.void
-    : Effect.flatMap(SandboxConfig.SandboxConfig, ({ file, peek }) => {
-        const config = peek()
-        return Either.isLeft(config) || config.right.enabled
+    : Effect.flatMap(switchedOff, (file) =>
+        file === undefined
           ? tellOfNetwork(allowNetwork)
           : print("stderr", `synapse: commands run without a sandbox: ${file} switches it off`)
-      })
+      )
 
 export const tellOfNetwork = (allowNetwork: boolean): Effect.Effect<void, never, Stdio> =>
   allowNetwork
@@ -215,17 +221,10 @@ const layer = SandboxConfig.layer.pipe(
 /** Does the same, and reads the file itself. */
 export const tell = (given: Openness): Effect.Effect<void, ConfigError, Stdio> => Effect.provide(tellOf(given), layer)
 
-/**
- * Fails for an option that only a sandbox can follow, where `sandbox.json` switches that off. What is wrong with the file is
- * told where it is used.
- */
+/** Fails for an option that only a sandbox can follow, where `sandbox.json` switches that off. */
 export const refuseWithoutSandbox = (option: string): Effect.Effect<void, ConfigError | WrongUsage> =>
-  Effect.flatMap(SandboxConfig.SandboxConfig, ({ file, peek }) =>
-    Either.match(peek(), {
-      onLeft: () => Effect.void,
-      onRight: ({ enabled }) =>
-        enabled
-          ? Effect.void
-          : new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.` })
-    })
+  Effect.flatMap(switchedOff, (file) =>
+    file === undefined
+      ? Effect.void
+      : new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.` })
   ).pipe(Effect.provide(layer))

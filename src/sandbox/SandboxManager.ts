@@ -24,7 +24,7 @@ import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Conditions from "./Conditions.js"
-import { PolicyBuilder } from "./config/PolicyBuilder.js"
+import type { PolicyBuilder } from "./config/PolicyBuilder.js"
 import { SandboxConfig } from "./config/SandboxConfig.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as CurrentSandbox from "./internal/CurrentSandbox.js"
@@ -38,7 +38,7 @@ import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
 import type { AskForHost, Grant, SandboxResult } from "./SandboxBackend.js"
 import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
-import { SandboxProviders } from "./SandboxProvider.js"
+import type { SandboxProviders } from "./SandboxProvider.js"
 import * as Surroundings from "./Surroundings.js"
 
 /** The dependencies of `makeAttempts`. */
@@ -226,8 +226,10 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
     readonly isFile: (path: string) => Effect.Effect<boolean>
     /** Lists the programs and the files near the shell's directory, for advice; empty while there is no shell. */
     readonly surroundings: Effect.Effect<Surroundings.Surroundings>
-    /** Returns the conditions that commands run under, as of now. It starts nothing. */
+    /** Returns the conditions that commands run under, as they were found last: with a sandbox, or with what it was given since. */
     readonly conditions: () => Conditions.Conditions
+    /** Finds the conditions anew, by the settings where there is no sandbox yet. It starts nothing. */
+    readonly findConditions: Effect.Effect<void>
     /** Returns the sandbox for a directory; the first call makes it, and later calls return the same. */
     readonly getSandbox: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
     /** Builds the policy for a directory, as of now; undefined where nothing is enforced. */
@@ -273,6 +275,7 @@ const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Servi
     isFile: (path) => Effect.sync(() => isFile(path)),
     surroundings: Effect.succeed(Surroundings.none),
     conditions: () => ({ timeout: defaults.timeout, yield: 0, confinement: Conditions.Confinement.Open() }),
+    findConditions: Effect.void,
     getSandbox: () => Effect.succeed(backend),
     buildPolicy: () => Effect.sync(() => undefined),
     inForce: Effect.sync(() => undefined),
@@ -310,10 +313,8 @@ type Services =
 export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Services | Scope.Scope> = Effect.gen(
   function* () {
     const bridge = yield* ShellBridge
-    const providers = yield* SandboxProviders
     const config = yield* SandboxConfig
     const settings = yield* SandboxSettings
-    const builder = yield* PolicyBuilder
     const permission = yield* Permission
     const { cwd: directory = process.cwd(), environment, timeout, yield: yields } = yield* SessionSettings
     const { variables } = yield* UserEnvironment
@@ -340,6 +341,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
     const current: CurrentSandbox.CurrentSandbox = yield* CurrentSandbox.make(
       grants,
       enabled,
+      directory,
       permission.isDeaf === true ? undefined : askForHost
     )
     const granting = Granting.make({ config, current, directory, grants, home: settings.home, queue })
@@ -351,7 +353,6 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
       keep: granting.keep,
       tryOut: granting.tryOut
     })
-    const known: Conditions.Known = { builder, config, current, directory, enabled, providers, runtime: grants }
 
     return SandboxManager.of({
       execute: (command, given = {}) => {
@@ -382,11 +383,12 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
       conditions: () => ({
         timeout,
         yield: yields,
-        // It builds the policy, which no command waits for that asks for the times alone.
+        // No command waits for it that asks for the times alone.
         get confinement() {
-          return Conditions.confinement(known)
+          return current.confinement()
         }
       }),
+      findConditions: current.findConfinement,
       setStatus: current.setStatus,
       cwd: Effect.suspend(() => current.now()?.backend.cwd ?? Effect.succeed(directory)),
       getSandbox: current.get,

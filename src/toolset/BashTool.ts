@@ -47,7 +47,7 @@ export const hintForPerson = (
     const commands = ["bash", ...ReservedName.callable]
     const here: Correction.Here = {
       offers: (name) => commands.includes(name.split(" ", 1).join()) || commands.includes(name.replace(/:.*/s, ":*")),
-      isOffline: Conditions.isOffline(sandbox.conditions().confinement)
+      isOffline: Conditions.isOffline(sandbox.conditions())
     }
     return Effect.zipWith(
       sandbox.cwd,
@@ -139,6 +139,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const registry = yield* CommandRegistry
     const sandbox = yield* SandboxManager
     const settings = yield* Description.DescriptionSettings
+    yield* sandbox.findConditions
     const told = new Diagnostic.ToldDenials()
     const isOurs = (name: string) => registry.find(name) !== undefined
     const commandOf = (params: unknown) => textOf(params, isOurs)
@@ -146,7 +147,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const here: Correction.Here = {
       offers: (command) => offers(registry, command),
       get isOffline() {
-        return Conditions.isOffline(sandbox.conditions().confinement)
+        return Conditions.isOffline(sandbox.conditions())
       }
     }
 

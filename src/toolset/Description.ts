@@ -63,7 +63,7 @@ export const make = (
   ]
   return `${[
     ...shell,
-    conditions === undefined ? [] : confined(conditions.confinement),
+    conditions?.confinement === undefined ? [] : confined(conditions.confinement),
     `A command is ended after ${conditions === undefined ? "its timeout" : `${conditions.timeout} ms, or its own timeout`}. What it leaves running, behind & or as a daemon, is a job, which its result names: job:output N prints what is new, job:wait N [--for REGEX | --port P] waits for it, job:stop N ends it, job:list shows all. job:start [--pty] <command> starts one that job:send N writes to and job:screen N shows.`,
     ...results
   ]

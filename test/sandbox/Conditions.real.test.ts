@@ -26,36 +26,55 @@ const inHouse = <A, E>(
 
 describe.skipIf(process.platform !== "linux")("the conditions that the tool's description tells", () => {
   it.live("are those of the settings before there is a sandbox, and of the sandbox and its grants then", () =>
-    inHouse((cwd) =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const more = yield* Directory.make
-          const manager = yield* SandboxManager
-          const before = yield* description
-          assert.include(before, `writes only under ${cwd}, `)
-          assert.include(before, "after 60000 ms")
-          assert.strictEqual((yield* handle).output, "ran\n")
-          assert.strictEqual(yield* description, before)
-          yield* manager.addRuntimeWhitelist(more)
-          assert.include(yield* description, more)
-        })
+    Effect.scoped(
+      Effect.flatMap(Effect.all([Directory.make, Directory.make]), ([anew, live]) =>
+        inHouse((cwd) =>
+          Effect.gen(function* () {
+            const manager = yield* SandboxManager
+            const before = yield* description
+            assert.include(before, `writes only under ${cwd}, `)
+            assert.include(before, "after 60000 ms")
+            assert.strictEqual((yield* handle).output, "ran\n")
+            assert.strictEqual(yield* description, before)
+            yield* manager.addRuntimeWhitelist(anew)
+            assert.include(yield* description, anew)
+            yield* manager.allow(live)
+            assert.include(yield* description, live)
+          })
+        )
       )
     )
   )
 
-  it.live("follow sandbox.json, until there is a sandbox", () =>
+  it.live("follow sandbox.json as it is looked at, until there is a sandbox", () =>
     inHouse((cwd) =>
       Effect.gen(function* () {
+        const { findConditions } = yield* SandboxManager
         Fs.mkdirSync(`${cwd}/home`)
-        const write = (text: string) => Fs.writeFileSync(`${cwd}/home/sandbox.json`, text)
-        write('{"enabled":false}')
-        assert.include(yield* description, "There is no sandbox:")
-        write('{"policy":{"filesystem":{"whitelist":["/opt"]}}}')
-        assert.match(yield* description, /writes only under [^\n]*\/opt/)
-        write("{")
-        assert.match(yield* description, /No command can run at present: .*sandbox\.json: /)
-        write('{"provider":"cloud"}')
-        assert.match(yield* description, /No command can run at present: .*"cloud"/)
+        const writeAnd = (text: string, look: Effect.Effect<unknown, never, Synapse.Services>) => {
+          Fs.writeFileSync(`${cwd}/home/sandbox.json`, text)
+          return Effect.zipRight(look, description)
+        }
+        assert.include(yield* writeAnd('{"enabled":false}', findConditions), "There is no sandbox:")
+        const wide = '{"policy":{"filesystem":{"whitelist":["/opt"]}}}'
+        assert.match(yield* writeAnd(wide, findConditions), /writes only under [^\n]*\/opt/)
+        assert.match(yield* writeAnd("{", handle), /No command can run at present: .*sandbox\.json: /)
+        assert.match(yield* writeAnd('{"provider":"cloud"}', handle), /No command can run at present: .*"cloud"/)
+        assert.match(yield* writeAnd(wide, handle), /writes only under [^\n]*\/opt/)
+        assert.match(yield* writeAnd("{", handle), /writes only under [^\n]*\/opt/)
+      })
+    )
+  )
+
+  it.live("follow the hosts that sandbox.json allows while the sandbox runs", () =>
+    inHouse((cwd) =>
+      Effect.gen(function* () {
+        yield* handle
+        assert.include(yield* description, "has no network")
+        Fs.mkdirSync(`${cwd}/home`, { recursive: true })
+        Fs.writeFileSync(`${cwd}/home/sandbox.json`, '{"policy":{"network":{"allowedHosts":["one.example"]}}}')
+        yield* handle
+        assert.include(yield* description, "reaches no host but one.example")
       })
     )
   )

@@ -109,7 +109,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
     const look = Effect.gen(function* () {
       const sandbox = yield* ShellApp.service(app, SandboxManager)
       cwd = yield* sandbox.cwd
-      isConfined = sandbox.conditions().confinement._tag !== "Open"
+      isConfined = sandbox.conditions().confinement?._tag !== "Open"
     })
 
     const command = (text: string) =>
@@ -146,6 +146,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
       }
     }
 
+    yield* Effect.flatMap(ShellApp.service(app, SandboxManager), ({ findConditions }) => findConditions)
     yield* look
     for (;;) {
       const facts = { cwd, home, code, isConfined, isRoot: process.getuid?.() === 0, hasColours: terminal.isLive }

@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as FileStamp from "../../files/FileStamp.js"
 import { PolicyBuilder } from "../../sandbox/config/PolicyBuilder.js"
@@ -207,57 +208,63 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
     root,
     home: settings.home
   }
-  const isEnabled = () =>
-    settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
+  const isEnabled = Effect.gen(function* () {
+    return (
+      settings.enabled ??
+      (yield* Effect.match(config.load, { onFailure: () => true, onSuccess: (file) => file.enabled }))
+    )
+  })
 
   /** Without a policy, commands do not run; what they may have written before is not known. */
-  const decideBy = (change: (policy: SandboxPolicy) => SandboxPolicy): ((path: string) => boolean) =>
-    Either.match(policies.peek(root), {
-      onLeft: () => () => true,
-      onRight: (policy) => {
+  const decideBy = (change: (policy: SandboxPolicy) => SandboxPolicy): Effect.Effect<(path: string) => boolean> =>
+    Effect.match(policies.build(root), {
+      onFailure: () => () => true,
+      onSuccess: (policy) => {
         const { decide } = PolicyDecision.make(change(policy))
         return (path) => decide(path, "write").allowed
       }
     })
-  const look = (): TrustFile.HeldFiles =>
-    TrustFile.make(
-      TrustedFiles.read(settings.home),
-      decideBy((policy) => policy)
-    )
+  const look = Effect.gen(function* () {
+    const trusted = TrustedFiles.read(settings.home)
+    const decide = trusted.length === 0 ? () => false : yield* decideBy((policy) => policy)
+    return TrustFile.make(trusted, decide)
+  })
   // Before any sandbox of the session has started.
-  const held = isNext ? undefined : look()
+  const held = isNext ? undefined : yield* look
+  const next = Effect.map(
+    look,
+    (find): TrustFile.HeldFiles =>
+      (path) => {
+        const found = find(path)
+        return found?.isLate === true ? undefined : found
+      }
+  )
   /** Without a sandbox, nothing is read-only for commands, and trusted content is enough. */
-  const looseness = (): TrustFile.HeldFiles | undefined => {
-    if (!isEnabled()) return undefined
-    if (held !== undefined) return held
-    const next = look()
-    return (path) => {
-      const found = next(path)
-      return found?.isLate === true ? undefined : found
-    }
-  }
+  const looseness = Effect.gen(function* () {
+    if (!(yield* isEnabled)) return undefined
+    return held ?? (yield* next)
+  })
 
-  const writableBy = () => {
-    let decide: ((path: string) => boolean) | undefined
+  const isWritable = Effect.map(decideBy(withoutTrust), (decide) => {
     // Servers have most of their paths in common: where their programs are looked for.
     const known = new Map<string, boolean>()
     return (path: string): boolean => {
-      decide ??= decideBy(withoutTrust)
       const before = known.get(path)
       if (before !== undefined) return before
       const { links, real } = RealPath.follow(path, mostNames)
-      const isWritable = [...links, real].some(decide)
-      known.set(path, isWritable)
-      return isWritable
+      const isOpen = [...links, real].some(decide)
+      known.set(path, isOpen)
+      return isOpen
     }
-  }
+  })
 
   let last: { readonly reading: Reading; readonly stamps: FileStamps } | undefined
-  const read = Effect.map(Clock.currentTimeMillis, (now) => {
+  const read = Effect.gen(function* () {
     if (last?.stamps.areCurrent() === true) return last.reading
-    const stamps = stampsAt(now)
+    const stamps = stampsAt(yield* Clock.currentTimeMillis)
     stamps.add(sandboxFile)
-    const reading = readAll({ ...places, isWritable: writableBy(), looseness: looseness() }, stamps)
+    const around = { ...places, isWritable: yield* isWritable, looseness: yield* looseness }
+    const reading = readAll(around, stamps)
     last = { reading, stamps }
     return reading
   })
@@ -268,12 +275,14 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
     read,
     home: settings.home,
     root,
-    isWritable: (path) => writableBy()(path),
-    temporary: () => {
-      if (temporary === undefined && isEnabled())
-        temporary = Either.getOrUndefined(Either.map(policies.peek(root), TemporaryDirectory.find))
+    isWritable,
+    temporary: Effect.gen(function* () {
+      if (temporary === undefined && (yield* isEnabled)) {
+        const policy = yield* Effect.option(policies.build(root))
+        if (Option.isSome(policy)) temporary ??= TemporaryDirectory.find(policy.value)
+      }
       return temporary?.path
-    }
+    })
   })
 })
 

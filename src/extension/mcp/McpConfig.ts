@@ -15,9 +15,9 @@ export interface Places {
   /** The working directory of the session, which servers are told as their root. */
   readonly root: string
   /** Opens the directory for temporary files that servers share with commands; undefined where it is the system's. */
-  readonly temporary?: (() => string | undefined) | undefined
-  /** Tests whether sandboxed commands may write to a path. */
-  readonly isWritable?: ((path: string) => boolean) | undefined
+  readonly temporary?: Effect.Effect<string | undefined> | undefined
+  /** Finds the test whether sandboxed commands may write to a path. */
+  readonly isWritable?: Effect.Effect<(path: string) => boolean> | undefined
 }
 
 /** Returns the path of the file that a server is configured in. */

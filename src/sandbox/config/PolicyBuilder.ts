@@ -62,8 +62,6 @@ export class PolicyBuilder extends Context.Tag("synapse/PolicyBuilder")<
      * entry, where the file or an entry is invalid, or where the directory itself is on the blacklist.
      */
     readonly build: (cwd: string, runtime?: RuntimeRules) => Effect.Effect<SandboxPolicy, SandboxConfigError>
-    /** Builds the policy at once, as `build` does. */
-    readonly peek: (cwd: string, runtime?: RuntimeRules) => Either.Either<SandboxPolicy, SandboxConfigError>
   }
 >() {}
 
@@ -573,14 +571,11 @@ export const merge = (
 export const make = (
   config: Context.Tag.Service<SandboxConfig>,
   settings: Settings
-): Context.Tag.Service<PolicyBuilder> => {
-  const peek: Context.Tag.Service<PolicyBuilder>["peek"] = (cwd, runtime) =>
-    Either.flatMap(config.peek(), (file) => merge(cwd, config.file, file, settings, runtime))
-  return {
-    build: Effect.fn("PolicyBuilder.build")((cwd, runtime) => Effect.suspend(() => peek(cwd, runtime))),
-    peek
-  }
-}
+): Context.Tag.Service<PolicyBuilder> => ({
+  build: Effect.fn("PolicyBuilder.build")((cwd, runtime) =>
+    Effect.flatMap(config.load, (file) => merge(cwd, config.file, file, settings, runtime))
+  )
+})
 
 /**
  * A layer which builds policies from `sandbox.json` and the settings.
@@ -612,6 +607,5 @@ const withRuntime = (policy: SandboxPolicy, { granted: paths = [], whitelist = [
  */
 export const layerFixed = (policy: SandboxPolicy): Layer.Layer<PolicyBuilder> =>
   Layer.succeed(PolicyBuilder, {
-    build: (_, runtime = {}) => Effect.sync(() => withRuntime(policy, runtime)),
-    peek: (_, runtime = {}) => Either.right(withRuntime(policy, runtime))
+    build: (_, runtime = {}) => Effect.sync(() => withRuntime(policy, runtime))
   })

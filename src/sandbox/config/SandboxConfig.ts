@@ -37,7 +37,7 @@ import * as WrittenPlaces from "./WrittenPlaces.js"
 /** A place where the sandbox's configuration is stored. */
 interface SandboxStore {
   /** Reads and decodes what is stored; the defaults where there is nothing. */
-  readonly peek: () => Either.Either<SandboxFile.SandboxFile, SandboxConfigError>
+  readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
   /** Creates the directory of the file. */
   readonly make: Effect.Effect<void, PlatformError>
   /** Applies a change; returns whether there was something to change. */
@@ -96,10 +96,11 @@ const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => 
     return plain === undefined ? Either.mapLeft(SandboxFile.decode(value), flaw) : Either.right(plain)
   }
 
-  const peek = () =>
+  const load = Effect.suspend(() =>
     Either.flatMap(read(), (text) =>
       text === undefined ? Either.right<SandboxFile.SandboxFile>(defaults) : Either.flatMap(parse(text), decode)
     )
+  )
 
   const make = Directories.makeEffect(Path.dirname(file))
 
@@ -116,11 +117,11 @@ const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => 
     })
 
   return {
-    peek,
+    load,
     make,
     change: (toChanged) =>
       // An invalid file is refused before anything is written beside it.
-      Effect.suspend(peek).pipe(
+      load.pipe(
         Effect.zipRight(make),
         Effect.flatMap(() =>
           AtomicFile.update(
@@ -156,8 +157,6 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
     readonly file: string
     /** Reads the file anew, and adds the defaults; returns the defaults alone where there is no file. */
     readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
-    /** Reads the file at once, as `load` does. */
-    readonly peek: () => Either.Either<SandboxFile.SandboxFile, SandboxConfigError>
     /**
      * Creates the directory of the file where it is missing and the policy lets commands create it. A failure is
      * ignored: where this process can't create it, no command can.
@@ -196,7 +195,7 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
 
 /** Makes the service over a store, be it a file or memory. */
 const over = (
-  { change, make, peek }: SandboxStore,
+  { change, load, make }: SandboxStore,
   file: string,
   settings: Settings,
   remember: Context.Tag.Service<SandboxConfig>["remember"]
@@ -227,8 +226,7 @@ const over = (
 
   return {
     file,
-    load: Effect.suspend(peek),
-    peek,
+    load,
     claim: ({ whitelist }) =>
       Effect.suspend(() => {
         const { real } = RealPath.follow(settings.home)
@@ -302,7 +300,7 @@ export const layerMemory = (
           return true
         })
       return over(
-        { peek: () => Either.right(config), change, make: Effect.void },
+        { load: Effect.sync(() => config), change, make: Effect.void },
         Path.join(settings.home, fileName),
         settings,
         remember

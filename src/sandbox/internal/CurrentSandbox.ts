@@ -5,7 +5,6 @@
 import * as Fs from "node:fs"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
@@ -15,6 +14,7 @@ import { provided, SessionJobs } from "../../session/JobTable.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
 import { ShellBridge } from "../../session/ShellBridge.js"
 import * as ShellLauncher from "../../session/ShellLauncher.js"
+import { Confinement, ofPolicy } from "../Conditions.js"
 import { PolicyBuilder, type RuntimeRules } from "../config/PolicyBuilder.js"
 import { SandboxConfig } from "../config/SandboxConfig.js"
 import type { SandboxConfigError } from "../config/SandboxConfigError.js"
@@ -25,7 +25,7 @@ import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as SubPolicy from "../policy/SubPolicy.js"
 import { type AskForHost, type Grant, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
-import { SandboxProviders } from "../SandboxProvider.js"
+import { type SandboxProvider, SandboxProviders } from "../SandboxProvider.js"
 import { unchangeable } from "./RunningSandbox.js"
 
 /** The grants of a session, which hold until it ends, as rules for the policies of all sandboxes made from then on. */
@@ -142,18 +142,21 @@ export const toFailure = (error: SandboxConfigError): ExecutionFailed =>
  * Makes a place for a sandbox; it is empty at first. Its sandbox ends with the scope, after which `get` fails.
  *
  * @param enabled enables or disables the sandbox; where undefined, `sandbox.json` decides
+ * @param directory the directory whose sandbox is made first
  * @param ask asks a person about a host
  */
 export const make = Effect.fnUntraced(function* (
   grants: RuntimeGrants,
   enabled: boolean | undefined,
+  directory: string,
   ask?: AskForHost
 ) {
   const builder = yield* PolicyBuilder
   const config = yield* SandboxConfig
   const providers = yield* SandboxProviders
   const createUnsandboxed = yield* makeUnsandboxed
-  let provider = ""
+  /** The provider of the sandbox that was planned last. */
+  let provider: SandboxProvider | undefined
   /** The status that the next sandbox begins with as `$?`. */
   let status: number | undefined
 
@@ -181,6 +184,18 @@ export const make = Effect.fnUntraced(function* (
 
   /** What `sandbox.json` allows, and is not there yet. */
   let awaited: ReadonlyArray<string> = []
+
+  /** Tells what confines commands; undefined where nobody has looked. */
+  let confinement: (() => Confinement) | undefined
+  /** Keeps the policy that confines commands as long as nothing is in the way of its sandbox; undefined for none. */
+  const confine = (policy: (() => SandboxPolicy) | undefined) => {
+    const obstacle = provider?.obstacle
+    confinement = () => {
+      if (policy === undefined) return Confinement.Open()
+      const reason = obstacle?.()
+      return reason === undefined ? ofPolicy(policy()) : Confinement.Impossible({ reason })
+    }
+  }
 
   /** Sentences for the next command's result: why a sandbox was ended, and what takes a new one. */
   let notices: ReadonlyArray<string> = []
@@ -226,19 +241,18 @@ export const make = Effect.fnUntraced(function* (
       known = now
       awaited = []
       // A file that can't be read changes nothing: the next sandbox says so.
-      return Either.match(builder.peek(cwd, grants), {
-        onLeft: () => Effect.void,
-        onRight: (built) =>
-          Effect.zipRight(backend.setHosts?.(built.hosts, ask) ?? Effect.void, give(backend, built, given))
+      return Effect.matchEffect(builder.build(cwd, grants), {
+        onFailure: () => Effect.void,
+        onSuccess: (built) => {
+          const { policy } = backend
+          confine(policy && (() => SubPolicy.inForce(policy, built, given)))
+          return Effect.zipRight(backend.setHosts?.(built.hosts, ask) ?? Effect.void, give(backend, built, given))
+        }
       })
     })
   /** Follows what is allowed and taken back while a command runs. */
   const watching = Effect.forever(Effect.zipRight(Effect.sleep(500), refresh("check")))
 
-  const isEnabled =
-    enabled === undefined
-      ? Effect.map(Effect.mapError(config.load, toFailure), (file) => file.enabled)
-      : Effect.succeed(enabled)
   const build = (cwd: string) => Effect.mapError(builder.build(cwd, grants), toFailure)
 
   /** Remembers the places that a policy lets commands write, unless they are the sandbox's own. */
@@ -247,14 +261,43 @@ export const make = Effect.fnUntraced(function* (
       ? config.remember(PrivateTemporary.make(policy).whitelist.map(({ path, real = path }) => real))
       : Effect.void
 
+  /** Builds the policy of the next sandbox, and finds its provider; undefined where there is to be no sandbox. */
+  const next = (cwd: string) =>
+    Effect.gen(function* () {
+      if (enabled === false) return undefined
+      const file = yield* Effect.mapError(config.load, toFailure)
+      if (enabled === undefined && !file.enabled) return undefined
+      const policy = yield* build(cwd)
+      provider = yield* providers.find(file.provider)
+      return { policy, provider }
+    }).pipe(
+      Effect.tapError(({ message: reason }) =>
+        Effect.sync(() => {
+          confinement = () => Confinement.Impossible({ reason })
+        })
+      )
+    )
+
+  const findConfinement = Effect.suspend(() => {
+    if (current === undefined) {
+      return Effect.map(next(directory), (found) =>
+        confine(found && found.provider.enforces !== false ? () => found.policy : undefined)
+      )
+    }
+    const { backend, cwd, given } = current
+    const { policy } = backend
+    return policy === undefined
+      ? Effect.void
+      : Effect.map(build(cwd), (built) => confine(() => SubPolicy.inForce(policy, built, given)))
+  }).pipe(Effect.ignore)
+
   const plan = (cwd: string): Effect.Effect<Plan, ExecutionFailed> =>
     Effect.gen(function* () {
-      if (!(yield* isEnabled)) return { create: createUnsandboxed(cwd), destroy: ({ dispose }) => dispose }
-      const file = yield* Effect.mapError(config.load, toFailure)
-      const policy = yield* build(cwd)
+      const planned = yield* next(cwd)
+      if (planned === undefined) return { create: createUnsandboxed(cwd), destroy: ({ dispose }) => dispose }
+      const { policy } = planned
       yield* config.claim(policy)
-      const { create, destroy } = yield* providers.find(file.provider)
-      provider = file.provider
+      const { create, destroy } = planned.provider
       return { create: Effect.zipLeft(create(policy), remember(policy)), destroy }
     })
 
@@ -290,6 +333,8 @@ export const make = Effect.fnUntraced(function* (
         }
         known = stamp()
         awaited = []
+        const { policy } = backend
+        confine(policy && (() => policy))
         if (ask !== undefined) yield* backend.setHosts?.(backend.policy?.hosts, ask) ?? Effect.void
         if (status !== undefined) yield* backend.setStatus?.(status) ?? Effect.void
         status = undefined
@@ -314,13 +359,17 @@ export const make = Effect.fnUntraced(function* (
   return {
     /** Returns the sandbox that is there, and its directory; undefined where there is none. */
     now: () => current,
+    /** Returns what confines commands, as it was found last; undefined where nobody has looked. */
+    confinement: () => confinement?.(),
+    /** Finds it anew. It starts nothing. */
+    findConfinement,
     /** Tests whether a new sandbox would have another policy than the one that is there. */
     isOutdated: (): boolean =>
       current !== undefined && (current.madeFrom !== stamp() || grants.areNewer(current.backend)),
     /** Builds the policy for a directory, with what a person has allowed by now. */
     build,
     /** Returns the name of the provider of the last sandbox that was planned. */
-    provider: () => provider,
+    provider: () => provider?.name ?? "",
     /** Sets `$?` of the next command; of the first one, where there is no sandbox yet. */
     setStatus: (code: number): Effect.Effect<void> =>
       Effect.suspend(() => {

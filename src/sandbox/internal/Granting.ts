@@ -116,7 +116,10 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
 
   const keep: Negotiation.Door["keep"] = (backend, grant, forGood) =>
     Effect.gen(function* () {
-      const kept = Effect.sync(() => remember(grant))
+      const kept = Effect.zipRight(
+        Effect.sync(() => remember(grant)),
+        current.findConfinement
+      )
       const give = (backend.grant?.(grant) ?? Effect.void).pipe(
         Effect.zipLeft(kept),
         Effect.catchTag("ExecutionFailed", (error) =>

@@ -64,8 +64,7 @@ describe("the servers of both files", () => {
       const { config, files, write } = yield* make
       write(files.home, { a: { command: "a" } })
       // A change of just now could not be told from a later one: these seem to be of long ago.
-      const clock = Clock.make()
-      const later = { ...clock, currentTimeMillis: Effect.sync(() => Date.now() + 60_000) }
+      const later = Object.assign(Clock.make(), { currentTimeMillis: Effect.sync(() => Date.now() + 60_000) })
       const entries = yield* Effect.withClock(config.entries, later)
       assert.strictEqual(yield* config.entries, entries)
     })

@@ -343,12 +343,14 @@ export const stdio = (
   entry: McpEntry & { readonly _tag: "Stdio" },
   places: McpConfig.Places
 ): Effect.Effect<Wire, ExecutionFailed> =>
-  Effect.flatMap(UserEnvironment, ({ variables }) => {
-    const temporary = places.temporary?.()
+  Effect.gen(function* () {
+    const { variables } = yield* UserEnvironment
+    const temporary = places.temporary && (yield* places.temporary)
+    const isWritable = places.isWritable && (yield* places.isWritable)
     const own = temporary === undefined ? undefined : { TMPDIR: temporary, ...noCaches }
-    const environment = McpEnvironment.make({ ...own, ...entry.env }, places.root, variables, places.isWritable)
+    const environment = McpEnvironment.make({ ...own, ...entry.env }, places.root, variables, isWritable)
     if (!fs.existsSync(entry.cwd)) {
-      return FailureCause.notStarted(entry, places, `there is no directory ${entry.cwd}`)
+      return yield* FailureCause.notStarted(entry, places, `there is no directory ${entry.cwd}`)
     }
     const find = (command: string, searched = environment["PATH"] ?? "") =>
       McpEnvironment.find(command, entry.cwd, searched)
@@ -357,29 +359,29 @@ export const stdio = (
       const elsewhere = find(entry.command, variables["PATH"] ?? "")
       if (elsewhere !== undefined) {
         const advice = `where any command can put one: give its path as "command"`
-        return FailureCause.notStarted(entry, places, `${entry.command} is ${elsewhere}, ${advice}`)
+        return yield* FailureCause.notStarted(entry, places, `${entry.command} is ${elsewhere}, ${advice}`)
       }
       const [program = "", ...args] = entry.command.split(/\s+/)
       const isLine = args.length > 0 && find(program) !== undefined
       const advice = isLine ? `. Write "command": ${JSON.stringify(program)}, "args": ${JSON.stringify(args)}` : ""
-      return FailureCause.notStarted(entry, places, `there is no program ${entry.command}${advice}`)
+      return yield* FailureCause.notStarted(entry, places, `there is no program ${entry.command}${advice}`)
     }
     const change = NamedFiles.changeOf(entry.written?.paths ?? [], entry.files ?? [], found)
     if (change !== undefined) {
-      return FailureCause.notStarted(entry, places, `${change}; ${McpConfig.howToTrust(places.root)}`)
+      return yield* FailureCause.notStarted(entry, places, `${change}; ${McpConfig.howToTrust(places.root)}`)
     }
     const transport = makeStdioTransport({ ...entry, program: found, environment })
-    return Effect.succeed({
+    return {
       transport,
-      notReady: (cause) =>
+      notReady: (cause: unknown) =>
         isSystemError(cause) && transport.ending() === undefined
           ? FailureCause.notStarted(entry, places, `${found} in ${entry.cwd}: ${cause.message}`, cause)
           : FailureCause.notReady(entry, places, transport.ending(), cause, transport.lastWords()),
-      isUnsent: (cause) => cause instanceof NotSent,
+      isUnsent: (cause: unknown) => cause instanceof NotSent,
       isRefusal: () => false,
       ending: transport.ending,
       lastWords: transport.lastWords
-    })
+    }
   })
 
 /** Makes the wire to an address. */
