@@ -175,9 +175,15 @@ export const saysItself = (command: string): boolean =>
   command.length <= mostExaminedQuotation && !showing.test(command)
 
 const absolutePath = /(?:^|[\s'"`(=:])\/[^\s'"`/]/
+/** Matches node's message of a failed call on a path. */
+const ofNode = /\bE[A-Z]+: [a-z -]+, [a-z]+ '[^']/
 
-/** Tests whether the words of a refusal and an absolute path stand together in a line: as nobody would write them by chance. */
-const namesPath = (line: string): boolean => absolutePath.test(line) && refusalIn(line) !== undefined
+/**
+ * Tests whether the words of a refusal and a path stand together in a line as nobody would write them by chance: with an
+ * absolute path, or in node's form.
+ */
+const namesPath = (line: string): boolean =>
+  (absolutePath.test(line) || ofNode.test(line)) && refusalIn(line) !== undefined
 
 /**
  * Returns the lines of an output that programs of its command say themselves, by what they begin with (the program's name
@@ -399,7 +405,7 @@ function ofFiles(
   verifyFrom: (surroundings: FileDenial.Surroundings) => FileDenial.Verify
 ): ReadonlyArray<Denial.Denial> {
   const lines = outcome.stderr.split("\n")
-  const verify = verifyFrom(outcome)
+  const verify = verifyFrom({ ...outcome, directories: CommandWords.directoriesOf(outcome) })
   let ofGit: FileDenial.Verify | undefined
   const isOver = Denial.searching()
   const found = new Map<string, Denial.Denial>()

@@ -141,6 +141,9 @@ export const isMet = (line: string, path: string, place: Place): boolean => {
   })
 }
 
+/** Returns the directories that names in messages may be relative to, those that options of the command name among them. */
+export const directoriesOf = (place: Place): ReadonlyArray<string> => [...place.directories, ...named(place)]
+
 /** Returns the tops of the working trees that a command may have worked in. */
 export const tops = (place: Place): ReadonlyArray<string> => [
   ...new Set([...named(place), ...place.directories].flatMap((directory) => topOf(directory) ?? []))

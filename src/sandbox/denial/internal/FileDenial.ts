@@ -166,6 +166,12 @@ export const make = (
         anywhere(named, (path) => blacklisted(path, write)) ??
         (refusal === "busy" ? anywhere(mentions, pinned) : undefined) ??
         (refusal === "readonly" || (oneRefusal && write) ? anywhere(named, unwritable) : undefined) ??
+        (refusal === "unopened"
+          ? anywhere(
+              sure.filter(({ path }) => isUnmade(path)),
+              unwritable
+            )
+          : undefined) ??
         byRule(unsure, write)
       )
     },

@@ -75,7 +75,7 @@ const opening = /^(?:(?:bash|write|tee): |touch: cannot touch |cp: cannot create
 export const isOpening = (before: string): boolean => opening.test(before)
 
 const network =
-  /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed/i
+  /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed|bad hostname/i
 /** Matches the system's own words for it, which need name no host. */
 const unreachable =
   /network is unreachable|ENETUNREACH|temporary failure (?:in name resolution|resolving)|EAI_AGAIN|name or service not known/i
@@ -85,7 +85,7 @@ export const saysUnreachable = (text: string): boolean =>
   text.split("\n").some((line) => unreachable.test(line) && !/localhost|\b127\.|::1\b/i.test(line))
 
 const unresolved =
-  /could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to (?:look up|resolve)|no such host/i
+  /could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to (?:look up|resolve)|no such host|bad hostname/i
 
 /** Tests whether a text says that a name could not be looked up, and not one of this machine's own. */
 export const saysUnresolved = (text: string): boolean =>
