@@ -50,7 +50,7 @@ const commands = (shown: ReadonlyArray<Subcommands.Subcommand>): ReadonlyArray<s
 ]
 
 const ofProgram = [
-  ["--completions sh | bash | fish | zsh", "Print a script of completions for a shell."],
+  ["--completions bash | zsh | fish", "Print a script of completions for a shell."],
   ["--version", "Show the version."],
   ["-h, --help", "Show the help."]
 ] as const

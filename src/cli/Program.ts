@@ -54,10 +54,11 @@ const run = (
   const garbled = garbledWord(args)
   if (garbled !== undefined) return refuse(garbled)
   const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args
-  const asksForHelp = own.some((word) => word === "--help" || word === "-h")
+  const asksForHelp = name !== "--complete" && own.some((word) => word === "--help" || word === "-h")
   if (asksForHelp) return Effect.flatMap(loadHelp, ({ help }) => succeed(help(args)))
   if (name === "--version") return succeed(Version.current)
   if (/^--completions(=|$)/.test(name)) return Effect.flatMap(loadCompletions, ({ run }) => run(args))
+  if (name === "--complete") return Effect.flatMap(loadCompletions, ({ complete }) => complete(args.slice(1)))
   if (name === "--daemon") return Effect.flatMap(loadDaemon, ({ run }) => run(args[1] ?? "", args[2] ?? ""))
   const subcommand = Subcommands.find(args)
   if (subcommand === undefined) {

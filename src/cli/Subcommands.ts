@@ -97,7 +97,17 @@ const project = flag("project").pipe(
 )
 const yes = flag("yes").pipe(withDescription("Do it without asking."))
 
-const clients = ["claude-code", "claude-desktop", "codex", "cursor", "gemini", "opencode", "vscode", "zed"] as const
+/** The programs that `mcp install` knows. */
+export const clients = [
+  "claude-code",
+  "claude-desktop",
+  "codex",
+  "cursor",
+  "gemini",
+  "opencode",
+  "vscode",
+  "zed"
+] as const
 const client = operand("client").pipe(
   filterMap(
     (text) => Option.fromNullable(clients.find((one) => one === text)),
