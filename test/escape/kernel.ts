@@ -184,6 +184,29 @@ PY`
   call("clone into a user namespace", judged.clone, 0x10000011, 0, 0, 0, 0),
   call("clone3", Seccomp.absent.clone3, 0, 0),
   call("io_uring_setup", Seccomp.absent.io_uring_setup, 1, "my $ring = qq(\\0) x 120"),
+  call("io_setup", Seccomp.ioSetup[machine], 1, "my $context = pack(q(Q), 0)"),
+  {
+    title: "the call io_setup by the numbers of x32",
+    needs: ["perl"],
+    not: machine === "x64" ? undefined : "this machine has no such numbers",
+    says: /Bad system call/,
+    script: `perl -e 'my $c = pack("Q", 0); syscall(0x40000000 + 543, 1, $c); print "BR", "EACH\\n"'`
+  },
+  {
+    title: "the call io_setup by the entry of 32 bits",
+    needs: ["python3"],
+    not: machine === "x64" ? undefined : "this machine has no such entry",
+    says: /Bad system call|Segmentation fault/,
+    script: `python3 - <<'PY'
+import ctypes, mmap
+page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40)
+at = ctypes.addressof(ctypes.c_char.from_buffer(page))
+# push rbx; mov eax, 245; mov ebx, 1; mov ecx, page + 64; int 0x80; pop rbx; ret
+code = bytes.fromhex("53b8f5000000bb01000000b9") + (at + 64).to_bytes(4, "little") + bytes.fromhex("cd805bc3")
+page[:len(code)] = code
+print("BR" + "EACH", ctypes.CFUNCTYPE(ctypes.c_int)(at)())
+PY`
+  },
   call("open_by_handle_at", denied["open_by_handle_at"], -100, "my $handle = pack(q(IiQ), 8, 1, 2)", 0),
   call("bpf", denied["bpf"], 0, "my $bpf = qq(\\0) x 128", 128),
   call("perf_event_open", denied["perf_event_open"], "my $perf = qq(\\0) x 128", 0, -1, -1, 0),

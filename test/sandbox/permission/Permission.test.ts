@@ -198,6 +198,11 @@ Allow it? [s/permanently/N] `
       PermissionPrompt.printable(command),
       "\\u001b[2J\\r\\nrule: \\u202egnp\\u202c \\u200b\\u0007\\u2028é🙂"
     )
+    for (const blank of [" ", "\u00a0", "\u2003", "\u3000", "\u2800", "\u3164", "\t"]) {
+      const shown = PermissionPrompt.printable(`cat x${blank.repeat(80)}  [o]nce`)
+      assert.notMatch(shown, /[\s\u2800\u3164]{4}/, JSON.stringify(blank))
+      assert.match(shown, /^cat x.*\[o\]nce$/)
+    }
     const long = PermissionPrompt.printable(`${"a".repeat(1000)}; rm -rf /`)
     assert.isBelow(long.length, 700)
     assert.include(long, " more … ")
