@@ -165,7 +165,7 @@ describe("edit", () => {
         said("Replaced 1 occurrence in f (line 1)\n-caf\ufffd \ufffd\n+caf\ufffdé", "caf\x80\xc3\xa9\n")
       )
       const reports = {
-        "CAF\udce9": "Line 1 matches but for: the case of letters\n     1\tcaf\ufffd cr\ufffdme",
+        "CAF\udce9": "Line 1 matches but for white space or the case of letters:\n     1\tcaf\ufffd cr\ufffdme",
         "caf\udce9 cr\udce8me\udcff": "The nearest lines:\n     1\tcaf\ufffd cr\ufffdme",
         "x caf\udce9 cr\udce9me": "The nearest lines:\n     1\tcaf\ufffd cr\ufffdme"
       }

@@ -95,7 +95,7 @@ describe("edit, of large files", () => {
           1,
           "edit: f: the old text was not found; the file is unchanged\n" +
             "In its first 64 MiB, which alone were searched for what comes near:\n" +
-            `Line ${MiB + 1001} matches but for: the case of letters\n${MiB + 1001}\tSome Text\n`
+            `Line ${MiB + 1001} matches but for white space or the case of letters:\n${MiB + 1001}\tSome Text\n`
         ]
       )
       assert.deepStrictEqual(ground.seen, { written: 0, found: [], isCommitted: false })

@@ -48,102 +48,11 @@ const startOf = (bytes: Uint8Array, end: number, length: number): number => {
   return at
 }
 
-/** Returns the index behind the white space that begins at `start`. */
-const gapEnd = (bytes: Uint8Array, start: number): number => {
-  let at = start
-  while (at < bytes.length && folded[bytes[at] as number] === 0) at++
-  return at
-}
-
 /** The most characters of a text, and of what is like it, that are examined. */
 const mostExamined = 100_000
-/** The most bytes of white space around a match that are compared. */
-const mostBlank = 1000
 
 const latin1 = (bytes: Uint8Array, start = 0, end = bytes.length): string =>
   Buffer.from(bytes.subarray(Math.max(0, start), Math.min(end, start + mostExamined))).toString("latin1")
-
-/** Returns a match with as much of the white space around it as the text has, and the text. */
-const sidesOf = (
-  bytes: Uint8Array,
-  { end, start }: Region,
-  text: Uint8Array
-): readonly [there: string, own: string] => {
-  const own = latin1(text)
-  const lead = /^\s*/.exec(own)?.[0] ?? ""
-  const trail = (/\s*$/.exec(own)?.[0] ?? "").split("\n")
-  const above = latin1(bytes, start - mostBlank, start)
-  const before = (/\s*$/.exec(above)?.[0] ?? "").split("\n")
-  const after = latin1(bytes, end, Math.min(gapEnd(bytes, end), end + mostBlank))
-    .split("\n")
-    .slice(0, trail.length)
-  if (after.length === trail.length) after.push((after.pop() ?? "").slice(0, trail.at(-1)?.length))
-  const inner = latin1(bytes, start, end)
-  const there = `${lead === "" ? "" : before.slice(-lead.split("\n").length).join("\n")}${inner}${after.join("\n")}`
-  // White space at the beginning is indentation only where the line begins.
-  const isWithin = before.length === 1 && above.trim() !== ""
-  return isWithin ? [`x${there}`, `x${own}`] : [there, own]
-}
-
-const either = (there: boolean, own: boolean, inFile: string, inOld: string): string =>
-  there === own ? "" : there ? inFile : inOld
-
-const tabs = (there: string, own: string): string =>
-  either(
-    there.includes("\t"),
-    own.includes("\t"),
-    " (tabs in the file, spaces in the old text)",
-    " (spaces in the file, tabs in the old text)"
-  )
-
-interface Difference {
-  readonly name: string
-  /** Takes the difference out of a text. */
-  readonly plain: (text: string) => string
-  /** Says on which side it is. */
-  readonly side?: (there: string, own: string) => string
-}
-
-const differences: ReadonlyArray<Difference> = [
-  {
-    name: "line ends",
-    plain: (text) => text.replaceAll("\r\n", "\n"),
-    side: (there, own) =>
-      either(
-        there.includes("\r\n"),
-        own.includes("\r\n"),
-        " (CRLF in the file, LF in the old text)",
-        " (LF in the file, CRLF in the old text)"
-      )
-  },
-  {
-    name: "indentation",
-    plain: (text) => text.replace(/(^|\n)[ \t]+/g, "$1"),
-    side: (there, own) => (/^[ \t]/m.test(there) && /^[ \t]/m.test(own) ? tabs(there, own) : "")
-  },
-  { name: "blanks within a line", plain: (text) => text.replace(/(?<=\S)[ \t]+(?=\S)/g, ""), side: tabs },
-  {
-    name: "blanks at the end of a line",
-    plain: (text) => text.replace(/(?<=\S)[ \t]+(?=\r?\n|$)/g, ""),
-    side: (there, own) => {
-      const ends = /[ \t]\r?$/m
-      return either(ends.test(there), ends.test(own), " (in the file)", " (in the old text)")
-    }
-  },
-  { name: "the number of empty lines", plain: (text) => text.replace(/\n(?:[ \t]*\r?\n)+/g, "\n") },
-  { name: "the case of letters", plain: (text) => text.toLowerCase() }
-]
-
-const plainBut = (text: string, kept?: Difference): string =>
-  differences.reduce((plain, each) => (each === kept ? plain : each.plain(plain)), text)
-
-/** Names the differences between a text and its match in a file. */
-const differencesOf = (bytes: Uint8Array, region: Region, text: Uint8Array): string => {
-  const [there, own] = sidesOf(bytes, region, text)
-  if (plainBut(there) !== plainBut(own)) return "line breaks"
-  const named = differences.filter((each) => plainBut(there, each) !== plainBut(own, each))
-  return named.map(({ name, side }) => `${name}${side?.(there, own) ?? ""}`).join("; ") || "white space"
-}
 
 export const none = "No line of the file is like it."
 
@@ -159,14 +68,14 @@ export function* steps(bytes: Uint8Array, text: Uint8Array): Steps<string> {
   if (bytes.length === 0) return "The file is empty."
   const matches = yield* search(bytes, text, places)
   // Matches within one line look the same.
-  if (matches.length > 0) return [...new Set(matches.map((match) => matching(bytes, match, text)))].join("\n")
+  if (matches.length > 0) return [...new Set(matches.map((match) => matching(bytes, match)))].join("\n")
   return yield* linesLike(bytes, text)
 }
 
-const matching = (bytes: Uint8Array, match: Region, text: Uint8Array): string => {
+const matching = (bytes: Uint8Array, match: Region): string => {
   const [first, last] = [lineOf(bytes, match.start), lineOf(bytes, match.end)]
   const where = first === last ? `Line ${first} matches` : `Lines ${first}-${last} match`
-  return `${where} but for: ${differencesOf(bytes, match, text)}\n${numbered(bytes, match)}`
+  return `${where} but for white space or the case of letters:\n${numbered(bytes, match)}`
 }
 
 /** The bytes of a file among whose lines those like a text are looked for, and of a line that are compared. */
