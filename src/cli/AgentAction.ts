@@ -34,12 +34,12 @@ import { TodoStore } from "../extension/TodoStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
+import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import { RunEvent } from "../terminal/RunEvent.js"
 import { Toolset } from "../toolset/Toolset.js"
 import * as AgentReport from "./AgentReport.js"
-import * as AgentText from "./AgentText.js"
 import { App, complain, print, WrongUsage } from "./Invocation.js"
 import type { Renderer } from "./Rendering.js"
 import * as Rendering from "./Rendering.js"
@@ -183,6 +183,21 @@ const instructionsFor = ({ noInstructions, quiet }: Given, cwd: string) =>
     return text
   })
 
+/** Tells in a line where commands may write, and whether they have a network. */
+const placeOf = ({ cwd, hosts, shown }: SandboxPolicy): string => {
+  const allowed = hosts?.allowed.length ?? 0
+  const network = allowed === 0 ? "no network" : `the network's ${allowed} allowed host${allowed === 1 ? "" : "s"}`
+  return `Sandboxed in ${ForeignText.word(cwd, 300)}: ${shown === undefined ? "" : "read-only, "}${network}. synapse sandbox policy tells more.`
+}
+
+/** Tells how much a session has used. */
+const usageOf = (turns: number, { cost, input, output }: RunLimits.TokenUsage): string =>
+  [
+    `${turns} turn${turns === 1 ? "" : "s"}`,
+    `${(input + output).toLocaleString("en")} tokens`,
+    ...(cost === undefined ? [] : [`cost ${cost.toFixed(4)}`])
+  ].join(", ")
+
 /** Runs the agent in a session. Returns the exit code. */
 const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd: string, prompt: string) =>
   Effect.gen(function* () {
@@ -236,7 +251,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       if (Option.isSome(inForce)) {
         const policy = inForce.value?.policy
         if (policy !== undefined && renderer !== undefined && isTerminal("stderr"))
-          yield* renderer.print(AgentText.place(policy))
+          yield* renderer.print(placeOf(policy))
         if (!given.plan) watched = yield* Scope.extend(Snapshots.watch({ home, cwd }, id, policy), scope)
       }
       yield* loop
@@ -302,7 +317,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     else if (given.plan && renderer !== undefined)
       yield* print("stderr", `synapse: carry out the plan: synapse agent --resume ${id}`)
     if (code === 0 && isTerminal("stderr") && !given.quiet)
-      yield* print("stderr", `Session ${id}: ${AgentText.usage(turns, usage)}`)
+      yield* print("stderr", `Session ${id}: ${usageOf(turns, usage)}`)
     return code
   }).pipe(Effect.scoped)
 
@@ -343,7 +358,7 @@ const resume = (given: Given, directory: string, id: string, written: string) =>
           return yield* new Sessions.NoSession({ reason })
         }
         if (added === "" && end?.ending === "done" && !isPlanned) {
-          const reason = `The session ${id} has ended with an answer: give a prompt to go on with. synapse agent show ${id} shows it.`
+          const reason = `The session ${id} has ended with an answer: give a prompt to go on with.`
           return yield* new Sessions.NoSession({ reason })
         }
         const cwd = yield* directoryOfSession(given, session)

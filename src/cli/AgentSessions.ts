@@ -1,21 +1,17 @@
-/** The actions of `synapse agent list`, `show` and `remove`. */
+/** The actions of `synapse agent list`, `--undo` and `--diff`. */
 import * as Fs from "node:fs"
-import type * as Prompt from "@effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as History from "../agent/loop/History.js"
 import * as TakeBack from "../agent/TakeBack.js"
 import * as OpenSession from "../agent/transcript/OpenSession.js"
 import * as Sessions from "../agent/transcript/Sessions.js"
 import type { Transcript } from "../agent/transcript/Transcript.js"
-import * as Entry from "../agent/transcript/Transcript.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Setting from "../domain/Setting.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Action from "./Action.js"
-import * as AgentText from "./AgentText.js"
 import { complain, print, succeed, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
@@ -97,73 +93,6 @@ export const list = (given: { readonly all: boolean; readonly json: boolean }) =
         : print("stdout", rows.map(toLine).join("\n"))
       if (left > 0) yield* print("stderr", `${left} more: synapse agent list --all`)
       return ExitCode.success
-    })
-  )
-
-/** The most of a text that is shown. */
-const shown = { characters: 4000, lines: 60 }
-
-/** The text of a part; undefined for what tells nothing. */
-const partOf = (part: Prompt.Part): ReadonlyArray<string> => {
-  switch (part.type) {
-    case "text":
-      return ForeignText.block(part.text, "  ", shown)
-    case "reasoning":
-      return []
-    case "file":
-      return ["  (a file)"]
-    case "tool-call":
-      return [`  > ${AgentText.call({ id: part.id, name: part.name, arguments: JSON.stringify(part.params) ?? "" })}`]
-    case "tool-result": {
-      const text = typeof part.result === "string" ? part.result : (JSON.stringify(part.result) ?? "")
-      return ForeignText.block(text, "  | ", { characters: 1500, lines: 15 })
-    }
-  }
-}
-
-const roles = { system: "System", user: "User", assistant: "Agent", tool: "Results" } as const
-
-const messageOf = (message: Prompt.Message): ReadonlyArray<string> => {
-  const parts: ReadonlyArray<Prompt.Part> = message.role === "system" ? [] : message.content
-  const lines = parts.flatMap(partOf)
-  return lines.length === 0 ? [] : ["", `${roles[message.role]}:`, ...lines]
-}
-
-const toText = (transcript: Transcript, runner: number | undefined): string => {
-  const { messages, session } = transcript
-  const { model, reason, state, turns, usage } = factsOf(transcript, runner)
-  const why = reason === undefined ? "" : `: ${ForeignText.line(reason, 300)}`
-  return [
-    `Session ${session.id}, begun ${ForeignText.word(session.time, 30)}`,
-    `Directory: ${ForeignText.line(session.cwd, 300)}`,
-    ...(model === undefined ? [] : [`Model: ${ForeignText.line(model, 100)}`]),
-    `State: ${state}${why} (${AgentText.usage(turns, usage)})`,
-    // As a resumed run would send it.
-    ...History.repair(messages).flatMap(messageOf)
-  ].join("\n")
-}
-
-export const show = (given: { readonly id: string; readonly json: boolean }) =>
-  run((directory) =>
-    Effect.gen(function* () {
-      const id = yield* Sessions.find(directory, given.id)
-      const transcript = yield* Sessions.read(directory, id)
-      const runner = yield* OpenSession.runner(directory, id)
-      if (!given.json) {
-        return yield* succeed(toText(transcript, runner))
-      }
-      const { type: _, version: __, ...about } = transcript.session
-      const messages = History.repair(transcript.messages).map(Entry.encodeKeptMessage)
-      return yield* succeed(ForeignText.jsonLine({ ...about, ...factsOf(transcript, runner), messages }))
-    })
-  )
-
-export const remove = (given: { readonly id: string }) =>
-  run((directory) =>
-    Effect.gen(function* () {
-      const id = yield* Sessions.find(directory, given.id)
-      yield* OpenSession.remove(directory, id)
-      return yield* succeed(`Removed the session ${id}`)
     })
   )
 

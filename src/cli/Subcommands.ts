@@ -91,7 +91,6 @@ const later = <Module>(load: () => Promise<Module>, run: (module: Module) => Act
 const path = (description: string) => operand("path").pipe(withDescription(description))
 const serverName = operand("name").pipe(withDescription("The server's name, as in mcp:<name>:<tool>."))
 const skillName = operand("name").pipe(withDescription("The skill's name: that of its directory."))
-const sessionId = operand("id").pipe(withDescription("The session's id, or its beginning."))
 const project = flag("project").pipe(
   withDescription("Change mcp_servers.json in the current directory, in place of the one in $SYNAPSE_HOME/mcp.")
 )
@@ -197,7 +196,7 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define(
     "agent",
-    "Let a model work on a task until it is done, and print its answer. synapse agent list, show and remove are about its sessions.",
+    "Let a model work on a task until it is done, and print its answer. synapse agent list shows its sessions.",
     {
       model: maybe("model", "name", "The model, as name or provider/name; the settings' default without it."),
       maxTurns: whole(
@@ -262,15 +261,6 @@ export const all: ReadonlyArray<Subcommand> = [
     "List the sessions, the newest first.",
     { all: flag("all").pipe(withDescription("List all sessions, not only the newest 20.")), json: json() },
     (given) => later(loadSessions, (actions) => actions.list(given))
-  ),
-  define(
-    "agent show",
-    "Show the conversation of a session.",
-    { json: json("Print one line of JSON, with the whole conversation."), id: sessionId },
-    (given) => later(loadSessions, (actions) => actions.show(given))
-  ),
-  define("agent remove", "Remove a session.", { id: sessionId }, (given) =>
-    later(loadSessions, (actions) => actions.remove(given))
   ),
   define(
     "tools",

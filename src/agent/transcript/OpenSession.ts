@@ -1,5 +1,4 @@
 /** Begins and resumes sessions, each run by one process at a time. */
-import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
@@ -129,14 +128,3 @@ export const resume = <A, E, R>(
     yield* touching(writer)
     return yield* use({ id, transcript, writer })
   }).pipe(Effect.scoped, (running) => exclusively(directory, id, running))
-
-/** Removes the transcript of a session that no process runs. */
-export const remove = (directory: string, id: string): Effect.Effect<void, Sessions.NoSession, FileSystem.FileSystem> =>
-  exclusively(
-    directory,
-    id,
-    Effect.try({
-      try: () => Fs.unlinkSync(Sessions.pathOf(directory, id)),
-      catch: (error) => refused(`The session ${id} can't be removed: ${(error as Error).message}`)
-    })
-  )

@@ -13,7 +13,7 @@ const encodePart = Schema.encodeSync(
 )
 
 /** Encodes a message. The schema of messages itself would encode only the first of several texts. */
-export const encodeKeptMessage = ({ content, options, role }: Prompt.Message): object => ({
+const encodeKeptMessage = ({ content, options, role }: Prompt.Message): object => ({
   role,
   content: typeof content === "string" ? content : content.map((part) => encodePart(part)),
   ...(Object.keys(options).length === 0 ? {} : { options })

@@ -273,8 +273,6 @@ describe("OpenSession", () => {
           yield* failing(Sessions.newest(directory, "/nowhere")),
           /^There is no session of \/nowhere to continue; /
         )
-        yield* Effect.provide(OpenSession.remove(directory, id), NodeFileSystem.layer)
-        assert.deepStrictEqual(fs.readdirSync(directory), [`${other.id}.jsonl`])
       })
     )
   )
