@@ -1,7 +1,6 @@
 /** The actions of `synapse skill`. */
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as SkillText from "../commands/skill/Skill.js"
 import type * as Advice from "../domain/Advice.js"
@@ -54,12 +53,6 @@ export const list = ({ json }: { readonly json: boolean }) =>
     return [...skills.map(SkillText.line), ...(below.length === 0 ? [] : ["", ...below]), ""].join("\n")
   }).pipe(run)
 
-export const info = ({ name }: { readonly name: string }) =>
-  Effect.gen(function* () {
-    const store = yield* SkillStore
-    return SkillText.info(yield* store.find(name, "synapse skill info"))
-  }).pipe(run)
-
 const own = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => LocalSkillStore.homeDirectory(home))
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "io", reason })
@@ -77,34 +70,23 @@ const denying = (directory: string) =>
     }
   ).pipe(Effect.mapError(({ message }) => failed(message)))
 
-/**
- * Copies a skill to the user's own. Where the directory is no skill, copies all skills in it. One that can't be added is named,
- * and the others are still added.
- */
+/** Copies a skill to the user's own. */
 export const add = (given: { readonly dir: string; readonly force: boolean }) =>
   Effect.gen(function* () {
     const written = Path.resolve(given.dir)
     const from = /^skill\.md$/i.test(Path.basename(written)) ? Path.dirname(written) : written
-    const below = yield* Effect.mapError(OwnSkills.below(from), failed)
-    const directories = below.length > 0 ? below : [from]
-    const target = yield* own
-    const denies = yield* denying(Path.dirname(directories[0] ?? from))
-    const done = yield* Effect.forEach(directories, (one) =>
-      Effect.either(OwnSkills.add(target, one, given.force, denies))
+    const denies = yield* denying(Path.dirname(from))
+    const { files, leftOut, name } = yield* Effect.mapError(
+      OwnSkills.add(yield* own, from, given.force, denies),
+      failed
     )
-    const skills = yield* (yield* SkillStore).list
-    const texts = done.map((one) =>
-      Either.match(one, {
-        onLeft: (reason) => (below.length > 0 ? `Not added: ${reason}` : reason),
-        onRight: ({ files, leftOut, name }) => {
-          const left = leftOut.map((what) => `\nLeft out of ${name}: ${ForeignText.line(what, 300)}`)
-          const isHidden = skills.some((skill) => skill.name === name && skill.source === "project")
-          const hidden = isHidden ? "\nThe current directory has one of the same name, which comes first." : ""
-          return `Added ${name} (${files === 1 ? "1 file" : `${files} files`})${left.join("")}${hidden}`
-        }
-      })
-    )
-    return done.some(Either.isLeft) ? yield* failed(texts.join("\n")) : `${texts.join("\n")}\n`
+    const isHidden = (yield* (yield* SkillStore).list).some((one) => one.name === name && one.source === "project")
+    const lines = [
+      `Added ${name} (${files === 1 ? "1 file" : `${files} files`})`,
+      ...leftOut.map((what) => `Left out of ${name}: ${ForeignText.line(what, 300)}`),
+      ...(isHidden ? ["The current directory has one of the same name, which comes first."] : [])
+    ]
+    return `${lines.join("\n")}\n`
   }).pipe(run)
 
 export const remove = ({ name }: { readonly name: string }) =>

@@ -453,19 +453,11 @@ export const all: ReadonlyArray<Subcommand> = [
     later(loadSkill, (actions) => actions.list(given))
   ),
   define(
-    "skill info",
-    "Show what a skill is for, where it lies, its tools, and what is wrong with it.",
-    { name: skillName },
-    (given) => later(loadSkill, (actions) => actions.info(given))
-  ),
-  define(
     "skill add",
     "Copy a skill to your own, for every session to come.",
     {
       force: flag("force").pipe(withDescription("Replace a skill of the same name.")),
-      dir: operand("dir").pipe(
-        withDescription("A directory with a SKILL.md, or one of several such directories; they are copied.")
-      )
+      dir: operand("dir").pipe(withDescription("A directory with a SKILL.md, which is copied."))
     },
     (given) => later(loadSkill, (actions) => actions.add(given))
   ),
@@ -485,7 +477,7 @@ export const groups: Readonly<Record<string, string>> = {
   sandbox: "Show, explain and change what sandboxed commands may read and write.",
   daemon: "List and end the sessions of exec --session, which a daemon keeps.",
   mcp: "Show and change which MCP servers there are, and which of them are trusted.",
-  skill: "List, show, add and remove skills: instructions and programs for special tasks."
+  skill: "List, add and remove skills: instructions and programs for special tasks."
 }
 
 /** Finds the subcommand that the program's words begin with. */

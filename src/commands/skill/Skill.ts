@@ -1,11 +1,9 @@
 /** `skill:*`: lists skills, prints their instructions, and runs their programs. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Quote from "../../bash/Quote.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler, Described, Program } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
-import { type CommandError, CommandNotFound, InvalidUsage } from "../../domain/CommandError.js"
+import { type CommandError, CommandNotFound } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as LocalSkillStore from "../../extension/skill/LocalSkillStore.js"
@@ -13,7 +11,6 @@ import * as SkillScan from "../../extension/skill/SkillScan.js"
 import { type Skill, type SkillInstructions, SkillStore, type SkillTool } from "../../extension/skill/SkillStore.js"
 
 const longestListed = 200
-const longestDescription = 1024
 const longestShownPath = 500
 const mostTools = 50
 
@@ -24,40 +21,25 @@ export const line = ({ description, name, problem, tools }: Skill): string => {
   return `${ForeignText.line(name, longestListed)}${count}: ${ForeignText.line(about, longestListed)}`
 }
 
-/** Returns all about a skill but for its instructions. */
-export const info = (skill: Skill): string => {
-  const { compatibility, description, directory, license, name, problem, source, tools } = skill
-  const field = (label: string, value: string | undefined) =>
-    value === undefined ? [] : [`${label}: ${ForeignText.line(value, longestDescription)}`]
-  return lines([
-    `${ForeignText.line(name, longestListed)}: ${ForeignText.line(description, longestDescription)}`,
-    `Directory: ${ForeignText.line(directory, longestShownPath)} (${source === "home" ? "the user's" : "the project's"})`,
-    ...field("Compatibility", compatibility),
-    ...field("License", license),
-    ...toolLines(skill, tools.length),
-    ...field("Problem", problem)
-  ])
-}
-
 /**
  * Returns a skill's instructions as they are, below what they need: where its files are, and what its tools are called.
  */
 export const instructions = ({ skill, text }: SkillInstructions): string =>
   `${lines([
     `Skill ${skill.name}: paths in these instructions are relative to ${ForeignText.line(skill.directory, longestShownPath)}`,
-    ...toolLines(skill, mostTools)
+    ...toolLines(skill)
   ])}\n${text.endsWith("\n") || text === "" ? text : `${text}\n`}`
 
-const toolLines = ({ directory, name, tools }: Skill, most: number): ReadonlyArray<string> => {
+const toolLines = ({ directory, name, tools }: Skill): ReadonlyArray<string> => {
   if (tools.length === 0) return []
   const shown = tools
-    .slice(0, most)
+    .slice(0, mostTools)
     .map(
       (tool) =>
         `  skill:${name}:${tool.name} runs ${ForeignText.line(tool.path.slice(directory.length + 1), longestShownPath)}`
     )
   const left = tools.length - shown.length
-  return ["Tools:", ...shown, ...(left === 0 ? [] : [`  and ${left} more: skill:info ${name} lists them all`])]
+  return ["Tools:", ...shown, ...(left === 0 ? [] : [`  and ${left} more, in its scripts`])]
 }
 
 const lines = (all: ReadonlyArray<string>): string => `${all.join("\n")}\n`
@@ -66,7 +48,6 @@ const help = `skill - instructions and programs for special tasks
 
 USAGE
   skill:list                     One line for each skill: its name, its tools, what it is for.
-  skill:info <name>              What a skill is for, where it lies, and its tools.
   skill:load <name>              A skill's instructions. Read them before the task that they are for.
   skill:<name>:<tool> [args]     Runs a program of a skill's scripts/, as if it were called by its path: in the current
                                  directory, with these arguments, standard input and exit code. --help goes to it, too.
@@ -94,15 +75,11 @@ const own: ReadonlyArray<Described> = [
     summary: "Lists the skills: instructions and programs for special tasks.",
     usage: "skill:list"
   },
-  { name: "skill:info", summary: "Shows what a skill is for, and its tools.", usage: "skill:info <name>" },
   { name: "skill:load", summary: "Prints the instructions of a skill.", usage: "skill:load <name>" }
 ]
 
 /** The most characters of a description in the list of commands. */
 const longestSummary = 200
-
-/** The most characters of a path. */
-const longestPath = 500
 
 export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen(function* () {
   const store = yield* SkillStore
@@ -121,33 +98,8 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
     args: ReadonlyArray<string>
   ): Effect.fn.Return<Program | undefined, CommandError> {
     if (!isTool(command)) return undefined
-    const { name, tool } = partsOf(command)
-    if (tool === "help" && toolOf(yield* store.find(name, command), tool) === undefined) return undefined
-    const found = yield* findTool(command)
-    return command.includes("/") ? undefined : store.program(found.skill, found.tool, args)
-  })
-
-  const notRun = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
     const { skill, tool } = yield* findTool(command)
-    return yield* new InvalidUsage({
-      reason: `${command}: not run: a shell takes a name with a / for a path.`,
-      advice: [Advice.line`It is called skill:${skill.name}:${tool.name}.`]
-    })
-  })
-
-  /** Says where a file of a skill is; fails as `otherwise` does where there is no such skill. */
-  const fileOf = Effect.fnUntraced(function* (
-    command: string,
-    [name, path]: readonly [name: string, path: string],
-    otherwise: Effect.Effect<never, CommandError>
-  ): Effect.fn.Return<never, CommandError> {
-    const skill = yield* Effect.option(store.find(name))
-    if (path === "" || Option.isNone(skill)) return yield* otherwise
-    const file = ForeignText.line(`${skill.value.directory}/${path}`, longestPath)
-    return yield* new InvalidUsage({
-      reason: `${command}: a skill's files are read by their paths, as any other.`,
-      advice: [Advice.line`${Advice.run(`read ${Quote.word(file)}`)} shows this one.`]
-    })
+    return store.program(skill, tool, args)
   })
 
   const unknown = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
@@ -174,11 +126,10 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
       const command = own.find((one) => one.name === name)
       if (command === undefined) {
         if (name === "skill:") return Effect.map(store.list, listed)
-        if (partsOf(name).tool === "help") return Effect.map(store.find(partsOf(name).name, name), shown)
-        if (isTool(name)) return notRun(name)
+        // One that is there was run as a program.
+        if (isTool(name)) return Effect.zipRight(findTool(name), unknown(name))
         if (name === "skill:help") return print(help)
-        const [skill = "", path = ""] = args
-        return name === "skill:read" ? fileOf(name, [skill, path], unknown(name)) : unknown(name)
+        return unknown(name)
       }
       if (args.length === 1 && (args[0] === "--help" || args[0] === "-h"))
         return print(`${command.usage}: ${command.summary}\nskill:help tells all about skills.\n`)
@@ -194,21 +145,12 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
           skill === undefined ? "the name of a skill is missing." : "it takes one name."
         )
       }
-      const slash = skill.indexOf("/")
-      if (slash >= 0) {
-        const parts = [skill.slice(0, slash), skill.slice(slash + 1)] as const
-        return fileOf(name, parts, LocalSkillStore.unknownSkill(skill, store.known(), name))
-      }
-      return name === "skill:info"
-        ? Effect.map(store.find(skill, name), shown)
-        : Effect.map(store.load(skill, name), loaded)
+      return Effect.map(store.load(skill, name), loaded)
     }
   }
 })
 
 const print = (stdout: string) => Effect.succeed(CommandResult.make({ stdout }))
-
-const shown = (skill: Skill) => CommandResult.make({ stdout: info(skill) })
 
 const loaded = (skill: SkillInstructions) => CommandResult.make({ stdout: instructions(skill) })
 

@@ -15,18 +15,14 @@ import * as SkillScan from "./SkillScan.js"
 import { type Skill, SkillStore } from "./SkillStore.js"
 
 /** The commands on all skills. */
-const own = ["list", "info", "load"]
+const own = ["list", "load"]
 
 /**
  * Makes the error for a skill that does not exist, which names the nearest.
  *
  * @param command the command that named it
  */
-export const unknownSkill = (
-  name: string,
-  skills: ReadonlyArray<Skill>,
-  command = `skill:${name}`
-): CommandNotFound => {
+const unknownSkill = (name: string, skills: ReadonlyArray<Skill>, command = `skill:${name}`): CommandNotFound => {
   const [meant] = command === `skill:${name}` ? Similar.likely(name, own) : []
   const listing = skills.length === 0 ? [] : [Advice.line`${Advice.run("skill:list")} tells what each is for.`]
   return UnknownCommand.make({

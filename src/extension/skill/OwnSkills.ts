@@ -40,12 +40,6 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, string> =>
 
 const shown = (path: string): string => ForeignText.line(path, 300)
 
-/** Where the skills of a repository lie, below its directory. */
-const places = ["", "skills/", ".agents/skills/", ".claude/skills/"]
-
-/** The most skills that are added at once. */
-const mostSkills = 500
-
 /**
  * Copies a skill into the directory of the user's own: whole, or not at all. Links are copied as what they lead to where
  * that lies in the skill, and are left out otherwise. Fails with the reason.
@@ -84,26 +78,6 @@ export const add = (skills: string, from: string, replaces: boolean, denies: Den
     } finally {
       Fs.rmSync(room, { recursive: true, force: true })
     }
-  })
-
-/** Returns the directories of the skills that a directory holds, where it is none itself. */
-export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, string> =>
-  attempt(`${shown(directory)} can't be read`, () => {
-    if (SkillScan.markdownOf(directory) !== undefined) return []
-    const given = SkillFile.realOf(directory) ?? directory
-    const found = places
-      .map((place) => Path.join(directory, place))
-      .filter((path) => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
-      .flatMap((path) => Fs.readdirSync(path).map((name) => Path.join(path, name)))
-      .filter((path) => !Path.basename(path).startsWith(".") && SkillScan.markdownOf(path) !== undefined)
-      .filter((path) => HostPath.isWithin(SkillFile.realOf(path) ?? "", given))
-      .sort()
-    if (found.length > mostSkills) {
-      throw new Unfit({
-        reason: `${shown(directory)} holds ${found.length} skills, of which at most ${mostSkills} can be added at once.`
-      })
-    }
-    return found
   })
 
 /** Puts a directory in the place of another, which goes aside; where that fails, it comes back. */

@@ -178,8 +178,6 @@ const longest = 1024 ** 2
 const headLength = 64 * 1024
 /** The most skills of a directory. */
 const mostSkills = 2000
-/** The most directories in one that is no skill that are looked into. */
-const mostInner = 50
 
 /** The most characters of a name. */
 const longestName = 100
@@ -218,7 +216,7 @@ export const one = (roots: ReadonlyArray<Root>, name: string): Skill | undefined
 
 /** Returns the first of the skills of a name; a directory that is no skill hides none. */
 const first = (all: ReadonlyArray<Skill>): Skill | undefined => {
-  const skills = all.filter(({ problem }) => problem?.startsWith(missing) !== true)
+  const skills = all.filter(({ problem }) => problem !== missing)
   const [first, ...others] = skills.length === 0 ? all.slice(0, 1) : skills
   return first === undefined || others.length === 0
     ? first
@@ -249,16 +247,6 @@ export const markdownOf = (directory: string): string | undefined =>
     .map((name) => `${directory}/${name}`)
     .find((path) => statOf(path, Fs.lstatSync) !== undefined)
 
-/** Says what a directory without instructions has instead: a file of another case or ending, or skills of its own. */
-const insteadIn = (directory: string): string =>
-  Attempt.orElse(() => {
-    const names = Fs.readdirSync(directory).slice(0, mostSkills).sort()
-    const file = names.find((name) => /^skills?\.(?:md|markdown|mdx|txt)$/i.test(name))
-    if (file !== undefined) return `, but ${file}`
-    const inner = names.slice(0, mostInner).find((name) => markdownOf(`${directory}/${name}`) !== undefined)
-    return inner === undefined ? "" : `, but ${inner}/SKILL.md, which lies one level too deep`
-  }, ", or it can't be read")
-
 const skillAt = (root: Root, name: string): Skill | undefined => {
   const directory = `${root.directory}/${name}`
   const file = markdownOf(directory)
@@ -269,12 +257,12 @@ const skillAt = (root: Root, name: string): Skill | undefined => {
     return { ...skill, problem: `${unusable}its name is not made of letters, digits and _ . + @ - alone` }
   }
   if (leadsOut(real, root)) return { ...skill, problem: outside }
-  if (file === undefined) return { ...skill, problem: `${missing}${insteadIn(directory)}` }
+  if (file === undefined) return { ...skill, problem: missing }
   const head = SkillFile.read(file, real, headLength)
   if (Either.isLeft(head)) return { ...skill, problem: `${unusable}its SKILL.md ${head.left}` }
   const { fields, problem } = FrontMatter.read(head.right.bytes.toString())
   const { problems, tools } = find(directory, real)
-  const [given, license, compatibility] = ["name", "license", "compatibility"].map((key) => fields.get(key))
+  const given = fields.get("name")
   const all = [
     problem,
     head.right.size > longest ? `its SKILL.md is larger than ${longest} bytes, and can't be loaded` : undefined,
@@ -289,8 +277,6 @@ const skillAt = (root: Root, name: string): Skill | undefined => {
     ...(given !== undefined && given !== name ? { title: given } : undefined),
     description: fields.get("description") ?? "",
     tools,
-    ...(license ? { license } : undefined),
-    ...(compatibility ? { compatibility } : undefined),
     ...(all.length === 0 ? undefined : { problem: all.join("; ") })
   }
 }

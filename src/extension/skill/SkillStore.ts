@@ -28,9 +28,6 @@ export interface Skill {
   readonly source: "project" | "home"
   /** The programs of its `scripts`, by the names they are called by. */
   readonly tools: ReadonlyArray<SkillTool>
-  /** The license and the requirements that it names. */
-  readonly license?: string
-  readonly compatibility?: string
   /** Why it can't be used, or what of it was ignored. */
   readonly problem?: string
   /** The directories of skills of the same name, which this one comes before. */

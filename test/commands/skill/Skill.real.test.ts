@@ -45,14 +45,6 @@ describe("skills in a shell", () => {
         "  skill:pdf:check_fillable_fields runs scripts/check_fillable_fields.py\n" +
         "  skill:pdf:office:helpers:merge runs scripts/office/helpers/merge.sh\n" +
         "  skill:pdf:office:unpack runs scripts/office/unpack.py\n"
-      const info = yield* house.run("skill:info pdf")
-      assert.match(info.stdout ?? "", /^pdf: Comprehensive PDF [^\n]* at scale\.\n/)
-      assert.isTrue(
-        info.stdout?.endsWith(
-          `\nDirectory: ${directory}/pdf (the project's)\nLicense: Proprietary. LICENSE.txt has complete terms\n${tools}`
-        ),
-        info.stdout
-      )
       const markdown = Fs.readFileSync(`${directory}/pdf/SKILL.md`, "utf8")
       assert.deepStrictEqual(
         yield* house.run("skill:load pdf"),
@@ -84,13 +76,12 @@ describe("skills in a shell", () => {
         ...programs.map((name) => `skill:pdf:${name} [skill] A program of the skill pdf.`),
         ""
       ])
-      assert.deepStrictEqual(yield* names("--type skill --limit 7"), [
-        "skill:info",
+      assert.deepStrictEqual(yield* names("--type skill --limit 6"), [
         "skill:list",
         "skill:load",
         ...loading,
         "skill:pdf:check_fillable_fields",
-        "… 6 more: --limit 13, or more words",
+        "… 6 more: --limit 12, or more words",
         ""
       ])
       assert.deepStrictEqual(yield* names("load --type skill"), ["skill:load", ...loading, ""])
@@ -302,33 +293,14 @@ describe("skills in a shell", () => {
         "Unknown skill: ../../etc.\nThere are these skills: brand-guidelines, other, pdf, webapp-testing."
       ])
       const slash = yield* house.handle({ command: "skill:pdf:office/unpack x" })
-      assert.strictEqual(
-        slash.output,
-        "skill:pdf:office/unpack: not run: a shell takes a name with a / for a path.\nIt is called skill:pdf:office:unpack."
-      )
+      assert.include(slash.output, "bash takes a name with a / for a path: write skill:pdf:office:unpack")
     })
   )
 
-  inHouse("tell how a file of theirs is read, and answer what other commands of this kind answer", (house) =>
+  inHouse("answer what other commands of this kind answer", (house) =>
     Effect.gen(function* () {
       install(house)
-      const path = `${house.cwd}/.agents/skills/pdf/FORMS.md`
-      for (const [command, name] of [
-        ["skill:load pdf/FORMS.md", "skill:load"],
-        ["skill:read pdf FORMS.md", "skill:read"]
-      ]) {
-        assert.deepStrictEqual(
-          yield* house.run(`true; ${command}`),
-          ended(
-            "",
-            1,
-            `${name}: a skill's files are read by their paths, as any other.\nBash(command="read ${path}") shows this one.\n`
-          )
-        )
-      }
       assert.deepStrictEqual(yield* house.run("skill:"), yield* house.run("skill:list"))
-      for (const command of ["skill:pdf:help", "skill:pdf:help | cat"])
-        assert.deepStrictEqual(yield* house.run(command), yield* house.run("skill:info pdf"))
       for (const help of ["--help", "-h"]) {
         assert.deepStrictEqual(
           yield* house.run(`skill:load ${help}`),
@@ -368,8 +340,7 @@ describe("skills in a shell", () => {
       )
       put(house, "evil\n\x1b[31mname/SKILL.md", "---\ndescription: x\n---\n")
       const list = (yield* house.run("skill:list")).stdout ?? ""
-      const info = (yield* house.run("skill:info evil")).stdout ?? ""
-      for (const text of [list, info]) assert.notMatch(text, /[\0-\x08\x0b-\x1f\x7f\u200b\u202e]/)
+      assert.notMatch(list, /[\0-\x08\x0b-\x1f\x7f\u200b\u202e]/)
       assert.deepStrictEqual(
         list.split("\n").map((line) => line.slice(0, 60)),
         [
@@ -379,7 +350,6 @@ describe("skills in a shell", () => {
         ].map((line) => line.slice(0, 60))
       )
       assert.isBelow(list.length, 500)
-      assert.isBelow(info.length, 2500)
       // The instructions themselves go on as they are.
       assert.deepStrictEqual(
         yield* house.run("skill:load evil | tail -1 | od -An -c | tr -d ' \\n'"),

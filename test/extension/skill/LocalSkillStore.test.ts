@@ -35,9 +35,7 @@ describe("the skills of this machine", () => {
           "Applies the company's official brand colors and typography to any sort of artifact that may benefit from it.\nUse it when: brand colors, style guidelines or visual formatting apply.",
         directory: `${place.home}/skills/brand-guidelines`,
         source: "home",
-        tools: [],
-        license: "Apache-2.0",
-        compatibility: "Designed for Claude Code (or similar products)"
+        tools: []
       })
       assert.deepStrictEqual(pdf === undefined ? {} : toolsOf(pdf), {
         check_fillable_fields: "scripts/check_fillable_fields.py",
@@ -158,8 +156,8 @@ describe("the skills of this machine", () => {
       Fs.symlinkSync("/nowhere", `${at}/dangling`)
       const problems = (yield* store.list).map(({ name, problem }) => [name, problem])
       assert.deepStrictEqual(problems, [
-        ["bundle", "it can't be used: it has no SKILL.md, but pdf/SKILL.md, which lies one level too deep"],
-        ["cased", "it can't be used: it has no SKILL.md, but Skill.MD"],
+        ["bundle", "it can't be used: it has no SKILL.md"],
+        ["cased", "it can't be used: it has no SKILL.md"],
         ["empty", "it can't be used: it has no SKILL.md"],
         ["out", "it can't be used: it is a link that leads out of the project"],
         ["real", undefined]
