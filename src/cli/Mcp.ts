@@ -1,12 +1,10 @@
 /** The actions of `synapse mcp list`, `add` and `remove`. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { CommandError } from "../domain/CommandError.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
@@ -16,7 +14,6 @@ import type { Reading } from "../extension/mcp/FileMcpConfig.js"
 import * as FileMcpConfig from "../extension/mcp/FileMcpConfig.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
 import * as Import from "../extension/mcp/Import.js"
-import { McpClient } from "../extension/mcp/McpClient.js"
 import type { McpEntry } from "../extension/mcp/McpConfig.js"
 import * as McpConfig from "../extension/mcp/McpConfig.js"
 import * as McpEnvironment from "../extension/mcp/McpEnvironment.js"
@@ -29,9 +26,10 @@ import * as TrustFile from "../extension/mcp/TrustFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import * as Action from "./Action.js"
-import { App, complain, print, succeed } from "./Invocation.js"
+import { complain, print, succeed } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Makes a text harmless for a terminal, and leaves nothing of it out. */
@@ -166,30 +164,6 @@ export const trust = ({ yes }: { readonly yes: boolean }) =>
     return ExitCode.success
   }).pipe(run)
 
-/** Connects to a server, and prints how many tools it has and how long that took; returns the exit code. */
-const connect = (name: string) =>
-  Effect.gen(function* () {
-    const client = yield* McpClient
-    const before = yield* Clock.currentTimeMillis
-    const tools = yield* client.tools(name, { command: name, refresh: true })
-    const took = (yield* Clock.currentTimeMillis) - before
-    const count = tools.length === 1 ? "1 tool" : `${tools.length} tools`
-    return yield* succeed(`${name} answers: ${count}, in ${took} ms`)
-  }).pipe(
-    // The advice is for who calls its tools.
-    Effect.catchAll((error) => complain(reasonOf(name, error)))
-  )
-
-/** A server that is not trusted is nothing that the sandbox denies to whoever asks here. */
-const reasonOf = (name: string, error: CommandError): string => {
-  if (error._tag === "Blocked") return `The MCP server ${name} can't be used: ${error.rule}: ${error.reason}.`
-  return error._tag === "CommandNotFound" ? error.reason : error.message
-}
-
-/** Connects to a server in a app. */
-export const test = ({ name }: { readonly name: string }) =>
-  Effect.flatMap(App, ({ layer }) => Effect.provide(connect(name), layer({}, {})))
-
 /** Finds a server at an address. */
 const remote = (name: string) =>
   Effect.gen(function* () {
@@ -227,16 +201,11 @@ export const logout = ({ name }: { readonly name: string }) =>
     return yield* succeed(text)
   }).pipe(run)
 
-interface Given {
-  readonly from: Option.Option<string>
-  readonly yes: boolean
-}
-
 const line = ({ name, path, what, why }: Import.Step): string =>
   `${what}: ${ForeignText.word(name)}, from ${ForeignText.word(path, 600)}${why === "" ? "" : `: ${why}`}`
 
 /** Shows what the servers that would be taken over run, and returns whether the user agrees. */
-const agreed = (taken: ReadonlyMap<string, Import.Written>, { yes }: Given) =>
+const agreed = (taken: ReadonlyMap<string, Import.Written>, yes: boolean) =>
   Effect.gen(function* () {
     if (taken.size === 0) return true
     const { home, root } = yield* McpReading
@@ -252,20 +221,16 @@ const agreed = (taken: ReadonlyMap<string, Import.Written>, { yes }: Given) =>
   })
 
 /** Takes over the servers of other programs into the home file, and says what was done with each. */
-export const take = (given: Given) =>
+export const take = ({ yes }: { readonly yes: boolean }) =>
   Effect.gen(function* () {
     const { home, root } = yield* McpReading
     const { userHome } = yield* SandboxSettings.SandboxSettings
     const target: ServerFile.Target = { path: ServerFile.inHome(home), isHome: true }
-    const files = Option.match(given.from, {
-      onNone: () => Import.usual(root, userHome),
-      onSome: (path) => [Import.named(path, root)]
-    })
     const current = ServerFile.read(target.path, true)
     if (Either.isLeft(current)) return yield* complain(`${target.path} can't be used: ${current.left}`)
     const before = current.right?.servers ?? new Map<string, unknown>()
 
-    const read = yield* Effect.forEach(files, (file) =>
+    const read = yield* Effect.forEach(Import.usual(root, userHome), (file) =>
       Effect.map(Import.read(file, root), (servers) => ({ file, servers }))
     )
     for (const { file, servers } of read) {
@@ -277,14 +242,12 @@ export const take = (given: Given) =>
       const servers = Either.getOrUndefined(read)
       return servers === undefined ? [] : [{ file, servers }]
     })
-    if (Option.isSome(given.from) && found.length === 0 && !failed)
-      return yield* complain(`there is no ${files[0]?.path}`)
     const steps = Import.plan(found, before, target.path, root)
     if (steps.length === 0) yield* print("stdout", "There are no servers to take over.")
     const taken = new Map(
       steps.flatMap(({ name, written }) => (written === undefined ? [] : [[name, written] as const]))
     )
-    const isAgreed = yield* agreed(taken, given)
+    const isAgreed = yield* agreed(taken, yes)
     if (isAgreed && taken.size > 0) yield* ServerFile.add(target, taken)
     const lines = steps.map((step) =>
       line(step.what === "taken over" && !isAgreed ? { ...step, what: "not taken over" } : step)
@@ -299,11 +262,8 @@ const ofProject = ({ entries }: Reading, root: string): ReadonlySet<string> => {
   return new Set([ServerFile.inProject(root), ...files.map(({ path }) => path)])
 }
 
-/**
- * Takes the trust back from these files or, where none is named, from the current directory's `mcp_servers.json` and from
- * what its servers run; says what is still trusted below the directory. Fails where a named file is not trusted.
- */
-export const untrust = ({ files }: { readonly files: ReadonlyArray<string> }) =>
+/** Takes the trust back from all files below the current directory, and from what its `mcp_servers.json` runs. */
+export const untrust = () =>
   Effect.gen(function* () {
     const { home, read, root } = yield* McpReading
     const trusts = TrustFile.read(home)
@@ -313,31 +273,14 @@ export const untrust = ({ files }: { readonly files: ReadonlyArray<string> }) =>
         `${path} can't be used: ${trusts.left}. Correct it, or move it away: then nothing is trusted.`
       )
     }
-    const trusted = [...trusts.right.keys()]
-    const named = files.map((file) => [file, Path.resolve(root, file)] as const)
-    const strange = named.filter(([, path]) => !trusts.right.has(path))
-    if (strange.length > 0)
-      return yield* complain(`${strange.map(([file]) => inFull(file)).join(", ")}: not trusted. Nothing was changed.`)
-    const meant = files.length > 0 ? new Set(named.map(([, path]) => path)) : ofProject(yield* read, root)
-    const removed = trusted.filter((path) => meant.has(path))
-    if (removed.length > 0) yield* TrustFile.remove(home, meant)
     const file = ServerFile.inProject(root)
-    yield* print(
-      "stdout",
-      removed.length > 0
-        ? `not trusted any more: ${removed.map(inFull).join(", ")}`
-        : `Nothing to do: ${inFull(file)} is not trusted.`
+    const named = ofProject(yield* read, root)
+    const meant = [...trusts.right.keys()].filter(
+      (path) => named.has(path) || HostPath.isWithin(path, Path.dirname(file))
     )
-    const left = trusted.filter((path) => !meant.has(path) && path.startsWith(`${Path.dirname(file)}/`))
-    if (files.length === 0 && left.length > 0) {
-      yield* print(
-        "stdout",
-        ["still trusted, as synapse mcp untrust <file> takes back:", ...left.map((path) => `  ${inFull(path)}`)].join(
-          "\n"
-        )
-      )
-    }
-    return ExitCode.success
+    if (meant.length === 0) return yield* succeed(`Nothing to do: ${inFull(file)} is not trusted.`)
+    yield* TrustFile.remove(home, new Set(meant))
+    return yield* succeed(`not trusted any more: ${meant.map(inFull).join(", ")}`)
   }).pipe(run)
 
 const layer = Layer.provide(FileMcpConfig.layerReading, SessionSettings.layer())

@@ -410,20 +410,9 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define(
     "mcp untrust",
-    "Take back the trust in mcp_servers.json of the current directory, and in what its servers run.",
-    {
-      files: repeated(operand("file")).pipe(
-        withPlaceholder("[<file>...]"),
-        withDescription("Take the trust back from this file only, as in the list of what is trusted.")
-      )
-    },
-    (given) => later(loadMcp, (actions) => actions.untrust(given))
-  ),
-  define(
-    "mcp test",
-    "Connect to a server, and count its tools; exit code 1 where that fails.",
-    { name: serverName },
-    (given) => later(loadMcp, (actions) => actions.test(given))
+    "Take back the trust in the files of the current directory, and in what its mcp_servers.json runs.",
+    {},
+    () => later(loadMcp, (actions) => actions.untrust())
   ),
   define("mcp login", "Log in to a server at an address, by OAuth in a browser.", { name: serverName }, (given) =>
     later(loadMcp, (actions) => actions.login(given))
@@ -434,10 +423,7 @@ export const all: ReadonlyArray<Subcommand> = [
   define(
     "mcp import",
     "Show the servers that Claude, Cursor, VS Code, Codex and Gemini have, and ask whether to take them over; taken names stay as they are.",
-    {
-      from: maybe("from", "file", "Take over the servers of this file only."),
-      yes
-    },
+    { yes },
     (given) => later(loadMcp, (actions) => actions.take(given))
   ),
   define("daemon list", "List the sessions of exec --session.", { json: json() }, (given) =>

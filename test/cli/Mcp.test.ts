@@ -42,8 +42,8 @@ describe("synapse mcp", () => {
         assert.match(stderr, new RegExp(`^synapse: ${reason}[^]* mcp list [^]* mcp add [^]* mcp import `))
       }
       assert.strictEqual(
-        (yield* run(["mcp", "tets", "x"])).stderr,
-        "synapse: Unknown subcommand: tets. Did you mean test?\nUsage:\n  synapse mcp test <name>\nHelp: synapse mcp test --help\n"
+        (yield* run(["mcp", "lgoin", "x"])).stderr,
+        "synapse: Unknown subcommand: lgoin. Did you mean login?\nUsage:\n  synapse mcp login <name>\nHelp: synapse mcp login --help\n"
       )
     })
   )

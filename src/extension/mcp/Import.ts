@@ -101,12 +101,6 @@ export const usual = (root: string, userHome: string): ReadonlyArray<ForeignFile
   ]
 }
 
-/** Makes a file of a path that a person named. */
-export const named = (path: string, root: string): ForeignFile => {
-  const absolute = Path.resolve(root, path)
-  return { path: absolute, isProjects: !Path.relative(root, absolute).startsWith("..") }
-}
-
 /** Reads the servers of a file; undefined where there is none. On the left is the reason why it can't be read. */
 export const read = (
   { isProjects, path }: ForeignFile,

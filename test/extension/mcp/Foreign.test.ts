@@ -123,7 +123,7 @@ describe("the servers of other programs", () => {
 })
 
 describe("what is taken over", () => {
-  const file = Import.named("/other/.cursor/mcp.json", "/work")
+  const file = { path: "/other/.cursor/mcp.json", isProjects: false }
   const found = (servers: Record<string, unknown>, from = file) => ({
     file: from,
     servers: new Map(Object.entries(servers).map(([name, value]) => [name, Either.right(value as Definition)]))
@@ -145,14 +145,5 @@ describe("what is taken over", () => {
         { name: "c", what: "skipped", why: "the name is taken, by another server in /other/.cursor/mcp.json" }
       ]
     )
-  })
-
-  it("is a project's where its file lies in the working directory", () => {
-    const isProjects = (path: string) => Import.named(path, "/work").isProjects
-    assert.deepStrictEqual([".mcp.json", "/work/.vscode/mcp.json", "/u/.claude.json"].map(isProjects), [
-      true,
-      true,
-      false
-    ])
   })
 })

@@ -50,7 +50,7 @@ describe("UnknownMcp", () => {
 
   it("names the server where the command is another's", () =>
     assert.match(
-      LiveMcpClient.unknownServer("synapse mcp test", "nope", [], places).reason,
+      LiveMcpClient.unknownServer("another", "nope", [], places).reason,
       /^Unknown MCP server: nope\.\nNo MCP server is configured/
     ))
 
