@@ -35,11 +35,10 @@ export interface Described {
    */
   readonly known?: () => ReadonlyArray<Described>
   /**
-   * Completes what `known` returns: asks those of whom nothing is known yet, and with `refresh` all of them anew. Returns
-   * a line about each that could not be asked (`server gh: …`). It takes no time where there is nobody to ask; whoever
-   * calls it bounds its time.
+   * Completes what `known` returns: asks those of whom nothing is known yet. Returns a line about each that could not be
+   * asked (`server gh: …`). It takes no time where there is nobody to ask; whoever runs it bounds its time.
    */
-  readonly look?: (options: { readonly refresh: boolean }) => Effect.Effect<ReadonlyArray<string>>
+  readonly look?: Effect.Effect<ReadonlyArray<string>>
 }
 
 /**

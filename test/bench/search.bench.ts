@@ -76,7 +76,7 @@ const handle = async (command: string) =>
   )
 
 try {
-  const rows = ["file", "read text file", "mcp:server3:", "nothing like it", "file --type=mcp --limit 1000"]
+  const rows = ["file", "read text file", "mcp:server3:", "nothing like it", "file --limit 1000"]
   const results = await Table.print(
     rows.map((words) => ({ name: `command:search ${words}`, run: () => handle(`command:search ${words}`) })),
     { title: "search through 1,000 tools, warm", samples: 30 }

@@ -93,19 +93,19 @@ const pause = 60_000
 const patience = 3000
 
 /**
- * Makes the function that asks all servers at the same time: those of which nothing is known, or all of them anew. One
- * that has failed is asked again after a minute, or where it is asked for.
+ * Makes what asks all servers of which nothing is known, at the same time. One that has failed is asked again after a
+ * minute.
  */
 export const makeMcpLook = (client: Context.Tag.Service<McpClient>): NonNullable<Described["look"]> => {
   const failed = new Map<string, { readonly note: string; readonly at: number }>()
 
-  const ask = Effect.fnUntraced(function* (name: string, refresh: boolean) {
+  const ask = Effect.fnUntraced(function* (name: string) {
     const say = (reason: string) => [`${McpName.toWord(name)}: ${ForeignText.line(reason, 300)}`]
     const now = yield* Clock.currentTimeMillis
     const last = failed.get(name)
-    if (!refresh && last !== undefined && now - last.at < pause) return say(last.note)
+    if (last !== undefined && now - last.at < pause) return say(last.note)
     failed.delete(name)
-    return yield* client.tools(name, { refresh }).pipe(
+    return yield* client.tools(name).pipe(
       Effect.as([]),
       Effect.timeoutTo({
         duration: patience,
@@ -119,14 +119,13 @@ export const makeMcpLook = (client: Context.Tag.Service<McpClient>): NonNullable
     )
   })
 
-  return ({ refresh }) =>
-    Effect.flatMap(client.servers, (servers) => {
-      const usable = servers.filter(({ isFile, problem }) => isFile !== true && problem === undefined)
-      return Effect.map(
-        Effect.forEach(usable, ({ name }) => ask(name, refresh), { concurrency: "unbounded" }),
-        (notes) => [...unusable(servers), ...notes.flat()]
-      )
-    })
+  return Effect.flatMap(client.servers, (servers) => {
+    const usable = servers.filter(({ isFile, problem }) => isFile !== true && problem === undefined)
+    return Effect.map(
+      Effect.forEach(usable, ({ name }) => ask(name), { concurrency: "unbounded" }),
+      (notes) => [...unusable(servers), ...notes.flat()]
+    )
+  })
 }
 
 /** The most characters of a result that is put out without the shell, which keeps a longer one in a file. */

@@ -76,17 +76,11 @@ ARGUMENTS
                 all commands are listed.
 
 OPTIONS
-  --type TYPE   agent       Synapse's own commands.
-                mcp         Tools of MCP servers.
-                skill       Skills and their programs.
-                extension   These two, and others of their kind.
-                all         All of these: the default.
   --limit N     The most lines; 20 where it is not given.
-  --refresh     Asks the MCP servers and the skills anew for what they have.
 
 EXAMPLES
   command:search create issue
-  command:search --type=mcp
+  command:search mcp gh
 
 OUTPUT
   A line for each command, the best first: its name, its type, and what it does. What stands in quotes are the words of
@@ -96,19 +90,14 @@ EXIT CODE
   0 where something was found, 1 where nothing was.
 `
 
-const types = ["all", "agent", "extension", "mcp", "skill"] as const
-type Type = (typeof types)[number]
-
 export const grammar = CommandGrammar.described({
   name: "command:search",
   summary: "Finds commands by name and description: those of this shell, of MCP servers and of skills.",
-  usage: "command:search [<word>...] [--type TYPE] [--limit N] [--refresh]",
+  usage: "command:search [<word>...] [--limit N]",
   more: help,
   config: {
     patterns: Parameter.repeated(Parameter.operand("word")),
-    type: Parameter.choice("type", types).pipe(Parameter.withDefault<Type>("all")),
-    limit: Parameter.count("limit", 1).pipe(Parameter.withDefault(20)),
-    refresh: Parameter.flag("refresh")
+    limit: Parameter.count("limit", 1).pipe(Parameter.withDefault(20))
   }
 })
 
@@ -125,10 +114,10 @@ const mostNotes = 20
 export const make: Effect.Effect<CommandHandler, never, CommandRegistry> = Effect.map(CommandRegistry, (registry) =>
   CommandGrammar.toHandler(
     grammar,
-    Effect.fnUntraced(function* ({ limit, patterns, refresh, type }) {
+    Effect.fnUntraced(function* ({ limit, patterns }) {
       const words = wordsOf(patterns)
-      const wanted = registry.listed().filter(({ name }) => isKind(kindOf(name), type))
-      const notes = yield* look(wanted, refresh)
+      const wanted = registry.listed()
+      const notes = yield* look(wanted)
       const known = wanted.flatMap((handler) => handler.known?.() ?? [])
       const named = new Set(known.map(({ name }) => name))
       // What lists the commands of a prefix stands for it.
@@ -136,7 +125,7 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry> = Effec
       const { entries, isPartial } = rank([...registered, ...known], words)
       const left = entries.length - limit
       return entries.length === 0
-        ? CommandResult.make({ exitCode: ExitCode.failure, stderr: [...notes, nothing(words, type), ""].join("\n") })
+        ? CommandResult.make({ exitCode: ExitCode.failure, stderr: [...notes, nothing(words), ""].join("\n") })
         : CommandResult.make({
             stdout: [
               ...entries.slice(0, limit).map(line),
@@ -149,18 +138,15 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry> = Effec
   )
 )
 
-const isKind = (kind: Kind, type: Type): boolean =>
-  type === "all" || type === kind || (type === "extension" && kind !== "agent")
-
 /** Lets the handlers complete what they know, all at the same time; returns what to say of it. */
-const look = (handlers: ReadonlyArray<Handler>, refresh: boolean): Effect.Effect<ReadonlyArray<string>> =>
+const look = (handlers: ReadonlyArray<Handler>): Effect.Effect<ReadonlyArray<string>> =>
   Effect.map(
     Effect.forEach(
       handlers,
       ({ look, name }) =>
         look === undefined
           ? Effect.succeed([])
-          : Effect.suspend(() => look({ refresh })).pipe(
+          : look.pipe(
               Effect.timeoutOption(patience),
               Effect.map(
                 Option.getOrElse(() => [`${name}: no answer within ${patience} ms; what is known was searched`])
@@ -186,8 +172,5 @@ const line = ({ name, summary }: Entry): string => {
 
 const partial = "No command fits all of the words; these fit some of them:"
 
-const nothing = (words: ReadonlyArray<string>, type: Type): string =>
-  words.length === 0
-    ? `There are no commands of the type ${type}. command:search shows those of all types.`
-    : `No command fits ${ForeignText.quoted(words.join(" "), longestSummary)}${type === "all" ? "" : ` with --type ${type}`}. ` +
-      "Try fewer or other words; command:search alone lists the commands; --refresh asks servers and skills anew."
+const nothing = (words: ReadonlyArray<string>): string =>
+  `No command fits ${ForeignText.quoted(words.join(" "), longestSummary)}. Try fewer or other words; command:search alone lists the commands.`

@@ -120,7 +120,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
       if (known?.skills !== skills) known = { skills, commands: [...own, ...skills.flatMap(commandsOf)] }
       return known.commands
     },
-    look: () => Effect.as(store.list, []),
+    look: Effect.as(store.list, []),
     program: ({ args, name }) => program(name, args),
     run: ({ args, name }): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const command = own.find((one) => one.name === name)

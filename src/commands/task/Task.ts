@@ -166,7 +166,7 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
         known = { types, commands: manager.isOffered ? [list, ...types.flatMap(commandsOf)] : [] }
       return known.commands
     },
-    look: () => Effect.as(manager.look, []),
+    look: Effect.as(manager.look, []),
     run: (call): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const { args, name } = call
       if (name === "task:" || name === "task:list" || name === "task:help") {

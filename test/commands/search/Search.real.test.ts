@@ -9,7 +9,7 @@ describe("command:search in a shell", () => {
     "finds what is called next, also by programs",
     ({ run }) =>
       Effect.gen(function* () {
-        const found = yield* run("command:search issue --type=mcp --limit 3 | head -n 1 | cut -d' ' -f1")
+        const found = yield* run("command:search issue --limit 3 | head -n 1 | cut -d' ' -f1")
         assert.deepStrictEqual(found, { exitCode: 0, stdout: "mcp:gh:close_issue_14\n", stderr: "" })
         const called = yield* run(
           "echo issue | xargs command:search --limit 1 | sed -n '1s/ .*//p' | xargs -I{} env {} a"

@@ -37,7 +37,7 @@ const gh = [
 
 describe("command:search", () => {
   search(
-    "finds commands by name and description, of every type",
+    "finds commands of every kind by name and description",
     [mcp(gh), Extension.make("skill:*", ["skill:list", "skill:pdf:issue"]), Extension.silent("issuer")],
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* handle("command:search issue"), {
@@ -51,16 +51,14 @@ describe("command:search", () => {
       })
       const names = (command: string) =>
         Effect.map(handle(command), ({ stdout = "" }) => stdout.split("\n").map((line) => line.split(" ")[0]))
-      assert.deepStrictEqual(yield* names("command:search --type=mcp"), [
+      assert.deepStrictEqual(yield* names("command:search mcp"), [
         "mcp:*",
         "mcp:fs:read",
         "mcp:gh:create_issue",
         "mcp:gh:list_issues",
+        "command:search",
         ""
       ])
-      assert.deepStrictEqual(yield* names("command:search --type=skill issue"), ["skill:pdf:issue", ""])
-      assert.deepStrictEqual(yield* names("command:search --type=agent issue"), ["issuer", ""])
-      assert.deepStrictEqual(yield* names("command:search --type=extension create"), ["mcp:gh:create_issue", ""])
       assert.deepStrictEqual(yield* names("command:search read"), ["read", "mcp:fs:read", ""])
     })
   )
@@ -69,16 +67,13 @@ describe("command:search", () => {
     "shows as many as it is asked for, and how to see the others",
     [mcp(Extension.tools(150))],
     Effect.gen(function* () {
-      const { stdout = "" } = yield* handle("command:search issue --type=mcp")
+      const { stdout = "" } = yield* handle("command:search issue")
       const all = Extension.tools(150).filter(({ name }) => name.includes("_issue_")).length
       assert.strictEqual(stdout.split("\n").length, 22)
       assert.match(stdout, new RegExp(`\n… ${all - 20} more: --limit ${all}, or more words\n$`))
-      const many = yield* handle("command:search --type=mcp --limit 3")
-      assert.match(many.stdout ?? "", /\n… 148 more: --limit 151, or more words\n$/)
-      assert.strictEqual(
-        (yield* handle("command:search issue --type=mcp --limit 50")).stdout?.split("\n").length,
-        all + 1
-      )
+      const many = yield* handle("command:search mcp --limit 3")
+      assert.match(many.stdout ?? "", /\n… 149 more: --limit 152, or more words\n$/)
+      assert.strictEqual((yield* handle("command:search issue --limit 50")).stdout?.split("\n").length, all + 1)
     })
   )
 
@@ -89,22 +84,13 @@ describe("command:search", () => {
       assert.deepStrictEqual(yield* handle("command:search 'flurb zzz'"), {
         exitCode: 1,
         stdout: "",
-        stderr:
-          'No command fits "flurb zzz". Try fewer or other words; command:search alone lists the commands; --refresh asks servers and skills anew.\n'
+        stderr: 'No command fits "flurb zzz". Try fewer or other words; command:search alone lists the commands.\n'
       })
       assert.deepStrictEqual(yield* handle("command:search create issue flurb"), {
         exitCode: 0,
         stdout: 'mcp:gh:create_issue [mcp] "Creates an issue."\n',
         stderr: "No command fits all of the words; these fit some of them:\n"
       })
-      const none = yield* handle("command:search --type=agent create")
-      assert.deepStrictEqual(
-        [none.exitCode, none.stderr],
-        [
-          1,
-          'No command fits "create" with --type agent. Try fewer or other words; command:search alone lists the commands; --refresh asks servers and skills anew.\n'
-        ]
-      )
     })
   )
 
@@ -127,15 +113,14 @@ describe("command:search", () => {
     })
   )
 
-  it.effect("asks those of whom nothing is known, and all anew with --refresh", () => {
-    const asked: Array<boolean> = []
+  it.effect("asks those of whom nothing is known", () => {
+    let asked = 0
     const extension = Extension.make("mcp:*")
-    const look: Handler["look"] = ({ refresh }) =>
-      Effect.sync(() => {
-        asked.push(refresh)
-        extension.set(gh)
-        return ["server off could not be asked: \u001b[1mno\nway"]
-      })
+    const look = Effect.sync(() => {
+      asked++
+      extension.set(gh)
+      return ["server off could not be asked: \u001b[1mno\nway"]
+    })
     return Effect.gen(function* () {
       const found = yield* handle("command:search create")
       assert.deepStrictEqual(found, {
@@ -143,16 +128,13 @@ describe("command:search", () => {
         stdout: 'mcp:gh:create_issue [mcp] "Creates an issue."\n',
         stderr: "server off could not be asked: \\u001b[1mno way\n"
       })
-      yield* handle("command:search create --type=agent")
-      const again = yield* handle("command:search create --refresh --type=extension")
-      assert.deepStrictEqual(asked, [false, true])
-      assert.deepStrictEqual(again, found)
+      assert.strictEqual(asked, 1)
     }).pipe(Effect.provide(house({ ...extension, look })))
   })
 
   it.effect("goes on without those who do not answer, or fail", () =>
     Effect.gen(function* () {
-      const fiber = yield* Effect.fork(handle("command:search edit --type all"))
+      const fiber = yield* Effect.fork(handle("command:search edit"))
       yield* TestClock.adjust(30_000)
       assert.deepStrictEqual(yield* Fiber.join(fiber), {
         exitCode: 0,
@@ -162,12 +144,7 @@ describe("command:search", () => {
           "skill:*: could not be asked; what is known was searched\n"
       })
     }).pipe(
-      Effect.provide(
-        house(
-          mcp(gh, () => Effect.never),
-          { ...Extension.make("skill:*"), look: () => Effect.die(new Error("no")) }
-        )
-      )
+      Effect.provide(house(mcp(gh, Effect.never), { ...Extension.make("skill:*"), look: Effect.die(new Error("no")) }))
     )
   )
 
@@ -178,7 +155,7 @@ describe("command:search", () => {
       assert.strictEqual((yield* handle("command:search -h")).stdout, `Usage: ${Search.grammar.usage}\n`)
       assert.strictEqual((yield* handle("command:search --help")).stdout, Search.grammar.help)
       for (const line of Search.grammar.help.split("\n")) assert.isAtMost(line.length, 120, line)
-      const bad = yield* handle("command:search --type=all --limit 0")
+      const bad = yield* handle("command:search --limit 0")
       assert.strictEqual(bad.exitCode, 1)
     })
   )

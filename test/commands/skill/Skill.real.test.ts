@@ -61,7 +61,7 @@ describe("skills in a shell", () => {
       install(house)
       put(house, "broken name/SKILL.md", "---\ndescription: It has a brand.\n---\n")
       const found = (words: string) => Effect.map(house.run(`command:search ${words}`), ({ stdout = "" }) => stdout)
-      for (const words of ["brand --type=skill", "brand-guidelines", "'typography artifact'"]) {
+      for (const words of ["brand", "brand-guidelines", "'typography artifact'"]) {
         assert.strictEqual(
           yield* found(words),
           'skill:load brand-guidelines [skill] "Applies the company\'s official brand colors and typography to any sort of artifact that may benefit from it. Use it w…"\n'
@@ -76,16 +76,15 @@ describe("skills in a shell", () => {
         ...programs.map((name) => `skill:pdf:${name} [skill] A program of the skill pdf.`),
         ""
       ])
-      assert.deepStrictEqual(yield* names("--type skill --limit 6"), [
+      assert.deepStrictEqual(yield* names("skill --limit 6"), [
         "skill:list",
         "skill:load",
         ...loading,
         "skill:pdf:check_fillable_fields",
-        "… 6 more: --limit 12, or more words",
+        "… 7 more: --limit 13, or more words",
         ""
       ])
-      assert.deepStrictEqual(yield* names("load --type skill"), ["skill:load", ...loading, ""])
-      assert.deepStrictEqual(yield* names("skill:load --type skill"), ["skill:load", ...loading, ""])
+      assert.deepStrictEqual(yield* names("skill:load"), ["skill:load", ...loading, ""])
       // A call with an argument is no program's name.
       assert.deepStrictEqual(yield* house.run("env skill:load pdf | head -c 10; compgen -c skill:load"), {
         exitCode: 0,
