@@ -64,8 +64,7 @@ export interface Tool {
   /** The form of a correct call, for errors about a wrong one: `Count(to=…)`. */
   readonly example: string
   /**
-   * Runs the tool with the arguments of a call. An optional one may be null, as in OpenAI's strict mode. Fails with
-   * InvalidUsage for wrong arguments.
+   * Runs the tool with the arguments of a call. Fails with InvalidUsage for wrong arguments.
    */
   readonly run: (params: unknown) => Effect.Effect<CommandResult, CommandError>
   /**
@@ -122,7 +121,7 @@ export const make = <A, I>(
       if (jsonSchema["type"] === "object" && !Predicate.isReadonlyRecord(params)) {
         return invalid([`the arguments must be an object${propertiesOf(jsonSchema)}`])
       }
-      const decoded = decode(withoutNulls(params, jsonSchema))
+      const decoded = decode(params)
       return Either.isRight(decoded) ? run(decoded.right) : invalid(problems(decoded.left))
     },
     ...(exampleFor === undefined ? {} : { exampleFor }),
@@ -156,22 +155,6 @@ const propertiesOf = ({ properties }: JsonSchema): string => {
   const names = Predicate.isReadonlyRecord(properties) ? Object.keys(properties) : []
   return names.length === 0 ? "" : ` with ${names.join(", ")}`
 }
-
-/** Removes nulls where the schema has an optional property that can't be null. */
-const withoutNulls = (value: unknown, { properties, required }: JsonSchema): unknown => {
-  if (!Predicate.isReadonlyRecord(value) || !Predicate.isReadonlyRecord(properties)) return value
-  const mayBeNull = (name: string) =>
-    !Object.hasOwn(properties, name) ||
-    (Array.isArray(required) && required.includes(name)) ||
-    takesNull(properties[name])
-  return Object.fromEntries(Object.entries(value).filter(([name, property]) => property !== null || mayBeNull(name)))
-}
-
-const takesNull = (schema: unknown): boolean =>
-  Predicate.isReadonlyRecord(schema) &&
-  ([schema["type"]].flat().includes("null") ||
-    (Array.isArray(schema["enum"]) && schema["enum"].includes(null)) ||
-    (Array.isArray(schema["anyOf"]) && schema["anyOf"].some(takesNull)))
 
 /** Makes a call with a placeholder for each required parameter. */
 const exampleOf = (name: string, jsonSchema: JsonSchema): string => {

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as CommandResult from "../../src/domain/CommandResult.js"
-import * as BashTool from "../../src/toolset/BashTool.js"
 import * as Tool from "../../src/toolset/Tool.js"
 
 interface Tree {
@@ -35,42 +34,6 @@ describe("Tool", () => {
     assert.include(schema, '"$ref":"#/$defs/Tree"')
     assert.include(schema, '"$defs":{"Tree":')
   })
-
-  it.effect("takes null for an optional parameter that was left out, where null is no value of it", () =>
-    Effect.gen(function* () {
-      const seen: Array<unknown> = []
-      const tool = Tool.make({
-        name: "Note",
-        description: "Notes.",
-        parameters: Schema.Struct({
-          text: Schema.String,
-          color: Schema.optionalWith(Schema.String, { exact: true }),
-          parent: Schema.optionalWith(Schema.NullOr(Schema.String), { exact: true }),
-          tags: Schema.optionalWith(
-            Schema.Array(
-              Schema.Struct({ name: Schema.String, size: Schema.optionalWith(Schema.Int, { exact: true }) })
-            ),
-            { exact: true }
-          )
-        }),
-        run: (params) =>
-          Effect.sync(() => {
-            seen.push(params)
-            return CommandResult.make()
-          })
-      })
-      yield* tool.run({ text: "a", color: null, parent: null, tags: null })
-      yield* tool.run({ text: "a", tags: [{ name: "b", size: 1 }] })
-      assert.deepStrictEqual(seen, [
-        { text: "a", parent: null },
-        { text: "a", tags: [{ name: "b", size: 1 }] }
-      ])
-      const error = yield* Effect.flip(tool.run({ text: null, other: null }))
-      assert.include(error.message, "- text: Expected string, actual null")
-      assert.include(error.message, "- other: is unexpected")
-      assert.notInclude(JSON.stringify(Tool.toJsonSchema(BashTool.Parameters)), "null")
-    })
-  )
 
   it.effect("S46: refuses what does not fit, with each problem and the right form", () =>
     Effect.gen(function* () {
