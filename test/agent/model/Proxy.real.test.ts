@@ -62,28 +62,6 @@ describe("the proxy of models", () => {
     )
   )
 
-  /** For all tries of the test: a process warns only once. */
-  const warnings: Array<unknown> = []
-  it.live("may be one of SOCKS, of which no warning is printed", () =>
-    Effect.scoped(
-      Effect.gen(function* () {
-        const { emitWarning } = process
-        yield* Effect.acquireRelease(
-          Effect.sync(() => {
-            process.emitWarning = (warning: unknown) => void warnings.push(warning)
-          }),
-          () =>
-            Effect.sync(() => {
-              process.emitWarning = emitWarning
-            })
-        )
-        const error = yield* Effect.flip(ask({ HTTP_PROXY: "socks5://127.0.0.1:1" }, "http://model.example/v1"))
-        assert.match(error.reason, /the proxy of HTTP_PROXY$/)
-        assert.deepStrictEqual(warnings, [])
-      })
-    )
-  )
-
   it.live("makes a tunnel to https addresses, and sees no key", () =>
     Effect.scoped(
       Effect.gen(function* () {

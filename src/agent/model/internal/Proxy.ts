@@ -21,7 +21,7 @@ export interface Proxy {
 /** No proxy can reach what runs on this machine. */
 const own = "localhost,127.0.0.1,[::1]"
 
-const protocols: ReadonlyArray<string> = ["http:", "https:", "socks5:"]
+const protocols: ReadonlyArray<string> = ["http:", "https:"]
 
 const isAddress = (url: string): boolean =>
   Attempt.orElse(() => {
@@ -55,9 +55,8 @@ export const fetchOf = ({ except, url }: Proxy): Effect.Effect<typeof globalThis
   Effect.promise(async () => {
     const loaded = await import("@effect/platform-node/Undici")
     // A bundle has what undici exports in its default only, whose type does not name all of it.
-    const { EnvHttpProxyAgent, Socks5ProxyAgent, fetch } = loaded.default as unknown as typeof loaded
+    const { EnvHttpProxyAgent, fetch } = loaded.default as unknown as typeof loaded
     const address = Redacted.value(url)
-    if (/^socks/i.test(address)) unwarned(() => new Socks5ProxyAgent(address))
     const dispatcher = new EnvHttpProxyAgent({
       httpProxy: address,
       httpsProxy: address,
@@ -68,14 +67,3 @@ export const fetchOf = ({ except, url }: Proxy): Effect.Effect<typeof globalThis
     const through = (input: never, init: object) => fetch(input, { ...init, dispatcher })
     return through as unknown as typeof globalThis.fetch
   })
-
-/** Runs what warns once in a process, so that nobody sees it: undici calls its SOCKS proxies experimental. */
-const unwarned = (run: () => unknown): void => {
-  const { emitWarning } = process
-  process.emitWarning = () => undefined
-  try {
-    run()
-  } finally {
-    process.emitWarning = emitWarning
-  }
-}
