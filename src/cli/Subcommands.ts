@@ -264,13 +264,12 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define(
     "tools",
-    "Show the tool definitions for a model's tool list, and the commands.",
+    "Print the tool definitions for a model's tool list, and the commands, as JSON.",
     {
       format: optional(choice("format", ["anthropic", "openai", "mcp"])).pipe(
         withPlaceholder("anthropic | openai | mcp"),
-        withDescription("As the JSON list of tools that an API takes.")
-      ),
-      json: json("As JSON: { tools, commands }.")
+        withDescription("As the list of tools that an API takes; without it: { tools, commands }.")
+      )
     },
     (given) => later(loadTools, (actions) => actions.tools(given))
   ),
