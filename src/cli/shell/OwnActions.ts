@@ -8,10 +8,8 @@ import type * as Snapshots from "../../agent/Snapshots.js"
 import * as TakeBack from "../../agent/TakeBack.js"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as Quote from "../../bash/Quote.js"
-import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as ForeignText from "../../domain/ForeignText.js"
-import { TodoStore } from "../../extension/TodoStore.js"
 import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
 import * as PathEntry from "../../sandbox/policy/PathEntry.js"
@@ -21,25 +19,6 @@ import * as OwnCommand from "./OwnCommand.js"
 import * as PersonWords from "./PersonWords.js"
 import * as PolicyText from "./PolicyText.js"
 import * as ShellApp from "./ShellApp.js"
-
-const marks = { pending: "[ ]", in_progress: "[>]", completed: "[x]" } as const
-
-const todo = (app: ShellApp.ShellApp) =>
-  Effect.gen(function* () {
-    const { todos } = yield* (yield* ShellApp.service(app, TodoStore)).get
-    if (todos.length === 0) return "The list of tasks is empty. TodoWrite sets it, as the agent does."
-    return todos.map(({ content, status }) => `${marks[status]} ${ForeignText.line(content, 300)}`).join("\n")
-  })
-
-const tools = (app: ShellApp.ShellApp) =>
-  Effect.map(ShellApp.service(app, CommandRegistry), (registry) => {
-    const listed = registry.listed()
-    const width = Math.max(...listed.map(({ name }) => name.length))
-    return listed
-      .map(({ name, summary }) => `  ${name.padEnd(width)}  ${ForeignText.line(summary, 120)}`)
-      .concat("", "command:search <words> finds commands of every kind, tools of MCP servers and skills among them.")
-      .join("\n")
-  })
 
 const policy = (app: ShellApp.ShellApp) =>
   Effect.flatMap(ShellApp.service(app, SandboxManager), ({ inForce }) => Effect.map(inForce, PolicyText.make))
@@ -125,7 +104,7 @@ export const run = (
   rest: string,
   app: ShellApp.ShellApp
 ): Effect.Effect<string> => {
-  const actions = { allow, diff, help: () => Effect.succeed(OwnCommand.help), policy, restart, todo, tools, undo }
+  const actions = { allow, diff, help: () => Effect.succeed(OwnCommand.help), policy, restart, undo }
   const action: Effect.Effect<string, { readonly message: string }> = actions[name](app, rest)
   return Effect.catchAll(action, (error) => Effect.succeed(`synapse: ${ForeignText.line(error.message, 1000)}`))
 }

@@ -8,8 +8,6 @@ const described = {
   diff: ["/diff", "Show what /undo would take back."],
   allow: ["/allow <path>", "Let commands write to a path, until you leave."],
   policy: ["/policy", "Show what commands may read and write."],
-  todo: ["/todo", "Show the list of tasks."],
-  tools: ["/tools", "List the commands that Synapse adds to the shell."],
   restart: ["/restart", "Start a new shell; variables and background jobs are gone then."],
   help: ["/help", "Show this."],
   exit: ["/exit [code]", "Leave. exit and Ctrl-D do the same."]
@@ -29,5 +27,7 @@ export const help: string = [
   "Everything else is a command line for bash. Ctrl-C ends what runs;",
   "lines that you type meanwhile are run afterwards.",
   "",
-  ...Object.values(described).map(([usage, purpose]) => `  ${usage.padEnd(16)} ${purpose}`)
+  ...Object.values(described).map(([usage, purpose]) => `  ${usage.padEnd(16)} ${purpose}`),
+  "",
+  "command:search lists the commands that Synapse adds, and TodoWrite --show the tasks."
 ].join("\n")

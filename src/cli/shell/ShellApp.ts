@@ -2,7 +2,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { CommandRegistry } from "../../command/CommandRegistry.js"
-import type { TodoStore } from "../../extension/TodoStore.js"
 import type { SandboxManager } from "../../sandbox/SandboxManager.js"
 import type { Terminal } from "../../terminal/Terminal.js"
 import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
@@ -11,7 +10,7 @@ import type * as Interruption from "./Interruption.js"
 import type { PersonTerminal } from "./PersonTerminal.js"
 import type { ShownTasks } from "./ShownTasks.js"
 
-export type Services = CommandRegistry | SandboxManager | TodoStore | Toolset
+export type Services = CommandRegistry | SandboxManager | Toolset
 
 export interface ShellApp {
   readonly terminal: Context.Tag.Service<Terminal>

@@ -141,7 +141,7 @@ describe.skipIf(!Tmux.isThere)("synapse shell", () => {
       await line("path")
       type('TodoWrite \'{"todos":[{"content":"Look","activeForm":"Looking","status":"pending"}]}\' >/dev/null')
       press("Enter")
-      type("/todo")
+      type("TodoWrite --show")
       press("Enter")
       await line("[ ] Look")
       type("?what is here")
