@@ -105,9 +105,9 @@ const conversations = listed("agent list --json", "id")
 /** The names that a parameter takes, by its subcommand and its form. */
 const sources: ReadonlyArray<readonly [parameter: RegExp, names: Names]> = [
   [/^exec --session$|^daemon stop /, sessions],
-  [/^mcp (?:remove|test|login|logout) /, servers],
-  [/^skill (?:info|remove) /, skills],
-  [/^agent (?:(?:show|remove) |--resume$)/, conversations],
+  [/^mcp (?:remove|login|logout) /, servers],
+  [/^skill remove /, skills],
+  [/^agent --resume$/, conversations],
   [/^mcp (?:un)?install /, Effect.succeed(Subcommands.clients)]
 ]
 
