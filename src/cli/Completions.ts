@@ -44,7 +44,10 @@ _synapse() {
   done < <("\${(Q)words[1]/#\\~/$HOME}" --complete "\${(@Q)words[2,CURRENT]}" 2>/dev/null)
   (( $#found )) && _describe -t values synapse found
 }
-if [ "$funcstack[1]" = _synapse ]; then _synapse "$@"; else compdef _synapse synapse; fi`,
+if [ "$funcstack[1]" = _synapse ]; then _synapse "$@"; else
+  (( $+functions[compdef] )) || { autoload -Uz compinit; compinit; }
+  compdef _synapse synapse
+fi`,
   fish: `function __synapse_candidates
   set -l words (commandline -opc)
   for line in (command $words[1] --complete $words[2..-1] (commandline -ct) 2>/dev/null)

@@ -14,10 +14,10 @@ import { complain, print, succeed } from "./Invocation.js"
 import * as Mcp from "./Mcp.js"
 
 /** The most bytes of a file: Claude Code's holds its history as well. */
-const most = 64 * 1024 ** 2
+export const most = 64 * 1024 ** 2
 
 /** The program itself, by paths that need no PATH: programs with windows have a short one. */
-const launch = (): ClientFile.Launch => ({
+export const launch = (): ClientFile.Launch => ({
   command: process.execPath,
   args: [Attempt.orElse(() => Fs.realpathSync(process.argv[1] ?? ""), process.argv[1] ?? ""), "mcp", "serve"]
 })
@@ -28,7 +28,7 @@ interface Given {
 }
 
 /** Changes a client's file after the person has agreed; where it has what is wanted, says so. */
-const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefined) =>
+export const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefined) =>
   Effect.gen(function* () {
     const client: ClientFile.Client = ClientFile.clients[name]
     const { userHome } = yield* SandboxSettings.SandboxSettings

@@ -128,6 +128,7 @@ const loadSessions = () => import("./AgentSessions.js")
 const loadInstall = () => import("./InstallAction.js")
 const loadServe = () => import("./ServeAction.js")
 const loadMcp = () => import("./Mcp.js")
+const loadSetup = () => import("./SetupAction.js")
 const loadSandbox = () => import("./SandboxActions.js")
 const loadSkill = () => import("./SkillActions.js")
 
@@ -448,6 +449,12 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define("skill remove", "Take away a skill of your own.", { name: skillName }, (given) =>
     later(loadSkill, (actions) => actions.remove(given))
+  ),
+  define(
+    "setup",
+    "Say which completions, MCP clients and model are set up, and which line adds what is missing.",
+    { write: flag("write").pipe(withDescription("Add the completions, and Synapse to the clients that are here.")) },
+    (given) => later(loadSetup, (actions) => actions.setup(given))
   ),
   define(
     "doctor",
