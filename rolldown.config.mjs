@@ -28,7 +28,6 @@ const starters = () => ({
     write("loader.cjs", "bin/loader.cjs")
     write("cache.cjs", "bin/cache.cjs")
     write("client.cjs", "bin/client.cjs")
-    write("pdf.mjs", "bin/pdf.mjs")
     write("promise.cjs", "bin/promise.cjs")
     // In the place of what tsc made, which needs effect.
     write("promise.mjs", "promise.js")
@@ -178,28 +177,36 @@ const modulesOfStart = async () => {
 
 const ofStart = await modulesOfStart()
 
-export default defineConfig({
-  ...options,
-  input: { main: "src/bin.ts", promise: "src/promise.ts" },
-  preserveEntrySignatures: "allow-extension",
-  plugins: [answers(), shape(), starters(), plainLinks()],
-  onLog: (level, log, defaultHandler) => defaultHandler(level === "warn" ? "error" : level, log),
-  output: {
-    dir: "dist/bin",
-    cleanDir: true,
-    format: "cjs",
-    charset: "ascii",
-    dynamicImportInCjs: false,
-    codeSplitting: {
-      includeDependenciesRecursively: false,
-      groups: [
-        { name: "later", test: (id) => ofStart.later.has(id) },
-        { name: "start", test: (id) => ofStart.first.has(id) }
-      ]
-    },
-    entryFileNames: "[name]-[hash].cjs",
-    chunkFileNames: "[name]-[hash].cjs",
-    // Names stay whole: a stack trace in a bug report must be readable, and with a code cache the size costs little.
-    minify: { compress: { keepNames: { function: true, class: true } }, mangle: false, codegen: true }
+export default defineConfig([
+  {
+    ...options,
+    input: { main: "src/bin.ts", promise: "src/promise.ts" },
+    preserveEntrySignatures: "allow-extension",
+    plugins: [answers(), shape(), starters(), plainLinks()],
+    onLog: (level, log, defaultHandler) => defaultHandler(level === "warn" ? "error" : level, log),
+    output: {
+      dir: "dist/bin",
+      cleanDir: true,
+      format: "cjs",
+      charset: "ascii",
+      dynamicImportInCjs: false,
+      codeSplitting: {
+        includeDependenciesRecursively: false,
+        groups: [
+          { name: "later", test: (id) => ofStart.later.has(id) },
+          { name: "start", test: (id) => ofStart.first.has(id) }
+        ]
+      },
+      entryFileNames: "[name]-[hash].cjs",
+      chunkFileNames: "[name]-[hash].cjs",
+      // Names stay whole: a stack trace in a bug report must be readable, and with a code cache the size costs little.
+      minify: { compress: { keepNames: { function: true, class: true } }, mangle: false, codegen: true }
+    }
+  },
+  // What commands run as a program of their own.
+  {
+    platform: "node",
+    input: "src/bin/pdf.mjs",
+    output: { dir: "dist/bin", entryFileNames: "[name].mjs", minify: true }
   }
-})
+])

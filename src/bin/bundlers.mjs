@@ -44,11 +44,16 @@ for (const file of modules) {
       return `${from}"#ai/${name}"`
     })
     .replaceAll('"@modelcontextprotocol/client"', '"#mcp-client"')
+    .replaceAll('"@xterm/headless"', '"#headless-xterm"')
     .replaceAll('from "jsonc-parser"', 'from "#jsonc-parser"')
   if (linked !== text) fs.writeFileSync(at, linked)
 }
 
-const face = { promise: path.join(root, "src/promise.ts"), "mcp-client": "@modelcontextprotocol/client" }
+const face = {
+  promise: path.join(root, "src/promise.ts"),
+  "mcp-client": "@modelcontextprotocol/client",
+  "headless-xterm": "@xterm/headless"
+}
 await bundle("bundle", face, /^node:/)
 const ofAi = Object.fromEntries(Array.from(ai, (name) => [name, `@effect/ai/${name}`]))
 await bundle("bundle/ai", ofAi, /^node:|^effect\/?|^@effect\/platform/)
