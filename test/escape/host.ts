@@ -44,9 +44,13 @@ const limit = (
 ) =>
   scene(ground, `LIMIT: ${title}`, setup, (world) =>
     Effect.gen(function* () {
-      yield* world.attack("mv pkg pkg2; mv pkg2 pkg")
-      yield* Effect.sync(() => change?.(world))
-      yield* moment
+      yield* world.attack(`mv pkg pkg2; mv pkg2 pkg; sleep ${change === undefined ? 0 : 1.2}`)
+      if (change !== undefined) {
+        // A scan follows the end of a command, a second after the start at the earliest: it is to be over.
+        yield* Effect.sleep(1000)
+        yield* Effect.sync(() => change(world))
+        yield* moment
+      }
       assert.include((yield* world.attack(command(world))).stdout, world.secret)
     })
   )
