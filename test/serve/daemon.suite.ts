@@ -40,8 +40,12 @@ export class Place {
   }
 
   /** Runs an ES module. */
-  module(program: string, options?: Options) {
-    return this.spawn(process.execPath, ["--input-type=module", "-e", program], options).ended
+  module(program: string) {
+    return this.startModule(program).ended
+  }
+
+  startModule(program: string) {
+    return this.spawn(process.execPath, ["--input-type=module", "-e", program])
   }
 
   private spawn(program: string, args: ReadonlyArray<string>, { cwd = this.project, env = {}, input }: Options = {}) {
