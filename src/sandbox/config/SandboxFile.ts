@@ -1,5 +1,6 @@
 /**
- * The schema of `sandbox.json`. Every field is optional; unknown names are ignored, and kept when the file is edited.
+ * The schema of `sandbox.json`. Every field is optional; an unknown name is an error, for a rule under it would have no
+ * effect.
  *
  * @since 0.1.0
  */
@@ -8,6 +9,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as JsonText from "../../domain/JsonText.js"
+import * as Similar from "../../domain/Similar.js"
 import { defaults as missing } from "./SandboxDefaults.js"
 
 const entries = Schema.optionalWith(Schema.Array(Schema.String), { default: () => missing.env })
@@ -122,35 +124,36 @@ export const defaults: SandboxFile = missing
 
 /** The names in each object, by the object's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "": ["enabled", "provider", "policy", "env", "profile", "providerOptions"],
+  "": ["enabled", "provider", "policy", "env", "profile", "providerOptions", "$schema"],
   policy: ["filesystem", "network", "unixSockets", "sockets", "toolCache", "temporary", "limits"],
   "policy.filesystem": ["whitelist", "blacklist", "readable", "hidden"],
   "policy.network": ["allowedHosts", "deniedHosts", "allowNetwork"],
   "policy.limits": ["processes", "sharedMemory"]
 }
 
-/** Says why a name that is not one of its object's has no effect; undefined for one that has a meaning nowhere. */
-const misplacedIn = (here: string, name: string): string | undefined => {
+/** Says why a name that is not one of its object's has no effect. */
+const misplacedIn = (here: string, name: string): string => {
   const isMeant = (other: string) => other.toLowerCase() === name.toLowerCase()
   const own = known[here]?.find(isMeant)
   if (own !== undefined) return `the name is written ${own}`
   const place = Object.keys(known).find((each) => known[each]?.some(isMeant))
-  if (place === undefined) return undefined
+  if (place === undefined) {
+    const near = Similar.nearest(name, known[here] ?? [])
+    return `unknown setting; ${near === undefined ? `there are ${known[here]?.join(", ")}` : `${near} may be meant`}`
+  }
   if (isMeant("allowNetwork")) return "it has no effect: name the hosts in policy.network.allowedHosts"
   if (place === "") return "it has no effect here: its place is the top of the file"
   return `it has no effect here: its place is ${place}.${known[place]?.find(isMeant)}`
 }
 
-/** Finds a name that differs from a known one in case only, or a list in the wrong place: both would have no effect. */
+/** Finds a name that its object does not have, and that would have no effect. */
 const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonText.Flaw | undefined => {
   const here = path.join(".")
   if (known[here] === undefined || !Predicate.isReadonlyRecord(value)) return undefined
   for (const [name, inner] of Object.entries(value)) {
-    const isKnown = known[here].includes(name)
-    const reason = isKnown ? undefined : misplacedIn(here, name)
-    const flaw = isKnown
+    const flaw = known[here].includes(name)
       ? findMisplaced(inner, [...path, name])
-      : reason && { path: JsonText.showPath([...path, name]), reason }
+      : { path: JsonText.showPath([...path, name]), reason: misplacedIn(here, name) }
     if (flaw) return flaw
   }
   return undefined

@@ -40,7 +40,7 @@ describe("sandbox.json", () => {
   it.scoped("says only what differs from the defaults", () =>
     Effect.gen(function* () {
       const { config } = yield* Config.make(
-        '\ufeff{"policy":{"filesystem":{"blacklist":["*.pem"],"x":1},"network":{"allowNetwork":true}},"providerOptions":{"a":{"b":1}},"later":{}}'
+        '\ufeff{"$schema":"s","policy":{"filesystem":{"blacklist":["*.pem"]},"network":{"allowNetwork":true}},"providerOptions":{"a":{"b":1}}}'
       )
       assert.deepStrictEqual(yield* config.load, {
         ...defaults,
@@ -79,7 +79,10 @@ describe("sandbox.json", () => {
   it.scoped("may be large", () =>
     Effect.gen(function* () {
       const entries = Array.from({ length: 50_000 }, (_, at) => `/data/some/directory/of/a/user/${at}/x`)
-      const text = JSON.stringify({ policy: { filesystem: { blacklist: entries } }, other: "x".repeat(2 ** 20) })
+      const text = JSON.stringify({
+        policy: { filesystem: { blacklist: entries } },
+        providerOptions: { other: "x".repeat(2 ** 20) }
+      })
       const { config } = yield* Config.make(text)
       assert.strictEqual((yield* config.load).policy.filesystem.blacklist.length, entries.length)
       assert.isTrue(yield* config.addBlacklist("/one/more"))
@@ -134,6 +137,17 @@ describe("a broken sandbox.json", () => {
       "a misspelt list",
       '{"policy":{"filesystem":{"blackList":["/a"]}}}',
       /: policy\.filesystem\.blackList: the name is written blacklist/
+    ],
+    [
+      "a misspelt object",
+      '{"policy":{"filesytem":{"blacklist":["/a"]}}}',
+      /: policy\.filesytem: unknown setting; filesystem may be meant\. Nothing runs/
+    ],
+    ["a misspelt policy", '{"polcy":{}}', /: polcy: unknown setting; policy may be meant/],
+    [
+      "an unknown name",
+      '{"policy":{"limits":{"files":1}}}',
+      /: policy\.limits\.files: unknown setting; there are processes, sharedMemory/
     ],
     ["a misspelt switch", '{"Enabled":true}', /: Enabled: the name is written enabled/],
     ["a file that is too large", `"${"x".repeat(2 ** 24)}"`, /: it is larger than 16777216 bytes/]
