@@ -12,24 +12,28 @@ import * as JsonText from "../../domain/JsonText.js"
 import * as Similar from "../../domain/Similar.js"
 import { defaults as missing } from "./SandboxDefaults.js"
 
-const entries = Schema.optionalWith(Schema.Array(Schema.String), { default: () => missing.env })
+const listOf = <A, I>(item: Schema.Schema<A, I>) =>
+  Schema.Array(item).annotations({
+    message: ({ actual }) => `it must be a list${typeof actual === "string" ? `: ${JSON.stringify([actual])}` : ""}`
+  })
+
+const entries = Schema.optionalWith(listOf(Schema.String), { default: () => missing.env })
 
 const hidden = Schema.optional(Schema.Literal("empty"))
 
 const Filesystem = Schema.Struct({
   whitelist: entries.annotations({ description: "paths that commands may write" }),
-  blacklist: Schema.optionalWith(
-    Schema.Array(Schema.Union(Schema.String, Schema.Struct({ path: Schema.String, hidden }))),
-    { default: () => missing.env }
-  ).annotations({ description: "paths and patterns that commands may neither read nor write" }),
+  blacklist: Schema.optionalWith(listOf(Schema.Union(Schema.String, Schema.Struct({ path: Schema.String, hidden }))), {
+    default: () => missing.env
+  }).annotations({ description: "paths and patterns that commands may neither read nor write" }),
   hidden: hidden.annotations({ description: "`empty`: hidden files read as empty ones" }),
   readable: entries.annotations({ description: "paths that commands may read although a built-in rule hides them" })
 })
 const hosts = {
-  allowedHosts: Schema.optional(Schema.Array(Schema.String)).annotations({
+  allowedHosts: Schema.optional(listOf(Schema.String)).annotations({
     description: "hosts that commands may reach: `host`, `*.host`, `host:port`, an address, `localhost:port`"
   }),
-  deniedHosts: Schema.optional(Schema.Array(Schema.String)).annotations({
+  deniedHosts: Schema.optional(listOf(Schema.String)).annotations({
     description: "hosts that commands may not reach, whatever is allowed"
   })
 }
@@ -58,7 +62,7 @@ const Policy = Schema.Struct({
   unixSockets: Schema.optional(Schema.Union(Schema.Boolean, Schema.Literal("own"))).annotations({
     description: "`own` for unix sockets that commands make, `true` for all unix sockets"
   }),
-  sockets: Schema.optional(Schema.Array(Schema.String)).annotations({
+  sockets: Schema.optional(listOf(Schema.String)).annotations({
     description: "unix sockets of programs outside that commands may use, such as `$SSH_AUTH_SOCK`"
   }),
   toolCache: Schema.optional(Schema.Boolean).annotations({

@@ -108,7 +108,7 @@ describe("a broken sandbox.json", () => {
     [
       "a blacklist that is text",
       '{"policy":{"filesystem":{"blacklist":"~/.ssh"}}}',
-      /: policy\.filesystem\.blacklist: Expected /
+      /: policy\.filesystem\.blacklist: it must be a list: \["~\/\.ssh"\]\. Nothing/
     ],
     [
       "an entry that is no text",
