@@ -51,10 +51,12 @@ const defaults: Readonly<Record<string, string>> = {
   LC_ALL: "C.UTF-8",
   PAGER: "cat",
   PIP_DEFAULT_TIMEOUT: "120",
+  PIP_DISABLE_PIP_VERSION_CHECK: "1",
   // With no retry at all, pip says that there is no such package, and not why it could not look.
   PIP_RETRIES: "1",
   UV_HTTP_TIMEOUT: "120",
-  npm_config_fetch_retries: "0"
+  npm_config_fetch_retries: "0",
+  npm_config_update_notifier: "false"
 }
 
 /**
@@ -100,7 +102,9 @@ export const make = (
     if (spelled.has(name) || name === ownName) kept[name] = value
     else if (!looksSecret(name, value) && (isWanted(name) || isHarmless(name))) kept[name] = value
   }
-  return { ...defaults, ...kept }
+  // npm reads its variables in any case.
+  const set = new Set(Object.keys(kept).map((name) => name.toLowerCase()))
+  return { ...Object.fromEntries(Object.entries(defaults).filter(([name]) => !set.has(name.toLowerCase()))), ...kept }
 }
 
 /** Variables that every shell has of itself, whatever was passed on. */

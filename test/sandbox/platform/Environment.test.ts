@@ -10,9 +10,11 @@ const defaults = {
   LC_ALL: "C.UTF-8",
   PAGER: "cat",
   PIP_DEFAULT_TIMEOUT: "120",
+  PIP_DISABLE_PIP_VERSION_CHECK: "1",
   PIP_RETRIES: "1",
   UV_HTTP_TIMEOUT: "120",
-  npm_config_fetch_retries: "0"
+  npm_config_fetch_retries: "0",
+  npm_config_update_notifier: "false"
 }
 
 describe("the environment", () => {
@@ -45,6 +47,11 @@ describe("the environment", () => {
       PATH: "/bin",
       SYNAPSE_SESSION: "1"
     })
+    const set = Environment.make({ NPM_CONFIG_UPDATE_NOTIFIER: "true" })
+    assert.deepStrictEqual(
+      Object.entries(set).filter(([name]) => /notifier/i.test(name)),
+      [["NPM_CONFIG_UPDATE_NOTIFIER", "true"]]
+    )
     const named = Environment.make(given, ["MY_*", "GITHUB_TOKEN", "LANG", "PIP_*", "LD_PRELOAD"])
     assert.deepStrictEqual(
       [named["MY_A"], named["MY_API_KEY"], named["GITHUB_TOKEN"], named["LANG"], named["PIP_INDEX_URL"]],
