@@ -358,7 +358,7 @@ const makeLocalSandboxBackend = (
             if (!isHeld || HostPath.isMissing(path)) return said
             held = [...held, { pattern: path, path, kind: "path", source: "startup" }]
             attribute = Attribution.make({ ...policy, readonly: held })
-            return `${said} Until the session ends, ${Path.basename(path)} is read-only.`
+            return `${said} Until the session ends, ${Name.of(path.replace(`${policy.cwd}/`, ""))} is read-only.`
           }
         })
       )
