@@ -75,14 +75,21 @@ const remediesFor = (
 
 const anew = "Once it is allowed, call with restart: true: only a new shell has it."
 
-/** Names further denials, each with its rule where that is not the first one's. */
-const alsoOf = (denial: Denial.Denial, others: ReadonlyArray<Denial.Denial>): ReadonlyArray<string> => {
+/** Names further denials, a host with what allows it, others with their rule where that is not the first one's. */
+const alsoOf = (
+  denial: Denial.Denial,
+  others: ReadonlyArray<Denial.Denial>,
+  policy: SandboxPolicy
+): ReadonlyArray<string> => {
   const first = Denial.nameOf(denial)
   const named = others
-    .filter((other) => other.access !== denial.access || Denial.nameOf(other) !== first)
-    .map((other) =>
-      other.rule === denial.rule ? Denial.nameOf(other) : `${Denial.nameOf(other)} (rule ${Denial.ruleOf(other)})`
-    )
+    .filter((other) => Denial.nameOf(other) !== first)
+    .map((other) => {
+      const name = Denial.nameOf(other)
+      const grant = grantOf(other, policy)
+      if (grant !== undefined) return `${name} (synapse sandbox allow ${HostEntry.toArgument(grant)})`
+      return other.rule === denial.rule ? name : `${name} (rule ${Denial.ruleOf(other)})`
+    })
   return [...new Set(named)]
 }
 
@@ -187,7 +194,7 @@ export const of = (
     rule: denial.rule,
     reason: denial.reason,
     ran: denial.how !== "preflight",
-    also: alsoOf(denial, others),
+    also: alsoOf(denial, others, policy),
     advice: isAnew ? advice.toSpliced(1, 0, anew) : advice,
     ...(grant === undefined ? undefined : { host: HostEntry.toArgument(grant) }),
     ...(lift === undefined ? undefined : { lift }),

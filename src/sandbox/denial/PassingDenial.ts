@@ -110,8 +110,11 @@ export class PassingDenials {
     if (first === undefined) return undefined
     for (const each of [first, ...others]) this.told.add(keyOf(each))
     const more = others.length === 0 ? "" : ` So were: ${others.map(Denial.nameOf).join(", ")}.`
-    const way =
-      first.grant === undefined ? "" : ` To allow it: synapse sandbox allow ${HostEntry.toArgument(first.grant)}`
+    const grants = new Set(
+      [first, ...others].flatMap(({ grant }) => (grant === undefined ? [] : [HostEntry.toArgument(grant)]))
+    )
+    const calls = [...grants].map((grant) => `synapse sandbox allow ${grant}`).join("; ")
+    const way = calls === "" ? "" : ` To allow ${grants.size === 1 ? "it" : "them"}: ${calls}`
     return `The sandbox refused a connection: ${Denial.whatOf(first)}.${more}${way}`
   }
 

@@ -114,8 +114,10 @@ describe("what is told of a denial", () => {
     assert.deepStrictEqual(also(...others, denied("/project/.env", "read"), Denial.network("verified-text", "a.org")), [
       "/data/b",
       "/project/.env (rule **/.env)",
-      'a.org (rule "allowNetwork: false")'
+      "a.org (synapse sandbox allow a.org)"
     ])
+    const secret = denied("/project/.env", "read")
+    assert.deepStrictEqual(Explanation.of(secret, policy, [denied("/project/.env", "write")]).also, [])
   })
 
   it("what does the rest", () =>

@@ -78,6 +78,14 @@ describe("a denial to a command that went on", () => {
     assert.deepStrictEqual(told("pip install x | tail", "verified-text", true), [undefined, undefined])
   })
 
+  it("is told of all hosts that were refused, with what allows each", () => {
+    const refused = (host: string) => Denial.host({ host, port: 443, rule: undefined, reason: "no rule", grant: host })
+    assert.strictEqual(
+      new PassingDenial.PassingDenials().ofHosts([refused("a.org"), refused("b.org")]),
+      "The sandbox refused a connection: a.org:443 is not allowed: no rule. So were: b.org:443. To allow them: synapse sandbox allow a.org:443; synapse sandbox allow b.org:443"
+    )
+  })
+
   it("is told of a unix socket, with the name of a message or without, once", () => {
     const passing = new PassingDenial.PassingDenials()
     const nameless = passed({ denials: [Denial.system(SystemCalls.unixSocket)] })
