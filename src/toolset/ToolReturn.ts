@@ -405,15 +405,15 @@ export const orFail = <E, R>(
   })
 
 /**
- * Leaves out what the rest of a result tells: the texts of the streams and the notices, which `output` holds, and a
- * message that stands in it, or says no more than `isError`.
+ * Leaves out what the rest of a result tells: the texts of the streams, the notices and the denial's words, which `output`
+ * holds, and a message that stands in it, or says no more than `isError`.
  *
  * @since 0.1.0
  * @category combinators
  */
 export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
   const { extras, message, ...rest } = result
-  const { notices: _notices, personal: _personal, stderr: _stderr, stdout: _stdout, ...others } = extras
+  const others = Struct.omit(extras, "blockedReason", "denied", "notices", "personal", "stderr", "stdout")
   const isTold = all.has(message) || rest.output.includes(message)
   return { ...rest, ...(isTold ? undefined : { message }), extras: others }
 }

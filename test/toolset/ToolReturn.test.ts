@@ -155,6 +155,12 @@ describe("ToolReturn.fromExit", () => {
     const interrupted = ToolReturn.fromExit(call, Exit.failCause(Cause.interrupt(FiberId.none)))
     const blocked = succeeded({ exitCode: 1, blocked: true, blockedReason: "no" })
     assert.strictEqual(blocked.output, "[exit 1] no")
+    assert.deepStrictEqual(ToolReturn.brief(blocked), {
+      isError: true,
+      output: "[exit 1] no",
+      toolCallId: "1",
+      extras: { exitCode: 1, failureCategory: "blocked", blocked: true }
+    })
     assert.deepStrictEqual([blocked, interrupted, ToolReturn.fromExit(call, Exit.die("x"))].map(cut), [
       false,
       false,

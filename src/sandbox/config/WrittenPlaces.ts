@@ -146,10 +146,25 @@ export const writtenAround = (home: string, cwd?: string): string | undefined =>
   if (memory === undefined || memory === home) return undefined
   const name = nameOfClaim(real)
   if (name !== undefined && statOf(Path.join(claimsIn(memory), name)) !== undefined) return undefined
-  for (const path of [real, ...links]) {
-    for (let at = path; at !== "/"; at = Path.dirname(at)) if (isKnown([memory], at)) return at
+  return knownAround([memory], [real, ...links])
+}
+
+const knownAround = (memories: ReadonlyArray<string>, paths: ReadonlyArray<string>): string | undefined => {
+  for (const path of paths) {
+    for (let at = path; at !== "/"; at = Path.dirname(at)) if (isKnown(memories, at)) return at
   }
   return undefined
+}
+
+const memoriesOf = (home: string): ReadonlyArray<string> => {
+  const other = account()
+  return other === undefined ? [home] : [home, other]
+}
+
+/** Tests whether commands of any session could write a file, or a link on the way to it. */
+export const couldWrite = (home: string, path: string): boolean => {
+  const { links, real } = RealPath.follow(path)
+  return knownAround(memoriesOf(home), [real, ...links]) !== undefined
 }
 
 /**
@@ -208,8 +223,7 @@ export interface Doubt {
 export const doubt = (home: string, path: string, followed = RealPath.follow(path)): Doubt | undefined => {
   const { links, real } = followed
   if (links.length === 0) return undefined
-  const other = account()
-  const memories = other === undefined ? [home] : [home, other]
+  const memories = memoriesOf(home)
   for (const link of links) {
     for (let place = Path.dirname(link); place !== "/"; place = Path.dirname(place)) {
       if (isWithin(real, place) || !isKnown(memories, place)) continue
