@@ -64,6 +64,11 @@ end
 complete -c synapse -f -a '(__synapse_candidates)'`
 }
 
+/** Asks for completions for bash that start no program. */
+const fixed = "sh"
+
+const loadFixed = Effect.promise(() => import("./FixedCompletions.js"))
+
 /** The shells that there are completions for. */
 export const shells: ReadonlyArray<string> = Object.keys(scripts)
 
@@ -75,9 +80,11 @@ const ofProgram: ReadonlyArray<Candidate> = [
 
 /** Prints the script of a shell. */
 export const run = (words: ReadonlyArray<string>): Effect.Effect<number, WrongUsage, Stdio> => {
-  const script = scripts[words.join("=").slice("--completions=".length)]
+  const shell = words.join("=").slice("--completions=".length)
+  if (shell === fixed) return Effect.flatMap(loadFixed, ({ run }) => run)
+  const script = scripts[shell]
   return script === undefined
-    ? new WrongUsage({ message: `--completions must be one of ${shells.join(", ")}.` })
+    ? new WrongUsage({ message: `--completions must be one of ${[...shells, fixed].join(", ")}.` })
     : succeed(script)
 }
 
@@ -186,7 +193,7 @@ const candidates = (words: ReadonlyArray<string>) => {
   const before = rest.toReversed()
   const [name = ""] = before
   if (before.length === 0) return Effect.succeed(current.startsWith("-") ? ofProgram : subcommandsIn(""))
-  if (name === "--completions") return Effect.succeed(toCandidates(shells))
+  if (name === "--completions") return Effect.succeed(toCandidates([...shells, fixed]))
   const subcommand = Subcommands.find(before)
   const inGroup = before.length === 1 && !current.startsWith("-") ? subcommandsIn(name) : []
   if (subcommand === undefined) return Effect.succeed(inGroup)

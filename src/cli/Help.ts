@@ -50,7 +50,7 @@ const commands = (shown: ReadonlyArray<Subcommands.Subcommand>): ReadonlyArray<s
 ]
 
 const ofProgram = [
-  ["--completions bash | zsh | fish", "Print a script of completions for a shell."],
+  ["--completions bash | zsh | fish | sh", "Print completions; sh starts no program."],
   ["--version", "Show the version."],
   ["-h, --help", "Show the help."]
 ] as const

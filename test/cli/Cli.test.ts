@@ -30,6 +30,8 @@ describe("synapse", () => {
       assert.notInclude(help.stdout, "argument may be repeated")
       assert.match((yield* run(["--version"])).stdout, /^\d+\.\d+\.\d+\n$/)
       assert.include((yield* run(["--completions", "bash"])).stdout, "complete -F")
+      const fixed = (yield* run(["--completions", "sh"])).stdout
+      for (const word of ["complete -F", "sandbox", "--allow-read"]) assert.include(fixed, word)
     })
   )
 
