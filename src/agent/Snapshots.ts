@@ -164,37 +164,67 @@ const rootOf = (cwd: string): string => {
   }
 }
 
-/** Writes the tree of what the directory holds now. */
-const treeOf = (git: Git, { cwd }: Place, isHidden: (path: string) => boolean) =>
+/** What a directory holds. */
+interface Held {
+  readonly tree: string
+  readonly large: number
+  /** What is there and not kept: ignored, too large, hidden, or a repository. Directories end in a slash. */
+  readonly passed: ReadonlySet<string>
+}
+
+/** Returns the directories that a path is in, the outermost first, each with its slash. */
+const around = (path: string): ReadonlyArray<string> =>
+  [...path.slice(0, -1).matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))
+
+/**
+ * Writes the tree of what the directory holds now.
+ *
+ * Rules of what to ignore decide about new files alone, since the run can write them: what was kept once is looked at
+ * again, and what was there before the run and passed over is not new after it.
+ */
+const treeOf = (git: Git, { cwd }: Place, isHidden: (path: string) => boolean, before?: Held) =>
   Effect.gen(function* () {
     // Over an index that is missing, all files are others: git then follows no link, and enters no other repository.
-    const present = split(yield* git.run(["ls-files", "-z", "--others", "--exclude-standard"], "", "none"))
-    if (present.length > most.files) {
+    const others = ["ls-files", "-z", "--others", "--exclude-standard"]
+    const present = split(yield* git.run(others, "", "none"))
+    const passed = new Set(before?.passed ?? split(yield* git.run([...others, "--ignored", "--directory"], "", "none")))
+    const isPassed = (path: string) => passed.has(path) || around(path).some((directory) => passed.has(directory))
+    const known = new Set(split(yield* git.run(["ls-files", "-z"])))
+    const seen = new Set(present.filter((path) => known.has(path) || !isPassed(path)))
+    const isThere = (path: string) =>
+      seen.has(path) || around(path).every((directory) => lookAt(within(cwd, directory.slice(0, -1)))?.isDirectory())
+    const paths = new Set([...seen, ...known])
+    if (paths.size > most.files) {
       return yield* new NoSnapshot({ reason: `the directory has more than ${most.files} files` })
     }
     const kept: Array<string> = []
+    const gone: Array<string> = []
     let bytes = 0
     let large = 0
     yield* Slices.run(function* () {
-      for (const path of present) {
+      for (const path of paths) {
         yield
         const whole = within(cwd, path)
-        const stats = path.endsWith("/") ? undefined : lookAt(whole)
-        if (stats === undefined || isHidden(whole.toString())) continue
-        if (stats.size > most.fileBytes) large++
-        else {
+        const stats = isThere(path) ? lookAt(whole) : undefined
+        const isFile = stats !== undefined && (stats.isFile() || stats.isSymbolicLink())
+        const isLarge = isFile && stats.size > most.fileBytes
+        if (isLarge) large++
+        if (isFile && !isLarge && !isHidden(whole.toString())) {
           bytes += stats.size
           kept.push(path)
+        } else {
+          // After the run, a file that is there and can't be kept counts as it was.
+          if (known.has(path) && (before === undefined || !isFile)) gone.push(path)
+          if (before === undefined && stats !== undefined) passed.add(path)
         }
       }
     })
     if (bytes > most.bytes) {
       return yield* new NoSnapshot({ reason: `the directory holds more than ${most.bytes / 1024 ** 2} MiB` })
     }
-    const gone = split(yield* git.run(["ls-files", "-z"])).filter((path) => lookAt(within(cwd, path)) === undefined)
     yield* git.run(["update-index", "-z", "--force-remove", "--stdin"], gone.join("\0"))
-    yield* git.run(["update-index", "-z", "--add", "--replace", "--stdin"], kept.join("\0"))
-    return { large, tree: (yield* git.run(["write-tree"])).trim() }
+    yield* git.run(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], kept.join("\0"))
+    return { large, passed, tree: (yield* git.run(["write-tree"])).trim() }
   })
 
 const turnsOf = (store: string): ReadonlyArray<string> =>
@@ -251,6 +281,8 @@ export const begin = (
     const turn = { session, time, root }
     const keep = (turn: Turn) => Effect.sync(() => Attempt.ignore(() => write(path, turn)))
     if (before._tag === "Left") {
+      // What is too much now may be ignored later.
+      for (const name of ["index", index]) Attempt.ignore(() => Fs.rmSync(Path.join(git.directory, name)))
       Attempt.ignore(() => Directories.make(Path.dirname(path)))
       yield* keep({ ...turn, problem: before.left.reason })
       return { end: Effect.void }
@@ -259,7 +291,7 @@ export const begin = (
     const begun = { ...turn, before: tree, large }
     yield* keep(begun)
     const end = Effect.gen(function* () {
-      const after = yield* Effect.either(treeOf(git, place, isHidden))
+      const after = yield* Effect.either(treeOf(git, place, isHidden, before.right))
       Attempt.ignore(() => Fs.renameSync(Path.join(git.directory, index), Path.join(git.directory, "index")))
       if (after._tag === "Left") return yield* keep({ ...begun, problem: after.left.reason })
       // A run that has changed nothing leaves the one before it to be taken back.

@@ -181,6 +181,46 @@ describe("snapshots", () => {
       assert.strictEqual(found.status, 1)
     }))
 
+  it("look at known files whatever a turn ignores, and take nothing for new that was ignored", () =>
+    using(async ({ cwd, turn, undo, write }) => {
+      write("src/a.js", "a")
+      write("b/b.js", "b")
+      write("c/c.js", "c")
+      write("built/x.js", "x")
+      write(".env", "SECRET")
+      write("large", "x".repeat(11 * 1024 ** 2))
+      execFileSync("git", ["init", "--quiet", "within"], { cwd })
+      write("within/d.js", "d")
+      write(".gitignore", "built/\n.env\n")
+      const outside = path.join(cwd, "../outside")
+      fs.mkdirSync(outside)
+      fs.writeFileSync(path.join(outside, "c.js"), "c")
+      await turn(() => write("base.txt", "base"))
+      const before = filesIn(cwd)
+      await turn(() => {
+        write("src/a.js", "evil")
+        write("b/b.js", "evil")
+        write(".gitignore", "*\n")
+        execFileSync("git", ["init", "--quiet", "b"], { cwd })
+      })
+      const names = async () => (await undo()).map(({ path, state }) => `${state} ${path}`).sort()
+      assert.deepStrictEqual(
+        await names(),
+        [".gitignore", "b/b.js", "src/a.js"].map((name) => `restored ${name}`)
+      )
+      assert.deepStrictEqual(filesIn(cwd), before)
+      await turn(() => {
+        fs.rmSync(path.join(cwd, ".gitignore"))
+        fs.rmSync(path.join(cwd, "within/.git"), { recursive: true })
+        fs.rmSync(path.join(cwd, "c"), { recursive: true })
+        fs.symlinkSync(outside, path.join(cwd, "c"))
+        write("large", "")
+        write("new", "n")
+      })
+      assert.deepStrictEqual(await names(), ["removed c", "removed new", "restored .gitignore", "restored c/c.js"])
+      assert.deepStrictEqual(filesIn(cwd), { ...before, large: "" })
+    }))
+
   it("say of a turn that was killed that its changes can't be told from others", () =>
     using(async ({ cwd, last }) => {
       const place = { home: path.join(cwd, "../home"), cwd }
