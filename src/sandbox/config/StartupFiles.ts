@@ -65,7 +65,10 @@ export const candidates = (places: Places): ReadonlyArray<string> => {
   )
 }
 
-const readIndex = (path: string): Buffer => Attempt.orElse(() => Fs.readFileSync(path), Buffer.alloc(0))
+/** The most bytes of an index that are read: a command can put a pipe in its place, or let it grow without end. */
+const largestIndex = 256 * 1024 ** 2
+
+const readIndex = (path: string): Buffer => GitDirectory.readBytes(path, largestIndex) ?? Buffer.alloc(0)
 
 /** Tests whether an index has a path, or something below it; one of version 4, which compresses paths, may say no. */
 const isInIndex = (index: Buffer, path: string): boolean => {
