@@ -242,10 +242,10 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
     /** Allows writing to a path until this manager ends. The sandbox is built anew, and its shell with it. */
     readonly addRuntimeWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed>
     /**
-     * Allows writing to an existing path, given as its real one, until this manager ends. The shell goes on; where only a
-     * new sandbox can have it, the next command starts that one and says so.
+     * Allows writing to an existing path, given as its real one, until this manager ends; with `access`, reading it. The
+     * shell goes on; where only a new sandbox can have it, the next command starts that one and says so.
      */
-    readonly allow: (path: string) => Effect.Effect<void, ExecutionFailed>
+    readonly allow: (path: string, access?: Grant["access"]) => Effect.Effect<void, ExecutionFailed>
     /** Allows writing to a path permanently, in `sandbox.json`. */
     readonly addPermanentWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed | InvalidUsage>
     /** Ends the sandbox; the next command makes a new one. */

@@ -83,19 +83,27 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
     const inForce = yield* sandbox.inForce
     if (inForce === undefined) return "There is no sandbox: commands may write wherever you may."
     if (real === undefined) return `${shown} does not exist: ${whereMissing(path, inForce.policy.cwd)}`
-    const verdict = PolicyDecision.make(inForce.policy).explain(real, inForce.policy.cwd, "write")
+    const explain = (access: PolicyDecision.Access) =>
+      PolicyDecision.make(inForce.policy).explain(real, inForce.policy.cwd, access)
+    const verdict = explain("write")
+    const read = explain("read")
     if (verdict.allowed) return `Commands may write to ${shown} already.`
-    if (!PolicyDecision.isNotWhitelisted(verdict.rule))
+    if (read.allowed && read.rule !== undefined && !PolicyDecision.isNotWhitelisted(verdict.rule))
+      return `Commands may read ${shown} already.`
+    // A built-in rule gives way to a path that is named.
+    const isHidden = !read.allowed && read.rule.source === "default"
+    if (!isHidden && !PolicyDecision.isNotWhitelisted(verdict.rule))
       return `${shown} can't be allowed: ${ForeignText.line(verdict.reason, 300)} (rule ${ForeignText.word(verdict.rule.pattern, 200)}).`
     const never = PathEntry.unwritable(real)
     if (never !== undefined) return `${shown} can't be allowed: ${never}.`
     const what = Fs.statSync(real).isDirectory() ? `${shown} and everything in it` : shown
     const wide = isWide(real, inForce.policy.cwd) ? " It holds much else." : ""
     // What was entered came by the session's shell, where a command may have put it.
-    const isSure = yield* app.confirm(`Let commands write to ${what} until you leave?${wide}`)
+    const use = isHidden ? "read" : "write to"
+    const isSure = yield* app.confirm(`Let commands ${use} ${what} until you leave?${wide}`)
     if (!isSure) return "Nothing was allowed."
-    yield* sandbox.allow(path)
-    return `Commands may write to ${what} until you leave. To allow it for good: synapse sandbox allow ${Quote.word(path)}`
+    yield* sandbox.allow(path, isHidden ? "read" : "write")
+    return `Commands may ${use} ${what} until you leave. To allow it for good: synapse sandbox allow ${Quote.word(path)}`
   })
 
 /** Carries out a command. What fails is told in the text as well. */

@@ -148,8 +148,8 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
       grant.isNew === true
         ? Effect.map(Effect.either(check(grant.resource)), Either.getLeft)
         : Effect.map(Effect.either(queue.enter(lend(backend, [grant], Effect.void))), Either.getLeft),
-    /** Allows writing to an existing path, given as its real one, in the running sandbox and all that follow. */
-    allow: (path: string): Effect.Effect<void, ExecutionFailed> =>
+    /** Allows an existing path, given as its real one, in the running sandbox and all that follow. */
+    allow: (path: string, access: Grant["access"] = "write"): Effect.Effect<void, ExecutionFailed> =>
       Effect.gen(function* () {
         const backend = yield* current.get(current.now()?.cwd ?? directory)
         if (backend.policy === undefined) return
@@ -159,7 +159,7 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
           return yield* new ExecutionFailed({ kind: "sandbox", reason })
         }
         const resource = RealPath.follow(path).real
-        const { now } = yield* keep(backend, { resource, access: "write" }, false)
+        const { now } = yield* keep(backend, { resource, access }, false)
         if (now !== undefined) return yield* new ExecutionFailed({ kind: "sandbox", reason: now })
       }),
     /** Allows writing to a path in a sandbox that is built anew; a path that no policy takes changes nothing. */

@@ -12,17 +12,32 @@ import * as Temporary from "../../support/Temporary.js"
  * Runs `/allow` in the project `home/project`, for a person who says yes or no; returns what it says, what it has asked,
  * and what it has allowed.
  */
-const allow = (written: string, isSure = true) =>
+const allow = (written: string, isSure = true, granted: ReadonlyArray<string> = []) =>
   Temporary.using(async (directory) => {
     const home = Path.join(Fs.realpathSync(directory), "home")
     const cwd = Path.join(home, "project")
     for (const each of [cwd, Path.join(home, "other")]) Fs.mkdirSync(each, { recursive: true })
     const allowed: Array<string> = []
-    const policy = { cwd, whitelist: [], blacklist: [], readonly: [], allowNetwork: false }
+    const rule = (name: string, source: string) => ({
+      pattern: name,
+      path: Path.join(home, name),
+      kind: "path",
+      source
+    })
+    const blacklist = [rule("hidden", "default"), rule("mine", "file")]
+    for (const { path } of blacklist) Fs.writeFileSync(path, "")
+    const policy = {
+      cwd,
+      whitelist: [],
+      blacklist,
+      granted: granted.map((name) => rule(name, "runtime")),
+      readonly: [],
+      allowNetwork: false
+    }
     const sandbox = {
       cwd: Effect.succeed(cwd),
       inForce: Effect.succeed({ policy, provider: "none" }),
-      allow: (path: string) => Effect.sync(() => void allowed.push(path))
+      allow: (path: string, access: string) => Effect.sync(() => void allowed.push(`${access} ${path}`))
     } as unknown as Context.Tag.Service<SandboxManager>
     const asked: Array<string> = []
     const confirm = (question: string) =>
@@ -43,7 +58,7 @@ describe("/allow", () => {
   it("asks the person, and says so where the directory holds much else", async () => {
     const wide = "Let commands write to @ and everything in it until you leave? It holds much else."
     assert.deepStrictEqual(await allow("~", false), { said: "Nothing was allowed.", asked: [wide], allowed: [] })
-    assert.deepStrictEqual((await allow("~")).allowed, ["@"])
+    assert.deepStrictEqual((await allow("~")).allowed, ["write @"])
     for (const path of ["/etc", "/", "/usr", "/proc/self/root/etc"]) {
       const { allowed, asked, said } = await allow(path)
       assert.deepStrictEqual([...allowed, ...asked], [])
@@ -51,8 +66,18 @@ describe("/allow", () => {
     }
     const { allowed, asked } = await allow("~/other")
     assert.deepStrictEqual(asked, ["Let commands write to @/other and everything in it until you leave?"])
-    assert.deepStrictEqual(allowed, ["@/other"])
+    assert.deepStrictEqual(allowed, ["write @/other"])
     assert.strictEqual((await allow("")).said, "Usage: /allow <path>")
+  })
+
+  it("allows what a built-in rule hides to be read, and what another rule hides not at all", async () => {
+    const { allowed, asked, said } = await allow("~/hidden")
+    assert.deepStrictEqual([asked, allowed], [["Let commands read @/hidden until you leave?"], ["read @/hidden"]])
+    assert.match(said, /^Commands may read @\/hidden until you leave\. To allow it for good: synapse sandbox allow @/)
+    assert.strictEqual((await allow("~/hidden", true, ["hidden"])).said, "Commands may read @/hidden already.")
+    const refused = await allow("~/mine")
+    assert.match(refused.said, /can't be allowed: on the blacklist \(sandbox\.json\) \(rule mine\)/)
+    assert.deepStrictEqual(refused.allowed, [])
   })
 
   it("names of a missing path its directory only where that may be allowed", async () => {
