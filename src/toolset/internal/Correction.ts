@@ -117,7 +117,7 @@ const editing: Readonly<Record<string, Template>> = {
 }
 
 const editor: Template = (given, here) => {
-  const command = given.text("command") ?? ""
+  const command = given.text("command", "operand") ?? ""
   return Object.hasOwn(editing, command) ? editing[command]?.(given, here) : undefined
 }
 
@@ -218,6 +218,15 @@ const skill: Template = (given, { offers }) => {
   return name === undefined ? "skill:list" : `skill:load ${isShown(name) ? Quote.word(name) : "<name>"}`
 }
 
+const job =
+  (verb: string, does: string): Template =>
+  (given) => {
+    const number = given.number("operand")
+    return number === undefined
+      ? Advice.line`${Advice.run("job:list")} lists the jobs, and job:${verb} N ${does}`
+      : `job:${verb} ${number}`
+  }
+
 const onThisMachine = /^(?:https?:\/\/)?(?:localhost|127\.[\d.]+|\[::1\])(?:[:/?#]|$)/i
 const offline = () => Advice.line`the sandbox has no network`
 
@@ -252,14 +261,8 @@ export const rows: ReadonlyArray<Row> = [
   { names: "websearch", command: lack("there is no tool that searches the web") },
   { names: "task agent", command: task },
   { names: "skill", command: skill },
-  {
-    names: "bashoutput taskoutput",
-    command: () => Advice.line`${Advice.run("job:list")} lists the jobs, and job:output N prints what is new of one`
-  },
-  {
-    names: "killshell killbash",
-    command: () => Advice.line`${Advice.run("job:list")} lists the jobs, and job:stop N ends one`
-  },
+  { names: "bashoutput taskoutput", command: job("output", "prints what is new of one") },
+  { names: "killshell killbash", command: job("stop", "ends one") },
   {
     names: "shell containerexec execcommand executecommand runshellcommand runterminalcmd",
     command: shell

@@ -14,7 +14,7 @@ import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as CommandWords from "../../sandbox/denial/CommandWords.js"
 import type { Surroundings } from "../../sandbox/Surroundings.js"
-import type * as Correction from "./Correction.js"
+import * as Correction from "./Correction.js"
 import * as MissingCommand from "./MissingCommand.js"
 import * as MissingPath from "./MissingPath.js"
 
@@ -316,6 +316,7 @@ const hintOf = (
         : Advice.line`${help(meant.command)} shows how to use ${meant.command}, if ${name} was to be that.`
       : undefined
   }
+  if (Correction.isTool(name)) return undefined
   const advice = Advice.line`${help(name)} shows how to use ${name}, where there is one.`
   return here.offers("command:search") && !name.includes("/")
     ? Advice.line`${Advice.run(`command:search ${name}`)} finds commands like it; ${advice}`

@@ -2,6 +2,7 @@
 import type * as CommandLine from "../../bash/CommandLine.js"
 import { builtins } from "../../command/CommandName.js"
 import * as ReservedName from "../../command/ReservedName.js"
+import * as Advice from "../../domain/Advice.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as Similar from "../../domain/Similar.js"
 import * as Correction from "./Correction.js"
@@ -69,7 +70,7 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
       : { text: `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself` }
   }
   if (Correction.isTool(name) || name === "rg" || name === "ag") {
-    const tool = ofTool(name, facts)
+    const tool = ofTool(name, name === line.name ? line.words[0]?.value : undefined, facts)
     if (tool !== undefined) return tool
   }
   if ((result.notFound === undefined && !isMissed(name, result.stderr)) || unlike.test(name)) return undefined
@@ -84,12 +85,14 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
 const isExchanged = (one: string, other: string): boolean => [...one].sort().join("") === [...other].sort().join("")
 
 /** Returns the command that takes the place of another agent's tool, or says that there is none like it. */
-const ofTool = (name: string, { here }: Facts): Meant | undefined => {
+const ofTool = (name: string, operand: string | undefined, { here }: Facts): Meant | undefined => {
   const mcp = Correction.mcpNameOf(name)
   if (mcp !== undefined) return here.offers("mcp:") ? asking(mcp) : undefined
-  const [only, more] = Correction.advise(name, {}, here) ?? []
-  if (typeof only === "string" && more === undefined) return { text: only }
-  if (typeof only !== "object" || only._tag !== "Run" || more !== undefined) return undefined
+  const advice = Correction.advise(name, { operand }, here)
+  const [only, more] = advice ?? []
+  if (advice !== undefined && (typeof only === "string" || more !== undefined))
+    return { text: Advice.render([advice], { run: (command) => command }) }
+  if (typeof only !== "object") return undefined
   const [program = ""] = only.command.split(" ", 1)
   const form = program === "grep" ? "grep -rn" : only.command.includes("<") ? program : only.command
   return /^\w/.test(form) ? { ...asking(form), isTool: true } : { text: `here it is: ${only.command}` }
