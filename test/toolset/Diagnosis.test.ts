@@ -133,7 +133,7 @@ describe("the line about a failed command", () => {
       ["(cd src && Read a.ts)", "[exit 127] did you mean read?"],
       ["Read a.ts | head", "[exit 127] did you mean read?"],
       ["Grep a", "[exit 127] did you mean grep -rn?"],
-      ["LS", "[exit 127] did you mean ls -la .?"],
+      ["LS", "[exit 127] did you mean ls?"],
       ["Read $x; Read b.ts", "[exit 127] did you mean read?"],
       ["Write b.txt <<E\na\nE", "[exit 127] did you mean write?"],
       ["BashOutput 4", "[exit 127] did you mean job:output 4?"],

@@ -94,6 +94,7 @@ const ofTool = (name: string, operand: string | undefined, { here }: Facts): Mea
     return { text: Advice.render([advice], { run: (command) => command }) }
   if (typeof only !== "object") return undefined
   const [program = ""] = only.command.split(" ", 1)
-  const form = program === "grep" ? "grep -rn" : only.command.includes("<") ? program : only.command
+  // Before a question mark, the dot would be a glob.
+  const form = program === "grep" ? "grep -rn" : /<| \.$/.test(only.command) ? program : only.command
   return /^\w/.test(form) ? { ...asking(form), isTool: true } : { text: `here it is: ${only.command}` }
 }
