@@ -59,7 +59,9 @@ const longest = 2000
 export const example = (given: unknown): string | undefined => {
   const prepared = prepare(typeof given === "string" ? ofText(given) : given)
   const object: Given = Predicate.isReadonlyRecord(prepared) ? prepared : {}
-  const { description, restart, timeout } = object
+  const { description, restart } = object
+  const timeout = millisecondsIn(object, 1, "timeout", "timeout_ms", "timeoutMs")
+  const yielded = millisecondsIn(object, 0, "yield", "yield_time_ms")
   const named = ["command", "script", "input", "Command"].map((name) => object[name])
   const text = toCommand(named.find((value) => value !== undefined && value !== nothing) ?? object["command"])
   if (text === undefined) return undefined
@@ -69,12 +71,19 @@ export const example = (given: unknown): string | undefined => {
   return JSON.stringify({
     command: line.length > longest ? "<command>" : line,
     ...(restart === true ? { restart } : undefined),
-    ...(Number.isInteger(timeout) && Number(timeout) > 0 && Number(timeout) <= Timeout.longest
-      ? { timeout }
-      : undefined),
+    ...(timeout === undefined ? undefined : { timeout }),
+    ...(yielded === undefined ? undefined : { yield: yielded }),
     ...(typeof description === "string" && description.length < longest ? { description } : undefined)
   })
 }
+
+/** Returns the first of some arguments that is a whole number of milliseconds, and not too small or large. */
+const millisecondsIn = (given: Given, least: number, ...names: ReadonlyArray<string>): number | undefined =>
+  names
+    .map((name) => String(given[name]))
+    .filter((text) => /^\d{1,10}$/.test(text))
+    .map(Number)
+    .find((value) => value >= least && value <= Timeout.longest)
 
 /** Returns the command line of a text, or of a program and its arguments: `ls` for `["bash", "-lc", "ls"]`. */
 export const toCommand = (given: unknown): string | undefined => {

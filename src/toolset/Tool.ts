@@ -146,10 +146,12 @@ export const invalidParameters = (name: string, problems: ReadonlyArray<string>,
     ].join("\n")
   })
 
-const problems = (error: ParseResult.ParseIssue): ReadonlyArray<string> =>
-  ParseResult.ArrayFormatter.formatIssueSync(error).map(
-    ({ message, path }) => `${path.length === 0 ? "input" : path.join(".")}: ${message}`
-  )
+const problems = (error: ParseResult.ParseIssue): ReadonlyArray<string> => {
+  const namesOf = new Map<string, Array<string>>()
+  for (const { message, path } of ParseResult.ArrayFormatter.formatIssueSync(error))
+    namesOf.set(message, [...(namesOf.get(message) ?? []), path.length === 0 ? "input" : path.join(".")])
+  return Array.from(namesOf, ([message, names]) => `${names.join(", ")}: ${message}`)
+}
 
 const propertiesOf = ({ properties }: JsonSchema): string => {
   const names = Predicate.isReadonlyRecord(properties) ? Object.keys(properties) : []

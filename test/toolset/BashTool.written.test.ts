@@ -32,6 +32,8 @@ describe("BashTool", () => {
         [{ restart: "yes" }, '- restart: Expected boolean, actual "yes"', {}],
         [{ cwd: "/a b", timeout: 5 }, unexpected("cwd"), { command: "(cd '/a b' && ls)", timeout: 5 }],
         [{ cmd: "pwd" }, unexpected("cmd"), {}],
+        [{ timeout_ms: 1000, yield: 9 }, unexpected("timeout_ms"), { timeout: 1000, yield: 9 }],
+        [{ a: 1, b: 2 }, unexpected("a, b"), {}],
         [{ command: ["ls", "a b"] }, '- command: Expected string, actual ["ls","a b"]', { command: "ls 'a b'" }]
       ]
       for (const [params, problem, right] of problems) {
