@@ -108,7 +108,7 @@ export const rows: ReadonlyArray<Row> = [
     means: "-$1 ends with \\; or +"
   },
   {
-    command: /^git commit(?! .*(?:-\w*[mFC]\b|--message|--file|--no-edit))/,
+    command: /\bgit commit(?! .*(?:-\w*[mFC]\b|--message|--file|--no-edit))/,
     says: /^Aborting commit due to empty commit message\.$/m,
     means: "git commit -m '<message>'"
   },
