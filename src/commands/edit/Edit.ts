@@ -12,7 +12,7 @@ import * as Parameter from "../../command/Parameter.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as BinaryText from "../../domain/BinaryText.js"
 import * as Collect from "../../domain/Collect.js"
-import type { CommandError, ExecutionFailed } from "../../domain/CommandError.js"
+import { type CommandError, type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Slices from "../../domain/Slices.js"
@@ -248,7 +248,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
           `<old> is empty: use "write" for a new file, or name the text to insert at.`
         )
       if (old === replacement)
-        return CommandGrammar.misuse(grammar, "<old> and <new> are the same: nothing would change.")
+        return new InvalidUsage({ reason: "edit: <old> and <new> are the same: nothing would change." })
       const change = { old, replacement, all, encoding: Option.getOrUndefined(encoding) }
       return Effect.catchTag(files.exclusive(replace(files, file, change)), "FileError", (error) =>
         FileFailure.fromFileError("edit", error)

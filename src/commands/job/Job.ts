@@ -7,7 +7,7 @@ import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler, RunOptions } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Attempt from "../../domain/Attempt.js"
-import type { CommandError } from "../../domain/CommandError.js"
+import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
@@ -29,7 +29,7 @@ type Run<A> = (
   options: RunOptions
 ) => Effect.Effect<CommandResult.CommandResult, CommandError | NoSuchJob | NoInput>
 
-/** Makes the handler of a command; a number that no job has is a wrong call. */
+/** Makes the handler of a command. The error for a number that no job has says enough without the usage. */
 export const make = <A>(
   grammar: CommandGrammar.CommandGrammar<A>,
   run: Run<A>
@@ -38,7 +38,7 @@ export const make = <A>(
     CommandGrammar.toHandler(grammar, (params, call, options) =>
       Effect.catchAll(run(jobs, params, call, options), (error) =>
         error._tag === "NoSuchJob" || error._tag === "NoInput"
-          ? CommandGrammar.misuse(grammar, `${error.message}.`)
+          ? new InvalidUsage({ reason: `${grammar.name}: ${error.message}.` })
           : Effect.fail(error)
       )
     )

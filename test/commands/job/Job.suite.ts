@@ -122,7 +122,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         assert.strictEqual(all.extras.exitCode, 4)
         assert.match(all.output, /^job 1 ".*" exited 4\njob 2 ".*" exited 0\n\[exit 4\]$/)
         const none = yield* handle("job:wait 7")
-        assert.match(none.output, /^job:wait: there is no job 7\. The jobs are 1, 2\./)
+        assert.match(none.output, /^job:wait: there is no job 7\. The jobs are 1, 2\.\n?$/)
         const late = yield* handle("sleep 3102 & job:wait 3")
         assert.match(late.output, /The jobs are 1, 2\. What a line leaves running is a job once the line has ended\./)
         assert.match((yield* handle("job:stop 3 7")).output, /^job:stop: there is no job 7\./)
