@@ -171,5 +171,5 @@ export const worktree = (command: string): string | undefined => {
   const branch = at < 0 ? from : given[at + 1]
   if (path === undefined || ![path, branch ?? ""].every((word) => /^[\w./@~^-]*$/.test(word))) return undefined
   const place = `.worktrees/${Path.posix.basename(path)}`
-  return `It can lie in the project: git worktree add ${[place, branch].filter((word) => word !== undefined).join(" ")}`
+  return `It can lie in the project (git worktree add ${[place, branch].filter((word) => word !== undefined).join(" ")}).`
 }

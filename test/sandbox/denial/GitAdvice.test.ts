@@ -65,6 +65,6 @@ describe("a worktree where commands may write", () => {
     ["git worktree add ../$X", undefined],
     ["git worktree list", undefined]
   ] as const) {
-    it(command, () => assert.strictEqual(GitAdvice.worktree(command), told && `It can lie in the project: ${told}`))
+    it(command, () => assert.strictEqual(GitAdvice.worktree(command), told && `It can lie in the project (${told}).`))
   }
 })
