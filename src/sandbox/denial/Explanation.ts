@@ -11,6 +11,7 @@ import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
+import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import { networkRemark, type SandboxPolicy, writable } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
@@ -109,15 +110,33 @@ const grantOf = (denial: Denial.Denial, { unattended }: SandboxPolicy): string |
 }
 
 /** Returns the words behind `synapse sandbox` by which a user lifts the rule; undefined where none does. */
-const liftOf = (denial: Denial.Denial, { unattended }: SandboxPolicy): string | undefined => {
+const liftOf = (denial: Denial.Denial, policy: SandboxPolicy): string | undefined => {
+  const { unattended } = policy
   const { access, resource, rule, source } = denial
   const isOther =
     denial.next !== undefined || denial.isMet === true || Denial.isUnlisted(denial) || access === "network"
   if (unattended === true || isOther) return undefined
-  if (source === "file") return `forget ${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
+  if (source === "file") {
+    const others = {
+      ...policy,
+      blacklist: policy.blacklist.filter((other) => other.source !== source || other.pattern !== rule)
+    }
+    const next = access === "system" ? undefined : nextOf(denial, access, others)
+    return `forget ${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}${next === undefined ? "" : ` && synapse sandbox ${next}`}`
+  }
   if (source === "startup") return `allow ${Quote.line(rule)}`
   const isWritten = access === "write" && rule !== PrivateTemporary.hiding.pattern
   return source === "default" ? `allow ${isWritten ? "--write " : ""}${Quote.line(resource)}` : undefined
+}
+
+/** Returns the words that lift the rule which denies the same once another rule is lifted; undefined where none does. */
+const nextOf = (
+  { how, resource }: Denial.Denial,
+  access: PolicyDecision.Access,
+  policy: SandboxPolicy
+): string | undefined => {
+  const verdict = PolicyDecision.make(policy).decide(resource, access)
+  return verdict.allowed ? undefined : liftOf(Denial.make(verdict, resource, access, how), policy)
 }
 
 /** Says what is allowed instead, and what to do next. */

@@ -91,6 +91,17 @@ describe("what is told of a denial", () => {
     it(`${what}`, () => assert.strictEqual(text(denial), expected))
   }
 
+  it("all that lifts the user's own rule, where a built-in one denies the same", () => {
+    const own = { ...glob("**/.env"), source: "file" } as const
+    const blacklist = [own, glob("**/.env")]
+    const verdict = PolicyDecision.make({ ...policy, blacklist }).decide("/project/.env", "read")
+    if (verdict.allowed) throw new Error("it is allowed")
+    assert.strictEqual(
+      Explanation.of(Denial.make(verdict, "/project/.env", "read", "preflight"), { ...policy, blacklist }).lift,
+      "forget '**/.env' && synapse sandbox allow /project/.env"
+    )
+  })
+
   it("that a setting for the network has no effect", () => {
     const asking = { asksForNetwork: true } as const
     assert.match(
