@@ -4,6 +4,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { NoSession } from "../agent/transcript/Sessions.js"
+import * as Quote from "../bash/Quote.js"
 import type { InvalidUsage } from "../domain/CommandError.js"
 import * as Setting from "../domain/Setting.js"
 import type { NotWritten } from "../extension/mcp/ConfigFile.js"
@@ -26,6 +27,10 @@ const layerHere = Layer.provide(layer, Layer.effectDiscard(Effect.suspend(Settin
 
 type Failure = ConfigError | InvalidUsage | NoSession | NotWritten | SandboxConfigError
 
+/** Says to a command what only the user can run. */
+const readOnly = (): string =>
+  `Commands can't change the sandbox. Ask the user to run this outside: synapse ${process.argv.slice(2).map(Quote.word).join(" ")}`
+
 /** Prints an action's errors. */
 export const report = <R>(
   action: Effect.Effect<number, Failure, R>
@@ -34,7 +39,7 @@ export const report = <R>(
     InvalidUsage: ({ message }) => new WrongUsage({ message }),
     NoSession: ({ message }) => complain(message),
     NotWritten: ({ message }) => complain(message),
-    SandboxConfigError: ({ message }) => complain(message)
+    SandboxConfigError: ({ isReadOnly, message }) => complain(isReadOnly === true ? readOnly() : message)
   })
 
 /** Runs an action in the current directory, as `report` does. */

@@ -1,9 +1,15 @@
 import * as Fs from "node:fs"
 import * as Os from "node:os"
+import { SystemError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { vi } from "vitest"
+import * as Action from "../../src/cli/Action.js"
+import { Stdio } from "../../src/cli/Stdio.js"
+import * as SandboxConfig from "../../src/sandbox/config/SandboxConfig.js"
+import * as SandboxSettings from "../../src/sandbox/config/SandboxSettings.js"
 import * as Upstream from "../../src/sandbox/network/Upstream.js"
 import { run } from "../support/cli/Program.js"
 import * as Directory from "../support/sandbox/Directory.js"
@@ -43,6 +49,32 @@ afterAll(() => {
 })
 
 describe("synapse sandbox", () => {
+  it.effect("tells a command whom to ask where the file can't be written", () =>
+    Effect.gen(function* () {
+      const cause = Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS" })
+      const error = new SystemError({
+        reason: "Unknown",
+        module: "FileSystem",
+        method: "symlink",
+        pathOrDescriptor: "",
+        cause
+      })
+      const files = FileSystem.makeNoop({ readLink: () => Effect.fail(error), symlink: () => Effect.fail(error) })
+      const home = yield* Directory.make
+      const settings = yield* SandboxSettings.SandboxSettings
+      const { addHost } = SandboxConfig.make(files, { ...settings, home })
+      const said: Array<string> = []
+      const stdio = { write: (_: string, text: string) => void said.push(text) }
+      const added = Effect.as(addHost("allowedHosts", "a.org"), 0)
+      const code = yield* Effect.provideService(Action.report(added), Stdio, stdio as never)
+      assert.strictEqual(code, 1)
+      assert.match(
+        said.join(""),
+        /^synapse: Commands can't change the sandbox\. Ask the user to run this outside: synapse [^\n]*\n$/
+      )
+    }).pipe(Effect.scoped, Effect.provide(SandboxSettings.layer({})))
+  )
+
   it.scoped("policy shows the rules, and where each comes from", () =>
     Effect.gen(function* () {
       const home = yield* Directory.make

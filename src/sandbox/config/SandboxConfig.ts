@@ -136,7 +136,8 @@ const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => 
                 origin: file,
                 path: "",
                 reason: `it can't be written: ${(error._tag === "SystemError" ? error.description : undefined) ?? error.message}`,
-                remedy: "Nothing was written."
+                remedy: "Nothing was written.",
+                isReadOnly: (error.cause as NodeJS.ErrnoException | undefined)?.code === "EROFS"
               })
         ),
         Effect.provideService(FileSystem.FileSystem, files)

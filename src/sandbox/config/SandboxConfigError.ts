@@ -7,14 +7,21 @@ import * as Schema from "effect/Schema"
 
 /**
  * The error for a configuration that yields no policy, so that nothing may run. `origin` is the file, or whatever else
- * holds the flaw; `path` is the place in it, and may be empty.
+ * holds the flaw; `path` is the place in it, and may be empty. `isReadOnly` is true where the file could not be written
+ * for its file system is read-only, as it is to commands.
  *
  * @since 0.1.0
  * @category errors
  */
 export class SandboxConfigError extends Schema.TaggedError<SandboxConfigError>("synapse/SandboxConfigError")(
   "SandboxConfigError",
-  { origin: Schema.String, path: Schema.String, reason: Schema.String, remedy: Schema.String }
+  {
+    origin: Schema.String,
+    path: Schema.String,
+    reason: Schema.String,
+    remedy: Schema.String,
+    isReadOnly: Schema.optional(Schema.Boolean)
+  }
 ) {
   override get message() {
     const { origin, path, reason, remedy } = this
