@@ -417,6 +417,7 @@ export const deny = (given: Named) =>
     }
     const isNew = yield* (yield* SandboxConfig.SandboxConfig).addBlacklist(entry)
     yield* print("stdout", `${isNew ? "denied" : "denied already"}: ${Name.ofEntry(entry)}`)
+    if (isNew) yield* print("stderr", "synapse: sessions that are open go on without the rule until they restart")
     const unset = SandboxEntry.unset(entry, settings)
     if (unset !== undefined)
       yield* print("stderr", `synapse: ${unset} is not set: the rule means such a name until it is`)
