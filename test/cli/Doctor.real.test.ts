@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined)("synapse do
       assert.lengthOf(missing(stdout), 1)
       assert.match(
         stdout,
-        /^missing +config +\/.*\/sandbox\.json: policy\.filesystem\.blacklist: Expected .*\n +to mend it: /m
+        /^missing +config +\/.*\/sandbox\.json: policy\.filesystem\.blacklist: it must be a list.*\n +to mend it: /m
       )
       const { checks, ok } = JSON.parse((yield* doctor(home, path, "--json")).stdout)
       assert.isFalse(ok)

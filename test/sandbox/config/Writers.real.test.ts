@@ -19,7 +19,9 @@ const blacklist = (text: string): ReadonlyArray<string> => JSON.parse(text).poli
 describe("writers at once", () => {
   it.scopedLive("lose nothing, processes and fibers alike", () =>
     Effect.gen(function* () {
-      const { config, home, text } = yield* Config.make('{"policy":{"filesystem":{"blacklist":["/first"]}},"providerOptions":{"x":1}}')
+      const { config, home, text } = yield* Config.make(
+        '{"policy":{"filesystem":{"blacklist":["/first"]}},"providerOptions":{"x":1}}'
+      )
       const names = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `/${kind}/${at}`)
       const [processes, fibers] = [names("process", 8), names("fiber", 30)]
       const other = yield* Config.open(home)
