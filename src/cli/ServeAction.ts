@@ -106,11 +106,14 @@ export const serve = (given: Given): Effect.Effect<number, ConfigError | WrongUs
         sandbox,
         asked(permission)
       )
-    // The first command finds out whether this machine can have the sandbox: the description says so then.
+    // The first command finds out whether this machine can have the sandbox: the description says so then. It is read while
+    // its commands are there.
     const tools = yield* Effect.forkScoped(
       Effect.provide(
         Effect.flatMap(Toolset, (toolset) =>
-          Effect.map(toolset.handle({ id: "tools", name: "Bash", arguments: '{"command":":"}' }), () => toolset.tools)
+          Effect.map(toolset.handle({ id: "tools", name: "Bash", arguments: '{"command":":"}' }), () =>
+            toolset.tools.map((tool) => ({ ...tool }))
+          )
         ),
         open(undefined, undefined)
       )

@@ -122,6 +122,7 @@ describe("synapse mcp serve", () => {
         })
         assert.strictEqual(client.getNegotiatedProtocolVersion(), era === "auto" ? "2026-07-28" : "2025-11-25")
         const { tools } = await client.listTools()
+        assert.match(tools[0]?.description ?? "", /sandbox holds[\s\S]*- read <file>/)
         assert.deepStrictEqual(
           tools.map(({ annotations, name }) => [name, annotations?.destructiveHint]),
           [["Bash", true]]
