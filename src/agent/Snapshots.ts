@@ -8,6 +8,7 @@ import * as ChildProcess from "node:child_process"
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Zlib from "node:zlib"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -50,6 +51,8 @@ const Turn = Schema.parseJson(
     after: Schema.optional(Schema.String),
     /** The files that are too large. */
     large: Schema.optional(Schema.Number),
+    /** What can't be read. */
+    unread: Schema.optional(Schema.Array(Schema.String)),
     /** Why there is no snapshot. */
     problem: Schema.optional(Schema.String)
   })
@@ -84,9 +87,11 @@ export interface Outcome {
 const storeOf = ({ cwd, home }: Place): string =>
   Path.join(home, "snapshots", Crypto.createHash("sha256").update(cwd).digest("hex").slice(0, 16))
 
+const tookLong = `git took longer than ${most.time / 1000} seconds`
+
 const reasonOf = (error: unknown): string => {
   const { code, killed, message, stderr } = error as ChildProcess.ExecFileException & { readonly stderr?: string }
-  if (killed === true) return `git took longer than ${most.time / 1000} seconds`
+  if (killed === true) return tookLong
   if (String(code) === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
     return `more than ${most.output / 1024 ** 2} MiB of names or changes`
   return stderr === undefined || stderr === "" ? message : `git: ${stderr.trim()}`
@@ -112,7 +117,7 @@ class Git {
     return Effect.async<string, NoSnapshot>((resume) => {
       const child = ChildProcess.execFile(
         program,
-        ["-c", "core.looseCompression=0", "-c", "core.quotePath=false", ...args],
+        ["-c", "core.quotePath=false", ...args],
         {
           cwd: this.cwd,
           encoding: "latin1",
@@ -137,17 +142,21 @@ class Git {
     })
   }
 
-  /** Makes the store, unless it is there. Contents are kept as they are, whatever attributes the repository has. */
+  /** Writes a content. git itself reads no file: attributes and named pipes mean nothing, and one file fails alone. */
+  keep({ content, id }: Content): void {
+    const path = Path.join(this.directory, "objects", id.slice(0, 2), id.slice(2))
+    if (Fs.existsSync(path)) return
+    Directories.make(Path.dirname(path))
+    const made = `${path}.${Crypto.randomUUID()}`
+    Fs.writeFileSync(made, Zlib.deflateSync(content, { level: 0 }), { mode: 0o600 })
+    Fs.renameSync(made, path)
+  }
+
+  /** Makes the store, unless it is there. */
   readonly open = Effect.suspend(() => {
     if (Fs.existsSync(this.directory)) return Effect.void
     Directories.make(Path.join(this.store, "turns"))
-    return Effect.map(this.run(["init", "--quiet", "--template="]), () => {
-      Fs.mkdirSync(Path.join(this.directory, "info"))
-      Fs.writeFileSync(
-        Path.join(this.directory, "info/attributes"),
-        "* -text -eol -ident -filter -working-tree-encoding !diff\n"
-      )
-    })
+    return this.run(["init", "--quiet", "--template="])
   })
 }
 
@@ -164,10 +173,37 @@ const rootOf = (cwd: string): string => {
   }
 }
 
+/** A file or a link, and its content as git keeps it. */
+interface Content {
+  readonly entry: Entry
+  readonly id: string
+  readonly content: Buffer
+  readonly mode: number
+}
+
+/** Reads a file or a link; throws where it can't be read. */
+const read = (path: Buffer): Content | "large" | "other" | undefined => {
+  const stats = Fs.lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  const isLink = stats.isSymbolicLink()
+  if (!stats.isFile() && !isLink) return "other"
+  if (stats.size > most.fileBytes) return "large"
+  const isOther = (stats: Fs.Stats) => !stats.isFile() || undefined
+  const bytes = isLink
+    ? Fs.readlinkSync(path, "buffer")
+    : Either.getOrUndefined(RegularFile.use(path, false, isOther, (fd) => RegularFile.readAt(fd, 0, most.fileBytes)))
+  if (bytes === undefined) return "other"
+  const content = Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes])
+  const id = Crypto.createHash("sha1").update(content).digest("hex")
+  const mode = isLink ? "120000" : (stats.mode & 0o100) === 0 ? "100644" : "100755"
+  return { content, entry: `${mode} ${id}`, id, mode: stats.mode & 0o777 }
+}
+
 /** What a directory holds. */
 interface Held {
   readonly tree: string
   readonly large: number
+  readonly unread: ReadonlyArray<string>
   /** What is there and not kept: ignored, too large, hidden, or a repository. Directories end in a slash. */
   readonly passed: ReadonlySet<string>
 }
@@ -182,14 +218,20 @@ const around = (path: string): ReadonlyArray<string> =>
  * Rules of what to ignore decide about new files alone, since the run can write them: what was kept once is looked at
  * again, and what was there before the run and passed over is not new after it.
  */
-const treeOf = (git: Git, { cwd }: Place, isHidden: (path: string) => boolean, before?: Held) =>
+const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string) => boolean, before?: Held) =>
   Effect.gen(function* () {
     // Over an index that is missing, all files are others: git then follows no link, and enters no other repository.
-    const others = ["ls-files", "-z", "--others", "--exclude-standard"]
-    const present = split(yield* git.run(others, "", "none"))
-    const passed = new Set(before?.passed ?? split(yield* git.run([...others, "--ignored", "--directory"], "", "none")))
-    const isPassed = (path: string) => passed.has(path) || around(path).some((directory) => passed.has(directory))
+    const others = ["ls-files", "-z", "--others"]
     const known = new Set(split(yield* git.run(["ls-files", "-z"])))
+    const listed = yield* Effect.either(git.run([...others, "--exclude-standard"], "", "none"))
+    // git waits for a .gitignore that is a named pipe: what is known is kept all the same.
+    if (Either.isLeft(listed) && (listed.left.reason !== tookLong || known.size === 0)) return yield* listed.left
+    const present = Either.isLeft(listed) ? [] : split(listed.right)
+    const unread = Either.isLeft(listed) ? [`new files (${tookLong})`] : []
+    const rules = Either.isLeft(listed) ? "--exclude=*" : "--exclude-standard"
+    const ignored = git.run([...others, rules, "--ignored", "--directory"], "", "none")
+    const passed = new Set(before?.passed ?? split(yield* ignored))
+    const isPassed = (path: string) => passed.has(path) || around(path).some((directory) => passed.has(directory))
     const seen = new Set(present.filter((path) => known.has(path) || !isPassed(path)))
     const isThere = (path: string) =>
       seen.has(path) || around(path).every((directory) => lookAt(within(cwd, directory.slice(0, -1)))?.isDirectory())
@@ -198,6 +240,7 @@ const treeOf = (git: Git, { cwd }: Place, isHidden: (path: string) => boolean, b
       return yield* new NoSnapshot({ reason: `the directory has more than ${most.files} files` })
     }
     const kept: Array<string> = []
+    const prefix = Buffer.from(Path.relative(root, cwd)).toString("latin1").replace(/(.)$/, "$1/")
     const gone: Array<string> = []
     let bytes = 0
     let large = 0
@@ -205,17 +248,23 @@ const treeOf = (git: Git, { cwd }: Place, isHidden: (path: string) => boolean, b
       for (const path of paths) {
         yield
         const whole = within(cwd, path)
-        const stats = isThere(path) ? lookAt(whole) : undefined
-        const isFile = stats !== undefined && (stats.isFile() || stats.isSymbolicLink())
-        const isLarge = isFile && stats.size > most.fileBytes
-        if (isLarge) large++
-        if (isFile && !isLarge && !isHidden(whole.toString())) {
-          bytes += stats.size
-          kept.push(path)
-        } else {
+        const look = () => {
+          const content = isHidden(whole.toString()) ? "hidden" : read(whole)
+          if (typeof content === "object") git.keep(content)
+          return content
+        }
+        const found = isThere(path) ? Attempt.orElse(look, "unread") : undefined
+        if (typeof found !== "object") {
+          if (found === "large") large++
+          if (found === "unread") unread.push(nameOf(path).toString())
           // After the run, a file that is there and can't be kept counts as it was.
-          if (known.has(path) && (before === undefined || !isFile)) gone.push(path)
-          if (before === undefined && stats !== undefined) passed.add(path)
+          const isGone = before === undefined || found === undefined || found === "other"
+          if (known.has(path) && isGone) gone.push(path)
+          if (before === undefined && found !== undefined) passed.add(path)
+        } else {
+          bytes += found.content.length
+          if (bytes > most.bytes) return
+          kept.push(`${found.entry}\t${prefix}${path}`)
         }
       }
     })
@@ -223,8 +272,8 @@ const treeOf = (git: Git, { cwd }: Place, isHidden: (path: string) => boolean, b
       return yield* new NoSnapshot({ reason: `the directory holds more than ${most.bytes / 1024 ** 2} MiB` })
     }
     yield* git.run(["update-index", "-z", "--force-remove", "--stdin"], gone.join("\0"))
-    yield* git.run(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], kept.join("\0"))
-    return { large, passed, tree: (yield* git.run(["write-tree"])).trim() }
+    yield* git.run(["update-index", "-z", "--add", "--replace", "--index-info"], kept.join("\0"))
+    return { large, passed, unread: unread.slice(0, 20), tree: (yield* git.run(["write-tree"])).trim() }
   })
 
 const turnsOf = (store: string): ReadonlyArray<string> =>
@@ -275,7 +324,7 @@ export const begin = (
       yield* prune(git, store)
       yield* git.open
       Attempt.ignore(() => Fs.copyFileSync(Path.join(git.directory, "index"), Path.join(git.directory, index)))
-      return yield* treeOf(git, place, isHidden)
+      return yield* treeOf(git, place, root, isHidden)
     })
     const before = yield* Effect.either(kept)
     const turn = { session, time, root }
@@ -287,16 +336,20 @@ export const begin = (
       yield* keep({ ...turn, problem: before.left.reason })
       return { end: Effect.void }
     }
-    const { large, tree } = before.right
-    const begun = { ...turn, before: tree, large }
+    const { large, tree, unread } = before.right
+    const begun = { ...turn, before: tree, large, unread }
     yield* keep(begun)
     const end = Effect.gen(function* () {
-      const after = yield* Effect.either(treeOf(git, place, isHidden, before.right))
+      const after = yield* Effect.either(treeOf(git, place, root, isHidden, before.right))
       Attempt.ignore(() => Fs.renameSync(Path.join(git.directory, index), Path.join(git.directory, "index")))
       if (after._tag === "Left") return yield* keep({ ...begun, problem: after.left.reason })
       // A run that has changed nothing leaves the one before it to be taken back.
       if (after.right.tree === tree) return Attempt.ignore(() => Fs.rmSync(path))
-      yield* keep({ ...begun, after: after.right.tree, large: Math.max(large, after.right.large) })
+      const left = {
+        large: Math.max(large, after.right.large),
+        unread: [...new Set([...unread, ...after.right.unread])]
+      }
+      yield* keep({ ...begun, ...left, after: after.right.tree })
     })
     return { end }
   }).pipe(Effect.catchAllDefect((defect) => Effect.as(Effect.logDebug("no snapshot", defect), { end: Effect.void })))
@@ -341,8 +394,12 @@ export interface Last {
   readonly undo: Effect.Effect<ReadonlyArray<Outcome>, NoSnapshot>
 }
 
-/** Finds the last turn of a directory that changed something. */
-export const last = (place: Place): Effect.Effect<Last, NoSnapshot> =>
+/**
+ * Finds the last turn of a directory that changed something.
+ *
+ * @param mayPass true to go to the turn before it the next time, if this one can't be taken back
+ */
+export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnapshot> =>
   Effect.gen(function* () {
     const store = storeOf(place)
     const path = turnsOf(store).at(-1)
@@ -352,14 +409,20 @@ export const last = (place: Place): Effect.Effect<Last, NoSnapshot> =>
       return yield* new NoSnapshot({ reason: "No turn here has changed anything that could be taken back." })
     }
     const { after, before, problem, root, session } = turn
+    const refuse = (reason: string) => {
+      if (mayPass) Fs.rmSync(path)
+      return new NoSnapshot({ reason: mayPass ? `${reason} Undo again to take back the turn before it.` : reason })
+    }
     if (problem !== undefined) {
-      return yield* new NoSnapshot({ reason: `The last turn (session ${session}) can't be taken back: ${problem}.` })
+      return yield* refuse(`The last turn (session ${session}) can't be taken back: ${problem}.`)
     }
     if (before === undefined || after === undefined) {
       const reason = `The last turn (session ${session}) runs, or was killed: its changes can't be told from yours. git diff shows both.`
-      return yield* new NoSnapshot({ reason })
+      return yield* refuse(reason)
     }
-    const git = new Git(store, place.cwd, root, "none")
+    // Where no attributes of the project are.
+    const turns = Path.dirname(path)
+    const git = new Git(store, turns, turns, "none")
     const raw = split(yield* git.run(["diff-tree", "-r", "-z", "--no-renames", "--raw", before, after]))
     const toEntry = (mode: string, id: string) => (mode === "000000" ? undefined : `${mode} ${id}`)
     const changes = raw.flatMap((text, at): ReadonlyArray<Change> => {
@@ -417,21 +480,6 @@ const inParent = <A>(
   }
 }
 
-const entryOf = (path: Buffer): { readonly entry: Entry; readonly mode: number } | undefined | "other" => {
-  const stats = lookAt(path)
-  if (stats === undefined) return undefined
-  const isLink = stats.isSymbolicLink()
-  if ((!stats.isFile() && !isLink) || stats.size > most.fileBytes) return "other"
-  const isOther = (stats: Fs.Stats) => !stats.isFile() || undefined
-  const bytes = isLink
-    ? Fs.readlinkSync(path, "buffer")
-    : Either.getOrUndefined(RegularFile.use(path, false, isOther, (fd) => Fs.readFileSync(fd)))
-  if (bytes === undefined) return "other"
-  const id = Crypto.createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex")
-  const mode = isLink ? "120000" : (stats.mode & 0o100) === 0 ? "100644" : "100755"
-  return { entry: `${mode} ${id}`, mode: stats.mode & 0o777 }
-}
-
 /** Gives a file the content that it had, unless somebody has changed it since. */
 const takeBack = (root: string, { after, before, path }: Change, content: Buffer): Outcome["state"] => {
   const names = path.split("/")
@@ -440,8 +488,8 @@ const takeBack = (root: string, { after, before, path }: Change, content: Buffer
   const isBelow = before !== undefined
   try {
     return inParent(root, names, isBelow && after === undefined, (at) => {
-      const found = entryOf(at(name))
-      if (found === "other") return "changed since"
+      const found = read(at(name))
+      if (found === "other" || found === "large") return "changed since"
       if (found?.entry === before) return done
       if (found?.entry !== after) return "changed since"
       if (before === undefined) {

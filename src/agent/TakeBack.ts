@@ -14,10 +14,13 @@ const words: Readonly<Record<Snapshots.Outcome["state"], string>> = {
   failed: "left, for it can't be written"
 }
 
-const notCovered = ({ large = 0 }: Snapshots.Turn): string =>
+const notCovered = ({ large = 0, unread = [] }: Snapshots.Turn): string =>
   [
     "Not covered: ignored and hidden files, repositories within, commits",
-    ...(large === 0 ? [] : [`${large} file${large === 1 ? "" : "s"} of more than 10 MiB`])
+    ...(large === 0 ? [] : [`${large} file${large === 1 ? "" : "s"} of more than 10 MiB`]),
+    ...(unread.length === 0
+      ? []
+      : [`what can't be read: ${unread.map((name) => ForeignText.word(name, 300)).join(", ")}`])
   ].join(", ")
 
 /** Tells the model of a session that its changes were taken back. */
@@ -34,7 +37,7 @@ const note = (directory: string, session: string, outcomes: ReadonlyArray<Snapsh
 /** Takes back what the last turn in a directory changed: says what became of each file, and what is not covered. */
 export const run = (place: Snapshots.Place) =>
   Effect.gen(function* () {
-    const { turn, undo } = yield* Snapshots.last(place)
+    const { turn, undo } = yield* Snapshots.last(place, true)
     const outcomes = yield* undo
     yield* note(Sessions.directoryIn(place.home), turn.session, outcomes)
     return {

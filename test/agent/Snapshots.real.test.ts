@@ -209,16 +209,54 @@ describe("snapshots", () => {
         [".gitignore", "b/b.js", "src/a.js"].map((name) => `restored ${name}`)
       )
       assert.deepStrictEqual(filesIn(cwd), before)
+      fs.rmSync(path.join(cwd, "base.txt"))
       await turn(() => {
         fs.rmSync(path.join(cwd, ".gitignore"))
         fs.rmSync(path.join(cwd, "within/.git"), { recursive: true })
         fs.rmSync(path.join(cwd, "c"), { recursive: true })
         fs.symlinkSync(outside, path.join(cwd, "c"))
         write("large", "")
+        write("base.txt", "again")
         write("new", "n")
       })
-      assert.deepStrictEqual(await names(), ["removed c", "removed new", "restored .gitignore", "restored c/c.js"])
-      assert.deepStrictEqual(filesIn(cwd), { ...before, large: "" })
+      assert.deepStrictEqual(await names(), [
+        "removed base.txt",
+        "removed c",
+        "removed new",
+        "restored .gitignore",
+        "restored c/c.js"
+      ])
+      const { "base.txt": _, ...rest } = before
+      assert.deepStrictEqual(filesIn(cwd), { ...rest, large: "" })
+    }))
+
+  it("keep what is known where a turn makes git wait, and read no attributes", { timeout: 60_000 }, () =>
+    using(async ({ cwd, last, turn, undo, write }) => {
+      fs.mkdirSync(path.join(cwd, "../.git"))
+      write("d/a.js", "a")
+      write("b.js", "b")
+      await turn(() => {
+        write("d/a.js", "evil")
+        write("b.js", "evil")
+        for (const name of ["d/.gitignore", ".gitattributes"]) execFileSync("mkfifo", [path.join(cwd, name)])
+      })
+      assert.include(await run((await last()).diff), "+++ b/project/d/a.js")
+      assert.deepStrictEqual((await last()).turn.unread, ["new files (git took longer than 15 seconds)"])
+      fs.rmSync(path.join(cwd, "d/.gitignore"))
+      fs.rmSync(path.join(cwd, ".gitattributes"))
+      await undo()
+      assert.deepStrictEqual(filesIn(cwd), { "b.js": "b", "d/a.js": "a" })
+    })
+  )
+
+  it("go to the turn before one that can't be taken back, once that was said", () =>
+    using(async ({ cwd, last, turn, undo, write }) => {
+      const place = { home: path.join(cwd, "../home"), cwd }
+      await turn(() => write("new", "n"))
+      await run(Snapshots.begin(place, "abcdefgh", () => false))
+      assert.match(await reason(last()), /was killed.*shows both\.$/)
+      assert.match(await reason(run(Snapshots.last(place, true))), /Undo again to take back the turn before it\.$/)
+      assert.deepStrictEqual(await undo(), [{ path: "new", state: "removed" }])
     }))
 
   it("say of a turn that was killed that its changes can't be told from others", () =>
