@@ -305,13 +305,13 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
         const before =
           "cd ../user; mkdir -p .config/autostart .local/bin .nvm; echo mine | tee .bashrc .gdbinit .psqlrc >.nvm/nvm.sh"
         const command =
-          "for f in .bashrc .gdbinit .psqlrc .nvm/nvm.sh; do echo more >>$f; done; touch .config/autostart/x .local/bin/x; echo new >.profile; echo ok >notes"
+          "for f in .bashrc .gdbinit .psqlrc .nvm/nvm.sh; do echo more >>$f; done; touch .config/autostart/x .local/bin/x; echo new >.lldbinit; echo ok >notes"
         const read = (_: string, outside: string) =>
           [".bashrc", "notes"].map((name) => Fs.readFileSync(`${outside}/user/${name}`, "utf8")).join("") +
           String(Fs.readdirSync(`${outside}/user/.config/autostart`).length)
         const { said, used } = yield* session({ before, commands: [command], cwd: "user" }, read)
         assert.strictEqual(used, "mine\nok\n0")
-        assert.match(said, /run or load what has changed: \.profile/)
+        assert.match(said, /run or load what has changed: \.lldbinit/)
         for (const name of [".gdbinit", ".psqlrc", ".nvm/nvm.sh", ".local/bin/x"])
           assert.include(
             said.replace(/[‘’']/g, "").replaceAll("touch: cannot touch ", "bash: "),
@@ -319,6 +319,27 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
           )
         const allowed = yield* session({ before, commands: [command], cwd: "user" }, read, ["~"])
         assert.strictEqual(allowed.used, "mine\nmore\nok\n1", allowed.said)
+      })
+    )
+
+    it.live("renames what is new in a home and runs when the user logs in", () =>
+      Effect.gen(function* () {
+        const commands = [
+          "echo new >.profile; ln -s .profile .zshenv; mkdir -p c/autostart .local/share/systemd/user; echo new >c/autostart/x; ln -s c .config",
+          "echo again >.profile; mkdir notes"
+        ]
+        const left = (_: string, outside: string) =>
+          ["user", "user/.local/share"]
+            .flatMap((name) => Fs.readdirSync(`${outside}/${name}`))
+            .filter((name) => /profile|zsh|config|systemd|notes/.test(name))
+            .sort()
+        const { said, used } = yield* session({ commands, cwd: "user" }, left)
+        const renamed = [".config", ".profile", ".zshenv"].map((name) => `${name}.disabled`)
+        assert.deepStrictEqual(used, [...renamed, "notes", "systemd.disabled"])
+        assert.match(said, /\.profile would run outside of the sandbox when the user logs in, so it was renamed/)
+        const allowed = yield* session({ commands, cwd: "user" }, left, ["~"])
+        assert.includeMembers(allowed.used, [".profile", ".zshenv", ".config"])
+        assert.notMatch(allowed.said, /renamed/)
       })
     )
   })

@@ -481,7 +481,9 @@ export const merge = (
     const allowed = yield* listed("whitelist")
     const repository = build.repository()
     const ofGit = repository === undefined ? [] : [exact(repository, "git", build.follow)]
-    const whitelist = distinct([...own, ...allowed, ...ofGit, ...temporary])
+    const isAllowed = (rule: Rule) => allowed.some((one) => realOf(one) === realOf(rule))
+    const worked = own.map((rule): Rule => (isAllowed(rule) ? { ...rule, isNamed: true } : rule))
+    const whitelist = distinct([...worked, ...allowed, ...ofGit, ...temporary])
     const usual = yield* build.rules("blacklist", builtIn(homes), "default", "the defaults")
     const hidden = build.homes.map((path) => exact(path, "own", build.follow))
     const denied = [...hidden, ...(yield* listed("blacklist"))]

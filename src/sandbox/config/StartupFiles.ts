@@ -24,16 +24,23 @@ export const ofShells = words(
   ".inputrc .kshrc .login .pam_environment .profile .tcshrc .zlogin .zlogout .zprofile .zshenv .zshrc"
 )
 
-/** Files of shells, of the desktop and of the user's services, and programs on usual paths, in a home directory. */
-const inHome: ReadonlyArray<string> = [
+/** Files of a home directory that run by themselves: when a user logs in, or gets mail. */
+const unasked: ReadonlyArray<string> = [
   ...ofShells,
+  ...words(".config/autostart .config/systemd .forward .local/share/systemd .procmailrc .xinitrc .xprofile .xsession"),
+  ".xsessionrc"
+]
+
+/** Files of programs, and programs on usual paths, in a home directory. */
+const inHome: ReadonlyArray<string> = [
+  ...unasked,
   ...words(
-    ".Rprofile .asdf .bash_completion .bun/bin .cargo/bin .config/Code .config/alacritty .config/autostart .config/direnv",
+    ".Rprofile .asdf .bash_completion .bun/bin .cargo/bin .config/Code .config/alacritty .config/direnv",
     ".config/ghostty .config/git .config/hypr .config/i3 .config/kitty .config/mise .config/nvim .config/starship.toml",
-    ".config/sway .config/systemd .config/tmux .config/wezterm .deno/bin .docker/cli-plugins .emacs .emacs.d .forward",
-    ".gdbinit .hgrc .ipython .irbrc .lldbinit .local/bin .local/lib .local/share/applications .local/share/systemd .mailcap",
-    ".nvm/nvm.sh .nvm/versions .oh-my-zsh .procmailrc .psqlrc .pyenv .rbenv .screenrc .sqliterc .tmux.conf .vim",
-    ".wezterm.lua .xinitrc .xprofile .xsession .xsessionrc go/bin"
+    ".config/sway .config/tmux .config/wezterm .deno/bin .docker/cli-plugins .emacs .emacs.d",
+    ".gdbinit .hgrc .ipython .irbrc .lldbinit .local/bin .local/lib .local/share/applications .mailcap",
+    ".nvm/nvm.sh .nvm/versions .oh-my-zsh .psqlrc .pyenv .rbenv .screenrc .sqliterc .tmux.conf .vim",
+    ".wezterm.lua go/bin"
   )
 ]
 
@@ -53,17 +60,26 @@ export interface Places {
 export const isNamed = ({ named }: Pick<Places, "named">, path: string, standsFor?: string): boolean =>
   named.some((one) => one === standsFor || isWithin(one, path))
 
-/** Returns the paths that would be start-up files in the places that commands may write, whether they exist or not. */
-export const candidates = (places: Places): ReadonlyArray<string> => {
-  const { userHome, writable } = places
-  const inside = [
-    ...writable.flatMap((root) => inProjects.map((name) => `${root}/${name}`)),
-    ...inHome.map((name) => `${userHome}/${name}`)
-  ]
-  return inside.filter(
-    (path) => writable.some((root) => root !== path && isWithin(path, root)) && !isNamed(places, path, userHome)
+/** Returns those paths that commands may write, and that the user has not allowed by name. */
+export const changeable = (places: Places, paths: ReadonlyArray<string>): ReadonlyArray<string> =>
+  paths.filter(
+    (path) =>
+      places.writable.some((root) => root !== path && isWithin(path, root)) && !isNamed(places, path, places.userHome)
   )
-}
+
+/** Returns the paths that would be start-up files in the places that commands may write, whether they exist or not. */
+export const candidates = (places: Places): ReadonlyArray<string> =>
+  changeable(places, [
+    ...places.writable.flatMap((root) => inProjects.map((name) => `${root}/${name}`)),
+    ...inHome.map((name) => `${places.userHome}/${name}`)
+  ])
+
+/** Returns those that run by themselves, so that commands may not even make them. */
+export const unmade = (places: Places): ReadonlyArray<string> =>
+  changeable(
+    places,
+    unasked.map((name) => `${places.userHome}/${name}`)
+  ).filter(HostPath.isMissing)
 
 /** The most bytes of an index that are read: a command can put a pipe in its place, or let it grow without end. */
 const largestIndex = 256 * 1024 ** 2

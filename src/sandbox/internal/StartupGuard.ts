@@ -3,7 +3,8 @@
  * and files of editors, agents and shells.
  *
  * Everyday git has to write its configuration, so that it can't be read-only. A setting by which git runs a program is taken
- * back unless it was there before the session. New files of other tools are told, not removed.
+ * back unless it was there before the session. New files that run when the user logs in are renamed; those of other tools
+ * are told.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -17,6 +18,7 @@ import * as GitDirectory from "../policy/GitDirectory.js"
 import { within } from "../policy/HeldDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
+import * as RealPath from "../policy/RealPath.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 
 const { isWithin } = HostPath
@@ -130,6 +132,10 @@ const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
   return words.slice(0, mostWords).map((word) => Path.resolve(cwd, word))
 }
 
+/** Returns the links on the way to the directory of a path, each with its target after it. */
+const linksTo = (path: string): ReadonlyArray<string> =>
+  RealPath.follow(Path.dirname(path)).links.map((link) => `${link}\0${linkAt(link)}`)
+
 /** Remembers what was there before the session, and finds what commands have added. */
 export class StartupGuard {
   /** The directories and files that commands may write. */
@@ -141,6 +147,8 @@ export class StartupGuard {
   private readonly added = new Set<string>()
   private readonly known = new Map<string, Known>()
   private readonly stamps = new Map<string, string>()
+  /** What was not there before the session and would run by itself, with the links that led to its directory. */
+  private readonly unmade = new Map<string, ReadonlyArray<string>>()
   /** The states of the directories that these lie in. */
   private readonly directories = new Map<string, string | undefined>()
   /** Directories that no command can write, and that are in no repository. */
@@ -153,8 +161,10 @@ export class StartupGuard {
   ) {
     const rules = policy.shown === undefined ? policy.whitelist.filter(({ source }) => source !== "tmp") : []
     this.roots = rules.map(({ path, real = path }) => real)
-    const named = rules.filter(({ source }) => isNamedBy.has(source)).map(({ path, real = path }) => real)
-    this.places = { cwd: policy.cwd, userHome, writable: this.roots, named }
+    const named = rules
+      .filter(({ isNamed, source }) => isNamed === true || isNamedBy.has(source))
+      .map(({ path, real = path }) => real)
+    this.places = { cwd: policy.cwd, userHome: RealPath.follow(userHome).real, writable: this.roots, named }
     this.plain = new Set(named.filter((path) => !GitDirectory.at(path).has(path)))
   }
 
@@ -183,9 +193,7 @@ export class StartupGuard {
         held: readonly.has(hooks) ? HostPath.identityAt(hooks) : undefined
       })
     }
-    for (const path of StartupFiles.candidates(this.places)) {
-      if (!readonly.has(path)) this.stamps.set(path, stampOf(path))
-    }
+    this.watch(this.places, readonly)
   }
 
   /** Takes up a directory that commands may write from now on, unless it takes a new sandbox. */
@@ -195,8 +203,13 @@ export class StartupGuard {
     this.roots = [...this.roots, root]
     this.places = { ...this.places, writable: this.roots, named: [...this.places.named, root] }
     this.empty.clear()
-    for (const path of StartupFiles.candidates({ ...this.places, writable: [root] }))
-      this.stamps.set(path, stampOf(path))
+    this.watch({ ...this.places, writable: [root] })
+  }
+
+  private watch(places: StartupFiles.Places, readonly: ReadonlySet<string> = new Set()): void {
+    for (const path of StartupFiles.unmade(places)) this.unmade.set(path, linksTo(path))
+    for (const path of StartupFiles.candidates(places))
+      if (!readonly.has(path) && !this.unmade.has(path)) this.stamps.set(path, stampOf(path))
   }
 
   /** Tests whether a path lies in a directory that was added, in which the running sandbox can't make it read-only. */
@@ -221,13 +234,14 @@ export class StartupGuard {
 
   private changes(directories: ReadonlyArray<string>, pace?: "quick"): ReadonlyArray<Change> {
     if (!this.isBegun || this.roots.length === 0) return []
-    return [...this.find(directories)].flatMap((git) =>
-      [
+    return [
+      ...[...this.find(directories)].flatMap((git) => [
         ...configs.map((name) => this.configChange(git, name, pace)),
         this.commonChange(git),
         this.hooksChange(git)
-      ].filter((change) => change !== undefined)
-    )
+      ]),
+      ...StartupFiles.changeable(this.places, [...this.unmade.keys()]).map((path) => this.madeChange(path))
+    ].filter((change) => change !== undefined)
   }
 
   /**
@@ -354,6 +368,27 @@ export class StartupGuard {
       said: isLink
         ? `The link ${this.list([hooks])} was removed: it led git to hooks, which run outside of the sandbox.`
         : `Hooks run outside of the sandbox, so these were renamed to *.disabled: ${this.list(added.map((name) => `${hooks}/${name}`))}. The user can allow them: synapse sandbox allow ${Quote.line(git)}.`
+    }
+  }
+
+  private madeChange(path: string): Change | undefined {
+    if (HostPath.isMissing(path)) return undefined
+    const before = this.unmade.get(path)
+    const link = linksTo(path).find((one) => before?.includes(one) === false)
+    const [made = ""] = (link ?? `${RealPath.follow(Path.dirname(path)).real}/${Path.basename(path)}`).split("\0")
+    if (!this.roots.some((root) => isWithin(made, root))) {
+      this.unmade.delete(path)
+      this.stamps.set(path, missing)
+      return undefined
+    }
+    return {
+      path: made,
+      apply: () =>
+        within(Path.dirname(made), (reached) => {
+          makeWritable(reached)
+          disable(`${reached}/${Path.basename(made)}`)
+        }),
+      said: `${this.list([made])} would run outside of the sandbox when the user logs in, so it was renamed to *.disabled. The user can rename it back.`
     }
   }
 

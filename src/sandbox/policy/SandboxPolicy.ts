@@ -54,6 +54,8 @@ export interface Rule {
    * The path that `path` led to when the policy was built; present only where symbolic links made it a different one.
    */
   readonly real?: string
+  /** True for the working directory where the user has allowed it by name as well. */
+  readonly isNamed?: true
 }
 
 /**
