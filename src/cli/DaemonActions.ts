@@ -123,7 +123,7 @@ const serve = (
     )
   if (offer.isFresh === true) {
     return Effect.gen(function* () {
-      if (!PlainCommand.isPlain(offer.words.at(-1) ?? "")) return undefined
+      if (PlainCommand.read(offer.words.at(-1) ?? "") === undefined) return undefined
       const shell = yield* fresh.take(requestOf(offer, directory, app, within))
       if (shell === undefined) return undefined
       yield* Effect.all([client.agree, Effect.ignore(Effect.provide(begin, shell))], { concurrency: 2 })

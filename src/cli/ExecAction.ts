@@ -8,6 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import type { CommandLine } from "../bash/CommandLine.js"
 import * as Advice from "../domain/Advice.js"
 import * as CallContext from "../domain/CallContext.js"
 import type * as CommandListener from "../domain/CommandListener.js"
@@ -115,10 +116,11 @@ const run = (
       : undefined
     const settings = SessionOptions.toSettings(given, SessionOptions.endsAtOnce)
     const timeout = Option.getOrUndefined(given.timeout)
+    const plain = json ? undefined : PlainCommand.read(command)
     const running =
-      !json && PlainCommand.isPlain(command)
+      plain !== undefined
         ? Effect.provide(
-            Effect.zipRight(SessionOptions.tellOf(given), runPlain(command, timeout, cwd, tasks)),
+            Effect.zipRight(SessionOptions.tellOf(given), runPlain(plain, timeout, cwd, tasks)),
             app.shell(...settings, permission)
           )
         : Effect.flatMap(Effect.zipRight(SessionOptions.tell(given), loadToolRun), ({ handle }) =>
@@ -134,7 +136,7 @@ const run = (
 
 /** Runs a command that only the shell has to do with. */
 const runPlain = (
-  command: string,
+  line: CommandLine,
   timeout: number | undefined,
   cwd: string,
   tasks: LiveTasks.LiveTasks | undefined
@@ -153,7 +155,7 @@ const runPlain = (
         partial = result
       }
     }
-    const exit = yield* Effect.exit(CallContext.locally(manager.execute(command, { timeout }), { listener }))
+    const exit = yield* Effect.exit(CallContext.locally(manager.execute(line.text, { line, timeout }), { listener }))
     if (tasks !== undefined) yield* tasks.end
     const isSilent =
       Exit.isSuccess(exit) &&
@@ -161,5 +163,5 @@ const runPlain = (
       exit.value.blocked !== true &&
       exit.value.notices === undefined
     if (isSilent) return ExitCode.success
-    return yield* Effect.flatMap(loadToolRun, ({ reportExit }) => reportExit(command, exit, partial, cwd))
+    return yield* Effect.flatMap(loadToolRun, ({ reportExit }) => reportExit(line.text, exit, partial, cwd))
   })

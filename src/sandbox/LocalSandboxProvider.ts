@@ -8,6 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
+import * as CommandLine from "../bash/CommandLine.js"
 import * as Attempt from "../domain/Attempt.js"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
@@ -195,9 +196,9 @@ const isUneventful = (command: string, { exitCode, pipeline, stderr }: CommandRe
   !CommandWords.mayFetch.test(command)
 
 /** Tests whether the traffic of a command is asked for: it failed, was to fetch something, or says that a host was not reached. */
-const isOfNetwork = (command: string, result: CommandResult.CommandResult): boolean =>
+const isOfNetwork = (command: CommandLine.CommandLine, result: CommandResult.CommandResult): boolean =>
   isAsked(result) ||
-  [result.stderr, mergedOf(command, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
+  [result.stderr, mergedOf(command.text, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
   CommandWords.programIn(command) !== undefined
 
 const offlineOf = (denial: Denial.Denial): NonNullable<CommandResult.CommandResult["offline"]> =>
@@ -214,14 +215,18 @@ const mergedOf = (command: string, { stdout }: CommandResult.CommandResult): str
 const cut = /reset|hang up|\bSSL|\bTLS|EOF|empty reply|connect|unreachable|resol|network|fetch|timed? ?out/i
 
 /** Tests whether a command failed for a host that was refused: it says nothing, names the host, or speaks of a connection. */
-const saysOfHosts = (command: string, { stderr, stdout }: CommandResult.CommandResult, { refused }: Seen): boolean => {
+const saysOfHosts = (
+  command: CommandLine.CommandLine,
+  { stderr, stdout }: CommandResult.CommandResult,
+  { refused }: Seen
+): boolean => {
   const said = `${stderr}\n${stdout.slice(-longestOutput)}`
   return (
     refused.length > 0 &&
     (stderr.trim() === "" ||
       cut.test(stderr) ||
       CommandWords.programIn(command) !== undefined ||
-      refused.some(({ host }) => command.includes(host) || said.includes(host)))
+      refused.some(({ host }) => command.text.includes(host) || said.includes(host)))
   )
 }
 
@@ -404,8 +409,8 @@ const makeLocalSandboxBackend = (
     }
 
     /** Refuses `npm ci` where it would empty `node_modules` and could not fill it again. */
-    const ofNpm = (command: string, cwd: string): SandboxResult | undefined => {
-      if (command.length > longestLook) return undefined
+    const ofNpm = (command: CommandLine.CommandLine, cwd: string): SandboxResult | undefined => {
+      if (command.text.length > longestLook) return undefined
       const { HOME = userHome, npm_config_cache } = ShellEnvironment.make("", settings.environment, variables)
       const users = Path.join(HOME, ".npm")
       if ((npm_config_cache ?? users) !== users || decision.decide(users, "write").allowed) return undefined
@@ -419,18 +424,18 @@ const makeLocalSandboxBackend = (
     }
 
     const trace = (
-      command: string,
+      command: CommandLine.CommandLine,
       before: string,
       cwd: string,
       given: CommandResult.CommandResult
     ): Effect.Effect<SandboxResult> => {
       const seen = network.take()
       const result = seen.reached.length === 0 ? given : { ...given, hosts: seen.reached }
-      if (seen.refused.length + seen.late.length === 0 && isUneventful(command, result))
+      if (seen.refused.length + seen.late.length === 0 && isUneventful(command.text, result))
         return Effect.succeed({ ...result, blocked: false })
       const asked = isAsked(result)
-      const merged = mergedOf(command, result)
-      const events = seen.refused.map((refused) => Denial.host(refused, command, `${result.stderr}\n${merged}`))
+      const merged = mergedOf(command.text, result)
+      const events = seen.refused.map((refused) => Denial.host(refused, command.text, `${result.stderr}\n${merged}`))
       if (
         events.length === 0 &&
         seen.late.length + seen.failed.length === 0 &&
@@ -467,8 +472,8 @@ const makeLocalSandboxBackend = (
           return { ...withDenied(result, failed), blocked: false }
         }
         const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
-        const said = Attribution.saysItself(command) ? `${result.stdout}\n${result.stderr}` : result.stderr
-        const server = asked ? Denial.findMachineServer(command, said, result.exitCode) : undefined
+        const said = Attribution.saysItself(command.text) ? `${result.stdout}\n${result.stderr}` : result.stderr
+        const server = asked ? Denial.findMachineServer(command.text, said, result.exitCode) : undefined
         const machine = server === undefined ? [] : [Denial.machine(server)]
         const denials = [...attributed, ...machine, ...(isOfHosts ? events : [])]
         const denial = Attribution.causeOf(denials, result)
@@ -499,20 +504,21 @@ const makeLocalSandboxBackend = (
         current = queued
         if (busy++ === 0) since = performance.now()
       },
-      onEnd: (command, result) => {
+      onEnd: ({ line, text }, result) => {
         busy--
-        if (result === undefined || isUneventful(command, result) || !isOfNetwork(command, result))
+        if (result === undefined || isUneventful(text, result) || !isOfNetwork(line ?? CommandLine.parse(text), result))
           running.network()?.pass()
         inPassing.refresh()
       }
     }
 
     const run = (
-      command: string,
+      line: CommandLine.CommandLine,
       cwd: string,
       options: BashSession.ExecuteOptions | undefined,
       notice?: string
     ): Effect.Effect<SandboxResult, ExecutionFailed | InvalidUsage> => {
+      const { text: command } = line
       const told = (result: CommandResult.CommandResult) => {
         const failures = [unsearched, unread] as const
         unsearched = unread = undefined
@@ -541,11 +547,11 @@ const makeLocalSandboxBackend = (
           // One that gave up while a person was asked is told of the answer.
           const answered = result.exitCode === ExitCode.success ? Effect.void : network.settled
           return Effect.flatMap(Effect.zipLeft(takeBack(changes), answered), (said) =>
-            trace(command, cwd, now, withChanged(noted, [...sentences, ...said]))
+            trace(line, cwd, now, withChanged(noted, [...sentences, ...said]))
           )
         })
       }
-      const execution = session.execute(command, { timeout: options?.timeout, yield: options?.yield, observer })
+      const execution = session.execute(command, { timeout: options?.timeout, yield: options?.yield, line, observer })
       return Effect.flatMap(Slices.pass(command, execution), (result) => {
         rescan()
         return running.isEvictionDue() ? Effect.flatMap(running.evict(), () => told(result)) : told(result)
@@ -562,7 +568,7 @@ const makeLocalSandboxBackend = (
       // The runtime is that of a sandbox's making, which nothing interrupts.
       runPromise(Effect.interruptible(Effect.ensuring(asked, Effect.sync(current?.hold?.() ?? (() => {})))))
     /** Gives a command that is to fetch something its network, where a person can be asked about its hosts. */
-    const connected = (command: string) =>
+    const connected = (command: CommandLine.CommandLine) =>
       network.ask === undefined || network.isThere || CommandWords.programIn(command) === undefined
         ? Effect.void
         : Effect.ignore(Effect.zipRight(started, attachNetwork))
@@ -580,23 +586,26 @@ const makeLocalSandboxBackend = (
         return Effect.tapError(running.grant(grant), () => Effect.sync(() => guard.leave(grant.resource)))
       })
 
-    const execute: Execute = (command, options) =>
-      executed(
+    const execute: Execute = (command, options) => {
+      const line = options?.line ?? CommandLine.parse(command)
+      return executed(
         Effect.zipRight(
-          connected(command),
-          Effect.suspend(() => executeIn(command, options))
+          connected(line),
+          Effect.suspend(() => executeIn(line, options))
         )
       )
-    const executeIn: Execute = (command, options) =>
+    }
+    const executeIn = (line: CommandLine.CommandLine, options: BashSession.ExecuteOptions | undefined) =>
       Effect.flatMap(session.cwd, (cwd) => {
-        const [denial, ...others] = preflight(command, { cwd, home: userHome, line: options?.line }).filter(
+        const { text: command } = line
+        const [denial, ...others] = preflight(command, { cwd, home: userHome, line }).filter(
           ({ access, resource }) => !(access === "read" && running.isGranted(resource))
         )
         if (denial !== undefined) {
           return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
         }
         const stopped = /\bgit\b/.test(command)
-          ? GitAdvice.stopped(command, cwd, policy, (path, access) =>
+          ? GitAdvice.stopped(line, cwd, policy, (path, access) =>
               running.isGranted(path) ? { allowed: true } : decision.decide(path, access)
             )
           : undefined
@@ -604,11 +613,11 @@ const makeLocalSandboxBackend = (
           const none = CommandResult.make({ exitCode: ExitCode.blocked })
           return Effect.succeed(blocked(none, stopped.denial, stopped.others, stopped.rest))
         }
-        const unfetched = /\bnpm\b/.test(command) ? ofNpm(command, cwd) : undefined
+        const unfetched = /\bnpm\b/.test(command) ? ofNpm(line, cwd) : undefined
         if (unfetched !== undefined) return Effect.succeed(unfetched)
         return running.isDue()
-          ? Effect.flatMap(mend, (notice) => run(command, cwd, options, notice))
-          : run(command, cwd, options)
+          ? Effect.flatMap(mend, (notice) => run(line, cwd, options, notice))
+          : run(line, cwd, options)
       })
 
     return {

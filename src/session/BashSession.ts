@@ -298,6 +298,7 @@ export const make = (
             terminal: settings.terminal === undefined ? undefined : terminal,
             observer: options?.observer,
             // Two shells can't share the terminal.
+            line: options?.line,
             yield: settings.terminal === undefined ? options?.yield : undefined
           }
           return Span.inFiber(fiber, "BashSession.execute", dispatch.run(queued))

@@ -2,6 +2,7 @@
 
 import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
+import type { CommandLine } from "../bash/CommandLine.js"
 import { ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import type { CommandInput, Read } from "../domain/CommandInput.js"
 import type { CommandListener } from "../domain/CommandListener.js"
@@ -19,12 +20,14 @@ export interface Observer {
    * Called once it is over, however it ended, before its caller hears of it and before the next one begins; with the
    * result, where it ended by itself.
    */
-  readonly onEnd: (text: string, result: CommandResult.CommandResult | undefined) => void
+  readonly onEnd: (queued: QueuedCommand, result: CommandResult.CommandResult | undefined) => void
 }
 
 /** A command, with the options of its call. */
 export interface QueuedCommand {
   readonly text: string
+  /** The command as it was parsed, where it was. */
+  readonly line?: CommandLine | undefined
   /** The time that it may take, in milliseconds. */
   readonly timeout: number
   readonly listener: CommandListener
@@ -127,7 +130,7 @@ export const open = (queued: QueuedCommand): void => {
 export const close = (queued: QueuedCommand, result?: CommandResult.CommandResult): void => {
   if (queued.isOpen !== true) return
   queued.isOpen = false
-  queued.observer?.onEnd(queued.text, result)
+  queued.observer?.onEnd(queued, result)
 }
 
 /** The error for a command whose turn it was when the session was restarted, before it had begun. */

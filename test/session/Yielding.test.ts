@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { rewrite } from "../../src/session/internal/Yielding.js"
+import * as CommandLine from "../../src/bash/CommandLine.js"
+import * as Yielding from "../../src/session/internal/Yielding.js"
 
+const rewrite = (text: string, file: string) => Yielding.rewrite(CommandLine.parse(text), file)
 const yields = (text: string) => rewrite(text, "/f") !== undefined
 
 describe("rewrite", () => {

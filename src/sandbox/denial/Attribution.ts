@@ -8,7 +8,7 @@
 
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as CommandLine from "../../bash/CommandLine.js"
+import type { CommandLine } from "../../bash/CommandLine.js"
 import * as CommandTree from "../../bash/CommandTree.js"
 import * as Attempts from "../../domain/Attempt.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
@@ -53,7 +53,7 @@ const paths = /\/[^\s'"`‘’“”:,;()<>]+/g
  * sandbox's `/tmp` hides it, or a mask, of which not all programs tell it from nothing. `said` is its standard error.
  */
 function findHidden(
-  command: string,
+  command: CommandLine,
   said: string,
   policy: Pick<SandboxPolicy, "temporary" | "whitelist">,
   verify: () => FileDenial.Verify
@@ -148,9 +148,8 @@ const speaking = new Set([":", "echo", "exit", "false", "printf", "return", "tru
 const mostExaminedQuotation = 10_000
 
 /** Tests whether a command does nothing but print, so that its messages are its own words. */
-export const isOnlyPrinted = (command: string): boolean => {
-  if (command.length > mostExaminedQuotation || /`|[$<>]\(/.test(command)) return false
-  const { tree } = CommandLine.parse(command)
+export const isOnlyPrinted = ({ text, tree }: CommandLine): boolean => {
+  if (text.length > mostExaminedQuotation || /`|[$<>]\(/.test(text)) return false
   return CommandTree.isComplete(tree) && [...CommandTree.commandsIn(tree.lists)].every(isPrinting)
 }
 
@@ -222,7 +221,7 @@ const mentions = (command: string, name: string): boolean => command.split(/[^\w
 
 /** The messages of a command, and its traffic. */
 interface Attempt {
-  readonly command: string
+  readonly command: CommandLine
   readonly stderr: string
   readonly traffic: Traffic | undefined
   /** Tells that names are looked up by a server on this machine's loopback: such a look-up is not counted. */
@@ -243,11 +242,12 @@ function findNetworkDenial(attempt: Attempt): ReadonlyArray<Denial.Denial> {
   if (!isCounted && silent === undefined && !saysUnresolved(attempt.stderr)) return []
   const stderr = attempt.stderr
     .split("\n")
-    .filter((line) => !isQuoted(command, line, { before: line }, inReport))
+    .filter((line) => !isQuoted(command.text, line, { before: line }, inReport))
     .join("\n")
   if (!isCounted && !((silent !== undefined || saysUnresolved(stderr)) && resolvesLocally())) return []
   const hosts = silent === undefined ? hostsIn(stderr) : [silent]
-  if (hosts.length > 0) return hosts.map((host) => Denial.network("verified-text", withPort(host, command, stderr)))
+  if (hosts.length > 0)
+    return hosts.map((host) => Denial.network("verified-text", withPort(host, command.text, stderr)))
   // Packets that another command may have sent count only where a host is named.
   if (surely === 0 && isCounted) return []
   return [Denial.network(!isCounted || saysUnreachable(stderr) ? "verified-text" : "counter")]
@@ -307,7 +307,7 @@ const inOrder = (lines: ReadonlyArray<string>, masks: ReadonlyArray<Mask>, most:
 
 /** The output and the surroundings of a command that ran. */
 export interface Outcome {
-  readonly command: string
+  readonly command: CommandLine
   /** The directories that relative names may be relative to: the session's after the command, and before it. */
   readonly directories: ReadonlyArray<string>
   readonly stderr: string
@@ -353,14 +353,15 @@ function denialsIn(
   const { command, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
   const output = merged.slice(-mostExamined)
-  const spoken = output === "" ? spokenOnStdout(command, stdout.slice(-mostExamined)) : spokenIn(command, output)
+  const spoken =
+    output === "" ? spokenOnStdout(command.text, stdout.slice(-mostExamined)) : spokenIn(command.text, output)
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
   const verifyFrom = (from: FileDenial.Surroundings) => FileDenial.make(decision, from, options)
   const files =
     mentionsRefusal(said) && !isOnlyPrinted(command) ? ofFiles({ ...outcome, stderr: said }, inReport, verifyFrom) : []
   const refused = isOnlyPrinted(command)
     ? []
-    : findRefused(command, said, inReport, {
+    : findRefused(command.text, said, inReport, {
         isRoot: process.getuid?.() === 0,
         unixSockets: policy.unixSockets !== undefined,
         hasAgent: outcome.hasAgent,
@@ -415,9 +416,9 @@ function ofFiles(
     const refused = refusalIn(line)
     if (refused === undefined) continue
     if (refused.refusal === "access" && warning.test(line) && !isWrite("access", refused.before)) continue
-    if (isQuoted(outcome.command, line, refused, inReport)) continue
+    if (isQuoted(outcome.command.text, line, refused, inReport)) continue
     if (++seen > mostLines || found.size >= mostDenials || (seen > 1 && isOver())) break
-    const isGits = CommandWords.isSpokenOf(line, outcome.command)
+    const isGits = CommandWords.isSpokenOf(line, outcome.command.text)
     if (isGits) ofGit ??= verifyFrom({ ...outcome, directories: CommandWords.around(outcome) })
     const objects = isGits ? CommandWords.objectsOf(outcome) : []
     const denial = ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify, objects)
@@ -432,7 +433,7 @@ function ofFiles(
 const moving = /can't create file /i
 
 function ofLine(
-  command: string,
+  command: CommandLine,
   lines: ReadonlyArray<string>,
   at: number,
   { after, before, refusal: said }: Refused,
@@ -491,7 +492,7 @@ const namesNothing =
  * in quoted code included.
  */
 function inCommand(
-  command: string,
+  command: CommandLine,
   refusal: KernelRefusal,
   look: (mentions: ReadonlyArray<Mention>) => Denial.Denial | undefined
 ): Denial.Denial | undefined {

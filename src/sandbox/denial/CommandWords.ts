@@ -29,23 +29,23 @@ export const mayFetch = new RegExp(`(?:^|[^\\w.-])(?:${[...programs, ...reaching
 /** The most characters of a command that are read. */
 const mostExamined = 10_000
 
-const wordsOf = (command: string): ReadonlyArray<string> =>
-  CommandLine.parse(command).tokens.flatMap((token) => (token._tag === "Word" ? [token.value] : []))
+const wordsOf = (command: CommandLine.CommandLine): ReadonlyArray<string> =>
+  command.tokens.flatMap((token) => (token._tag === "Word" ? [token.value] : []))
 
 const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1)
 
 /**
  * Returns the host that `curl` or `wget` was to reach, where the command's words name it, and it is not this machine.
  */
-export const hostIn = (command: string): string | undefined => {
+export const hostIn = (command: CommandLine.CommandLine): string | undefined => {
   const words = wordsOf(command)
   if (!words.some((word) => reaching.has(nameOf(word)))) return undefined
   return words.map((word) => address.exec(word)?.[1]).find((host) => host !== undefined && !isLocal(host))
 }
 
 /** Returns the program that is to fetch something: `pip` of `pip install x | tail -n 3; echo done`. */
-export const programIn = (command: string): string | undefined => {
-  if (command.length > mostExamined || !mayFetch.test(command)) return undefined
+export const programIn = (command: CommandLine.CommandLine): string | undefined => {
+  if (command.text.length > mostExamined || !mayFetch.test(command.text)) return undefined
   const words = wordsOf(command)
   const at = words.findIndex((word, at) => programs.has(nameOf(word)) && fetches.has(words[at + 1] ?? ""))
   if (at >= 0) return nameOf(words[at] ?? "")
@@ -61,9 +61,9 @@ const pathsIn = (text: string): ReadonlyArray<string> =>
   (text.match(pathCharacters) ?? []).filter((word) => /[/.]/.test(word))
 
 /** Returns the words of a command, and those that look like paths in quoted code and here-documents. */
-export const all = (command: string): ReadonlyArray<string> => {
+export const all = (command: CommandLine.CommandLine): ReadonlyArray<string> => {
   const paths = new Set<string>()
-  for (const token of CommandLine.parse(command).tokens) {
+  for (const token of command.tokens) {
     const text = token._tag === "Word" ? token.value : token._tag === "HereDocument" ? token.body : ""
     for (const path of [text, ...pathsIn(text)]) if (path !== "" && paths.size < mostPaths) paths.add(path)
   }
@@ -74,14 +74,14 @@ export const all = (command: string): ReadonlyArray<string> => {
 const prefix = /^(?:\w+=.*|command|env|exec|nice|nohup|sudo|time|timeout|-.*|\d+[smh]?)$/s
 
 /** Returns the programs that a command runs, each with its arguments, also those of a text that a shell is given with `-c`. */
-export const invocations = (command: string): ReadonlyArray<ReadonlyArray<string>> =>
-  [...CommandTree.commandsIn(CommandLine.parse(command).tree.lists)].flatMap(({ words }) => {
+export const invocations = (command: CommandLine.CommandLine): ReadonlyArray<ReadonlyArray<string>> =>
+  [...CommandTree.commandsIn(command.tree.lists)].flatMap(({ words }) => {
     const values = words.map(({ value }) => value)
     const found = values.slice(values.findIndex((word) => !prefix.test(word)))
     const at = /^(?:.*\/)?(?:ba|da|z)?sh$/.test(found[0] ?? "")
       ? found.findIndex((word) => /^-[a-z]*c$/.test(word))
       : -1
-    return [found, ...(at > 0 ? invocations(found[at + 1] ?? "") : [])]
+    return [found, ...(at > 0 ? invocations(CommandLine.parse(found[at + 1] ?? "")) : [])]
   })
 
 /** Returns a directory, and those that a command goes to from there. */
@@ -97,7 +97,7 @@ const option = /^(?:-C|-d|--directory|--cd|--prefix)$/
 const holding = /^(?:--directory|--cd|--prefix)=(.+)$|^-C(.+)$/
 
 /** Returns the directories that a command's options make a program work in: `tar -C DIR`, `unzip -d DIR`. */
-export const workingDirectories = (command: string): ReadonlyArray<string> => {
+export const workingDirectories = (command: CommandLine.CommandLine): ReadonlyArray<string> => {
   const words = wordsOf(command)
   return words.flatMap((word, at) => {
     const held = holding.exec(word)
@@ -117,7 +117,7 @@ export const isSpokenOf = (line: string, command: string): boolean => said.test(
 
 /** The command, and the directories that it may have worked in. */
 export interface Place {
-  readonly command: string
+  readonly command: CommandLine.CommandLine
   readonly directories: ReadonlyArray<string>
 }
 
@@ -129,7 +129,8 @@ const starting = /(?:^|[\s;&|(])(?:fd|find|xargs)\s/
 /** Tests whether a program met a file on its way through directories: no word of the command names it. */
 export const isMet = (line: string, path: string, place: Place): boolean => {
   const { command, directories } = place
-  if (!walking.test(line) && !starting.test(command.slice(0, mostExamined)) && !isSpokenOf(line, command)) return false
+  if (!walking.test(line) && !starting.test(command.text.slice(0, mostExamined)) && !isSpokenOf(line, command.text))
+    return false
   const name = Path.posix.basename(path)
   return !all(command).some((word) => {
     const last = Path.posix.basename(word)
@@ -157,7 +158,7 @@ const named = ({ command, directories }: Place): ReadonlyArray<string> =>
  * they were given, and then those of the command.
  */
 export const around = (place: Place): ReadonlyArray<string> => [
-  ...new Set([...(asGiven.test(place.command) ? named(place) : tops(place)), ...place.directories])
+  ...new Set([...(asGiven.test(place.command.text) ? named(place) : tops(place)), ...place.directories])
 ]
 
 /** Returns the top of the working tree that a directory lies in. */

@@ -1,5 +1,6 @@
 /** Tells which commands of git a hidden file would stop in the middle, and how they do the rest. */
 import * as Path from "node:path"
+import type { CommandLine } from "../../bash/CommandLine.js"
 import * as Quote from "../../bash/Quote.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import { GitHeld } from "../policy/GitHeld.js"
@@ -88,7 +89,10 @@ const resetting = (revision: string, excluded: string): string => {
 
 /** Returns the sentence on the command that does the rest; undefined where it is not certain. */
 export const rest = (work: Work): string | undefined => {
-  const { command, stderr } = work
+  const {
+    command: { text: command },
+    stderr
+  } = work
   const stopped = Array.from(stderr.matchAll(kept), ([, name = ""]) => name)
   if (stopped.length > 0) {
     const [, revision] = givenUp.exec(stderr) ?? []
@@ -133,12 +137,12 @@ interface Stopped {
  * read a file that they would change, or do the rest.
  */
 export const stopped = (
-  command: string,
+  command: CommandLine,
   cwd: string,
   policy: SandboxPolicy,
   decide: PolicyDecision.PolicyDecision["decide"]
 ): Stopped | undefined => {
-  if (command.length > mostOfCommand || !/--(?:hard|reset)\b|\bmv\b/.test(command)) return undefined
+  if (command.text.length > mostOfCommand || !/--(?:hard|reset)\b|\bmv\b/.test(command.text)) return undefined
   const all = CommandWords.invocations(command)
   const [name, ...args] = all.map(argumentsOf).find(stops) ?? []
   if (name === undefined) return undefined
@@ -162,8 +166,8 @@ export const stopped = (
 }
 
 /** Returns the sentence on a worktree where commands may write: the branch of the first attempt is there already. */
-export const worktree = (command: string): string | undefined => {
-  if (!/\bworktree add\b/.test(command) || command.length > mostOfCommand) return undefined
+export const worktree = (command: CommandLine): string | undefined => {
+  if (!/\bworktree add\b/.test(command.text) || command.text.length > mostOfCommand) return undefined
   const words = CommandWords.invocations(command).find((all) => all.includes("worktree")) ?? []
   const given = words.slice(words.indexOf("worktree") + 2)
   const at = given.findIndex((word) => /^-[bB]$/.test(word))

@@ -6,6 +6,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import type { CommandLine } from "../../bash/CommandLine.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as EntryBelow from "../platform/EntryBelow.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
@@ -63,7 +64,11 @@ interface Caches {
  * Leads from the cache of commands to the packages in the user's, and returns the names of those that `npm ci` would lack
  * after it has emptied `node_modules`.
  */
-export const lacking = (command: string, cwd: string, { directory, own, users }: Caches): ReadonlyArray<string> => {
+export const lacking = (
+  command: CommandLine,
+  cwd: string,
+  { directory, own, users }: Caches
+): ReadonlyArray<string> => {
   const all = CommandWords.invocations(command)
   const words = all.filter(([name]) => name === "npm").flat()
   if (!words.some((word) => installing.has(word))) return []

@@ -4,6 +4,7 @@
  */
 
 import * as Path from "node:path"
+import type { CommandLine } from "../../bash/CommandLine.js"
 import * as Diagnostic from "../../domain/Diagnostic.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import { GitHeld } from "../policy/GitHeld.js"
@@ -22,7 +23,7 @@ import * as SystemCalls from "./internal/SystemCalls.js"
 const refusal =
   /^(?:error|fatal): (?:cannot (?:rebase|pull with rebase): You have unstaged changes|your local changes would be overwritten|Your local changes to the following files would be overwritten|cannot continue with unstaged changes)/m
 
-const isRefusal = ({ command, stderr }: Failed): boolean => /\bgit\b/.test(command) && refusal.test(stderr)
+const isRefusal = ({ command, stderr }: Failed): boolean => /\bgit\b/.test(command.text) && refusal.test(stderr)
 
 /** Finds a hidden file that git takes for changed, since it can't read it. */
 const find = (failed: Failed): Mask | undefined => {
@@ -34,7 +35,7 @@ const find = (failed: Failed): Mask | undefined => {
 
 /** A command that succeeded, and what was denied to it. */
 export interface Passed {
-  readonly command: string
+  readonly command: CommandLine
   /** The directories that relative names may be relative to. */
   readonly directories: ReadonlyArray<string>
   readonly stdout: string
@@ -61,11 +62,11 @@ const changed = /^(?:[ \t]+(?:modified|deleted|typechange):[ \t]+|[ MADRCT][MDT]
 /** Matches the commands of git that tell which files are changed. The bound keeps a long line of `git git …` linear. */
 const ofGit = /\bgit\b[^|;&\n]{0,200}?\s(?:status|commit)\b/
 
-const tellsChanges = (command: string): boolean => ofGit.test(command.slice(0, mostOfCommand))
+const tellsChanges = ({ text }: CommandLine): boolean => ofGit.test(text.slice(0, mostOfCommand))
 
 /** Tests whether something may have been denied to a command that succeeded, as far as its words tell. */
 export const isLikely = (
-  command: string,
+  command: CommandLine,
   { merged, stderr }: { readonly merged: string; readonly stderr: string }
 ): boolean =>
   [stderr, merged.slice(-mostExamined)].some(
@@ -150,7 +151,7 @@ export class PassingDenials {
     for (const [said, name = ""] of stdout.slice(0, mostExamined).matchAll(changed)) {
       if (++seen > mostFiles) return undefined
       // The command prints it itself.
-      if (command.includes(said.trim())) continue
+      if (command.text.includes(said.trim())) continue
       for (const directory of directories) {
         const mask = maskAt.get(Path.posix.resolve(directory, name))
         if (mask !== undefined && !this.told.has(`${kind} ${mask.rule.pattern}`)) return mask

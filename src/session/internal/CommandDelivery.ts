@@ -3,6 +3,7 @@
  * is collected.
  */
 
+import * as CommandLine from "../../bash/CommandLine.js"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import type { JobTable } from "../JobTable.js"
 import * as ProcessTable from "../ProcessTable.js"
@@ -67,7 +68,7 @@ export class CommandFeeder {
     const yielding =
       queued.yield === undefined || queued.stdin !== undefined
         ? undefined
-        : Yielding.rewrite(queued.text, directory.yields)
+        : Yielding.rewrite(queued.line ?? CommandLine.parse(queued.text), directory.yields)
     try {
       io.calls.offer(queued.text)
       directory.writeCommand(yielding ?? queued.text)

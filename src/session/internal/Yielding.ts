@@ -1,5 +1,5 @@
 /** Writes a command so that the shell can go on while its last program still runs. */
-import * as CommandLine from "../../bash/CommandLine.js"
+import type { CommandLine } from "../../bash/CommandLine.js"
 import { quote } from "../../bash/Quote.js"
 import * as CommandName from "../../command/CommandName.js"
 
@@ -22,9 +22,10 @@ const waiting = (file: string): string =>
  *
  * @param file exists once the shell is to wait no longer
  */
-export const rewrite = (text: string, file: string): string | undefined => {
+export const rewrite = (given: CommandLine, file: string): string | undefined => {
+  const { text } = given
   if (text.length > longest || text.includes("<<")) return undefined
-  const { tree } = CommandLine.parse(text)
+  const { tree } = given
   const list = tree.lists.at(-1)
   const pipeline = list?.pipelines.at(-1)
   const [command, ...others] = pipeline?.commands ?? []

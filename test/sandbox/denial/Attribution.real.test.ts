@@ -3,6 +3,7 @@
  */
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import type { Denial } from "../../../src/sandbox/denial/Denial.js"
 import * as Bubblewrap from "../../support/denial/Bubblewrap.js"
@@ -20,7 +21,7 @@ interface Outcome {
 const outcomeIn = async (world: World, command: string): Promise<Outcome> => {
   const ran = await Bubblewrap.run(world, command)
   const denials = Attribution.make(world.policy)({
-    command: command.replaceAll("ROOT", world.root),
+    command: CommandLine.parse(command.replaceAll("ROOT", world.root)),
     directories: [ran.directory, world.project],
     stderr: ran.stderr,
     masks: Bubblewrap.masksOf(world)

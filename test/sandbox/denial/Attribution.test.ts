@@ -1,5 +1,6 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import type { Denial } from "../../../src/sandbox/denial/Denial.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
@@ -8,9 +9,11 @@ import { denied, harmless, harmlessToUsers, messages } from "../../support/denia
 import { recorded } from "../../support/denial/Fixture.js"
 import { type World, withWorld } from "../../support/denial/World.js"
 
-const attribute = (world: World, stderr: string, more: Partial<Attribution.Outcome> = {}) =>
+type Told = Partial<Omit<Attribution.Outcome, "command">> & { readonly command?: string }
+
+const attribute = (world: World, stderr: string, { command = "tool", ...more }: Told = {}) =>
   Attribution.make(world.policy)({
-    command: "tool",
+    command: CommandLine.parse(command),
     directories: [world.project],
     masks: masksOf(world),
     stderr,
@@ -344,7 +347,7 @@ describe("attribution", () => {
   it("on macOS knows writes by the one refusal there is", () =>
     withWorld((world) => {
       const evidence = {
-        command: "tool",
+        command: CommandLine.parse("tool"),
         directories: [world.project],
         masks: [],
         stderr: "touch: ../elsewhere/new: Operation not permitted"

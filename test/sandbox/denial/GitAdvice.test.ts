@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as GitAdvice from "../../../src/sandbox/denial/GitAdvice.js"
 
 const stopped = {
@@ -31,7 +32,7 @@ describe("what git can do with all but a hidden file", () => {
       ["git rebase main", undefined]
     ] as const) {
       it(`${command}: ${excluded}`, () => {
-        const found = GitAdvice.rest({ command, directories: ["/"], masks: [], stderr })
+        const found = GitAdvice.rest({ command: CommandLine.parse(command), directories: ["/"], masks: [], stderr })
         assert.strictEqual(found, remedy?.replace("@", excluded))
       })
     }
@@ -51,7 +52,10 @@ describe("what git says of a file that it could not replace", () => {
     ]
   ] as const) {
     it(command, () =>
-      assert.strictEqual(GitAdvice.rest({ command, directories: ["/"], masks: [], stderr: busy + more }), told)
+      assert.strictEqual(
+        GitAdvice.rest({ command: CommandLine.parse(command), directories: ["/"], masks: [], stderr: busy + more }),
+        told
+      )
     )
   }
 })
@@ -65,6 +69,8 @@ describe("a worktree where commands may write", () => {
     ["git worktree add ../$X", undefined],
     ["git worktree list", undefined]
   ] as const) {
-    it(command, () => assert.strictEqual(GitAdvice.worktree(command), told && `It can lie in the project (${told}).`))
+    it(command, () =>
+      assert.strictEqual(GitAdvice.worktree(CommandLine.parse(command)), told && `It can lie in the project (${told}).`)
+    )
   }
 })

@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as PassingDenial from "../../../src/sandbox/denial/PassingDenial.js"
 import { glob } from "../../support/denial/World.js"
 
@@ -23,7 +24,7 @@ const withTree = (body: (top: string, git: (...args: ReadonlyArray<string>) => v
 describe("the hidden file that git takes for changed", () => {
   const stderr = "error: cannot pull with rebase: You have unstaged changes.\n"
   const failed = (top: string, command = "git pull --rebase") => ({
-    command,
+    command: CommandLine.parse(command),
     directories: [`${top}/sub`],
     stdout: "",
     stderr,

@@ -1,5 +1,6 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import { hostsIn, isWrite, mentionsIn } from "../../../src/sandbox/denial/internal/Message.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
@@ -37,7 +38,7 @@ describe("attribution of huge messages", () => {
     withWorld((world) => {
       const { policy, project } = world
       const stderr = `${"cat: nothing: Permission denied\n".repeat(9)}cat: .env: Permission denied\n`
-      const outcome = { command: "tool", directories: [project], masks: masksOf(world), stderr }
+      const outcome = { command: CommandLine.parse("tool"), directories: [project], masks: masksOf(world), stderr }
       assert.deepStrictEqual(
         Attribution.make(policy)(outcome).map(({ rule }) => rule),
         ["**/.env"]
@@ -49,7 +50,9 @@ describe("attribution of huge messages", () => {
       const { policy, project } = world
       const attribute = Attribution.make(policy)
       const rulesOf = (stderr: string, command = "tool") =>
-        attribute({ command, directories: [project], masks: masksOf(world), stderr }).map(({ rule }) => rule)
+        attribute({ command: CommandLine.parse(command), directories: [project], masks: masksOf(world), stderr }).map(
+          ({ rule }) => rule
+        )
       for (const long of ["a", " ", "a.", "'", '"', "/", "(", ": ", "a://", "x://x", "Error ", "\\", "‘"]) {
         const text = long.repeat(Math.ceil(1_000_000 / long.length))
         assert.deepStrictEqual(rulesOf(`${text}: cat: .env: Permission denied\n`), ["**/.env"], long)
@@ -66,9 +69,12 @@ describe("attribution of huge messages", () => {
       const { policy, project } = world
       const attribute = Attribution.make(policy)
       const rulesOf = (command: string) =>
-        attribute({ command, directories: [project], masks: masksOf(world), stderr: "tool: Permission denied\n" }).map(
-          ({ rule }) => rule
-        )
+        attribute({
+          command: CommandLine.parse(command),
+          directories: [project],
+          masks: masksOf(world),
+          stderr: "tool: Permission denied\n"
+        }).map(({ rule }) => rule)
       assert.deepStrictEqual(rulesOf(`tool ${"x ".repeat(100)}.env`), ["**/.env"])
       assert.deepStrictEqual(rulesOf(`tool "${"x".repeat(200_000)}" 'open(.env)'`), ["**/.env"])
       assert.deepStrictEqual(rulesOf(`tool ${"x.y ".repeat(1_000_000)}.env`), [])

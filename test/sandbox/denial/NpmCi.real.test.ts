@@ -4,6 +4,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as NpmCi from "../../../src/sandbox/denial/NpmCi.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
@@ -42,7 +43,7 @@ const withProject = (
         JSON.stringify({ packages: { "": { name: "p" }, ...packages } })
       )
       const caches = { users: `${place}/users`, directory: `${place}/caches`, own: "npm" }
-      test((command) => NpmCi.lacking(command, `${place}/project`, caches), place)
+      test((command) => NpmCi.lacking(CommandLine.parse(command), `${place}/project`, caches), place)
     })
   )
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
 import * as SystemCalls from "../../../src/sandbox/denial/internal/SystemCalls.js"
 import * as PassingDenial from "../../../src/sandbox/denial/PassingDenial.js"
@@ -12,8 +13,10 @@ const masks = [
   { path: "/p/sub/.env", kind: "file", rule }
 ] as const
 
-const passed = (passing: Partial<PassingDenial.Passed>): PassingDenial.Passed => ({
-  command: "cat .env | wc -l",
+type Told = Partial<Omit<PassingDenial.Passed, "command">> & { readonly command?: string }
+
+const passed = ({ command = "cat .env | wc -l", ...passing }: Told): PassingDenial.Passed => ({
+  command: CommandLine.parse(command),
   directories: ["/p"],
   stdout: "",
   stderr: "",
@@ -158,7 +161,7 @@ describe("a denial to a command that went on", () => {
   })
 
   it("is looked for in a huge command and in much white space at no more cost than reading them", () => {
-    assert.isFalse(PassingDenial.isLikely("git ".repeat(1_000_000), { stderr: "", merged: "" }))
+    assert.isFalse(PassingDenial.isLikely(CommandLine.parse("git ".repeat(1_000_000)), { stderr: "", merged: "" }))
     const passing = new PassingDenial.PassingDenials()
     assert.isUndefined(passing.notice(passed({ command: "git status", stdout: "\n".repeat(1_000_000) })))
   })

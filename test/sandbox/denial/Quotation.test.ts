@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { withWorld } from "../../support/denial/World.js"
 
-const named = (stderr: string, more: Partial<Attribution.Outcome> = {}) =>
+type Told = Partial<Omit<Attribution.Outcome, "command">> & { readonly command?: string }
+
+const named = (stderr: string, { command = "npm test", ...more }: Told = {}) =>
   withWorld((world) =>
     Attribution.make(world.policy)({
-      command: "npm test",
+      command: CommandLine.parse(command),
       directories: [world.project],
       masks: masksOf(world),
       stderr,
@@ -66,7 +69,7 @@ describe("a command that only prints", () => {
     ["if true; then . .env; fi", false],
     ["echo\ncat .env", false]
   ] as const) {
-    it(`${command}: ${isIt}`, () => assert.strictEqual(Attribution.isOnlyPrinted(command), isIt))
+    it(`${command}: ${isIt}`, () => assert.strictEqual(Attribution.isOnlyPrinted(CommandLine.parse(command)), isIt))
   }
 
   it("which is found in many empty lines at no more cost than reading them", () => {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import * as SystemCalls from "../../../src/sandbox/denial/internal/SystemCalls.js"
 import { withWorld } from "../../support/denial/World.js"
@@ -168,7 +169,7 @@ describe("a system call that the sandbox refuses", () => {
   const resources = (command: string, stderr: string, stdout = "") =>
     withWorld((world) =>
       Attribution.make(world.policy)({
-        ...{ command, directories: [world.project], masks: [], stderr, stdout },
+        ...{ command: CommandLine.parse(command), directories: [world.project], masks: [], stderr, stdout },
         ...(/2>&1/.test(command) ? { merged: stdout } : {})
       }).map(({ resource }) => resource)
     )

@@ -1,5 +1,6 @@
 /** `read`, `write` and `edit`: an agent's own commands, wherever they stand in a line. */
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import { withWorld } from "../../support/denial/World.js"
@@ -86,12 +87,14 @@ describe("an agent's commands before they run", () => {
   )
 })
 
+const tool = CommandLine.parse("tool")
+
 describe("what an agent's commands say when they were denied", () => {
   it("S66: is traced to the rule", () =>
     withWorld(({ home, policy, project, root }) => {
       const attribute = Attribution.make(policy)
       const named = (stderr: string) =>
-        attribute({ command: "tool", directories: [project], masks: [], stderr: stderr.replaceAll("ROOT", root) }).map(
+        attribute({ command: tool, directories: [project], masks: [], stderr: stderr.replaceAll("ROOT", root) }).map(
           ({ access, how, resource, rule }) => [access, rule, resource, how]
         )
       const how = "verified-text"
@@ -132,7 +135,7 @@ describe("what an agent's commands say when they were denied", () => {
         `read: ${project}/.env: No such file or directory`,
         "bash: line 1: read: `a.b': not a valid identifier"
       ]) {
-        assert.deepStrictEqual(attribute({ command: "tool", directories: [project], masks: [], stderr }), [], stderr)
+        assert.deepStrictEqual(attribute({ command: tool, directories: [project], masks: [], stderr }), [], stderr)
       }
     }))
 })

@@ -1,5 +1,6 @@
 /** Verifies whether a name in a message stands for something that the policy denies. */
 import * as Path from "node:path"
+import type { CommandLine } from "../../../bash/CommandLine.js"
 import type { Mask } from "../../platform/SandboxPlatform.js"
 import * as HostPath from "../../policy/HostPath.js"
 import { describeSource, type PolicyDecision } from "../../policy/PolicyDecision.js"
@@ -11,7 +12,7 @@ import type { KernelRefusal, Mention } from "./Message.js"
 /** The directories and the masks that a command ran with. */
 export interface Surroundings {
   /** The command, whose words tell which of a message's are names. */
-  readonly command: string
+  readonly command: CommandLine
   /** The directories that relative names may be relative to. */
   readonly directories: ReadonlyArray<string>
   readonly masks: ReadonlyArray<Mask>
