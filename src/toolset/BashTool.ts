@@ -118,7 +118,7 @@ export const Parameters = Schema.Struct({
   yield: optional(
     milliseconds(
       0,
-      "Milliseconds after which you get the result so far; the last program goes on as a job. 0 makes all of it a job."
+      "Milliseconds after which you get the result so far; the last program, outside a pipeline or ( ), goes on as a job. 0 makes all of it a job."
     )
   ),
   description: optional(
@@ -156,7 +156,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
         if (Exit.isFailure(exit)) {
           const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
-          return error === undefined || audience !== undefined ? nothing : Effect.sync(() => ofError(error))
+          return error === undefined || audience !== undefined ? nothing : Effect.sync(() => ofError(error, params))
         }
         const result = exit.value
         if (result.blocked === true) return audience === undefined ? Effect.sync(() => ofDenial(result)) : nothing
@@ -176,16 +176,21 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         )
       })
 
+    const yieldedTooLate = (params: unknown): boolean => {
+      const { timeout = sandbox.conditions().timeout, yield: limit } = params as typeof Parameters.Type
+      return limit !== undefined && limit < timeout
+    }
+
     const ofDenial = ({ blockedReason, denied }: CommandResult): Tool.Diagnosis => ({
       remark: denied === undefined ? blockedReason : told.text(denied)
     })
 
-    const ofError = (error: CommandError): Tool.Diagnosis => {
+    const ofError = (error: CommandError, params: unknown): Tool.Diagnosis => {
       if (error._tag === "Blocked")
         return { remark: error.denied === undefined ? error.message : told.text(error.denied) }
       // Whose limit is another's than the tool's own says itself what helps.
       return error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
-        ? { remark: `${error.message}. ${longer}` }
+        ? { remark: `${error.message}. ${yieldedTooLate(params) ? whole : longer}` }
         : {}
     }
 
@@ -296,3 +301,7 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
 
 /** Tells how to go on where the tool's own time limit ended a command. */
 const longer = "To run longer, give timeout=<ms>, or yield=0, which makes it a job."
+
+/** Tells the same where the command was to be a job before, and could not. */
+const whole =
+  "yield takes only the last program of a line, outside a pipeline or ( ): give timeout=<ms>, or yield=0, which makes all of it a job."
