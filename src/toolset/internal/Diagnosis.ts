@@ -104,6 +104,16 @@ export const rows: ReadonlyArray<Row> = [
     means: "a $1 has no end: close it, or use a here-document: <<'EOF'"
   },
   {
+    command: /(?:^|[;&|(){\n]|\b(?:then|do|else))\s*if\s(?!.*\bfi\b)/s,
+    says: /syntax error: unexpected end of file/,
+    means: "an if has no end: fi is missing"
+  },
+  {
+    command: /[;\n]\s*do\s(?!.*\bdone\b)/s,
+    says: /syntax error: unexpected end of file/,
+    means: "a loop has no end: done is missing"
+  },
+  {
     says: /^find: missing argument to [`'‘"]-(exec|execdir|ok|okdir)['’"]$/m,
     means: "-$1 ends with \\; or +"
   },
