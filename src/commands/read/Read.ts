@@ -100,7 +100,8 @@ class Shown {
   fail({ advice, reason }: ExecutionFailed | InvalidUsage): void {
     this.drop()
     this.exitCode = ExitCode.failure
-    this.advice.push(Advice.line`${reason}`, ...advice)
+    const said = new Set(this.advice.map((each) => JSON.stringify(each)))
+    this.advice.push(Advice.line`${reason}`, ...advice.filter((each) => !said.has(JSON.stringify(each))))
   }
 
   get result(): CommandResult.CommandResult {

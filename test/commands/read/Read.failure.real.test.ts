@@ -11,6 +11,8 @@ describe("a call of read that is not right", () => {
   inHouse("takes a range that is none for a part of the name", ({ put, run }) =>
     Effect.gen(function* () {
       put("x", "1\n2\n3\n")
+      assert.strictEqual((yield* run("read x:2:3")).stdout, "     2\t2\n")
+      assert.strictEqual((yield* run("read x no 2")).stderr?.split("shows what there is").length, 2)
       put("y:2-1", "its own name\n")
       assert.strictEqual((yield* run("read y:2-1")).stdout, "     1\tits own name\n")
       const missing = (path: string) =>

@@ -12,10 +12,10 @@ export interface Range {
   readonly isWritten: boolean
 }
 
-const written = /^([\s\S]+):(\d{1,15})(?:(-)(\d{1,15})?)?$/
+const written = /^([\s\S]+?):(\d{1,15})(?:(-)(\d{1,15})?|:\d{1,15})?$/
 
 /**
- * Returns the range that is written behind a file's name: `f:72-90`, `f:72-`, `f:72`; undefined where there is none.
+ * Returns the range that is written behind a file's name: `f:72-90`, `f:72-`, `f:72`, `f:72:5`; undefined where there is none.
  */
 export const parse = (operand: string): Range | undefined => {
   const [, path, first, dash, last] = written.exec(operand) ?? []
