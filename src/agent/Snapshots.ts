@@ -51,6 +51,8 @@ const Turn = Schema.parseJson(
     after: Schema.optional(Schema.String),
     /** The files that are too large. */
     large: Schema.optional(Schema.Number),
+    /** The rights of files before it, which trees don't tell, by their names in base64. */
+    modes: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Number })),
     /** What can't be read. */
     unread: Schema.optional(Schema.Array(Schema.String)),
     /** Why there is no snapshot. */
@@ -161,6 +163,7 @@ class Git {
 }
 
 const nameOf = (bytes: string): Buffer => Buffer.from(bytes, "latin1")
+const keyOf = (bytes: string): string => nameOf(bytes).toString("base64")
 const within = (directory: string, path: string): Buffer => Buffer.concat([Buffer.from(`${directory}/`), nameOf(path)])
 const lookAt = (path: Buffer): Fs.Stats | undefined => Attempt.orUndefined(() => Fs.lstatSync(path))
 const split = (text: string): ReadonlyArray<string> => text.split("\0").filter((path) => path !== "")
@@ -201,6 +204,8 @@ const read = (path: Buffer): Content | "large" | "other" | undefined => {
 
 /** What a directory holds. */
 interface Held {
+  /** The rights of files that differ from the usual ones. */
+  readonly modes: Readonly<Record<string, number>>
   readonly tree: string
   readonly large: number
   readonly unread: ReadonlyArray<string>
@@ -240,6 +245,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
       return yield* new NoSnapshot({ reason: `the directory has more than ${most.files} files` })
     }
     const kept: Array<string> = []
+    const modes: Record<string, number> = {}
     const prefix = Buffer.from(Path.relative(root, cwd)).toString("latin1").replace(/(.)$/, "$1/")
     const gone: Array<string> = []
     let bytes = 0
@@ -264,6 +270,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
         } else {
           bytes += found.content.length
           if (bytes > most.bytes) return
+          if (found.mode !== 0o644 && found.mode !== 0o755) modes[keyOf(`${prefix}${path}`)] = found.mode
           kept.push(`${found.entry}\t${prefix}${path}`)
         }
       }
@@ -273,7 +280,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
     }
     yield* git.run(["update-index", "-z", "--force-remove", "--stdin"], gone.join("\0"))
     yield* git.run(["update-index", "-z", "--add", "--replace", "--index-info"], kept.join("\0"))
-    return { large, passed, unread: unread.slice(0, 20), tree: (yield* git.run(["write-tree"])).trim() }
+    return { large, modes, passed, unread: unread.slice(0, 20), tree: (yield* git.run(["write-tree"])).trim() }
   })
 
 const turnsOf = (store: string): ReadonlyArray<string> =>
@@ -336,8 +343,8 @@ export const begin = (
       yield* keep({ ...turn, problem: before.left.reason })
       return { end: Effect.void }
     }
-    const { large, tree, unread } = before.right
-    const begun = { ...turn, before: tree, large, unread }
+    const { large, modes, tree, unread } = before.right
+    const begun = { ...turn, before: tree, large, modes, unread }
     yield* keep(begun)
     const end = Effect.gen(function* () {
       const after = yield* Effect.either(treeOf(git, place, root, isHidden, before.right))
@@ -445,7 +452,10 @@ export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnaps
           const { before } = change
           const content =
             before === undefined ? "" : yield* git.run(["cat-file", "blob", before.slice("100644 ".length)])
-          const state = Attempt.orElse(() => takeBack(root, change, nameOf(content)), "failed" as const)
+          const state = Attempt.orElse(
+            () => takeBack(root, change, nameOf(content), turn.modes?.[keyOf(change.path)]),
+            "failed" as const
+          )
           outcomes.push({ path: nameOf(change.path).toString(), state })
         }
         if (outcomes.every(({ state }) => state === "restored" || state === "removed")) Fs.rmSync(path)
@@ -481,7 +491,7 @@ const inParent = <A>(
 }
 
 /** Gives a file the content that it had, unless somebody has changed it since. */
-const takeBack = (root: string, { after, before, path }: Change, content: Buffer): Outcome["state"] => {
+const takeBack = (root: string, { after, before, path }: Change, content: Buffer, mode?: number): Outcome["state"] => {
   const names = path.split("/")
   const name = names.pop() ?? ""
   const done = before === undefined ? "removed" : "restored"
@@ -499,12 +509,11 @@ const takeBack = (root: string, { after, before, path }: Change, content: Buffer
       const made = at(`.${Crypto.randomUUID()}`)
       if (before.startsWith("120000")) Fs.symlinkSync(content, made)
       else {
-        const fd = Fs.openSync(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
+        const fd = Fs.openSync(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
         try {
           Fs.writeFileSync(fd, content)
-          const rights = found === undefined ? Fs.fstatSync(fd).mode & 0o666 : found.mode & 0o666
-          // Who may read it may run it.
-          Fs.fchmodSync(fd, before.startsWith("100755") ? rights | ((rights & 0o444) >> 2) : rights)
+          const usual = before.startsWith("100755") ? 0o755 : 0o644
+          Fs.fchmodSync(fd, (mode ?? usual) & 0o777)
         } finally {
           Fs.closeSync(fd)
         }

@@ -67,6 +67,7 @@ describe("snapshots", () => {
     using(async ({ cwd, last, turn, undo, write }) => {
       write("a.txt", "one\r\ntwo\n")
       write("deep/er/b.txt", "b")
+      fs.chmodSync(path.join(cwd, "deep/er/b.txt"), 0o600)
       write("name \n\u00e9", "odd")
       write("file", "file")
       write("run.sh", "#!/bin/sh\n")
@@ -97,6 +98,7 @@ describe("snapshots", () => {
       )
       assert.deepStrictEqual(filesIn(cwd), before)
       assert.strictEqual(fs.statSync(path.join(cwd, "run.sh")).mode & 0o111, 0o111)
+      assert.strictEqual(fs.statSync(path.join(cwd, "deep/er/b.txt")).mode & 0o777, 0o600)
       assert.strictEqual(await reason(last()), "No turn here has changed anything that could be taken back.")
     }))
 
