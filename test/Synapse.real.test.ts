@@ -178,7 +178,7 @@ describe("parts of a house", () => {
               { cwd },
               {
                 sandbox: { enabled: false },
-                commands: { edit: false, read: says("read"), TodoWrite: Effect.succeed(says("TodoWrite")) }
+                commands: { TodoWrite: false, read: says("read"), edit: Effect.succeed(says("edit")) }
               }
             )
           )
@@ -189,10 +189,10 @@ describe("parts of a house", () => {
             assert.deepStrictEqual(
               list().map(({ name }) => name),
               [
-                "TodoWrite",
                 "apply_patch",
                 "bash",
                 "command:search",
+                "edit",
                 "greet",
                 "job:list",
                 "job:output",
@@ -208,11 +208,11 @@ describe("parts of a house", () => {
                 "write"
               ]
             )
-            return yield* runHere("read x | cat; greet; TodoWrite; edit a b c")
+            return yield* runHere("read x | cat; greet; edit; TodoWrite a b c")
           }),
           house
         )
-        assert.match(said, /^my read\nmy greet\nmy TodoWrite\nbash: edit: command not found\n/)
+        assert.match(said, /^my read\nmy greet\nmy edit\nUnknown command: TodoWrite/)
       })
     )
   )
