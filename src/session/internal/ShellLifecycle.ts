@@ -233,7 +233,7 @@ interface LifecycleOptions {
 }
 
 /** Milliseconds that the calls of our commands have to remove what they had begun, before all is killed. */
-const callsFarewell = 1000
+const callsFarewell = 5000
 
 const ended = () => new ExecutionFailed({ kind: "crash", reason: "the session has ended" })
 
