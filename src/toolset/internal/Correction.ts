@@ -117,7 +117,7 @@ const editing: Readonly<Record<string, Template>> = {
 }
 
 const editor: Template = (given, here) => {
-  const command = given.text("command", "operand") ?? ""
+  const command = given.text("command") ?? ""
   return Object.hasOwn(editing, command) ? editing[command]?.(given, here) : undefined
 }
 
