@@ -78,7 +78,7 @@ const build = (ground: string): Places => {
   const text = `${places.secret}\n`
   write(`${places.home}/.ssh/id_rsa`, text, 0o600)
   write(`${places.home}/.aws/credentials`, text)
-  write(`${places.home}/.synapse/sandbox.json`, '{ "keep": "me" }\n')
+  write(`${places.home}/.synapse/sandbox.json`, '{ "providerOptions": { "keep": "me" } }\n')
   write(`${places.home}/.synapse/settings.json`, `{ "providers": { "anthropic": { "apiKey": "${places.secret}" } } }\n`)
   write(`${places.home}/.synapse/sessions/old.jsonl`, `"${places.secret}"\n`)
   for (const name of ["places", "tmp", "tool-cache"]) Fs.mkdirSync(`${places.home}/.synapse/${name}`, { mode: 0o700 })
