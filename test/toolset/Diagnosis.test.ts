@@ -138,8 +138,6 @@ describe("the line about a failed command", () => {
       ["Write b.txt <<E\na\nE", "[exit 127] did you mean write?"],
       ["BashOutput 4", "[exit 127] did you mean job:output 4?"],
       ["KillShell $n", "[exit 127] job:list lists the jobs, and job:stop N ends one"],
-      ["str_replace_editor view a.ts", "[exit 127] did you mean read?"],
-      ["str_replace_editor create a.ts", "[exit 127] did you mean write?"],
       ["ExitPlanMode x", "[exit 127] there is no tool for plans; give the plan as your answer"]
     ] as const) {
       const [name = ""] = /[A-Z]\w+|^str\w+/.exec(command) ?? []
