@@ -53,7 +53,7 @@ const Turn = Schema.parseJson(
     large: Schema.optional(Schema.Number),
     /** The rights of files before it, which trees don't tell, by their names in base64. */
     modes: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Number })),
-    /** What can't be read. */
+    /** The names of files that could not be read, and so were not kept. */
     unread: Schema.optional(Schema.Array(Schema.String)),
     /** Why there is no snapshot. */
     problem: Schema.optional(Schema.String)
@@ -202,14 +202,14 @@ const read = (path: Buffer): Content | "large" | "other" | undefined => {
   return { content, entry: `${mode} ${id}`, id, mode: stats.mode & 0o777 }
 }
 
-/** What a directory holds. */
+/** The state of a directory at one moment, as git keeps it. */
 interface Held {
   /** The rights of files that differ from the usual ones. */
   readonly modes: Readonly<Record<string, number>>
   readonly tree: string
   readonly large: number
   readonly unread: ReadonlyArray<string>
-  /** What is there and not kept: ignored, too large, hidden, or a repository. Directories end in a slash. */
+  /** Names of files that were there and not kept: ignored, too large, hidden, or in another repository. Directories end in a slash. */
   readonly passed: ReadonlySet<string>
 }
 

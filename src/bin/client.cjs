@@ -177,7 +177,7 @@ const hasInput = () => {
  * @typedef {{ readonly words: ReadonlyArray<string>, readonly isFresh?: boolean, readonly isTyped?: boolean }} Wanted
  */
 
-/** What a session takes from its client, and what runs in it. */
+/** The client's facts that a session starts with, and the words that it runs. */
 const offerOf = (/** @type {Wanted} */ wanted, /** @type {string} */ nonce) => ({
   ...wanted,
   nonce,

@@ -14,7 +14,7 @@ const fail = (why) => {
   process.exit(1)
 }
 
-/** What `pdftotext` makes of the file; undefined where it is not there, or can't. */
+/** Returns the text of each page by `pdftotext`; undefined where that is missing or fails. */
 const fromProgram = () => {
   const args = ["-layout", "-enc", "UTF-8", file.replace(/^-/, "./-"), "-"]
   const { status, stdout } = spawnSync("pdftotext", args, { encoding: "utf8", maxBuffer: 2 ** 30 })
