@@ -5,8 +5,8 @@ set -eu
 # Installed, this is the program itself.
 synapse() { node "$(dirname "$0")/../dist/bin/synapse.cjs" "$@"; }
 
-# What a model is told of the tools begins with the name of the one that there is; --json prints it for programs.
-synapse tools | head -n 1
+# What a model is told of the tools, as JSON. There is one.
+synapse tools | grep -m 1 '"name"'
 
 # What the model answers with. The calls share a shell: the second one has the variable of the first.
 synapse call <<'END'

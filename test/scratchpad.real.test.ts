@@ -32,7 +32,7 @@ describe("scratchpad", () => {
 
   it("cli.sh", async () => {
     const [tools, ...lines] = (await run("sh", example("cli.sh"))).trim().split("\n")
-    assert.strictEqual(tools, "Bash")
+    assert.strictEqual(tools, '"name": "Bash",')
     const results = lines.slice(0, 2).map((line) => JSON.parse(line))
     assert.deepStrictEqual(
       results.map(({ extras, isError, toolCallId }) => [toolCallId, isError, extras.stdout.trim()]),
