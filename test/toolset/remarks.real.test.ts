@@ -37,7 +37,7 @@ const hidden: ReadonlyArray<readonly [command: string, remark: string]> = [
   ["f | cat; f | cat", "[f exited 4]"],
   ["IFS=3; false | cat", "(no output)"],
   ["unset IFS; false | cat", "[false exited 1]"],
-  ["{ false | cat; } &> /dev/null &", "(no output)"]
+  ["{ false | cat; } &> /dev/null & wait", "(no output)"]
 ]
 
 const rows: ReadonlyArray<Row> = [
