@@ -46,6 +46,16 @@ export const openToWrite = (path: string): number => open(path, O_WRONLY)
 /** Opens a FIFO for reading and writing: it never ends, and whoever opens the other end does not wait. */
 export const openBoth = (path: string): number => open(path, O_RDWR)
 
+/** Tests whether somebody may still read a FIFO. */
+export const isRead = (path: string): boolean => {
+  try {
+    Fs.closeSync(openToWrite(path))
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ENXIO"
+  }
+}
+
 /** The bytes that a pipe holds on Linux by default: one read empties it. */
 export const capacity = 65_536
 

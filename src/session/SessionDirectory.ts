@@ -140,8 +140,6 @@ export class SessionDirectory {
   readonly command: string
   /** The FIFO that an ending shell writes its state to. */
   readonly state: string
-  /** The FIFO of the standard input of a command that has one. */
-  readonly stdin: string
   /** The file with the state that the next shell starts with. */
   readonly restore: string
   /** The FIFO that the shell writes the names of commands to that it did not find. */
@@ -185,7 +183,6 @@ export class SessionDirectory {
     this.output = new OutputFiles(this.path, Fs.statSync(this.path).ino, 2 * outputFileLimit)
     this.command = Path.join(this.path, "command")
     this.state = Path.join(this.path, "state")
-    this.stdin = Path.join(this.path, "stdin")
     this.restore = Path.join(this.path, "restore")
     this.notFound = Path.join(this.path, "not-found")
     this.force = Path.join(this.path, "force")

@@ -44,7 +44,7 @@ const withRecorder = async (body: (subject: Subject) => Promise<void>) => {
     ...SessionSettings.defaults,
     privateDirectories: [Path.join(root, "synapse-own")]
   })
-  const paths = { stdout: `${directory.path}/0o`, stderr: `${directory.path}/0e` }
+  const paths = { stdin: `${directory.path}/0i`, stdout: `${directory.path}/0o`, stderr: `${directory.path}/0e` }
   await makeFifos([paths.stdout, paths.stderr])
   const pair = new PipePair(paths)
   const captures = { stdout: new OutputCapture(options), stderr: new OutputCapture(options) }

@@ -1,7 +1,9 @@
 /** Against a real bash: a command's standard input is at its end. */
-import { describe } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as CallContext from "../../src/domain/CallContext.js"
 import * as Ground from "../support/escape/Ground.js"
-import { keeps } from "../support/Session.js"
+import { inSession, keeps, result } from "../support/Session.js"
 
 describe("stdin", () => {
   keeps("programs and builtins that read get end-of-file at once", [
@@ -49,4 +51,20 @@ describe("stdin", () => {
     ["cat /proc/$$/fd/0", {}],
     ["head -c 100 /proc/self/fd/0", {}]
   ])
+
+  inSession(
+    "an input that ends at once leaves nobody who waits for it, and takes nothing of the next",
+    ({ jobs, run }) =>
+      Effect.gen(function* () {
+        const given = (command: string, ...chunks: ReadonlyArray<string>) => {
+          const left = chunks.map((chunk) => new TextEncoder().encode(chunk))
+          return CallContext.locally(run(command), { stdin: async () => left.shift() })
+        }
+        for (let time = 0; time < 20; time++) {
+          assert.deepStrictEqual(yield* given("echo a"), result({ stdout: "a\n" }))
+          assert.deepStrictEqual(yield* given("cat; cat /dev/stdin", "b", `${time}`), result({ stdout: `b${time}` }))
+        }
+        assert.deepStrictEqual(yield* jobs.list, [])
+      })
+  )
 })

@@ -13,8 +13,8 @@ import type { Surroundings } from "../ShellBridge.js"
 import * as ShellTerminal from "../ShellTerminal.js"
 import { CommandRun, type Outcome, type ReadyShell, type RunOptions } from "./CommandRun.js"
 import * as FrameReader from "./FrameReader.js"
+import type { CommandStdin } from "./Protocol.js"
 import * as Protocol from "./Protocol.js"
-import { CommandStdin } from "./Protocol.js"
 import type { PipePair, SessionIo } from "./SessionIo.js"
 import type { SessionState } from "./SessionState.js"
 import type { Shell, ShellListener } from "./ShellSupervisor.js"
@@ -234,19 +234,18 @@ export class CommandDelivery implements ShellListener {
     this.pipes = ready.pipes
     this.state = options.state
     this.jobs = options.jobs
-    const { stdin, terminal } = this.io.directory
+    const { terminal } = this.io.directory
     this.before = beforeOf(queued, this.state, this.jobs.childrenOf(this.shell), options.yields)
     this.run = new CommandRun(queued, ready, options, this.before, () => this.hurry())
     if (queued.terminal === "command" && terminal !== undefined)
       terminal.capture = (chunk) => this.run.takeScreen(chunk)
-    this.stdin = queued.stdin === undefined ? undefined : new CommandStdin(stdin, queued.stdin)
+    this.stdin = this.pipes.openInput(queued.stdin)
   }
 
   /** Writes the command's lines to the shell. */
   begin(): void {
     if (mayAlternate(this.queued.text)) this.run.watch()
     this.deliver()
-    this.stdin?.open()
   }
 
   /** Reads the output as it comes, for a command that runs long. */
@@ -280,7 +279,7 @@ export class CommandDelivery implements ShellListener {
     const { before, run, shell, state } = this
     if (body === "A") {
       run.begun = true
-      return
+      return this.stdin?.begin()
     }
     const frame = shell.frames.status(body)
     if (frame === undefined) return
@@ -305,12 +304,13 @@ export class CommandDelivery implements ShellListener {
     const { nonces, pipes, shell } = this
     const { directory } = this.io
     const { device } = ShellTerminal
+    const { stdin, ...output } = pipes.paths
     const paths =
       this.queued.terminal === "command"
         ? { stdout: device, stderr: device }
         : this.stdin === undefined
-          ? pipes.paths
-          : { ...pipes.paths, stdin: directory.stdin }
+          ? output
+          : { ...output, stdin }
     shell.hear(nonces.ended, this)
     shell.frames.expect(nonces.ended, nonces.begun)
     shell.write(Protocol.run(directory, paths, nonces, this.before, this.run.nextMark, this.queued.terminal))

@@ -121,9 +121,6 @@ const check = (directory: SessionDirectory, pipes: PipePaths, status: string): s
 /** Makes the text that does the same where the command's line was left. */
 export const checkLeft = (pipes: PipePaths): string => `{ ${isCommands(pipes)}; }&&${end("130")}\n`
 
-/** Milliseconds between two looks whether the shell has opened the FIFO: it does so just after it began the command. */
-const look = 1
-
 /** The paths at which systems have cat. */
 const systems = ["/bin/cat", "/usr/bin/cat", "/run/current-system/sw/bin/cat"]
 
@@ -132,33 +129,45 @@ const cat = (): string => systems.find((path) => Fs.existsSync(path)) ?? "cat"
 
 /** The standard input of one command. It is read no faster than the command reads, and no further once nobody does. */
 export class CommandStdin {
-  private timer: NodeJS.Timeout | undefined
+  /** Both ends of the FIFO, until the shell has opened it: neither the shell nor whoever writes waits for the other. */
+  private both: number | undefined
   private sink: FifoSink | undefined
-  private isOver = false
 
-  constructor(
+  private constructor(
     private readonly path: string,
     private readonly read: Read
-  ) {}
+  ) {
+    this.both = Fifo.openBoth(path)
+  }
 
-  /** Waits until the shell has opened the FIFO, and passes the input on; where it can't be, the command gets none. */
-  open(): void {
-    if (this.isOver) return
+  /** Opens the FIFO for a command; undefined where that can't be done: the command gets no input. */
+  static open(path: string, read: Read | undefined): CommandStdin | undefined {
+    try {
+      return read && new CommandStdin(path, read)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Passes the input on, once the shell has opened the FIFO. */
+  begin(): void {
+    if (this.both === undefined) return
     try {
       this.sink = new FifoSink(Fifo.openToWrite(this.path))
-    } catch (error) {
-      // Nobody has opened it for reading yet.
-      if ((error as NodeJS.ErrnoException).code === "ENXIO") this.timer = setTimeout(() => this.open(), look)
-      return
-    }
-    void this.pass(this.sink)
+      void this.pass(this.sink)
+    } catch {}
+    this.leaveBoth()
   }
 
   /** Passes nothing on any more. */
   close(): void {
-    this.isOver = true
-    clearTimeout(this.timer)
+    this.leaveBoth()
     this.sink?.close()
+  }
+
+  private leaveBoth(): void {
+    if (this.both !== undefined) Fs.closeSync(this.both)
+    this.both = undefined
   }
 
   private async pass(sink: FifoSink): Promise<void> {
@@ -347,14 +356,11 @@ const printedStatus = (nonce: string, values: ReadonlyArray<string>): string =>
 /**
  * Makes the redirection of the command's standard input, where it has one. Through `cat`, it is a pipe without a name:
  * once its writer has gone, a FIFO that is opened again (`/dev/stdin`) would wait for another. It is no child of the
- * shell, whose `wait` would wait for it. bash makes that pipe as descriptor 63, which the command must not see.
+ * shell, whose `wait` would wait for it. bash makes that pipe as descriptor 63, which the command must not see. The FIFO
+ * itself is the input of the group that runs the command: a `cat` that opened it could come when its writer has gone.
  */
 const standardInput = ({ stdin, stdout }: PipePaths): string =>
-  stdout === Terminal.device
-    ? ` <${stdout}`
-    : stdin === undefined
-      ? ""
-      : ` < <(${cat()} <${quote(stdin)} 2>/dev/null &) 63<&-`
+  stdout === Terminal.device ? ` <${stdout}` : stdin === undefined ? "" : ` < <(${cat()} 2>/dev/null <&0 &) 63<&-`
 
 /**
  * Makes the lines that run the command in the directory and report how it ended.
@@ -395,7 +401,7 @@ export const run = (
     // Where PWD is a reference to `a[$(…)]`, the end runs a command, which must not find the nonce in BASH_COMMAND.
     `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${shown}${before.closes ? check(directory, pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}${ended}${before.leaves || before.yields ? takeLeft : ""}` +
     `${printedStatus(nonces.ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline, ...left])};` +
-    `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}; } </dev/null\n`
+    `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}; } <${quote(pipes.stdin ?? "/dev/null")}\n`
   )
 }
 

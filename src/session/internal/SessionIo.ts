@@ -6,12 +6,14 @@ import * as Fs from "node:fs"
 import * as Timers from "node:timers/promises"
 import type * as Context from "effect/Context"
 import * as Attempt from "../../domain/Attempt.js"
+import type { Read } from "../../domain/CommandInput.js"
 import type { StreamName } from "../../domain/KeptOutput.js"
 import type { PipePaths } from "../Fifo.js"
 import * as Fifo from "../Fifo.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { OpenBridge, ShellBridge, Surroundings } from "../ShellBridge.js"
 import { OutputPipe } from "./OutputPipe.js"
+import { CommandStdin } from "./Protocol.js"
 import * as ShellState from "./ShellState.js"
 
 /** The most bytes of a state; a longer one is lost, and the result says so. */
@@ -51,7 +53,7 @@ export class SessionIo {
   ): Promise<SessionIo> {
     try {
       const pool = new PipePool(directory.path)
-      await pool.make(1, [directory.state, directory.stdin, directory.notFound, ...bridge.fifos(directory.path)])
+      await pool.make(1, [directory.state, directory.notFound, ...bridge.fifos(directory.path)])
       return new SessionIo(directory, pool, bridge, around)
     } catch (error) {
       directory.remove(false)
@@ -115,15 +117,16 @@ export class SessionIo {
   }
 }
 
-/** The FIFOs for the standard output and the standard error of one command. */
+/** The FIFOs for the standard output and the standard error of one command, and one for its input. */
 export class PipePair {
   readonly stdout: OutputPipe
   readonly stderr: OutputPipe
   private readonly watchers: Array<Fs.FSWatcher> = []
   private onWrite: ((stream: StreamName) => void) | undefined
+  private hadInput = false
 
   /** Throws the file system's error. */
-  constructor(readonly paths: PipePaths) {
+  constructor(readonly paths: Required<PipePaths>) {
     this.stdout = new OutputPipe(paths.stdout)
     try {
       this.stderr = new OutputPipe(paths.stderr)
@@ -136,6 +139,18 @@ export class PipePair {
   /** True where a command has deleted one of them. */
   get isLost(): boolean {
     return this.stdout.lost || this.stderr.lost
+  }
+
+  /** Opens the input of a command; undefined where it has none, or a command has deleted the FIFO. */
+  openInput(read: Read | undefined): CommandStdin | undefined {
+    const input = CommandStdin.open(this.paths.stdin, read)
+    this.hadInput ||= input !== undefined
+    return input
+  }
+
+  /** True where the `cat` of a command before may still read the input: it would take that of the next one. */
+  get isInputHeld(): boolean {
+    return this.hadInput && Fifo.isRead(this.paths.stdin)
   }
 
   /** Makes it fit for a command after `PipePool.lend`; returns false where a command has deleted one of them. */
@@ -197,7 +212,7 @@ export class PipePool {
   private readonly all = new Set<PipePair>()
   private free: Array<PipePair> = []
   /** The pairs that were not opened yet. */
-  private readonly unopened: Array<PipePaths> = []
+  private readonly unopened: Array<Required<PipePaths>> = []
   /** The number of pairs that were made. */
   private made = 0
 
@@ -221,9 +236,9 @@ export class PipePool {
   async make(count: number, others: ReadonlyArray<string> = []): Promise<void> {
     const pairs = Array.from({ length: count }, () => {
       const name = `${this.directory}/${this.made++}`
-      return { stdout: `${name}o`, stderr: `${name}e` }
+      return { stdin: `${name}i`, stdout: `${name}o`, stderr: `${name}e` }
     })
-    await Fifo.makeFifos([...others, ...pairs.flatMap((pair) => [pair.stdout, pair.stderr])])
+    await Fifo.makeFifos([...others, ...pairs.flatMap((pair) => Object.values(pair))])
     this.unopened.push(...pairs)
   }
 
@@ -232,8 +247,7 @@ export class PipePool {
       const isOpen = pair.reopen()
       this.free.pop()
       if (isOpen) return pair
-      this.all.delete(pair)
-      pair.close()
+      this.drop(pair)
     }
     const paths = this.unopened.at(-1)
     if (paths === undefined) return undefined
@@ -250,7 +264,14 @@ export class PipePool {
   }
 
   give(pair: PipePair): void {
-    this.free.push(pair)
+    if (pair.isInputHeld) this.drop(pair)
+    else this.free.push(pair)
+  }
+
+  private drop(pair: PipePair): void {
+    this.all.delete(pair)
+    pair.close()
+    for (const path of Object.values(pair.paths)) Fs.rmSync(path, { force: true })
   }
 
   /**

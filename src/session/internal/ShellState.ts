@@ -93,7 +93,7 @@ export const guarded = (
   return (
     `__synapse_by=eval __synapse_text=${quote(text)};` +
     `\\builtin eval 2>/dev/null||{ __synapse_by=. __synapse_text=${quote(path)}; };` +
-    `${evaluating}"$__synapse_text" </dev/null >|${quote(stdout)}${outer}`
+    `${evaluating}"$__synapse_text"${stdin === "" ? " </dev/null" : ""} >|${quote(stdout)}${outer}`
   )
 }
 
