@@ -150,7 +150,15 @@ export class PipePair {
 
   /** True where the `cat` of a command before may still read the input: it would take that of the next one. */
   get isInputHeld(): boolean {
-    return this.hadInput && Fifo.isRead(this.paths.stdin)
+    this.hadInput &&= Fifo.isRead(this.paths.stdin)
+    return this.hadInput
+  }
+
+  /** Removes the FIFO of the input, and returns the path for another one. */
+  removeInput(): string {
+    this.hadInput = false
+    Fs.rmSync(this.paths.stdin, { force: true })
+    return this.paths.stdin
   }
 
   /** Makes it fit for a command after `PipePool.lend`; returns false where a command has deleted one of them. */
@@ -211,6 +219,8 @@ const batch = 4
 export class PipePool {
   private readonly all = new Set<PipePair>()
   private free: Array<PipePair> = []
+  /** The pairs whose input is held by a command before. */
+  private readonly held: Array<PipePair> = []
   /** The pairs that were not opened yet. */
   private readonly unopened: Array<Required<PipePaths>> = []
   /** The number of pairs that were made. */
@@ -227,7 +237,10 @@ export class PipePool {
   async fill(): Promise<void> {
     const ready = this.next()
     if (ready !== undefined) return this.give(ready)
-    await this.make(batch)
+    const held = this.held.splice(0)
+    if (held.length === 0) await this.make(batch)
+    else await Fifo.makeFifos(held.map((pair) => pair.removeInput()))
+    this.free.push(...held)
     const made = this.next()
     if (made !== undefined) this.give(made)
   }
@@ -243,6 +256,7 @@ export class PipePool {
   }
 
   private next(): PipePair | undefined {
+    for (const pair of this.held.splice(0)) this.give(pair)
     for (let pair = this.free.at(-1); pair !== undefined; pair = this.free.at(-1)) {
       const isOpen = pair.reopen()
       this.free.pop()
@@ -264,14 +278,13 @@ export class PipePool {
   }
 
   give(pair: PipePair): void {
-    if (pair.isInputHeld) this.drop(pair)
+    if (pair.isInputHeld) this.held.push(pair)
     else this.free.push(pair)
   }
 
   private drop(pair: PipePair): void {
     this.all.delete(pair)
     pair.close()
-    for (const path of Object.values(pair.paths)) Fs.rmSync(path, { force: true })
   }
 
   /**
