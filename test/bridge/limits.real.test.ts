@@ -7,7 +7,7 @@ const tooFew = (name: string) =>
   `${name}: not run: the shell may open too few files (ulimit -n), 64 are enough: restart=true starts a new shell\n`
 
 const tooLong = (name: string) =>
-  `${name}: not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file\n`
+  `${name}: not run: its words are too long, more than 16 MiB at once: use a pipe, a here-document or a file\n`
 
 describe("a call", () => {
   inHouses("says that there are too few descriptors", ({ bytes, run }) =>
@@ -45,11 +45,11 @@ describe("a call", () => {
 
   inHouses("says that words are too long, and what takes any length", ({ run }) =>
     Effect.gen(function* () {
-      yield* run("x=$(head -c 67200000 /dev/zero | tr '\\0' a)")
+      yield* run("x=$(head -c 16800000 /dev/zero | tr '\\0' a)")
       const seen = yield* run('write f "$x"; echo $?; (edit f a "$x"); ls; write f <<<"$x"')
       assert.deepStrictEqual(seen, {
         exitCode: 0,
-        stdout: "1\nWritten 67200001 bytes (1 line) to f\n",
+        stdout: "1\nWritten 16800001 bytes (1 line) to f\n",
         stderr: tooLong("write") + tooLong("edit")
       })
     })

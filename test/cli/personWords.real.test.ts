@@ -33,7 +33,7 @@ describe("synapse exec tells a person", () => {
       [
         "bash: gerp: command not found\nsynapse: did you mean grep?\n",
         "cat: confg.ts: No such file or directory\nsynapse: did you mean config.ts?\n",
-        "bash: line 2: syntax error: unexpected end of file\n",
+        "bash: line 2: syntax error: unexpected end of file\nsynapse: an if has no end: fi is missing\n",
         "",
         "",
         "bash: gerp: command not found\n"

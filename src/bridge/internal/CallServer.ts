@@ -254,7 +254,7 @@ const mostCalls = alphabet.length
 const floodEvery = 50
 
 /** The most bytes of incomplete requests. */
-const budget = 64 * 1024 ** 2
+const budget = 16 * 1024 ** 2
 
 /** The number of slots that are made at once, after the first: most sessions make no call. */
 const batch = 4

@@ -117,7 +117,7 @@ export interface Reply {
 const patience = 10_000
 
 /** The message for words that are too long, the same as in `call.bash`, for a caller that did not print it. */
-const tooLong = "not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file"
+const tooLong = "not run: its words are too long, more than 16 MiB at once: use a pipe, a here-document or a file"
 
 /** The most bytes of incomplete replies; a caller that sends more is closed. */
 const maxReply = 64 * 1024

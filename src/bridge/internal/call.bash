@@ -48,7 +48,7 @@ fi
   else
     ( \builtin printf '%s\0' "" "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46 )
   fi 2>/dev/null || {
-    \builtin printf '%s: not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file\n' "$1" >&2
+    \builtin printf '%s: not run: its words are too long, more than 16 MiB at once: use a pipe, a here-document or a file\n' "$1" >&2
     \builtin exit 1
   }
   \builtin trap - PIPE
