@@ -300,6 +300,32 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
+    it.live.skipIf(isSecond)("keeps what other tools run read-only, and tells of new files, each once", () =>
+      Effect.gen(function* () {
+        const before =
+          "mkdir -p .jj/repo; echo 1 | tee .jj/repo/config.toml >old.code-workspace; touch .yarnrc.yml; git add .yarnrc.yml"
+        const made = [".hg/hgrc", ".pnpmfile.cjs", ".yarnrc.yml", "opencode.jsonc", "new.Code-Workspace"]
+        const { said, used } = yield* session(
+          {
+            before,
+            commands: [
+              "for f in .jj/repo/config.toml old.code-workspace; do echo 2 >$f; done",
+              `mkdir .hg; echo 2 | tee ${made.join(" ")}`,
+              "echo 3 >>new.Code-Workspace",
+              "printf 3 >$(printf '\\377.code-workspace'); ln -s /etc/passwd link.code-workspace"
+            ]
+          },
+          (project) =>
+            [".jj/repo/config.toml", "old.code-workspace"].map((name) => Fs.readFileSync(`${project}/${name}`, "utf8"))
+        )
+        assert.deepStrictEqual(used, ["1\n", "1\n"], said)
+        const told = [...said.matchAll(/run or load what has changed: (.*?)\. The user/g)].map(([, names = ""]) =>
+          names.split(", ").sort()
+        )
+        assert.deepStrictEqual(told, [[...made].sort(), ["$'\\xff.code-workspace'", "link.code-workspace"]], said)
+      })
+    )
+
     it.live.skipIf(isSecond)("keeps start-up files in a home that is worked in, unless the home is allowed", () =>
       Effect.gen(function* () {
         const before =

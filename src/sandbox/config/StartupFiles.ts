@@ -7,16 +7,25 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
+import * as BytePath from "../policy/BytePath.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 
 const words = (...lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.flatMap((line) => line.split(" "))
 
-/** Files of editors and agents, in any directory that is opened. direnv asks before it runs a changed `.envrc`. */
+/** Files of editors, agents and other tools, in any directory that is opened. direnv asks before it runs a changed `.envrc`. */
 const inProjects = words(
-  ".claude .aider.conf.yml .codex .cursor .devcontainer .dir-locals.el .exrc .gemini .gitconfig .idea .kiro .mcp.json",
-  ".nvim.lua .opencode .vimrc .vscode .windsurf .zed opencode.json"
+  ".Rprofile .agents .aider.conf.yml .amazonq .claude .codex .continue .crush.json .cursor .devcontainer .dir-locals.el",
+  ".exrc .factory .gemini .gitconfig .hg/hgrc .hg/hgrc-not-shared .husky .idea .irbrc .jj/repo/config.toml .junie .kiro",
+  ".lefthook.yml .mcp.json .nvim.lua .nvimrc .opencode .pnpmfile.cjs .pnpmfile.mjs .pre-commit-config.yaml .pryrc .qwen",
+  ".roo .trae .vimrc .vscode .windsurf .yarnrc .yarnrc.yml .zed crush.json lefthook.yml opencode.json opencode.jsonc"
 )
+
+/** Returns the files of a directory that VS Code opens as a workspace, whatever comes before their ending. */
+export const workspacesIn = (directory: string): ReadonlyArray<string> =>
+  Attempt.orElse(() => BytePath.namesIn(directory), [])
+    .filter((name) => name.toLowerCase().endsWith(".code-workspace"))
+    .map((name) => `${directory}/${name}`)
 
 /** Files that some shell reads in a home directory when a user logs in. */
 export const ofShells = words(
@@ -70,7 +79,7 @@ export const changeable = (places: Places, paths: ReadonlyArray<string>): Readon
 /** Returns the paths that would be start-up files in the places that commands may write, whether they exist or not. */
 export const candidates = (places: Places): ReadonlyArray<string> =>
   changeable(places, [
-    ...places.writable.flatMap((root) => inProjects.map((name) => `${root}/${name}`)),
+    ...places.writable.flatMap((root) => [...inProjects.map((name) => `${root}/${name}`), ...workspacesIn(root)]),
     ...inHome.map((name) => `${places.userHome}/${name}`)
   ])
 

@@ -146,7 +146,8 @@ export class StartupGuard {
   /** The directories that were allowed since the start. */
   private readonly added = new Set<string>()
   private readonly known = new Map<string, Known>()
-  private readonly stamps = new Map<string, string>()
+  /** What is told when it changes, by its state; without one once it has been told, or where it is read-only. */
+  private readonly stamps = new Map<string, string | undefined>()
   /** What was not there before the session and would run by itself, with the links that led to its directory. */
   private readonly unmade = new Map<string, ReadonlyArray<string>>()
   /** The states of the directories that these lie in. */
@@ -209,7 +210,7 @@ export class StartupGuard {
   private watch(places: StartupFiles.Places, readonly: ReadonlySet<string> = new Set()): void {
     for (const path of StartupFiles.unmade(places)) this.unmade.set(path, linksTo(path))
     for (const path of StartupFiles.candidates(places))
-      if (!readonly.has(path) && !this.unmade.has(path)) this.stamps.set(path, stampOf(path))
+      if (!this.unmade.has(path)) this.stamps.set(path, readonly.has(path) ? undefined : stampOf(path))
   }
 
   /** Tests whether a path lies in a directory that was added, in which the running sandbox can't make it read-only. */
@@ -258,12 +259,18 @@ export class StartupGuard {
     const same = new Set<string>()
     for (const directory of new Set([...this.stamps.keys()].map(Path.dirname))) {
       const now = restedStamp(directory)
-      if (now !== undefined && this.directories.get(directory) === now) same.add(directory)
-      else this.directories.set(directory, now)
+      if (now !== undefined && this.directories.get(directory) === now) {
+        same.add(directory)
+        continue
+      }
+      this.directories.set(directory, now)
+      for (const path of StartupFiles.changeable(this.places, StartupFiles.workspacesIn(directory)))
+        if (!this.stamps.has(path)) this.stamps.set(path, missing)
     }
     for (const [path, stamp] of this.stamps) {
-      if ((stamp === missing && same.has(Path.dirname(path))) || stampOf(path) === stamp) continue
-      this.stamps.delete(path)
+      if (stamp === undefined || (stamp === missing && same.has(Path.dirname(path))) || stampOf(path) === stamp)
+        continue
+      this.stamps.set(path, undefined)
       if (!HostPath.isMissing(path)) changed.push(path)
     }
     return changed.length === 0
