@@ -492,8 +492,8 @@ const makeLocalSandboxBackend = (
           return { ...withDenied(result, refusedHosts ?? passing.hidden(outcome)), blocked: false }
         }
         if (refusedHosts !== undefined) return { ...withDenied(result, refusedHosts), blocked: false }
-        const told = withDenied(result, passing.notice({ ...outcome, denials, isPipeline: asked }))
-        return refused === undefined || !asked
+        const told = withDenied(result, passing.notice({ ...outcome, denials }))
+        return refused === undefined || !asked || told !== result
           ? { ...told, blocked: false }
           : { ...told, blocked: false, offline: offlineOf(refused) }
       })

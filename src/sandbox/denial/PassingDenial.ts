@@ -43,8 +43,6 @@ export interface Passed {
   readonly policy: SandboxPolicy
   readonly masks: ReadonlyArray<Mask>
   readonly denials: ReadonlyArray<Denial.Denial>
-  /** True where a part of a pipeline failed, of which another remark tells that it has no network. */
-  readonly isPipeline: boolean
 }
 
 /** A command that failed, and was denied nothing that its messages tell. */
@@ -82,25 +80,23 @@ export const isOffline = (stderr: string): boolean => Message.saysUnresolved(std
 const canBeTold = (denial: Denial.Denial): boolean =>
   denial.how === "verified-text" && (Denial.isSocket(denial) || !Denial.isNameless(denial))
 
-/** Tells of each rule once for a path, and of the network once, for the messages of later commands say the rest. */
+/** Tells of each rule once for a path, and of the network once; then of further hosts where no message names them. */
 export class PassingDenials {
   private readonly told = new Set<string>()
   private readonly worded = new Diagnostic.ToldDenials()
 
   /** Notes a denial that a result names anyway. */
   note(denial: Denial.Denial): void {
-    this.told.add(keyOf(denial))
+    this.told.add(keyOf(denial)).add(denial.rule)
   }
 
   /** Returns one line for what nothing has been told of; else undefined. */
   notice(passed: Passed): string | undefined {
-    const [denial, ...others] = passed.denials.filter(
-      (each) => canBeTold(each) && !this.told.has(keyOf(each)) && !(passed.isPipeline && each.access === "network")
-    )
+    const [denial, ...others] = passed.denials.filter((each) => canBeTold(each) && this.isNew(each, passed))
     if (denial === undefined) {
       return this.offline(passed) ?? this.ofChanged("git", this.seemsChanged(passed, "git"))
     }
-    for (const each of [denial, ...others]) this.told.add(keyOf(each))
+    for (const each of [denial, ...others]) this.note(each)
     const rest = GitAdvice.rest(passed)
     return this.worded.passing(Explanation.of(denial, passed.policy, others, rest))
   }
@@ -119,9 +115,14 @@ export class PassingDenials {
     return `The sandbox refused a connection: ${Denial.whatOf(first)}.${more}${way}`
   }
 
+  private isNew(denial: Denial.Denial, { stderr }: Passed): boolean {
+    const isSaid = denial.access === "network" && stderr.trim() !== ""
+    return !this.told.has(keyOf(denial)) && !(isSaid && this.told.has(denial.rule))
+  }
+
   /** Tells once that there is no network, where a message or the program tells that one was to be reached. */
-  private offline({ command, denials, isPipeline, policy }: Passed): string | undefined {
-    const denial = isPipeline ? undefined : denials.find((each) => Denial.isNameless(each) && !Denial.isSocket(each))
+  private offline({ command, denials, policy }: Passed): string | undefined {
+    const denial = denials.find((each) => Denial.isNameless(each) && !Denial.isSocket(each))
     if (denial === undefined || this.told.has(keyOf(denial))) return undefined
     const program = CommandWords.programIn(command)
     if (program === undefined && denial.how !== "verified-text") return undefined
@@ -161,6 +162,9 @@ export class PassingDenials {
   }
 }
 
-/** Names what is told once: any host stands for the network. */
-const keyOf = ({ access, how, resource, rule }: Denial.Denial): string =>
-  (access === "network" || access === "system") && how !== "event" ? rule : `${access} ${resource}`
+/** Names what is told once. */
+const keyOf = (denial: Denial.Denial): string => {
+  const { access, resource, rule } = denial
+  const isOfRule = access === "system" || Denial.isSocket(denial) || Denial.isNameless(denial)
+  return isOfRule ? rule : `${access} ${resource}`
+}

@@ -22,7 +22,6 @@ const passed = ({ command = "cat .env | wc -l", ...passing }: Told): PassingDeni
   stderr: "",
   masks,
   denials: [],
-  isPipeline: false,
   policy: { cwd: "/p", whitelist: [], blacklist: [], readonly: [], allowNetwork: false },
   ...passing
 })
@@ -60,10 +59,10 @@ describe("a denial to a command that went on", () => {
   })
 
   it("is told once of the network where no host is named: by a message, or of a program that was to fetch", () => {
-    const told = (command: string, how: Denial.Evidence, isPipeline = false) => {
+    const told = (command: string, how: Denial.Evidence) => {
       const passing = new PassingDenial.PassingDenials()
       const denials = [Denial.network(how)]
-      return [1, 2].map(() => passing.notice(passed({ command, denials, isPipeline })))
+      return [1, 2].map(() => passing.notice(passed({ command, denials })))
     }
     const offline = (who: string) => [`The sandbox has no network, which ${who} tried to reach.`, undefined]
     assert.deepStrictEqual(told("./x; echo on", "verified-text"), offline("the command"))
@@ -77,8 +76,6 @@ describe("a denial to a command that went on", () => {
       "echo 'pip install x'"
     ])
       assert.deepStrictEqual(told(command, "counter"), [undefined, undefined], command)
-    // A part of a pipeline that failed says it itself.
-    assert.deepStrictEqual(told("pip install x | tail", "verified-text", true), [undefined, undefined])
   })
 
   it("is told of all hosts that were refused, with what allows each", () => {
@@ -132,12 +129,15 @@ describe("a denial to a command that went on", () => {
       assert.isUndefined(new PassingDenial.PassingDenials().notice(passed({ command, stdout })), command)
   })
 
-  it("is told of a host that is named, once, and where no remark on a pipeline tells it", () => {
-    const denials = [Denial.network("verified-text", "example.com")]
+  it("is told of each host once, and of a further one only where no message names it", () => {
     const passing = new PassingDenial.PassingDenials()
-    const notices = [true, false, false].map((isPipeline) => passing.notice(passed({ denials, isPipeline })))
-    const told = "sandbox: there is no network, so example.com can't be reached; the command went on without it."
-    assert.deepStrictEqual(notices, [undefined, told, undefined])
+    const notice = (host?: string, stderr = "") =>
+      passing.notice(passed({ command: "pip install x", denials: [Denial.network("verified-text", host)], stderr }))
+    const told = (host: string) => `sandbox: there is no network, so ${host} can't be reached`
+    assert.deepStrictEqual(
+      [notice("a.org"), notice("a.org"), notice("b.org", "no b.org"), notice("b.org"), notice()],
+      [`${told("a.org")}; the command went on without it.`, undefined, undefined, `${told("b.org")}.`, undefined]
+    )
   })
 
   it("is told with the command that adds the rest, where git add stopped at it", () => {
