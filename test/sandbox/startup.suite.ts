@@ -348,6 +348,22 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
+    it.live.skipIf(isSecond)("tells of new keys and passwords in a home, also where the home is allowed", () =>
+      Effect.gen(function* () {
+        const commands = [
+          "d=.aw; mkdir ${d}s; echo key >${d}s/credentials; h=.bash_hist; echo 1 >${h}ory",
+          "n=.net; ln -s notes ${n}rc; mkdir -p .config/gh; h=hosts; echo 1 >.config/gh/$h.yml",
+          "echo 2 >.net?c; true"
+        ]
+        const user = { commands, cwd: "user" }
+        for (const whitelist of [[], ["~"]]) {
+          const { said } = yield* session(user, () => undefined, whitelist)
+          const told = [...said.matchAll(/run or load what has changed: (.*?)\. The user/g)].map(([, names]) => names)
+          assert.deepStrictEqual(told, [".aws", ".netrc, .config/gh/hosts.yml"], said)
+        }
+      })
+    )
+
     it.live("renames what is new in a home and runs when the user logs in", () =>
       Effect.gen(function* () {
         const commands = [

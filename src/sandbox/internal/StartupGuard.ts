@@ -67,6 +67,9 @@ const nothing: Good = { text: undefined, began: undefined, link: undefined }
 /** The sources of rules by which a user names what commands may write. */
 const isNamedBy = new Set(["file", "user", "runtime"])
 
+/** Matches what programs write by themselves, and do not obey. */
+const isHistory = /hist|viminfo$|lesshst$/
+
 const configs = ["config", "config.worktree"]
 
 const textOf = (entry: GitConfig.Entry): string => JSON.stringify([GitConfig.nameOf(entry), entry.value])
@@ -211,6 +214,10 @@ export class StartupGuard {
     for (const path of StartupFiles.unmade(places)) this.unmade.set(path, linksTo(path))
     for (const path of StartupFiles.candidates(places))
       if (!this.unmade.has(path)) this.stamps.set(path, readonly.has(path) ? undefined : stampOf(path))
+    // A secret that is there can't be written. A new one would be a command's: a key that opens the account, for one.
+    for (const { kind, path: written, real: path = written, source } of this.policy.blacklist)
+      if (kind === "path" && source === "default" && !isHistory.test(path) && HostPath.isMissing(path))
+        if (places.writable.some((root) => isWithin(path, root))) this.stamps.set(path, missing)
   }
 
   /** Tests whether a path lies in a directory that was added, in which the running sandbox can't make it read-only. */
