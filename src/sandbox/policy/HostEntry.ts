@@ -67,17 +67,22 @@ export const canonical = (text: string): string | undefined => {
   return isName && !isNumber(name) ? name : undefined
 }
 
-/** Domains in which anybody can have a host. */
+/** Domains in which anybody can have a host: the usual ones, for a list of all would take longer to load than a command to run. */
 const shared = new Set(
   [
-    "amazonaws.com appspot.com azureedge.net azurewebsites.net blogspot.com cloudapp.net cloudfront.net core.windows.net",
-    "deno.dev firebaseapp.com fly.dev github.io githubusercontent.com gitlab.io googleusercontent.com herokuapp.com",
-    "netlify.app ngrok-free.app ngrok.app ngrok.io onrender.com pages.dev replit.dev run.app s3.amazonaws.com",
-    "trycloudflare.com vercel.app web.app windows.net workers.dev"
+    "a.run.app app.github.dev appspot.com azureedge.net azurestaticapps.net azurewebsites.net blogspot.com cloudapp.net",
+    "cloudfront.net ddns.net deno.dev deno.net devtunnels.ms duckdns.org firebaseapp.com fly.dev github.io",
+    "githubusercontent.com gitlab.io glitch.me googleusercontent.com herokuapp.com hf.space lhr.life loca.lt netlify.app",
+    "ngrok-free.app ngrok-free.dev ngrok.app ngrok.dev ngrok.io on.aws onrender.com pages.dev r.appspot.com replit.app",
+    "replit.dev run.app streamlit.app supabase.co surge.sh trycloudflare.com up.railway.app vercel.app web.app workers.dev"
   ].flatMap((line) => line.split(" "))
 )
 
-const suffix = /^(?:ac|co|com|edu|gov|net|or|org)\.[a-z]{2}$/
+/** Those below which anybody can have one at any depth: regions of a cloud, and names that lead to the address in them. */
+const throughout =
+  /(?:^|\.)(?:amazonaws\.com|cloudapp\.azure\.com|windows\.net|(?:nip|sslip|xip)\.io|(?:lvh|localtest|traefik|vcap)\.me)$/
+
+const suffix = /^(?:ac|co|com|edu|go|gob|gouv|gov|ltd|mil|ne|net|nom|or|org|plc)\.[a-z]{2}$/
 
 const toNumber = (address: string): number => address.split(".").reduce((all, part) => all * 256 + Number(part), 0)
 
@@ -100,7 +105,7 @@ const refuse = ({ bits, host, kind, ports }: Meaning): string | undefined => {
   }
   if (kind !== "below") return undefined
   if (!host.includes(".") || suffix.test(host)) return `anybody can have a name below ${host}: name the host`
-  return shared.has(host) ? `anybody can have a host below ${host}: name the host` : undefined
+  return shared.has(host) || throughout.test(host) ? `anybody can have a host below ${host}: name the host` : undefined
 }
 
 const refuseForm = (entry: string): string | undefined => {

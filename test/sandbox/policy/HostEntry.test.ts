@@ -66,7 +66,22 @@ describe("an entry for hosts", () => {
     for (const entry of ["2852039166", "0xa9fea9fe", "0x7f.1", "127.1", "0177.0.0.1", "1.2.3.4.5", "a.0x1"]) {
       assert.match(Either.merge(Either.map(read(entry), JSON.stringify)), /no name of a host/, entry)
     }
-    assert.isTrue(Either.isRight(read("*.com", "denied")))
+    // Below these, a command could have a name for any address, or a stranger's host.
+    for (const entry of ["*.nip.io", "*.NIP.io.", "*.10.0.0.1.sslip.io", "private:*.localtest.me", "*.go.jp"]) {
+      assert.match(Either.merge(Either.map(read(entry), JSON.stringify)), /anybody/, entry)
+    }
+    for (const entry of [
+      "*.s3.eu-west-1.amazonaws.com",
+      "*.blob.core.windows.net:443",
+      "*.herokuapp.com",
+      "*.run.app"
+    ]) {
+      assert.match(Either.merge(Either.map(read(entry), JSON.stringify)), /anybody/, entry)
+    }
+    for (const entry of ["*.com", "*.nip.io"]) assert.isTrue(Either.isRight(read(entry, "denied")), entry)
+    for (const entry of ["10.0.0.1.nip.io", "*.team.workers.dev", "*.turnip.io", "*.xamazonaws.com"]) {
+      assert.isTrue(Either.isRight(read(entry)), entry)
+    }
   })
 
   it("decides by name and port, and a denial wins", () => {
