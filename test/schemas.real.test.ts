@@ -103,6 +103,16 @@ describe("the shipped JSON Schemas", () => {
       ".enabled",
       ".policy.filesystem.whitelist[0]"
     ])
+    const misspelt = {
+      polcy: {},
+      policy: { limits: { files: 1 }, network: { hosts: [] }, filesystem: { hiden: "empty" } }
+    }
+    assert.deepStrictEqual(of("sandbox.json", misspelt), [
+      ".polcy",
+      ".policy.limits.files",
+      ".policy.network.hosts",
+      ".policy.filesystem.hiden"
+    ])
     assert.deepStrictEqual(of("settings.json", { modle: "x", providers: { a: { kind: "b" } } }), [
       ".modle",
       ".providers.a.kind"
@@ -119,6 +129,12 @@ describe("the shipped JSON Schemas", () => {
     for (const usual of [{}, files["sandbox.json"].example, { policy, profile: true, enabled: false }]) {
       assert.deepStrictEqual(PlainFile.read(usual, shape), decoded(usual))
     }
+    for (const unusual of [
+      null,
+      { policy: null },
+      { policy: { filesystem: { blacklist: [{ path: "a", hiden: "empty" }] } } }
+    ])
+      assert.isUndefined(PlainFile.read(unusual, shape))
     const other = FastCheck.oneof(FastCheck.jsonValue(), FastCheck.constantFrom("own", "empty", true, [], {}, ["a"]))
     FastCheck.assert(
       FastCheck.property(

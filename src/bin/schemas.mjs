@@ -13,7 +13,7 @@ const [{ SandboxFile }, { SettingsFile }, { Written }] = await Promise.all(
 
 /** @type {Readonly<Record<string, readonly [title: string, schema: Schema.Schema.Any, extra: "allow" | "strict"]>>} */
 const files = {
-  "sandbox.json": ["What commands of Synapse may read, write and reach", SandboxFile, "allow"],
+  "sandbox.json": ["What commands of Synapse may read, write and reach", SandboxFile, "strict"],
   "settings.json": ["The models of Synapse's agent", SettingsFile, "strict"],
   "mcp_servers.json": [
     "MCP servers for Synapse",

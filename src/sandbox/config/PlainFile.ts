@@ -11,7 +11,7 @@ interface Shape {
   readonly items?: Shape
   readonly properties?: Readonly<Record<string, Shape>>
   readonly required?: ReadonlyArray<string>
-  readonly additionalProperties?: true
+  readonly additionalProperties?: false
 }
 
 const words = ["$defs", "$schema", "description", "title"]
@@ -20,10 +20,10 @@ const understood = ["type", "enum", "anyOf", "items", "properties", "required", 
 /** Returns the JSON Schema of the file, which the build puts here; without it, nothing is read plainly. */
 const built = (): object | undefined => undefined
 
-/** Tests whether a value is certain to be what a shape describes, and has no name that the shape does not list. */
+/** Tests whether a value is certain to be what a shape describes. */
 const fits = (value: unknown, shape: Shape = {}): boolean => {
   const {
-    additionalProperties = true,
+    additionalProperties = false,
     anyOf,
     enum: among = [value],
     items,
@@ -31,22 +31,20 @@ const fits = (value: unknown, shape: Shape = {}): boolean => {
     required = [],
     type
   } = shape
-  if (additionalProperties !== true || !Object.keys(shape).every((name) => understood.includes(name))) return false
+  if (additionalProperties !== false || !Object.keys(shape).every((name) => understood.includes(name))) return false
   if (anyOf !== undefined) return anyOf.some((each) => fits(value, each))
   if (Array.isArray(value)) return type === "array" && value.every((item) => fits(item, items))
   return Predicate.isReadonlyRecord(value)
     ? type === "object" &&
         required.every((name) => Object.hasOwn(value, name)) &&
         Object.entries(value).every(([name, inner]) => Object.hasOwn(properties, name) && fits(inner, properties[name]))
-    : type === typeof value && among.includes(value)
+    : value !== null && type === typeof value && among.includes(value)
 }
 
 /** Returns the content of the file, as its schema decodes it; undefined where only that can tell. */
 export const read = (value: unknown, shape = built()): SandboxFile | undefined => {
-  if (shape === undefined || !Predicate.isReadonlyRecord(value)) return undefined
-  const { $schema: _, ...file } = value
-  if (!fits(file, shape)) return undefined
-  const { policy, ...others } = file as Partial<SandboxFile>
+  if (shape === undefined || !fits(value, shape)) return undefined
+  const { policy, ...others } = value as Partial<SandboxFile>
   return {
     ...defaults,
     ...others,

@@ -21,9 +21,11 @@ const entries = Schema.optionalWith(listOf(Schema.String), { default: () => miss
 
 const hidden = Schema.optional(Schema.Literal("empty"))
 
+const Hidden = Schema.Struct({ path: Schema.String, hidden })
+
 const Filesystem = Schema.Struct({
   whitelist: entries.annotations({ description: "paths that commands may write" }),
-  blacklist: Schema.optionalWith(listOf(Schema.Union(Schema.String, Schema.Struct({ path: Schema.String, hidden }))), {
+  blacklist: Schema.optionalWith(listOf(Schema.Union(Schema.String, Hidden)), {
     default: () => missing.env
   }).annotations({ description: "paths and patterns that commands may neither read nor write" }),
   hidden: hidden.annotations({ description: "`empty`: hidden files read as empty ones" }),
@@ -37,14 +39,15 @@ const hosts = {
     description: "hosts that commands may not reach, whatever is allowed"
   })
 }
+const WrittenNetwork = Schema.Struct({
+  allowNetwork: Schema.optional(Schema.Unknown).annotations({
+    description: "no effect: name the hosts in `allowedHosts`, or start with `--allow-network`"
+  }),
+  ...hosts
+})
 /** `allowNetwork` is always false, whatever the file says: only hosts that are named are reached. */
 const Network = Schema.transform(
-  Schema.Struct({
-    allowNetwork: Schema.optional(Schema.Unknown).annotations({
-      description: "no effect: name the hosts in `allowedHosts`, or start with `--allow-network`"
-    }),
-    ...hosts
-  }),
+  WrittenNetwork,
   Schema.Struct({ allowNetwork: Schema.Literal(false), isAsked: Schema.optional(Schema.Literal(true)), ...hosts }),
   {
     strict: true,
@@ -56,6 +59,14 @@ const Network = Schema.transform(
     encode: ({ isAsked = false, allowNetwork: _, ...named }) => ({ ...named, allowNetwork: isAsked })
   }
 )
+const Limits = Schema.Struct({
+  processes: Schema.optional(Schema.Int.pipe(Schema.between(16, 4_194_304))).annotations({
+    description: "the most processes and threads; 2048 by default"
+  }),
+  sharedMemory: Schema.optional(Schema.Int.pipe(Schema.between(1, 1024 ** 2))).annotations({
+    description: "MiB of `/dev/shm`; a quarter of the memory by default"
+  })
+})
 const Policy = Schema.Struct({
   filesystem: Schema.optionalWith(Filesystem, { default: () => missing.policy.filesystem }),
   network: Schema.optionalWith(Network, { default: () => missing.policy.network }),
@@ -71,16 +82,7 @@ const Policy = Schema.Struct({
   temporary: Schema.optional(Schema.Literal("private", "host")).annotations({
     description: "`host` for the machine's `/tmp`, `private` for one of the working directory"
   }),
-  limits: Schema.optional(
-    Schema.Struct({
-      processes: Schema.optional(Schema.Int.pipe(Schema.between(16, 4_194_304))).annotations({
-        description: "the most processes and threads; 2048 by default"
-      }),
-      sharedMemory: Schema.optional(Schema.Int.pipe(Schema.between(1, 1024 ** 2))).annotations({
-        description: "MiB of `/dev/shm`; a quarter of the memory by default"
-      })
-    })
-  )
+  limits: Schema.optional(Limits)
 })
 
 /**
@@ -90,6 +92,8 @@ const Policy = Schema.Struct({
  * @category schemas
  */
 export const SandboxFile = Schema.Struct({
+  /** The JSON Schema that an editor checks the file by. */
+  $schema: Schema.optional(Schema.String),
   enabled: Schema.optionalWith(Schema.Boolean, { default: () => missing.enabled }).annotations({
     description: "`false` switches the sandbox off"
   }),
@@ -126,13 +130,14 @@ export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
  */
 export const defaults: SandboxFile = missing
 
-/** The names in each object, by the object's path. */
+/** The names in each object, by the object's path; those of a list's entries by the list's. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "": ["enabled", "provider", "policy", "env", "profile", "providerOptions", "$schema"],
-  policy: ["filesystem", "network", "unixSockets", "sockets", "toolCache", "temporary", "limits"],
-  "policy.filesystem": ["whitelist", "blacklist", "readable", "hidden"],
-  "policy.network": ["allowedHosts", "deniedHosts", "allowNetwork"],
-  "policy.limits": ["processes", "sharedMemory"]
+  "": Object.keys(SandboxFile.fields),
+  policy: Object.keys(Policy.fields),
+  "policy.filesystem": Object.keys(Filesystem.fields),
+  "policy.network": Object.keys(WrittenNetwork.fields),
+  "policy.limits": Object.keys(Limits.fields),
+  "policy.filesystem.blacklist": Object.keys(Hidden.fields)
 }
 
 /** Says why a name that is not one of its object's has no effect. */
@@ -150,17 +155,22 @@ const misplacedIn = (here: string, name: string): string => {
   return `it has no effect here: its place is ${place}.${known[place]?.find(isMeant)}`
 }
 
+const flawIn = (found: ReadonlyArray<JsonText.Flaw | undefined>) => found.find((flaw) => flaw !== undefined)
+
 /** Finds a name that its object does not have, and that would have no effect. */
-const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonText.Flaw | undefined => {
-  const here = path.join(".")
-  if (known[here] === undefined || !Predicate.isReadonlyRecord(value)) return undefined
-  for (const [name, inner] of Object.entries(value)) {
-    const flaw = known[here].includes(name)
-      ? findMisplaced(inner, [...path, name])
-      : { path: JsonText.showPath([...path, name]), reason: misplacedIn(here, name) }
-    if (flaw) return flaw
-  }
-  return undefined
+const findMisplaced = (value: unknown, path: ReadonlyArray<string | number> = []): JsonText.Flaw | undefined => {
+  if (Array.isArray(value) && typeof path.at(-1) === "string")
+    return flawIn(value.map((item, at) => findMisplaced(item, [...path, at])))
+  const here = path.filter((part) => typeof part === "string").join(".")
+  const names = known[here]
+  if (names === undefined || !Predicate.isReadonlyRecord(value)) return undefined
+  return flawIn(
+    Object.entries(value).map(([name, inner]) =>
+      names.includes(name)
+        ? findMisplaced(inner, [...path, name])
+        : { path: JsonText.showPath([...path, name]), reason: misplacedIn(here, name) }
+    )
+  )
 }
 
 /**
@@ -172,7 +182,7 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
 export const decode = (value: unknown): Either.Either<SandboxFile, JsonText.Flaw> => {
   const misplaced = findMisplaced(value)
   if (misplaced !== undefined) return Either.left(misplaced)
-  return Either.mapLeft(Schema.decodeUnknownEither(SandboxFile)(value), (error) => {
+  return Either.mapLeft(Schema.decodeUnknownEither(SandboxFile, { onExcessProperty: "error" })(value), (error) => {
     const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
     return { path: JsonText.showPath(issue?.path ?? []), reason: issue?.message ?? error.message }
   })

@@ -44,6 +44,7 @@ describe("sandbox.json", () => {
       )
       assert.deepStrictEqual(yield* config.load, {
         ...defaults,
+        $schema: "s",
         policy: {
           filesystem: { whitelist: [], blacklist: ["*.pem"], readable: [] },
           network: { allowNetwork: false, isAsked: true }
@@ -149,6 +150,17 @@ describe("a broken sandbox.json", () => {
       '{"policy":{"limits":{"files":1}}}',
       /: policy\.limits\.files: unknown setting; there are processes, sharedMemory/
     ],
+    [
+      "a misspelt name in an entry",
+      '{"policy":{"filesystem":{"blacklist":["/b",{"path":"/a","hiden":"empty"}]}}}',
+      /: policy\.filesystem\.blacklist\[1\].hiden: unknown setting; hidden may be meant/
+    ],
+    [
+      "a name of another place in an entry",
+      '{"policy":{"filesystem":{"blacklist":[{"path":"/a","provider":"x"}]}}}',
+      /: policy\.filesystem\.blacklist\[0\]\.provider: it has no effect here: its place is the top of the file/
+    ],
+    ["an entry without a path", '{"policy":{"filesystem":{"blacklist":[{"hidden":"empty"}]}}}', /blacklist\[0\]/],
     ["a misspelt switch", '{"Enabled":true}', /: Enabled: the name is written enabled/],
     ["a file that is too large", `"${"x".repeat(2 ** 24)}"`, /: it is larger than 16777216 bytes/]
   ]
