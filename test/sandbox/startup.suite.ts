@@ -348,6 +348,21 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
+    it.live.skipIf(isSecond)("tells of another link in the place of one, as of the project's own Synapse", () =>
+      Effect.gen(function* () {
+        const before =
+          "mkdir -p node_modules/.bin node_modules/a editor; echo 1 >editor/a; ln -s editor .zed; mkdir -p m/repo; echo 1 >m/repo/config.toml; ln -s m .jj; echo 1 >node_modules/a/b; ln -s ../a/b node_modules/.bin/synapse; printf node_modules >.gitignore"
+        const commands = [
+          "ln -sf ../../evil node_modules/.bin/synapse",
+          "ln -sfn evil .zed",
+          "mkdir -p e/repo; echo 2 >e/repo/config.toml; ln -sfn e .jj"
+        ]
+        const { said } = yield* session({ before, commands }, () => undefined)
+        const told = [...said.matchAll(/run or load what has changed: (.*?)\. The user/g)].map(([, names]) => names)
+        assert.deepStrictEqual(told, ["node_modules/.bin/synapse", ".zed", ".jj/repo/config.toml"], said)
+      })
+    )
+
     it.live.skipIf(isSecond)("tells of new keys and passwords in a home, also where the home is allowed", () =>
       Effect.gen(function* () {
         const commands = [

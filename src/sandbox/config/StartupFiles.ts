@@ -18,7 +18,9 @@ const inProjects = words(
   ".Rprofile .agents .aider.conf.yml .amazonq .claude .codex .continue .crush.json .cursor .devcontainer .dir-locals.el",
   ".exrc .factory .gemini .gitconfig .hg/hgrc .hg/hgrc-not-shared .husky .idea .irbrc .jj/repo/config.toml .junie .kiro",
   ".lefthook.yml .mcp.json .nvim.lua .nvimrc .opencode .pnpmfile.cjs .pnpmfile.mjs .pre-commit-config.yaml .pryrc .qwen",
-  ".roo .trae .vimrc .vscode .windsurf .yarnrc .yarnrc.yml .zed crush.json lefthook.yml opencode.json opencode.jsonc"
+  ".roo .trae .vimrc .vscode .windsurf .yarnrc .yarnrc.yml .zed crush.json lefthook.yml opencode.json opencode.jsonc",
+  // `npx synapse` starts it.
+  "node_modules/.bin/synapse"
 )
 
 /** Returns the files of a directory that VS Code opens as a workspace, whatever comes before their ending. */

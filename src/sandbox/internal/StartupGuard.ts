@@ -212,8 +212,10 @@ export class StartupGuard {
 
   private watch(places: StartupFiles.Places, readonly: ReadonlySet<string> = new Set()): void {
     for (const path of StartupFiles.unmade(places)) this.unmade.set(path, linksTo(path))
+    // A link can be replaced, though what it leads to is read-only.
+    const isHeld = (path: string) => readonly.has(path) && RealPath.follow(path).links.length === 0
     for (const path of StartupFiles.candidates(places))
-      if (!this.unmade.has(path)) this.stamps.set(path, readonly.has(path) ? undefined : stampOf(path))
+      if (!this.unmade.has(path)) this.stamps.set(path, isHeld(path) ? undefined : stampOf(path))
     // A secret that is there can't be written. A new one would be a command's: a key that opens the account, for one.
     for (const { kind, path: written, real: path = written, source } of this.policy.blacklist)
       if (kind === "path" && source === "default" && !isHistory.test(path) && HostPath.isMissing(path))
