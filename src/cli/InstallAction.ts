@@ -9,6 +9,8 @@ import * as ClientFile from "../extension/mcp/ClientFile.js"
 import * as ConfigFile from "../extension/mcp/ConfigFile.js"
 import * as OwnFile from "../extension/mcp/OwnFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as WrittenPlaces from "../sandbox/config/WrittenPlaces.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as Action from "./Action.js"
 import { complain, print, succeed } from "./Invocation.js"
 import * as Mcp from "./Mcp.js"
@@ -31,7 +33,7 @@ interface Given {
 export const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefined) =>
   Effect.gen(function* () {
     const client: ClientFile.Client = ClientFile.clients[name]
-    const { userHome } = yield* SandboxSettings.SandboxSettings
+    const { home, userHome } = yield* SandboxSettings.SandboxSettings
     const named = ClientFile.pathOf(client, userHome)
     // A link into a repository of settings stays one.
     const path = Attempt.orElse(() => Fs.realpathSync(named), named)
@@ -62,6 +64,15 @@ export const change = ({ client: name, yes }: Given, server: ClientFile.Launch |
         ? `${path}: the server synapse is taken out.`
         : `${path} gets:\n${ClientFile.entryOf(client, server)}`
     )
+    const cwd = Attempt.orElse(process.cwd, "/")
+    const isExposed = (file: string) =>
+      (cwd !== "/" && HostPath.isWithin(file, cwd)) || WrittenPlaces.couldWrite(home, file)
+    const exposed = [server?.command, server?.args[0]].find((file) => file !== undefined && isExposed(file))
+    if (exposed !== undefined)
+      yield* print(
+        "stdout",
+        `Commands of a session in its directory can write ${exposed}, and ${client.title} runs it outside of the sandbox. An install elsewhere is safer.`
+      )
     if (!(yield* Mcp.confirm("Write it?", yes))) {
       yield* print("stderr", "Nothing was written.")
       return ExitCode.failure

@@ -85,6 +85,19 @@ describe("synapse setup", () => {
       ])
     }))
 
+  it("names a program that commands could replace", () =>
+    Temporary.using(async (home) => {
+      Fs.mkdirSync(Path.join(home, ".cursor"))
+      const project = Path.resolve(program, "../../..")
+      const { stdout } = ChildProcess.spawnSync(process.execPath, [program, "mcp", "install", "cursor", "--yes"], {
+        cwd: project,
+        env: { PATH: process.env["PATH"] ?? "", HOME: home },
+        encoding: "utf8"
+      })
+      assert.include(stdout, `Commands of a session in its directory can write ${program}, and Cursor runs it outside`)
+      assert.match(Fs.readFileSync(Path.join(home, ".cursor/mcp.json"), "utf8"), /synapse/)
+    }))
+
   it("leaves a file that it can't read as it is, and ends with 1", () =>
     Temporary.using(async (home) => {
       Fs.mkdirSync(Path.join(home, ".cursor"))
