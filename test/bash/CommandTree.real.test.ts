@@ -1,7 +1,7 @@
-import * as ChildProcess from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as CommandLine from "../../src/bash/CommandLine.js"
+import * as Syntax from "../support/Syntax.js"
 
 const pieces =
   "if then else fi for while do done case in esac { } ( ) f() [[ ]] ; ;; | && ! a b x=1 > '#' \n \n ; a".split(" ")
@@ -28,20 +28,11 @@ const anyText = FastCheck.array(
   { maxLength: 9 }
 ).map((words) => words.join(" "))
 
-/** What bash says of each text: its exit code, and its words on stderr. */
-const answers = (texts: ReadonlyArray<string>): ReadonlyArray<readonly [status: number, stderr: string]> => {
-  // One small process starts all others, which a large one takes long for.
-  const script = `while IFS= read -r -d '' text; do said=$(bash -n <<<"$text" 2>&1); printf '%s\\0%s\\0' "$?" "$said"; done`
-  const input = texts.map((text) => `${text}\0`).join("")
-  const parts = ChildProcess.spawnSync("bash", ["-c", script], { input, encoding: "utf8" }).stdout.split("\0")
-  return texts.map((_, at) => [Number(parts[2 * at]), parts[2 * at + 1] ?? ""])
-}
-
 describe("the open commands, beside bash", () => {
   it("finds nothing in what bash takes, and something in what it finds no end of", () => {
     const texts = FastCheck.sample(anyText, 1000)
     let both = 0
-    for (const [at, [status, stderr]] of answers(texts).entries()) {
+    for (const [at, [status, stderr]] of Syntax.answers(texts).entries()) {
       const text = texts[at] ?? ""
       const { isAtRest, open } = CommandLine.parse(text).tree
       if (!isAtRest) continue

@@ -20,7 +20,7 @@ afterAll(() => fs.rmSync(directory, { recursive: true }))
 /** After each case; no case can hold it by chance. */
 const mark = "\u0001end of case\u0001"
 
-const script = `show() { printf '%s\\0' "$@"; /bin/cat; }
+const script = `show() { printf '%s\\0' "$@"; IFS= read -r -d '' REPLY; printf '%s' "$REPLY"; }
 shopt -s nullglob
 mark=$1
 set --

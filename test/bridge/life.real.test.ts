@@ -104,15 +104,15 @@ describe("a call", () => {
     })
   )
 
-  inSession("leaves nothing behind, a thousand times", (subject) =>
+  inSession("leaves nothing behind, a hundred times", (subject) =>
     Effect.gen(function* () {
       const descriptors = () => Fs.readdirSync("/proc/self/fd").length
       yield* subject.run("for i in {1..20}; do show $i; done | wc -l")
       const before = yield* eventually(descriptors, (now) => now > 0)
-      const seen = yield* subject.run("for i in {1..500}; do show $i | count; done | sort -n | uniq -c | wc -l", {
+      const seen = yield* subject.run("for i in {1..50}; do show $i | count; done | sort -n | uniq -c | wc -l", {
         timeout: 100_000
       })
-      assert.strictEqual(seen.stdout, "3\n")
+      assert.strictEqual(seen.stdout, "2\n")
       const after = yield* eventually(descriptors, (now) => now <= before)
       assert.isAtMost(after, before)
     })

@@ -1,24 +1,14 @@
 /** Against bash, which tells whether a text ended too early. */
-import * as ChildProcess from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as OpenText from "../../src/terminal/OpenText.js"
+import * as Syntax from "../support/Syntax.js"
 
 const early = /unexpected end of file|unexpected EOF|delimited by end-of-file/
 
-/** Asks one bash about many texts: "open", "whole", or "wrong" for what no further line would mend. */
-const askBash = (texts: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const script = `while IFS= read -r -d '' text; do out=$(bash -n <<<"$text" 2>&1); printf '%s %s\\0' "$?" "$out"; done`
-  const input = texts.map((text) => `${text}\0`).join("")
-  const { stdout } = ChildProcess.spawnSync("bash", ["--norc", "--noprofile", "-c", script], {
-    input,
-    encoding: "utf8",
-    env: { PATH: process.env["PATH"], LC_ALL: "C" }
-  })
-  const answers = stdout.split("\0").slice(0, -1)
-  assert.strictEqual(answers.length, texts.length)
-  return answers.map((answer) => (early.test(answer) ? "open" : answer.startsWith("0 ") ? "whole" : "wrong"))
-}
+/** Asks bash: "open", "whole", or "wrong" for what no further line would mend. */
+const askBash = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Syntax.answers(texts).map(([status, said]) => (early.test(said) ? "open" : status === 0 ? "whole" : "wrong"))
 
 const open = [
   "echo 'a",
