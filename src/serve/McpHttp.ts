@@ -42,6 +42,7 @@ const largest = 64 * 1024 ** 2
 const most = 100
 /** How long a connection without a request and without a running call is kept. */
 const idle = Duration.minutes(30)
+const ended = `The session has ended: it was idle for ${Duration.toMinutes(idle)} minutes, or the longest idle of ${most} when another client came.`
 
 interface Client {
   readonly connection: McpConnection.Connection
@@ -93,6 +94,7 @@ export const serve = (
     const outer = yield* Effect.scope
     const run = yield* FiberSet.makeRuntimePromise<never>()
     const clients = new Map<string, Client>()
+    let opening = 0
 
     const end = (id: string) =>
       Effect.suspend(() => {
@@ -100,6 +102,20 @@ export const serve = (
         clients.delete(id)
         return client === undefined ? Effect.void : Scope.close(client.scope, Exit.void)
       })
+
+    /** Ends connections until a new one has room: those without a running call, the longest idle first. Returns false where all are busy. */
+    const makeRoom = (): boolean => {
+      const waiting = [...clients]
+        .filter(([, { connection }]) => !connection.isBusy())
+        .sort(([, one], [, other]) => Math.min(one.open, 1) - Math.min(other.open, 1) || one.used - other.used)
+      const excess = clients.size + opening - most + 1
+      if (excess > waiting.length) return false
+      for (const [id, { transport }] of waiting.slice(0, Math.max(0, excess))) {
+        void run(end(id))
+        void transport.close()
+      }
+      return true
+    }
 
     const add = Effect.gen(function* () {
       const scope = yield* Scope.fork(outer, { _tag: "Parallel" })
@@ -141,16 +157,22 @@ export const serve = (
       const messages = [body ?? []].flat()
       const id = request.headers.get("mcp-session-id")
       if (id === null && messages.some((message) => isInitializeRequest(message))) {
-        if (clients.size >= most) return refusal(503, `There are ${most} connections already.`)
-        const { scope, transport } = await run(add)
-        const response = await transport.handleRequest(request, { parsedBody: body })
-        if (transport.sessionId === undefined) await run(Scope.close(scope, Exit.void))
-        return response
+        if (!makeRoom()) return refusal(503, `There are ${most} connections already, and all are busy.`)
+        opening++
+        try {
+          const { scope, transport } = await run(add)
+          const response = await transport.handleRequest(request, { parsedBody: body })
+          if (transport.sessionId === undefined) await run(Scope.close(scope, Exit.void))
+          return response
+        } finally {
+          opening--
+        }
       }
       const client = clients.get(id ?? "")
       if (client === undefined)
-        return id === null ? refusal(400, "The first request is initialize.") : refusal(404, "The session has ended.")
+        return id === null ? refusal(400, "The first request is initialize.") : refusal(404, ended)
       client.open++
+      client.used = Date.now()
       outgoing.on("close", () => {
         client.open--
         client.used = Date.now()

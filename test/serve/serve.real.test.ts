@@ -340,6 +340,36 @@ describe("synapse mcp serve --http", () => {
       })
     ))
 
+  it("lets a new client in where 100 are there, in the place of one that was idle", () =>
+    using((place) =>
+      serving(place, async (url) => {
+        const first = await connect(new StreamableHTTPClientTransport(url) as Transport)
+        const listening = await connect(new StreamableHTTPClientTransport(url) as Transport)
+        await call(listening, "X=kept")
+        const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" }
+        const { headers: given } = await fetch(url, { method: "POST", headers, body: initialize })
+        const idle = { "mcp-session-id": given.get("mcp-session-id") ?? "" }
+        const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+        assert.strictEqual((await raw(url, idle, ping))[0], 200)
+        const time = seconds()
+        const running = call(first, `sleep ${time}`, { timeout: 100_000 }).catch(() => "ended")
+        await until(() => sleeping(time))
+        const flood = await Promise.all(Array.from({ length: 250 }, () => raw(url, {}, initialize)))
+        assert.deepStrictEqual(
+          flood.filter(([status]) => status !== 200 && status !== 503),
+          []
+        )
+        while ((await raw(url, {}, initialize))[0] !== 200) await pause()
+        assert.match(String(await raw(url, idle, ping)), /^404,.*longest idle of 100/)
+        assert.strictEqual(textOf(await call(listening, "echo $X")), "kept\n")
+        assert.isTrue(sleeping(time))
+        const next = await connect(new StreamableHTTPClientTransport(url) as Transport)
+        assert.strictEqual(textOf(await call(next, "echo alive")), "alive\n")
+        for (const client of [next, listening, first]) await client.close()
+        await running
+      })
+    ))
+
   it("answers no page of the web, no other name, and no client without its token", () =>
     using((place) =>
       serving(
