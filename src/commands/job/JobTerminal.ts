@@ -199,6 +199,9 @@ const screenGrammar = CommandGrammar.described({
 const stride = 16_384
 const longestStride = 500
 
+/** The most characters that are drawn, from the end on: what a program wrote before that, it has mostly drawn over. */
+const mostDrawn = 131_072
+
 /** The most characters of a cell that may be repeated: more would fill the memory. */
 const longestRepeated = 16
 
@@ -221,7 +224,10 @@ const draw = (written: string, { columns, rows }: Terminal) =>
     })
     // Only what is drawn at once can be ended.
     const { _core: core } = terminal as unknown as { readonly _core: { writeSync(text: string): void } }
-    for (let at = 0; at < written.length; at += stride) {
+    // Not from the middle of a line or a sequence.
+    const before = Math.max(0, written.length - mostDrawn)
+    const start = before === 0 ? 0 : before + Math.max(0, written.slice(before).search(/[\n\x1b]/))
+    for (let at = start; at < written.length; at += stride) {
       const run = () => core.writeSync(written.slice(at, at + stride))
       yield* Effect.try({
         try: () => void Vm.runInNewContext("run()", { run }, { timeout: longestStride }),

@@ -224,7 +224,12 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         yield* handle("job:start --pty \"printf 'ready\\033[2147483647S'; cat\"")
         yield* handle("job:wait 4 --for ready --timeout 60000")
         assert.match((yield* handle("job:screen 4")).output, /takes too long to draw: job:output shows it/)
-        yield* handle("job:stop 3 4")
+        // What came long before the end is not drawn, however much of it there is.
+        const long = `yes $(printf '\\033[1000S') | head -c 40000; seq 100000 130000; printf ready; cat`
+        yield* handle(`job:start --pty ${quote(long)}`)
+        yield* handle("job:wait 5 --for ready --timeout 60000")
+        assert.match((yield* handle("job:screen 5")).extras.stdout ?? "", /^\s*1299\d\d\n.*\n130000\nready\n\[80x24,/s)
+        yield* handle("job:stop 3 4 5")
       })
     )
 
