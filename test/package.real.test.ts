@@ -292,14 +292,17 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
     const elsewhere = path.join(directory, "elsewhere")
     fs.mkdirSync(elsewhere)
     const esbuild = path.join(root, "node_modules/.bin/esbuild")
-    for (const [face, text] of Object.entries(faces)) {
-      write(`${face}.mjs`, text)
-      for (const format of ["esm", "cjs"]) {
-        const out = path.join(elsewhere, `${face}.${format === "esm" ? "mjs" : "cjs"}`)
-        const options = ["--bundle", "--platform=node", `--format=${format}`, "--log-level=error", `--outfile=${out}`]
-        assert.strictEqual(await run(esbuild, [`${face}.mjs`, ...options]), "", `${face} ${format}`)
-        assert.match(await run(process.execPath, [out], elsewhere), /y\n\n$/, `${face} ${format}`)
-      }
+    for (const [face, text] of Object.entries(faces)) write(`${face}.mjs`, text)
+    for (const [format, ending] of [
+      ["esm", "mjs"],
+      ["cjs", "cjs"]
+    ]) {
+      const files = Object.keys(faces).map((face) => `${face}.mjs`)
+      const options = ["--bundle", "--platform=node", `--format=${format}`, "--log-level=error"]
+      const out = [`--outdir=${elsewhere}`, `--out-extension:.js=.${ending}`]
+      assert.strictEqual(await run(esbuild, [...files, ...options, ...out]), "", format)
+      for (const face of Object.keys(faces))
+        assert.match(await run(process.execPath, [`${face}.${ending}`], elsewhere), /y\n\n$/, `${face} ${format}`)
     }
   }, 300_000)
 })

@@ -40,7 +40,7 @@ const numbers = (seed: number) => () => {
 
 describe("life", () => {
   it.live(
-    "thousands of commands leave no descriptor, process, listener or memory",
+    "a thousand commands leave no descriptor, process, listener or memory",
     () =>
       withSession((subject) =>
         Effect.gen(function* () {
@@ -49,7 +49,7 @@ describe("life", () => {
             Effect.gen(function* () {
               for (let i = 0; i < count; i++) yield* subject.run(commands[i % commands.length] ?? "")
             })
-          yield* round(500)
+          yield* round(300)
           // What is being closed yet is gone by then.
           yield* Effect.sleep("200 millis")
           const resources = () => process.getActiveResourcesInfo().sort().join(" ")
@@ -65,14 +65,14 @@ describe("life", () => {
               )?.[1]
             )
           const shellMemory = shell()
-          yield* round(2500)
+          yield* round(700)
           yield* eventually(resources, (now) => now === before.resources)
           assert.deepStrictEqual(
             { descriptors: descriptors().length, resources: resources(), marked: marked(subject.mark).length },
             before
           )
-          assert.isBelow(shell() - shellMemory, 1200, "kB of the shell's memory")
-          assert.deepStrictEqual(yield* subject.run("echo $x"), result({ stdout: "300\n" }))
+          assert.isBelow(shell() - shellMemory, 330, "kB of the shell's memory")
+          assert.deepStrictEqual(yield* subject.run("echo $x"), result({ stdout: "100\n" }))
           yield* assertKept(subject)
         })
       ),

@@ -39,8 +39,8 @@ export const isSecond = (): boolean => {
   return grounds !== undefined && Fs.statSync(grounds).uid === 0
 }
 
-/** Another user's directory beside the grounds of `nobody`, which can be entered and not be listed; only root makes one. */
-export const foreign = (ground: string): string => Path.join(Path.dirname(ground), "foreign")
+/** Another user's directory, alone beside the grounds of `nobody`, which can be entered and not be listed; only root makes one. */
+export const foreign = (ground: string): string => Path.join(Path.dirname(ground), "others/foreign")
 
 /** An ordinary user may not come as far as the checkout, as in root's home: what is loaded late is missing then. */
 export const seesCheckout = (): boolean => Fs.existsSync(Path.resolve("package.json"))

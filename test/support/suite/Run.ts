@@ -31,11 +31,11 @@ const makeGrounds = (): string | undefined => {
   Fs.chmodSync(grounds, 0o755)
   for (const who of ["root", "nobody"]) Fs.mkdirSync(Path.join(grounds, who), { mode: 0o700 })
   if (process.getuid?.() === 0) {
-    const foreign = Path.join(grounds, "nobody/foreign")
+    const foreign = Path.join(grounds, "nobody/others/foreign")
     Fs.mkdirSync(Path.join(foreign, "own"), { recursive: true })
     Fs.chownSync(Path.join(foreign, "own"), nobody, nobody)
     Fs.chmodSync(foreign, 0o711)
-    Fs.chownSync(Path.join(grounds, "nobody"), nobody, nobody)
+    for (const path of ["nobody/others", "nobody"]) Fs.chownSync(Path.join(grounds, path), nobody, nobody)
   }
   return grounds
 }

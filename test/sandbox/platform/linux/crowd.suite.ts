@@ -23,11 +23,8 @@ const groups = () =>
 /** Processes that do nothing, as many as a sandbox may have. */
 const idlers = Effect.acquireRelease(
   Effect.async<ChildProcess.ChildProcess>((resume) => {
-    const script = `for ((i = 0; i < ${Launch.processes}; i++)); do sleep 1000 & done; echo ready; wait`
-    const child = ChildProcess.spawn("/bin/bash", ["-c", script], {
-      detached: true,
-      stdio: ["ignore", "pipe", "ignore"]
-    })
+    const script = `$| = 1; for (1..${Launch.processes}) { fork or do { sleep 1000; exit } } print "ready"; sleep 1000`
+    const child = ChildProcess.spawn("perl", ["-e", script], { detached: true, stdio: ["ignore", "pipe", "ignore"] })
     child.stdout?.once("data", () => resume(Effect.succeed(child)))
   }),
   (child) =>
