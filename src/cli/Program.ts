@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer"
 import * as Fs from "node:fs"
 import type { FileSystem } from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -19,6 +20,7 @@ import * as Subcommands from "./Subcommands.js"
 /** Loaded only where they are needed, since each takes time at the start. */
 const loadHelp = Effect.promise(() => import("./Help.js"))
 const loadCompletions = Effect.promise(() => import("./Completions.js"))
+const loadTelemetry = Effect.promise(() => import("./Telemetry.js"))
 const loadDaemon = Effect.promise(() => import("./DaemonActions.js"))
 
 /**
@@ -27,7 +29,15 @@ const loadDaemon = Effect.promise(() => import("./DaemonActions.js"))
  * @param args the words after the program's name
  */
 export const main = (args: ReadonlyArray<string>, app: Context.Tag.Service<App>): Effect.Effect<number> =>
-  Effect.provide(program(args), Context.make(App, app).pipe(Context.add(Stdio, makeNode())))
+  Effect.provide(traced(program(args)), Context.make(App, app).pipe(Context.add(Stdio, makeNode())))
+
+/** Runs the program with telemetry, where the environment names a collector. */
+const traced = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.option(Config.nonEmptyString("OTEL_EXPORTER_OTLP_ENDPOINT")), (endpoint) =>
+    endpoint._tag === "None"
+      ? run
+      : Effect.flatMap(loadTelemetry, ({ layer }) => Effect.provide(run, layer(endpoint.value)))
+  )
 
 /** Runs the program over any streams and any app, and answers its exit code. */
 export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, App | Stdio> =>

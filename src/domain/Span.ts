@@ -29,8 +29,9 @@ export const within =
 export const inFiber = <A, E, R, FA, FE>(
   fiber: Fiber.RuntimeFiber<FA, FE>,
   name: string,
-  self: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => (fiber.currentTracer === native ? self : traced(name, self, undefined))
+  self: Effect.Effect<A, E, R>,
+  attributes?: Attributes<A>
+): Effect.Effect<A, E, R> => (fiber.currentTracer === native ? self : traced(name, self, attributes))
 
 const traced = <A, E, R>(name: string, self: Effect.Effect<A, E, R>, attributes: Attributes<A> | undefined) => {
   const told =

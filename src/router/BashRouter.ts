@@ -28,7 +28,7 @@ import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import type { Files } from "../files/Files.js"
 import { FileError } from "../files/Files.js"
-import { SandboxManager } from "../sandbox/SandboxManager.js"
+import { attributesOf, SandboxManager } from "../sandbox/SandboxManager.js"
 import { Jobs } from "../session/Jobs.js"
 import { identifyCommandType } from "./CommandType.js"
 
@@ -193,7 +193,12 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
           const named: RouteOptions = typeof given === "boolean" ? { restart: given } : given
           const timeout = fiber.getFiberRef(CallContext.current).timeout
           const options = timeout === undefined || named.timeout !== undefined ? named : { ...named, timeout }
-          return Span.inFiber(fiber, "BashRouter.route", Effect.map(dispatch(command, options), withNews))
+          return Span.inFiber(
+            fiber,
+            "BashRouter.route",
+            Effect.map(dispatch(command, options), withNews),
+            attributesOf(command)
+          )
         })
     })
   })

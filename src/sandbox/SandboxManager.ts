@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { CommandLine } from "../bash/CommandLine.js"
+import * as CommandLine from "../bash/CommandLine.js"
 import type { LineOptions } from "../command/CommandHandler.js"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
@@ -178,7 +178,7 @@ export interface ManagerOptions extends LineOptions {
    */
   readonly cwd?: string | undefined
   /** The command as it was parsed, so that it is not parsed again. */
-  readonly line?: CommandLine | undefined
+  readonly line?: CommandLine.CommandLine | undefined
 }
 
 /**
@@ -266,7 +266,7 @@ const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Servi
   return {
     execute: (command, options = {}) => {
       const execution = queue.enter(session.execute(command, optionsOf(options)))
-      return executed(Effect.zipRight(restarting(optionsOf(options).restart), execution))
+      return executed(Effect.zipRight(restarting(optionsOf(options).restart), execution), attributesOf(command))
     },
     inOrder: (call, isRestart) => Effect.zipRight(restarting(isRestart), queue.enterPassable(call)),
     restart: session.restart,
@@ -287,6 +287,17 @@ const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Servi
 }
 
 const executed = Span.within("SandboxManager.execute")
+
+/**
+ * Names the command for a span, and not its arguments, which may hold secrets.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const attributesOf = (command: string): Span.Attributes<CommandResult> => ({
+  begun: () => ({ "synapse.command": CommandLine.parse(command).name }),
+  ended: ({ exitCode }) => ({ "process.exit.code": exitCode })
+})
 
 const optionsOf = (options: ManagerOptions | string): ManagerOptions =>
   typeof options === "string" ? { cwd: options } : options
@@ -360,7 +371,8 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
         return executed(
           options.restart === true
             ? restart.before((restarted) => negotiate(command, { ...options, restarted }))
-            : negotiate(command, options)
+            : negotiate(command, options),
+          attributesOf(command)
         )
       },
       inOrder: (call, isRestart) =>

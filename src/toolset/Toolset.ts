@@ -232,9 +232,10 @@ const handled = Span.within("Toolset.handle")
 /** Names what a span tells of a call as OpenTelemetry does. */
 const attributesOf = (call: ToolCall): Span.Attributes<ToolReturn.ToolReturn> => ({
   begun: () => ({ "gen_ai.tool.call.id": call.id, "gen_ai.tool.name": call.name }),
-  ended: ({ extras: { exitCode, failureCategory } }) => ({
+  ended: ({ extras: { denied, exitCode, failureCategory } }) => ({
     ...(exitCode === undefined ? undefined : { "process.exit.code": exitCode }),
-    ...(failureCategory === undefined ? undefined : { "error.type": failureCategory })
+    ...(failureCategory === undefined ? undefined : { "error.type": failureCategory }),
+    ...(denied === undefined ? undefined : { "synapse.denial": denied.what })
   })
 })
 

@@ -13,6 +13,7 @@ import type * as Stream from "effect/Stream"
 import type { Described } from "../../command/CommandHandler.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as ForeignText from "../../domain/ForeignText.js"
+import * as Span from "../../domain/Span.js"
 import type { Toolset } from "../../toolset/Toolset.js"
 import type { ModelError } from "../model/ModelError.js"
 import type { Model } from "../model/ModelProvider.js"
@@ -48,6 +49,20 @@ const reasonOf = ({ kind, reason }: ModelError): string =>
   kind === "context_length"
     ? `The conversation does not fit the model's window any more: ${reason} Begin a new one, or take a model with a larger window.`
     : reason
+
+const chatted = Span.within("AgentLoop.chat")
+
+/** Names what a span tells of a request to a model as OpenTelemetry does. */
+const attributesOf = (model: Model): Span.Attributes<{ readonly usage: RunLimits.TokenUsage }> => ({
+  begun: () => ({ "gen_ai.provider.name": model.provider, "gen_ai.request.model": model.name }),
+  ended: ({ usage: { cached, input, output } }) => ({
+    "gen_ai.usage.input_tokens": input,
+    "gen_ai.usage.output_tokens": output,
+    "gen_ai.usage.cache_read.input_tokens": cached
+  })
+})
+
+const ran = Span.within("AgentLoop.run")
 
 /** Carries out a run, and emits its steps. Unless it is interrupted, the last one is `Ended`. */
 const carryOut = Effect.fnUntraced(function* (
@@ -97,7 +112,9 @@ const carryOut = Effect.fnUntraced(function* (
     turns++
     yield* emit(AgentEvent.TurnStarted({ turn: turns }))
     const last = turns === limits.maxTurns ? userMessage(lastTurn) : undefined
-    const asked = yield* Effect.either(Asking.ask({ model, conversation, tools, emit, account, last }))
+    const asked = yield* Effect.either(
+      chatted(Asking.ask({ model, conversation, tools, emit, account, last }), attributesOf(model))
+    )
     if (Either.isLeft(asked)) {
       const { ending, reason } = account.reached() ?? { ending: "failed", reason: reasonOf(asked.left) }
       return yield* end(ending, reason)
@@ -213,6 +230,6 @@ export class AgentLoop extends Context.Tag("synapse/AgentLoop")<
 export const layer: Layer.Layer<AgentLoop, never, AgentSettings> = Layer.effect(
   AgentLoop,
   Effect.map(AgentSettings, (settings) =>
-    AgentLoop.of({ run: (run) => EventQueue.stream((emit) => carryOut(run, settings, emit)) })
+    AgentLoop.of({ run: (run) => EventQueue.stream((emit) => ran(carryOut(run, settings, emit))) })
   )
 )
