@@ -10,11 +10,13 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as CallContext from "../domain/CallContext.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ToolCall from "../domain/ToolCall.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
+import { Jobs } from "../session/Jobs.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import { stillRunning, Toolset } from "../toolset/Toolset.js"
 import { App } from "./Invocation.js"
@@ -249,21 +251,26 @@ const make = (
     }
   })
 
-/** The options that were given, and whether the results leave out what their `output` holds. */
+/** The options that were given. */
 export interface Given extends SessionOptions.Given {
+  /** True where the results leave out what their `output` holds. */
   readonly brief: boolean
+  /** True where lines between the results tell of each job that begins or ends. */
+  readonly events: boolean
 }
 
 /** Answers every line until the input ends, then waits for the calls that run. */
-const serve = (brief: boolean): Effect.Effect<void, never, Scope.Scope | Stdio | Toolset> =>
+const serve = ({ brief, events }: Given): Effect.Effect<void, never, Jobs | Scope.Scope | Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
-    const server = yield* make((result) =>
+    const say = (line: object) =>
       Effect.suspend(() => {
-        const waiting = stdio.write("stdout", `${JSON.stringify(brief ? ToolReturn.brief(result) : result)}\n`)
+        const waiting = stdio.write("stdout", `${JSON.stringify(line)}\n`)
         return waiting === undefined ? Effect.void : Effect.promise(() => waiting)
       })
-    )
+    const { changes } = yield* Jobs
+    if (events) yield* Effect.forkScoped(Stream.runForEach(changes, (job) => say({ event: "job", job })))
+    const server = yield* make((result) => say(brief ? ToolReturn.brief(result) : result))
     const lines = new Lines(longest)
     for (let chunk = yield* stdio.read; chunk !== undefined; chunk = yield* stdio.read) {
       yield* Effect.forEach(lines.push(chunk), server.take, { discard: true })
@@ -282,7 +289,7 @@ export const call = (given: Given): Effect.Effect<number, ConfigError, App | Std
     const permission = SessionOptions.isTold(given.ask) ? PermissionPrompt.layer : undefined
     yield* Effect.provide(
       // What Synapse answers itself has no other limit.
-      CallContext.locally(Effect.scoped(serve(given.brief)), { timeout: Option.getOrUndefined(given.timeout) }),
+      CallContext.locally(Effect.scoped(serve(given)), { timeout: Option.getOrUndefined(given.timeout) }),
       app.layer(...SessionOptions.toSettings(given), permission)
     )
     return ExitCode.success

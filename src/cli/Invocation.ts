@@ -16,6 +16,7 @@ import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Permission } from "../sandbox/permission/Permission.js"
 import type { SandboxManager } from "../sandbox/SandboxManager.js"
 import type * as NamedSessions from "../serve/NamedSessions.js"
+import type { Jobs } from "../session/Jobs.js"
 import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 import { Stdio } from "./Stdio.js"
@@ -33,7 +34,7 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
     : new Set([error.message])
 
 /** The services of an app. */
-export type AppServices = CommandRegistry | McpClient | SandboxManager | TodoStore | Toolset
+export type AppServices = CommandRegistry | Jobs | McpClient | SandboxManager | TodoStore | Toolset
 
 /** Loads the modules of the app that a subcommand runs in, and makes its layer. */
 export type MakeApp = (

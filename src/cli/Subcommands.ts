@@ -177,6 +177,9 @@ export const all: ReadonlyArray<Subcommand> = [
           "Leave out what output tells already: stdout, stderr, notices, and a message that says no more."
         )
       ),
+      events: flag("events").pipe(
+        withDescription('Print a line {"event":"job","job":…} as well when a job begins or ends.')
+      ),
       json: json("Changes nothing: the results are JSON in any case.")
     },
     (given) =>

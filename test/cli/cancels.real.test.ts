@@ -75,3 +75,25 @@ describe.each([[[]], [["--no-sandbox"]]])("synapse call %j", (options) => {
     assert.isAbove(kinds.cancelled, 5)
   }, 60_000)
 })
+
+describe("synapse call --events", () => {
+  it("tells of a job that begins and ends, between the results", async () => {
+    const { child, ended, says } = start(["call", "--no-sandbox", "--events"])
+    child.stdin.write(`${JSON.stringify({ id: "1", name: "Bash", arguments: { command: "(sleep 0.3; exit 3) &" } })}\n`)
+    await says('"state":"exited"')
+    child.stdin.end()
+    const lines = (await ended).stdout.toString().trimEnd().split("\n")
+    const seen = lines.map((line) => JSON.parse(line))
+    assert.deepStrictEqual(
+      seen.flatMap(({ event, job }) => (event === "job" ? [[job.id, job.state, job.exitCode]] : [])),
+      [
+        [1, "running", undefined],
+        [1, "exited", 3]
+      ]
+    )
+    assert.deepStrictEqual(
+      seen.flatMap(({ toolCallId }) => toolCallId ?? []),
+      ["1"]
+    )
+  })
+})
