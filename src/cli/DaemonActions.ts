@@ -17,6 +17,7 @@ import * as ForeignText from "../domain/ForeignText.js"
 import * as Setting from "../domain/Setting.js"
 import * as UserEnvironment from "../domain/UserEnvironment.js"
 import type { SandboxConfig } from "../sandbox/config/SandboxConfig.js"
+import * as StartupFiles from "../sandbox/config/StartupFiles.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as DaemonSocket from "../serve/DaemonSocket.js"
 import * as NamedSessions from "../serve/NamedSessions.js"
@@ -96,8 +97,9 @@ const requestOf = (
     `${Os.userInfo().homedir}/.synapse`
   ])
   const files = [...homes].flatMap((home) => [`${home}/sandbox.json`, `${home}/places`])
+  const readonly = StartupFiles.find({ cwd, userHome: variables["HOME"] ?? "", writable: [cwd], named: [] })
   return {
-    key: JSON.stringify([directory, umask, variables, [...files, `${cwd}/.git`].map(stampOf)]),
+    key: JSON.stringify([directory, umask, variables, [...files, `${cwd}/.git`].map(stampOf), readonly]),
     layer: (onQuiet) =>
       Layer.provide(app.shell({ ...SessionOptions.endsAtOnce, cwd, onQuiet }, {}), NodeFileSystem.layer),
     within,

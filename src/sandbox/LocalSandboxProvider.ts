@@ -376,18 +376,30 @@ const makeLocalSandboxBackend = (
     /** Why the last scan failed; undefined once a result has told it. */
     let unsearched: string | undefined
     let isTold = false
-    const rescan = yield* makeRescan(
-      Effect.tap(running.scan, () => {
+    /** The times of `performance.now()` at which the last scan began and ended. */
+    let scanned = [performance.now(), performance.now()] as const
+    const scan = Effect.suspend(() => {
+      const begun = performance.now()
+      return Effect.flatMap(running.scan, () => {
         isTold = false
+        scanned = [begun, performance.now()]
         return takeBackAll
-      }),
-      (cause) =>
-        Effect.sync(() => {
-          if (isTold || Cause.isInterruptedOnly(cause)) return
-          isTold = true
-          unsearched = `New files that the blacklist names could not be looked for, and may be readable: ${firstLine(cause)}.`
-        })
-    )
+      })
+    })
+    const onFailure = (cause: Cause.Cause<unknown>) =>
+      Effect.sync(() => {
+        if (isTold || Cause.isInterruptedOnly(cause)) return
+        isTold = true
+        unsearched = `New files that the blacklist names could not be looked for, and may be readable: ${firstLine(cause)}.`
+      })
+    const rescan = yield* makeRescan(scan, onFailure)
+    /** Scans before a command that comes some time after the last scan: by then a user may have made files. */
+    const upToDate = Effect.suspend(() => {
+      const [begun, ended] = scanned
+      return busy === 0 && performance.now() - ended > share * (ended - begun)
+        ? Effect.catchAllCause(scan, onFailure)
+        : Effect.void
+    })
 
     const takesNewSandbox = (path: string) => !running.canChange() || StartupFiles.takesNewSandbox(path, userHome)
     const blocked = (
@@ -615,9 +627,14 @@ const makeLocalSandboxBackend = (
         }
         const unfetched = /\bnpm\b/.test(command) ? ofNpm(line, cwd) : undefined
         if (unfetched !== undefined) return Effect.succeed(unfetched)
-        return running.isDue()
-          ? Effect.flatMap(mend, (notice) => run(line, cwd, options, notice))
-          : run(line, cwd, options)
+        return Effect.zipRight(
+          upToDate,
+          Effect.suspend(() =>
+            running.isDue()
+              ? Effect.flatMap(mend, (notice) => run(line, cwd, options, notice))
+              : run(line, cwd, options)
+          )
+        )
       })
 
     return {

@@ -433,6 +433,22 @@ export const daemon = (title: string, isSecond = false): void => {
         assert.strictEqual((await place.auto("cat plan")).stdout, "text\n")
       }))
 
+    it("finds what a user has made since a shell was ready", () =>
+      using(async (place) => {
+        await place.warm()
+        await new Promise((resolve) => setTimeout(resolve, 2000))
+        const at = (...parts: ReadonlyArray<string>) => Path.join(place.project, ...parts)
+        Fs.mkdirSync(at("new", "deep"), { recursive: true })
+        Fs.writeFileSync(at("new", "deep", "id_rsa"), "secret\n")
+        const key = await place.auto("cat new/deep/id_r*")
+        assert.deepStrictEqual([key.code === 0, key.stdout], [false, ""])
+        await place.warm()
+        Fs.mkdirSync(at(".vscode"))
+        Fs.writeFileSync(at(".vscode", "tasks.json"), "{}\n")
+        await place.auto("echo evil >.vscode/tasks.json; true")
+        assert.strictEqual(Fs.readFileSync(at(".vscode", "tasks.json"), "utf8"), "{}\n")
+      }))
+
     once("leaves nothing of a command that has ended, and of one whose program is killed", () =>
       using(async (place) => {
         await place.warm()
