@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { WithheldVariables } from "../../src/sandbox/LocalSandboxProvider.js"
+import { WithheldVariables } from "../../../src/sandbox/denial/WithheldVariables.js"
 
 const names = ["AWS_PROFILE", "A"]
 const said = (command: string) => new WithheldVariables().missed(command, names).length > 0

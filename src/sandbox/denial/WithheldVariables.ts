@@ -1,0 +1,78 @@
+/** Finds the variables that a command lacks since the sandbox leaves them out of the environment. */
+
+/** The most characters of a command that are looked at. */
+export const longestLook = 50_000
+
+/** The beginnings of a variable's use, in shells and in the languages that commands are written in. */
+const uses = [
+  String.raw`\$(?:\{[#!]?)?`,
+  String.raw`\bprintenv\s+`,
+  String.raw`\benv\.`,
+  String.raw`(?:\b|_)(?:environ|ENVIRON|env|ENV)(?:\.get|\.fetch|::var)?[[({]\s*\\?["']?`,
+  String.raw`(?:[gG]et|Lookup|fetch)_?[eE]nv!?\(\s*\\?["']`
+].join("|")
+
+/** The beginnings of a command that sets the variables after it. */
+const setters = String.raw`(?:\b(?:read|for|mapfile|readarray|getopts|select)|\s-v)\s[^;\n|&]*`
+
+/** The most characters of an output, from its end, that are searched for names. */
+export const longestOutput = 64 * 1024
+
+/** Matches a line that says that something is missing. */
+const lacks =
+  /\b(?:not (?:set|defined|found|provided|specified)|isn't set|unset|unbound|undefined|missing|required?|must be (?:set|defined|provided)|KeyError|NotPresent)\b/i
+const ofEnvironment = /\benv(?:iron(?:ment)?)?\b/i
+
+/** What a command has written: its messages, and the rest, where the text of files is as likely. */
+interface Said {
+  readonly isFailed: boolean
+  readonly messages: string
+  readonly rest?: string
+}
+
+/** Tests whether an output names a variable as what is missing. */
+const isMissed = (name: string, { isFailed, messages, rest = "" }: Said, isNamed: boolean): boolean => {
+  const word = new RegExp(`(?<![\\w$])${name}(?!\\w)`)
+  if (isNamed && !isFailed) return false
+  if (isFailed && !isNamed && name.includes("_") && word.test(messages)) return true
+  const isIn = (text: string, says: (line: string) => boolean) =>
+    text.split("\n").some((line) => line.includes(name) && word.test(line) && says(line))
+  return (
+    isIn(messages, (line) => lacks.test(line) || (isFailed && ofEnvironment.test(line))) ||
+    (isFailed && isIn(rest, (line) => lacks.test(line)))
+  )
+}
+
+const nothingSaid: Said = { isFailed: false, messages: "" }
+
+const isSet = (name: string, text: string): boolean =>
+  new RegExp(String.raw`(?<![\w$\{])${name}(?:\[[^\]]*\])?\+?=|${setters}(?<![\w$\{])${name}\b`).test(text)
+
+/** The variables of a session that were told of, or that its commands have set themselves. */
+export class WithheldVariables {
+  private readonly settled = new Set<string>()
+  private names: ReadonlyArray<string> = []
+  private any: RegExp | undefined
+
+  /**
+   * Returns the names of the variables that a command uses, or that its output misses, and that nobody was told of.
+   */
+  missed(command: string, names: ReadonlyArray<string>, said: Said = nothingSaid): ReadonlyArray<string> {
+    if (names !== this.names) {
+      this.names = names
+      this.any = names.length === 0 ? undefined : new RegExp(`\\b(?:${names.join("|")})\\b`)
+    }
+    const text = command.length > longestLook ? command.slice(0, longestLook) : command
+    const { any } = this
+    const [messages = "", rest = ""] = [said.messages, said.rest].map((one) => one?.slice(-longestOutput))
+    if (any === undefined || ![text, messages, rest].some((one) => any.test(one))) return []
+    const open = names.filter((name) => !this.settled.has(name))
+    const named = open.filter((name) => new RegExp(`\\b${name}\\b`).test(text))
+    for (const name of named.filter((one) => isSet(one, text))) this.settled.add(name)
+    const isUsed = (name: string) => named.includes(name) && new RegExp(`(?:${uses})${name}\\b`).test(text)
+    const isSaid = (name: string) => isMissed(name, { ...said, messages, rest }, named.includes(name))
+    const missed = open.filter((name) => !this.settled.has(name) && (isUsed(name) || isSaid(name)))
+    for (const name of missed) this.settled.add(name)
+    return missed
+  }
+}
