@@ -17,10 +17,10 @@ const forks = Math.ceil(1.5 * availableParallelism())
 /** Seconds of CPU that a file may take on a slow machine; `.ci/run` fails if one takes more. */
 const costly = budget(45, {
   "test/escape/movers.nobody.real.test.ts": 150,
-  "test/escape/movers.real.test.ts": 150,
-  "test/escape/nobody.real.test.ts": 90,
-  "test/escape/root.real.test.ts": 90,
-  "test/session/life.real.test.ts": 90,
+  "test/escape/nobody.real.test.ts": 150,
+  "test/escape/root.real.test.ts": 150,
+  "test/package.real.test.ts": 60,
+  "test/session/life.real.test.ts": 60,
   "test/cli/signals.real.test.ts": 75,
   "test/cli/stdin.real.test.ts": 60,
   "test/cli/program.real.test.ts": 60,
@@ -38,6 +38,8 @@ const longest = [
   "test/serve/serve.real.test.ts",
   "test/serve/daemon.real.test.ts",
   "test/sandbox/network/network.real.test.ts",
+  "test/sandbox/startup.real.test.ts",
+  "test/docs.real.test.ts",
   "test/cli/program.real.test.ts",
   "test/cli/stdin.real.test.ts",
   "test/cli/signals.real.test.ts",
