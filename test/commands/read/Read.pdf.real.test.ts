@@ -63,7 +63,7 @@ describe("read of a PDF", () => {
         ["a.pdf:3", "a.pdf: only 1 page"],
         ["scan.pdf", "scan.pdf: PDF document without text: its pages are images, as of a scan"],
         ["text.pdf", "text.pdf: no PDF document, in spite of its name"],
-        ["broken.pdf", "broken.pdf: broken PDF document: Invalid PDF structure."],
+        ["broken.pdf", "broken.pdf: PDF document so broken that no text of it can be got: Invalid PDF structure."],
         ["none.pdf", "none.pdf: No such file or directory"]
       ] as const) {
         assert.deepStrictEqual(yield* run(`read ${file}`), { exitCode: 1, stdout: "", stderr: `read: ${why}\n` })
