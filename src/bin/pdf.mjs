@@ -34,7 +34,9 @@ const reasonOf = (error) => {
   if (code === "ENOENT") return "No such file or directory"
   if (code === "EISDIR") return "Is a directory"
   if (code === "EACCES" || code === "EPERM") return "Permission denied"
-  return name === "PasswordException" ? "PDF document, it needs a password" : `PDF document so broken that no text of it can be got: ${message}`
+  return name === "PasswordException"
+    ? "PDF document, it needs a password"
+    : `PDF document so broken that no text of it can be got: ${message}`
 }
 
 // Whoever reads it may have enough.
