@@ -45,6 +45,19 @@ export const make = (
   how: Evidence
 ): Denial => ({ resource, access, rule: rule.pattern, source: rule.source, reason, how })
 
+const notThere = "it does not exist, so that it has to be made outside of the sandbox"
+
+/** Makes the denial of a path that is allowed, and does not exist: nothing can be mounted in its place. */
+export const unmade = (resource: string): Denial => ({
+  resource,
+  access: "write",
+  rule: resource,
+  source: "default",
+  reason: notThere,
+  how: "verified-text",
+  next: "Ask the user to create it, then call with restart: true."
+})
+
 /** The most milliseconds that one search for denials takes. */
 const mostTime = 50
 
@@ -136,6 +149,7 @@ export const whatOf = (denial: Denial): string => {
   if (denial.access === "network" && !isSocket(denial)) {
     return isNameless(denial) ? "there is no network" : `there is no network, so ${name} can't be reached`
   }
+  if (denial.reason === notThere) return `${name} is allowed, but ${denial.reason}`
   return isUnlisted(denial) ? `${name} is read-only` : `${name} is blocked by rule ${ruleOf(denial)}: ${denial.reason}`
 }
 

@@ -172,7 +172,7 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
     return [`Ask the user to copy it to where you work, or to run: synapse sandbox ${lift}`]
   }
   if (source === "startup") return []
-  if (source === "socket") return [`Ask the user for --allow-socket PATH, where PATH is the socket.`]
+  if (source === "socket") return [`Ask the user for --allow-socket ${Quote.line(denial.resource)}.`]
   if (source === "file") {
     return ["Do not work around it.", `The user can lift the rule: synapse sandbox ${lift}`]
   }

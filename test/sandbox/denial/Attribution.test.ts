@@ -2,7 +2,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
-import type { Denial } from "../../../src/sandbox/denial/Denial.js"
+import * as Denial from "../../../src/sandbox/denial/Denial.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { denied, harmless, harmlessToUsers, messages } from "../../support/denial/Corpus.js"
@@ -20,7 +20,7 @@ const attribute = (world: World, stderr: string, { command = "tool", ...more }: 
     ...more
   })
 
-const names = (denials: ReadonlyArray<Denial>, { root }: World) =>
+const names = (denials: ReadonlyArray<Denial.Denial>, { root }: World) =>
   denials.map(({ resource, rule }) => [rule.replace(root, "ROOT"), resource.replace(root, "")])
 
 describe("attribution", () => {
@@ -146,6 +146,18 @@ describe("attribution", () => {
         assert.deepStrictEqual(found, resource === undefined ? [] : [resource])
       }))
   }
+
+  it("tells what is allowed and missing from what is read-only", () =>
+    withWorld((world) => {
+      const allowed = `${world.root}/elsewhere/new`
+      const rule = { pattern: "~/new", path: allowed, kind: "path", source: "file" } as const
+      const policy = { ...world.policy, whitelist: [...world.policy.whitelist, rule] }
+      const found = () =>
+        attribute({ ...world, policy }, `mkdir: cannot create directory '${allowed}/a': Read-only file system\n`)
+      assert.deepStrictEqual(found(), [Denial.unmade(allowed)])
+      Fs.mkdirSync(allowed)
+      assert.deepStrictEqual(found(), [])
+    }))
 
   it("knows that git names files from the top of its working tree", () =>
     withWorld((world) => {

@@ -73,6 +73,11 @@ describe("what is told of a denial", () => {
       "sandbox: /proc/new is read-only. Writable: /project, /tmp. It can't be allowed."
     ],
     [
+      "what is allowed, and missing",
+      Denial.unmade("/data/new"),
+      "sandbox: /data/new is allowed, but it does not exist, so that it has to be made outside of the sandbox. Ask the user to create it, then call with restart: true."
+    ],
+    [
       "a unix socket",
       Denial.system(SystemCalls.unixSocket, "/run/docker.sock"),
       'sandbox: /run/docker.sock is blocked by rule "no unix sockets": they would reach programs outside of the sandbox. Socket pairs and TCP to localhost work. Ask the user for --unix-sockets own if commands have to make sockets, and for --allow-socket PATH to use one of a program outside.'

@@ -134,9 +134,10 @@ export const make = (
   const unwritable = (path: string): Denial.Denial | undefined => {
     const { real } = RealPath.follow(path.replace(temporary, ""))
     const verdict = decide(real, "write")
-    return verdict.allowed || !HostPath.isWritable(real)
-      ? undefined
-      : Denial.make(verdict, real, "write", "verified-text")
+    if (!HostPath.isWritable(real)) return undefined
+    if (!verdict.allowed) return Denial.make(verdict, real, "write", "verified-text")
+    const { path: given = "/", real: whole = given } = verdict.rule ?? {}
+    return HostPath.isMissing(whole) ? Denial.unmade(whole) : undefined
   }
 
   const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
