@@ -203,8 +203,9 @@ EXAMPLES
   shell's own.
 
 EXIT CODE
-  0. 1 where a file can not be read, is a directory, a device, a named pipe, or binary (NUL bytes in its first 8 KiB, or
-  the window's); the others are shown. 126 where the sandbox's policy denies it.
+  0. 1 where a file can not be read, is a directory, a device, a named pipe, or binary (by its first 8 KiB, or the
+  window's: NUL bytes, or control characters among bytes of no UTF-8); the others are shown. 126 where the sandbox's
+  policy denies it.
 `
 
 /** The most bytes that are looked at: a tenth of a second's work. */
@@ -342,6 +343,12 @@ export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOpti
     grammar,
     Effect.fnUntraced(function* ({ encoding, file, limit, more, offset }, call) {
       const files = [file, ...more]
+      const meant = Range.meant(file, more)
+      const isFile = yield* Effect.exists(meant === undefined ? [] : more, (path) => exists(call.files, path))
+      if (meant !== undefined && !isFile && (yield* exists(call.files, file))) {
+        const advice = [Advice.line`The lines of a file: ${FileFailure.run("read", meant)}.`]
+        return yield* FileFailure.make("read", more[0] ?? "", "no such file", { advice })
+      }
       const given = { offset, limit: Option.getOrUndefined(limit), isWritten: false }
       const shown = new Shown(call, Option.getOrUndefined(encoding), programs)
       const notes = Math.min(...(call.room === undefined ? [0] : [call.room / 2, noteRoom(files)]))

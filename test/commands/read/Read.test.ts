@@ -208,7 +208,34 @@ describe("read", () => {
       const late = Buffer.from(`${"x".repeat(9000)}\nb\0\n`)
       assert.strictEqual(yield* said(Buffer.from("a\n\0")), binary(3))
       assert.strictEqual(yield* said(late, ["--offset", "1"]), binary(late.length))
+      const noise = Buffer.from(Array.from({ length: 2000 }, (_, at) => 1 + ((at * at * 7 + at * 31) % 255)))
+      assert.strictEqual(yield* said(noise), binary(2000))
       assert.strictEqual((yield* read(late, ["--limit", "1"])).exitCode, 0)
+    })
+  )
+
+  it.effect("shows texts with control characters, and those of another encoding", () =>
+    Effect.gen(function* () {
+      for (const text of [
+        Buffer.from("größe\x01ß\x02\n".repeat(300)),
+        Buffer.from("größe\x1b[1mß\n".repeat(300), "latin1")
+      ])
+        assert.strictEqual((yield* read(text)).exitCode, 0)
+    })
+  )
+
+  it.effect("says how lines are asked for where numbers stand behind the name of a file", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ f: Buffer.from("a\nb\n"), 3: Buffer.from("c\n") })
+      const said = (...args: ReadonlyArray<string>) =>
+        Effect.map(failed(Read.make, ["f", ...args], { files }), ({ message }) => message)
+      const meant = (range: string, first: string) =>
+        `read: ${first}: no such file\nThe lines of a file: Bash(command="read f:${range}").`
+      assert.strictEqual(yield* said("1", "2"), meant("1-2", "1"))
+      assert.strictEqual(yield* said("1-2"), meant("1-2", "1-2"))
+      assert.strictEqual(yield* said("2"), meant("2", "2"))
+      const { stdout } = yield* run(Read.make, ["f", "3"], { files })
+      assert.include(stdout, "==> 3 <==")
     })
   )
 

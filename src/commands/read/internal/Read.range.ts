@@ -25,6 +25,13 @@ export const parse = (operand: string): Range | undefined => {
   return offset < 0 || (limit !== undefined && limit < 1) ? undefined : { path, offset, limit, isWritten: true }
 }
 
+/** Returns the operand that was probably meant by a file with numbers behind it: `f:72-90` for `f 72 90`, and for `f 72-90`. */
+export const meant = (file: string, more: ReadonlyArray<string>): string | undefined => {
+  const lines = more.join("-")
+  const isRange = /^\d{1,15}(?:-\d{1,15})?$/.test(lines) && parse(`${file}:${lines}`) !== undefined
+  return isRange ? `${file}:${lines}` : undefined
+}
+
 /**
  * Returns the words that show the rest of a range, of which the lines up to `line` were shown.
  *

@@ -47,10 +47,14 @@ const cut = (text: string, left: number): string => {
   return more === 0 ? text : `${text.slice(0, end)}… [${more} more characters]`
 }
 
-/**
- * The number of bytes, at the beginning of the file and of the window, in which a NUL means that the file is binary.
- */
+/** The number of bytes, at the beginning of the file and of the window, that tell whether the file is binary. */
 const examined = 8 * 1024
+
+/** Tests whether one character in 25 at least was no UTF-8, and as many are control characters: no encoding of texts has both. */
+const isNoise = (text: string): boolean =>
+  [/\ufffd/g, /[\x01-\x08\x0e-\x1a\x1c-\x1f]/g].every(
+    (pattern) => (text.match(pattern)?.length ?? 0) > Math.max(3, text.length / 25)
+  )
 
 export interface WindowOptions {
   /** The number of lines to skip. */
@@ -160,7 +164,7 @@ export class LineWindow {
   }
 
   private examine(bytes: Uint8Array): void {
-    if (bytes.includes(0)) this.isBinary = true
+    if (bytes.includes(0) || isNoise(Buffer.from(bytes).toString())) this.isBinary = true
   }
 
   private show(text: string): void {
