@@ -140,6 +140,11 @@ export const rows: ReadonlyArray<Row> = [
     means: "another process has that port: job:list names the jobs of this session"
   },
   {
+    command: /%\d/,
+    says: /^bash: (?:line \d+: )?(?:bg|disown|fg|kill|wait): %\d+: no such job$/m,
+    means: "%N is a number of bash's own: job:list names the jobs, and job:stop N ends one"
+  },
+  {
     command: /^npm init(?! .*(?:-y\b|--yes))/,
     says: /^(?:package )?name: \([^\n]*$/m,
     means: "npm init -y takes the defaults"
