@@ -82,6 +82,6 @@ export const rules = (policy: SandboxPolicy, isShort = false): ReadonlyArray<str
 export const make = (inForce: InForce | undefined): string => {
   if (inForce === undefined) return "There is NO sandbox: commands have all the rights that you have."
   const { policy, provider } = inForce
-  const lines = [`Commands run in a sandbox (provider: ${provider}), in ${Name.of(policy.cwd)}`, ...rules(policy)]
+  const lines = [`Commands run in a sandbox (provider: ${provider}), in ${Name.of(policy.cwd)}`, ...rules(policy, true)]
   return `${lines.join("\n")}.`
 }
