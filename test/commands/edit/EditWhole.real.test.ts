@@ -46,7 +46,7 @@ describe("a patch that is stopped", () => {
       fill(house)
       const seen = new Set<string>()
       let state = "1"
-      for (let round = 0; round < 40; round++) {
+      for (let round = 0; round < 10; round++) {
         const command = { command: `edit --patch < ${state === "1" ? "up" : "down"}` }
         const running = yield* Effect.fork(handle(command, String(round)))
         yield* Effect.sleep(Math.random() * 250)
