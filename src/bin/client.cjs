@@ -121,7 +121,9 @@ const start = (key, tell) =>
       {
         cwd: "/",
         detached: true,
-        env: Object.fromEntries(kept.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+        env: Object.fromEntries(
+          Object.entries(env).filter(([name]) => kept.includes(name) || name.startsWith("OTEL_"))
+        ),
         stdio: ["ignore", "pipe", "ignore"]
       }
     )

@@ -1,11 +1,13 @@
 /** The program as it is installed, with a collector of OpenTelemetry's that takes what it sends. */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
+import * as Timers from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelServer from "../support/agent/ModelServer.js"
 import { isSandboxed } from "../support/agent/Tasks.js"
 import * as AgentPlace from "../support/cli/AgentPlace.js"
 import { run } from "../support/cli/Real.js"
+import * as Temporary from "../support/Temporary.js"
 
 interface Value {
   readonly stringValue?: string
@@ -41,7 +43,10 @@ const valuesOf = (attributes: Attributes): Readonly<Record<string, unknown>> =>
   )
 
 /** Runs with a collector, whose answer has that status; returns what was sent to it. */
-const collecting = async (use: (env: Record<string, string>) => Promise<void>, status = 200): Promise<Sent> => {
+const collecting = async (
+  use: (env: Record<string, string>, sent: Sent) => Promise<void>,
+  status = 200
+): Promise<Sent> => {
   const sent: Sent = { paths: [], keys: new Set(), spans: [], metrics: [] }
   const server = http.createServer((request, response) => {
     let text = ""
@@ -62,12 +67,15 @@ const collecting = async (use: (env: Record<string, string>) => Promise<void>, s
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   try {
-    await use({
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20s3cret-of-the-collector",
-      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
-      SYNAPSE_DAEMON: "0"
-    })
+    await use(
+      {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+        OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20s3cret-of-the-collector",
+        OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+        SYNAPSE_DAEMON: "0"
+      },
+      sent
+    )
   } finally {
     server.closeAllConnections()
     server.close()
@@ -118,6 +126,22 @@ describe("telemetry", () => {
       { "synapse.denial.reason": "on the blacklist (built in)", value: 1 }
     ])
   })
+
+  it("of the daemon, which sends what the program that started it would", () =>
+    Temporary.using(async (directory) => {
+      const named = ({ spans }: Sent) => spans.map(({ attributes }) => valuesOf(attributes)["synapse.command"])
+      const sent = await collecting(async (env, sent) => {
+        const own = { ...env, HOME: directory, SYNAPSE_HOME: directory, XDG_RUNTIME_DIR: directory }
+        const { exitCode } = await run(["exec", "--no-sandbox", "--session", "t", "uname"], "", {
+          ...own,
+          SYNAPSE_DAEMON: "auto"
+        })
+        assert.strictEqual(exitCode, 0)
+        await run(["daemon", "stop"], "", own)
+        for (let tries = 0; tries < 200 && !named(sent).includes("uname"); tries++) await Timers.setTimeout(50)
+      })
+      assert.include(named(sent), "uname")
+    }))
 
   it("disturbs nothing where the collector refuses, leads elsewhere, or is not there, and is off where it is disabled", async () => {
     const echo = async (env: Record<string, string>) =>
