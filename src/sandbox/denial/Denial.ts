@@ -31,6 +31,8 @@ export interface Denial {
   readonly isOfFile?: true
   /** True where a program met the file on its way through directories, and the command does not name it: nobody is asked. */
   readonly isMet?: true
+  /** True where the path is allowed, and does not exist. */
+  readonly isUnmade?: true
   /** The entry that would allow the host. */
   readonly grant?: string | undefined
   /** What to do instead, where the rule is not of a list. */
@@ -45,16 +47,15 @@ export const make = (
   how: Evidence
 ): Denial => ({ resource, access, rule: rule.pattern, source: rule.source, reason, how })
 
-const notThere = "it does not exist, so that it has to be made outside of the sandbox"
-
 /** Makes the denial of a path that is allowed, and does not exist: nothing can be mounted in its place. */
 export const unmade = (resource: string): Denial => ({
   resource,
   access: "write",
   rule: resource,
   source: "default",
-  reason: notThere,
+  reason: "it does not exist, so that it has to be made outside of the sandbox",
   how: "verified-text",
+  isUnmade: true,
   next: "Ask the user to create it, then call with restart: true."
 })
 
@@ -149,7 +150,7 @@ export const whatOf = (denial: Denial): string => {
   if (denial.access === "network" && !isSocket(denial)) {
     return isNameless(denial) ? "there is no network" : `there is no network, so ${name} can't be reached`
   }
-  if (denial.reason === notThere) return `${name} is allowed, but ${denial.reason}`
+  if (denial.isUnmade) return `${name} is allowed, but ${denial.reason}`
   return isUnlisted(denial) ? `${name} is read-only` : `${name} is blocked by rule ${ruleOf(denial)}: ${denial.reason}`
 }
 
