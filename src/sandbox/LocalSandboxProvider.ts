@@ -317,7 +317,7 @@ const makeLocalSandboxBackend = (
         unsearched = `New files that the blacklist names could not be looked for, and may be readable: ${firstLine(cause)}.`
       })
     const rescan = yield* makeRescan(scan, onFailure)
-    /** Scans before a command that comes some time after the last scan: by then a user may have made files. */
+    /** Looks for new secrets before a command if the last look is long ago: a user may have made files since. */
     const upToDate = Effect.suspend(() => {
       const [begun, ended] = scanned
       return busy === 0 && performance.now() - ended > share * (ended - begun)

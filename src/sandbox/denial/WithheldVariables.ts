@@ -23,7 +23,7 @@ const lacks =
   /\b(?:not (?:set|defined|found|provided|specified)|isn't set|unset|unbound|undefined|missing|required?|must be (?:set|defined|provided)|KeyError|NotPresent)\b/i
 const ofEnvironment = /\benv(?:iron(?:ment)?)?\b/i
 
-/** What a command has written: its messages, and the rest, where the text of files is as likely. */
+/** What a command has written: its messages, and the rest, which may well be the content of files. */
 interface Said {
   readonly isFailed: boolean
   readonly messages: string

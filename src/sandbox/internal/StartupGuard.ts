@@ -149,7 +149,7 @@ export class StartupGuard {
   /** The directories that were allowed since the start. */
   private readonly added = new Set<string>()
   private readonly known = new Map<string, Known>()
-  /** What is told when it changes, by its state; without one once it has been told, or where it is read-only. */
+  /** The state of each file whose change is told; undefined for one that was told, or is read-only. */
   private readonly stamps = new Map<string, string | undefined>()
   /** What was not there before the session and would run by itself, with the links that led to its directory. */
   private readonly unmade = new Map<string, ReadonlyArray<string>>()
