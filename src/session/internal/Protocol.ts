@@ -313,6 +313,9 @@ export const own: Before = {
  */
 const refused = ")\n"
 
+/** The same where errexit may be set, and end the shell at such a line. */
+const evaluatedRefused = "case $- in *e*) ;; *) \\builtin eval \\)||\\builtin :;; esac\n"
+
 const takeLast = `__synapse_last=\${_:0:${maxLast}}`
 
 /** The same, with the statuses of the last pipeline's parts. */
@@ -413,7 +416,7 @@ export const probe = ({ begun, ended }: Nonces, nextMark: string, use: Terminal.
   // It is unset where an error has ended the line: the status is the error's then.
   const status = `\${__synapse_status:+?}\${__synapse_status:-$? $-}`
   return (
-    `${printedStatus(ended, [status, cwd, ""])}\n` +
+    `${printedStatus(ended, [status, cwd, ""])}\n${evaluatedRefused}` +
     `${use === undefined ? "" : `${Terminal.told(begun)};`}` +
     `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}\n`
   )
