@@ -332,7 +332,10 @@ export class JobTable {
     this.news.add(job)
     this.onChange(job.status)
     const ended = this.list.filter((one) => !one.isRunning)
-    for (const old of ended.slice(0, -mostEnded)) this.jobs.delete(old.id)
+    for (const old of ended.slice(0, -mostEnded)) {
+      this.jobs.delete(old.id)
+      this.news.delete(old)
+    }
   }
 
   private readonly look = (): void => {

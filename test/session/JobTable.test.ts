@@ -48,16 +48,21 @@ describe("JobLog", () => {
 })
 
 describe("JobTable", () => {
-  it("knows the last 64 jobs that have ended", () => {
+  it("knows the last 64 jobs that have ended, and holds no other one to tell of it", () => {
     const table = new JobTable()
     const printed = { stdout: "", stderr: "" }
     for (let at = 1; at <= 100; at++) {
       table.adopt({ text: "true &", printed, shell: table, child: undefined, find: () => [], hear: undefined })
-      table.takeNews()
+      table.get(at)?.look()
     }
+    const last = Array.from({ length: 64 }, (_, at) => at + 37)
     assert.deepStrictEqual(
       table.list.map(({ id }) => id),
-      Array.from({ length: 64 }, (_, at) => at + 37)
+      last
+    )
+    assert.deepStrictEqual(
+      table.takeNews().map(({ id }) => id),
+      last
     )
   })
 
