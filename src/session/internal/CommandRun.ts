@@ -273,6 +273,7 @@ export class CommandRun implements Interruption.Target {
   heard = 0
   readonly mark: string
   readonly nextMark: string
+  readonly older = new Set<number>()
   readonly shell: Shell
   readonly directory: SessionDirectory
   /** The child of the shell that `&` in the command has started last. */

@@ -160,10 +160,12 @@ export interface Target {
   /** The mark of its processes, and that of the next command's. */
   readonly mark: string
   readonly nextMark: string
+  /** The pids that are known to be older. */
+  readonly older: Set<number>
 }
 
 /** Returns the signs of the target's processes; `shell` is the shell's pid. */
-const signsOf = ({ directory, mark, nextMark, startedAt }: Target, shell: number): Signs => {
+const signsOf = ({ directory, mark, nextMark, older, startedAt }: Target, shell: number): Signs => {
   // A shell that has ended the command has the next one's mark; one in which the mark can't be set has another.
   const actual = ProcessTable.of(shell)
   return {
@@ -171,7 +173,7 @@ const signsOf = ({ directory, mark, nextMark, startedAt }: Target, shell: number
     sessionId: directory.sessionId,
     since: ProcessTable.ticksAt(startedAt),
     marks: new Set(actual === undefined || actual === nextMark ? [mark] : [mark, actual]),
-    older: new Set()
+    older
   }
 }
 
