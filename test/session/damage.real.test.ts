@@ -189,6 +189,25 @@ const harms = [
   "mv ../session-* ../moved"
 ]
 
+describe("a shell that rests", () => {
+  inSession("is not taken for a damaged one by a program that was busy meanwhile", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      const command = yield* Effect.fork(subject.run("echo on; sleep 0.5"))
+      yield* Effect.sleep(100)
+      // From here, node calls the timers that are due before it reads anything.
+      yield* Effect.async<void>((resume) => {
+        setImmediate(() => {
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500)
+          resume(Effect.void)
+        })
+      })
+      assert.deepStrictEqual(yield* Fiber.join(command), result({ stdout: "on\n" }))
+      yield* assertKept(subject)
+    })
+  )
+})
+
 describe("harm to the session's directory", () => {
   for (const harm of harms) {
     inSession(`${harm}: the next command runs all the same, or after a restart`, (subject) =>

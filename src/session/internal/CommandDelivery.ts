@@ -261,12 +261,17 @@ export class CommandDelivery implements ShellListener {
   /** Kills a shell whose trap or prompt waits for input: that has taken the lines of the command, or the next ones. */
   private watch(): void {
     const worked = ProcessTable.stat(this.shell.pid)?.worked
-    this.watchdog = setTimeout(() => {
+    const look = () => {
       if (this.isHeard) return
       this.shell.tendSupervisor()
-      if (this.shell.isAtPrompt && ProcessTable.stat(this.shell.pid)?.worked === worked) this.shell.killAll()
+      const seen = ProcessTable.stat(this.shell.pid)
+      // On a busy machine, it may have waited for a processor all the time.
+      const rests = seen?.worked === worked && seen?.state === "S"
+      if (rests && this.shell.isAtPrompt) this.shell.killAll()
       else this.watch()
-    }, longestRest).unref()
+    }
+    // After a pause of this program, what the shell has said meanwhile is read first.
+    this.watchdog = setTimeout(() => setImmediate(look), longestRest).unref()
   }
 
   /** Makes the shell report where it is. */
