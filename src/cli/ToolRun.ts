@@ -9,6 +9,7 @@ import type { CommandError } from "../domain/CommandError.js"
 import type * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as JobStatus from "../domain/JobStatus.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import type { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as BashTool from "../toolset/BashTool.js"
@@ -73,12 +74,15 @@ const report = (
   endsAtOnce: boolean
 ): Effect.Effect<number, never, Stdio> =>
   Effect.map(Stdio, ({ write }) => {
-    const { allowed, changed, denied } = result.extras.personal ?? {}
-    const left = endsAtOnce && result.extras.jobs?.some(({ state }) => state === "running") === true
+    const { jobs = [], personal: { allowed, changed, denied } = {} } = result.extras
+    const left = endsAtOnce
+      ? jobs.some(({ state }) => state === "running")
+        ? [endedWith]
+        : []
+      : jobs.map(JobStatus.sentence)
     const ending = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : [denied, ...hints]
     const said = allowed === undefined ? ending : [allowed]
-    for (const text of [changed, ...said, left ? endedWith : undefined])
-      if (text !== undefined) write("stderr", `synapse: ${text}\n`)
+    for (const text of [changed, ...said, ...left]) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
 

@@ -159,6 +159,16 @@ export const using = (use: (place: Place) => Promise<void>) =>
 export const daemon = (title: string, isSecond = false): void => {
   const once = it.skipIf(isSecond)
   describe(title, { timeout: 180_000 }, () => {
+    once("says which jobs go on in the session, and how they ended", () =>
+      using(async (place) => {
+        const begun = await place.exec("until [ -e go ]; do sleep 0.1; done & :")
+        assert.match(begun.stderr, /\nsynapse: job 1 ".*" is running: job:output 1, job:wait 1, job:stop 1\n$/)
+        let told = (await place.exec("touch go")).stderr
+        while (told === "") told = (await place.exec(":")).stderr
+        assert.match(told, /^synapse: job 1 ".*" exited 0\n$/)
+      })
+    )
+
     it("keeps the state of the shell from one program to the next, and leaves nothing behind", () =>
       using(async (place) => {
         const first = await place.exec("x=5; mkdir sub; cd sub; f() { echo f $x; }; echo out; echo err >&2")
