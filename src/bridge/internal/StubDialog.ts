@@ -136,6 +136,8 @@ export class StubDialog {
   /** Those who wait for a reply, in the order of the requests. */
   private waiting: Array<{ readonly take: (kind: string, detail: Buffer) => void; readonly fail: () => void }> = []
   private readonly late: NodeJS.Timeout
+  /** True once the caller has said what it wants. */
+  private hasAsked = false
 
   /** Opens the FIFOs; throws where they are missing. */
   constructor(askPath: string, answerPath: string, budget: Budget, onRequest: (request: CallRequest) => void) {
@@ -168,6 +170,7 @@ export class StubDialog {
       reader.close()
       reader = undefined
       clearTimeout(this.late)
+      this.hasAsked = true
       onRequest(request)
     })
     this.ask.on("error", () => {})
@@ -229,6 +232,8 @@ export class StubDialog {
     Fs.closeSync(this.answer)
     for (const { fail } of this.waiting.splice(0)) fail()
     this.settleGone()
+    // It has begun nothing. Where it was ended before it opened its FIFO, nothing would tell of that.
+    if (!this.hasAsked) this.close()
   }
 
   /** Closes the dialog, whatever becomes of the caller. */
