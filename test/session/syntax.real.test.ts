@@ -72,6 +72,15 @@ describe("syntax", () => {
     fails("echo )")
   ])
 
+  keeps("nor does it with errexit, nor what is evaluated whole", [
+    ["set -e", {}],
+    ["eval true", {}],
+    [`eval 'echo $(' 2>/dev/null || echo on`, { stdout: "on\n" }],
+    ['echo "$-"', { stdout: "ehiBs\n" }],
+    ['x=$(echo "\'c\'"); echo "$x"', { stdout: "'c'\n" }],
+    ["set +e", {}]
+  ])
+
   // Some versions of bash have written outside of their memory by then.
   keeps("open substitutions, again and again", [
     ...["echo $(", "x=$(foo", 'echo "$(', "f() { $(", "echo a\necho $(echo $("].flatMap((text) =>

@@ -306,16 +306,6 @@ export const own: Before = {
   trace: "none"
 }
 
-/**
- * A line that bash refuses, and begins to read anew after. Where a text that it sourced or evaluated ended within a `$(`,
- * bash 5.2 counts open quotes from below zero: each one is written before the memory that is theirs, and the shell aborts
- * some commands later.
- */
-const refused = ")\n"
-
-/** The same where errexit may be set, and end the shell at such a line. */
-const evaluatedRefused = "case $- in *e*) ;; *) \\builtin eval \\)||\\builtin :;; esac\n"
-
 const takeLast = `__synapse_last=\${_:0:${maxLast}}`
 
 /** The same, with the statuses of the last pipeline's parts. */
@@ -398,7 +388,7 @@ export const run = (
     : ["", []]
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${forgetLeft}${ended}${busyTrap(before.hasGroup)};${returnTrap(before)}${audience}${before.once}${before.closes ? remember(directory) : ""}${again}` +
+    `\n${before.isMisparsed ? `${ShellState.recount}\n` : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${forgetLeft}${ended}${busyTrap(before.hasGroup)};${returnTrap(before)}${audience}${before.once}${before.closes ? remember(directory) : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
     `${before.exits ? ShellState.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
     // Where PWD is a reference to `a[$(…)]`, the end runs a command, which must not find the nonce in BASH_COMMAND.
@@ -416,7 +406,7 @@ export const probe = ({ begun, ended }: Nonces, nextMark: string, use: Terminal.
   // It is unset where an error has ended the line: the status is the error's then.
   const status = `\${__synapse_status:+?}\${__synapse_status:-$? $-}`
   return (
-    `${printedStatus(ended, [status, cwd, ""])}\n${evaluatedRefused}` +
+    `${printedStatus(ended, [status, cwd, ""])}\n${ShellState.recount}\n` +
     `${use === undefined ? "" : `${Terminal.told(begun)};`}` +
     `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}\n`
   )

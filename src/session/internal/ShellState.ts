@@ -50,17 +50,23 @@ const own = (directory: SessionDirectory): string =>
 const sourcing = "\\builtin . "
 
 /**
+ * A syntax error without quotes, which makes bash begin to read anew. Where a text that it sourced or evaluated ended within a
+ * `$(`, bash 5.2 counts open quotes from below zero: each one is written before the memory that is theirs, and the shell
+ * aborts some commands later. errexit could end the shell at it.
+ */
+export const recount =
+  "case $- in *e*) \\builtin set +e;\\builtin eval \\)||\\builtin :;\\builtin set -e;; *) \\builtin eval \\)||\\builtin :;; esac"
+
+/**
  * The trap on DEBUG. The user's trap finds the options as they were, and may be interrupted.
  *
  * It also runs before the command that sources the user's, and once more where that fails and the user's trap on ERR
  * runs for it. That one has run for the user's own command already: what it prints now goes nowhere.
  *
- * The first line holds no quotes, and a syntax error. After a text that ended within a `$(`, bash 5.2 counts open quotes
- * from below zero, and writes each one before the memory that is theirs (`Protocol`). An error sets that right; with
- * errexit, it would end the shell.
+ * The first line holds no quotes.
  */
 const beforeUsers =
-  "{ __synapse_codes=$?\\ ${PIPESTATUS[@]}; case $- in *e*) ;; *) \\builtin eval \\) || \\builtin :;; esac; } 2>/dev/null\n" +
+  `{ __synapse_codes=$?\\ \${PIPESTATUS[@]}; ${recount}; } 2>/dev/null\n` +
   `{ \\builtin [ "\${BASH_COMMAND:0:${evaluating.length}}" = ${quote(evaluating)} ] && { __synapse_options=\${-//[^ex]}; ` +
   `\\builtin eval "\${__synapse_exit-}"; \\builtin trap "\${__synapse_busy-:}" ${urg}; ` +
   `\\builtin [ "$__synapse_options" ] && \\builtin set -$__synapse_options; }; __synapse_codes=; ` +
