@@ -1,4 +1,5 @@
 /** Against a real bash: a command may take away what the session stands on. No later one is lost, or runs twice. */
+import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -204,6 +205,20 @@ describe("a shell that rests", () => {
       })
       assert.deepStrictEqual(yield* Fiber.join(command), result({ stdout: "on\n" }))
       yield* assertKept(subject)
+    })
+  )
+})
+
+describe("a shell that was stopped while it was idle", () => {
+  inSession("is given up, and the next command runs in a new one", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      yield* subject.run("(sleep 0.2; kill -STOP $$; : >stopped) &")
+      while (!Fs.existsSync(`${subject.directory}/kept here/stopped`)) yield* Effect.sleep(20)
+      assert.deepStrictEqual(
+        yield* subject.run("echo on"),
+        result({ stdout: "on\n", notices: stateLost(`${subject.directory}/kept here`) })
+      )
     })
   )
 })

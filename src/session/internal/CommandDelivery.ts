@@ -266,7 +266,7 @@ export class CommandDelivery implements ShellListener {
       this.shell.tendSupervisor()
       const seen = ProcessTable.stat(this.shell.pid)
       // On a busy machine, it may have waited for a processor all the time.
-      const rests = seen?.worked === worked && seen?.state === "S"
+      const rests = seen?.worked === worked && /[ST]/.test(seen?.state ?? "")
       if (rests && this.shell.isAtPrompt) this.shell.killAll()
       else this.watch()
     }
