@@ -1,9 +1,8 @@
 /** Against a real bash: no command harms this process through the pipes of its session, and the session goes on. */
-import * as V8 from "node:v8"
-import * as Vm from "node:vm"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Handlers from "../support/Handlers.js"
+import * as Memory from "../support/Memory.js"
 import { result, type Subject, withSession } from "../support/Session.js"
 
 /** For each FIFO of the session, which is `$f`, at the same time. */
@@ -34,17 +33,6 @@ const harms: Readonly<Record<string, string>> = {
 /** The most bytes that this process may have grown by: a state has 64 MiB, and the garbage of all that has its time. */
 const most = 300 * 1024 ** 2
 
-V8.setFlagsFromString("--expose-gc")
-const collectGarbage: () => void = Vm.runInNewContext("gc")
-// Other files share this process: their code caches are valid for the flags that it began with only.
-V8.setFlagsFromString("--no-expose-gc")
-
-const memory = () => {
-  collectGarbage()
-  const { arrayBuffers, external, heapUsed } = process.memoryUsage()
-  return arrayBuffers + external + heapUsed
-}
-
 /** Commands run again in a new shell, and calls of ours. */
 const assertServing = ({ run }: Subject) =>
   Effect.gen(function* () {
@@ -62,11 +50,11 @@ describe("the pipes of a session", () => {
           (subject) =>
             Effect.gen(function* () {
               yield* subject.run("fail 0")
-              const before = memory()
+              const before = Memory.used()
               yield* Effect.ignore(subject.run(harm, { timeout: 20_000 }))
               yield* subject.session.restart
               yield* assertServing(subject)
-              assert.isBelow(memory() - before, most)
+              assert.isBelow(Memory.used() - before, most)
             }),
           { timeout: 60_000 },
           Handlers.all
@@ -100,11 +88,11 @@ describe("the pipes of a session", () => {
       withSession(
         ({ directory, run }) =>
           Effect.gen(function* () {
-            const before = memory()
+            const before = Memory.used()
             yield* run("kept=1")
             const said = yield* run('head -c 600M /dev/zero >"$(echo "$TMPDIR"/synapse-own/session-*/state)"; exit 3')
             assert.strictEqual(said.exitCode, 3)
-            assert.isBelow(memory() - before, most)
+            assert.isBelow(Memory.used() - before, most)
             const next = yield* run("echo ${kept-none}; pwd")
             assert.deepStrictEqual(
               [next.stdout, [...(said.notices ?? []), ...(next.notices ?? [])].join().includes("are lost")],
