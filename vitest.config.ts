@@ -25,7 +25,7 @@ const costly = budget(45, {
   "test/cli/stdin.real.test.ts": 75,
   "test/cli/program.real.test.ts": 60,
   "test/docs.real.test.ts": 75,
-  "test/serve/daemon.real.test.ts": 180,
+  "test/serve/daemon.real.test.ts": 120,
   "test/serve/daemon.nobody.real.test.ts": 90
 })
 
