@@ -36,5 +36,5 @@ const program = Effect.gen(function* () {
   )
 })
 
-const house = Layer.merge(Synapse.layer(), Layer.provide(AgentLoop.layer, AgentSettings.layerFromEnv))
-await Effect.runPromise(Effect.provide(program, house))
+const app = Layer.merge(Synapse.layer(), Layer.provide(AgentLoop.layer, AgentSettings.layerFromEnv))
+await Effect.runPromise(Effect.provide(program, app))

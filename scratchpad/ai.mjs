@@ -25,6 +25,6 @@ const program = Effect.gen(function* () {
     yield* Console.log(isFailure ? "failed:" : "ok:", encodedResult)
 })
 
-const house = BashToolkit.layer.pipe(Layer.provideMerge(Synapse.layer()), Layer.merge(model))
+const app = BashToolkit.layer.pipe(Layer.provideMerge(Synapse.layer()), Layer.merge(model))
 
-await Effect.runPromise(Effect.provide(program, house))
+await Effect.runPromise(Effect.provide(program, app))

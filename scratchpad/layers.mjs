@@ -26,6 +26,6 @@ const program = Effect.gen(function* () {
   }
 })
 
-const house = weather.pipe(Layer.provideMerge(Synapse.layer({ timeout: 10_000 })))
+const app = weather.pipe(Layer.provideMerge(Synapse.layer({ timeout: 10_000 })))
 
-await Effect.runPromise(Effect.provide(program, house))
+await Effect.runPromise(Effect.provide(program, app))

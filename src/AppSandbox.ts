@@ -77,7 +77,7 @@ const findUnworkable = (
   return found && { path: `sandbox.${found.path}`, reason: found.reason }
 }
 
-/** Makes the manager, which is the only way to the shell, over the providers of a house, and the jobs of its commands. */
+/** Makes the manager, which is the only way to the shell, over the providers of an app, and the jobs of its commands. */
 const make = ({ platform, providers }: Pick<Options, "platform" | "providers">) =>
   Effect.gen(function* () {
     const registry = SandboxProvider.make()

@@ -1,4 +1,4 @@
-/** The sub-agents of a house: their manager, and the houses of their own that they work in. */
+/** The sub-agents of an app: their manager, and the apps of their own that they work in. */
 
 import * as Fs from "node:fs"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -44,7 +44,7 @@ const isSet = (name: string): Effect.Effect<boolean> =>
 const isProviderSet = (home: string): Effect.Effect<boolean> =>
   Effect.map(Effect.forEach(variables, isSet), (set) => set.includes(true) || Fs.existsSync(`${home}/settings.json`))
 
-/** The parts of a house that those of sub-agents are made of too, each time anew. */
+/** The parts of an app that those of sub-agents are made of too, each time anew. */
 export interface Parts {
   /** The tools; where nothing may be written, without commands that do what a sandbox does not see. */
   readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, SandboxManager | SessionJobs | Extensions>
@@ -64,7 +64,7 @@ export interface Parts {
 }
 
 /**
- * Makes the house of a sub-agent. Its sandbox enforces the given policy, for it reads no configuration; places that a
+ * Makes the app of a sub-agent. Its sandbox enforces the given policy, for it reads no configuration; places that a
  * person lets it write are remembered as those of its parent are. Its MCP servers are those that its parent may start, and
  * none where nothing may be written, for they run outside of the sandbox.
  */

@@ -1,5 +1,5 @@
 /**
- * The whole of Synapse as one layer, called a house: every service that a tool call passes through, from the toolset
+ * The whole of Synapse as one layer, called an app: every service that a tool call passes through, from the toolset
  * down to the shell.
  *
  * @since 0.1.0
@@ -77,7 +77,7 @@ export type Tools =
 export type Extensions = McpClient.McpClient | SkillStore.SkillStore | SubAgentManager.SubAgentManager
 
 /**
- * The services of a house. The SandboxManager is the only way to its shell.
+ * The services of an app. The SandboxManager is the only way to its shell.
  *
  * @since 0.1.0
  * @category models
@@ -165,7 +165,7 @@ export const layerTools = (
   )
 
 /**
- * The options of a house.
+ * The options of an app.
  *
  * @since 0.1.0
  * @category models
@@ -173,7 +173,7 @@ export const layerTools = (
 export interface Options {
   /**
    * Settings of the sandbox, which take precedence over `sandbox.json` and the environment; `{ enabled: false }` makes
-   * a house without a sandbox.
+   * an app without a sandbox.
    */
   readonly sandbox?: Partial<SandboxSettings.Settings>
   /**
@@ -216,7 +216,7 @@ type NoMore<Known, Given> = { readonly [Key in Exclude<keyof Given, keyof Known>
 type Sandboxing = "permission" | "platform" | "providers"
 
 /**
- * Options that all have an effect: unknown names, and options that only a sandbox uses in a house without one, do not
+ * Options that all have an effect: unknown names, and options that only a sandbox uses in an app without one, do not
  * type-check.
  *
  * @since 0.1.0
@@ -230,7 +230,7 @@ export type Checked<Given extends Options> = Given &
     ? { readonly [Key in Sandboxing]?: never }
     : unknown)
 
-/** The parts that the houses of sub-agents are made of, as this one is. */
+/** The parts that the apps of sub-agents are made of, as this one is. */
 const partsOf = (options: Options): SubAgents.Parts => ({
   tools: (isReadOnly) =>
     Layer.provide(layerTools(isReadOnly ? onlyReading(options.commands) : options.commands), layerDescription(options)),
@@ -284,7 +284,7 @@ export const own = <A, E>(layer: Layer.Layer<A, E>): Layer.Layer<A, E> => Layer.
  * A layer of the tools over a real shell in a sandbox. The shell starts with the first command and ends with the scope.
  * Settings that are not given come from the environment, then from the defaults.
  *
- * Every call makes a house of its own: two of them in one program are two shells, and the same layer used twice is one.
+ * Every call makes an app of its own: two of them in one program are two shells, and the same layer used twice is one.
  *
  * @example
  * ```ts
@@ -299,13 +299,13 @@ export const own = <A, E>(layer: Layer.Layer<A, E>): Layer.Layer<A, E> => Layer.
  *   run: ({ args }) => Effect.succeed({ stdout: `Hello ${args.join(" ")}\n`, stderr: "", exitCode: 0 })
  * })
  *
- * const house = greet.pipe(
+ * const app = greet.pipe(
  *   Layer.provideMerge(Synapse.layer({ cwd: "/tmp", timeout: 10_000 }, { sandbox: { blacklist: ["*.pem"] }, commands: { edit: false } }))
  * )
  *
  * const program = Effect.flatMap(Toolset.Toolset, (toolset) =>
  *   toolset.handle({ id: "1", name: "Bash", arguments: '{"command":"greet you | tr a-z A-Z"}' })
- * ).pipe(Effect.provide(house))
+ * ).pipe(Effect.provide(app))
  * ```
  * @since 0.1.0
  * @category layers

@@ -9,7 +9,7 @@ import { Toolset } from "../src/toolset/Toolset.js"
 import * as ModelServer from "./support/agent/ModelServer.js"
 import * as Directory from "./support/sandbox/Directory.js"
 
-const inHouse = <A, E>(
+const inApp = <A, E>(
   env: Readonly<Record<string, string>>,
   use: (
     run: (command: string) => Effect.Effect<{ readonly output: string; readonly exitCode: number | undefined }>,
@@ -33,7 +33,7 @@ const inHouse = <A, E>(
           Object.assign(process.env, before)
         })
     )
-    const house = Synapse.layer({ cwd }, { sandbox: { home: `${cwd}/home`, enabled: false } })
+    const app = Synapse.layer({ cwd }, { sandbox: { home: `${cwd}/home`, enabled: false } })
     return yield* Effect.flatMap(Toolset, (toolset) =>
       use(
         (command) =>
@@ -44,14 +44,14 @@ const inHouse = <A, E>(
         toolset
       )
     ).pipe(
-      Effect.provide(house),
+      Effect.provide(app),
       Effect.withConfigProvider(
         ConfigProvider.fromMap(new Map([...Object.entries(env), ["SYNAPSE_MODEL_RETRIES", "0"]]))
       )
     )
   })
 
-describe("sub-agents of a house", () => {
+describe("sub-agents of an app", () => {
   it.scopedLive(
     "ask the provider that the environment names; an attempt at another task costs two calls of the model",
     () =>
@@ -60,7 +60,7 @@ describe("sub-agents of a house", () => {
           ModelServer.calls({ name: "Bash", arguments: { command: "echo x; task:general -d x -p y" } }),
           ModelServer.text("I did it ", "alone.")
         ])
-        yield* inHouse({ ...server.env, SYNAPSE_PROVIDER: "anthropic" }, (run, toolset) =>
+        yield* inApp({ ...server.env, SYNAPSE_PROVIDER: "anthropic" }, (run, toolset) =>
           Effect.gen(function* () {
             assert.include(toolset.tools[0]?.description, "of sub-agents (task:general")
             assert.deepStrictEqual(yield* run("echo data | task:general -d Test -p go | cat"), {
@@ -79,7 +79,7 @@ describe("sub-agents of a house", () => {
   it.scopedLive("that are cancelled close the connection to their model (S24)", () =>
     Effect.gen(function* () {
       const server = yield* ModelServer.serve([{ _tag: "Silence" }, { _tag: "Silence" }])
-      yield* inHouse({ ...server.env, SYNAPSE_PROVIDER: "anthropic" }, (run, toolset) =>
+      yield* inApp({ ...server.env, SYNAPSE_PROVIDER: "anthropic" }, (run, toolset) =>
         Effect.gen(function* () {
           for (const [at, line] of ["task:general -d x -p y", "echo x | task:general -d x -p y"].entries()) {
             const fiber = yield* Effect.fork(run(line))
@@ -96,7 +96,7 @@ describe("sub-agents of a house", () => {
   )
 
   it.scopedLive("say how a provider is set where there is none, and no list names them then", () =>
-    inHouse({}, (run, toolset) =>
+    inApp({}, (run, toolset) =>
       Effect.gen(function* () {
         const { exitCode, output } = yield* run("task:general -d x -p y")
         assert.strictEqual(exitCode, 1)

@@ -1,4 +1,4 @@
-/** Whole houses, side by side and put together from other parts, over real shells. */
+/** Whole apps, side by side and put together from other parts, over real shells. */
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -14,7 +14,7 @@ import { Toolset } from "../src/toolset/Toolset.js"
 import * as Directory from "./support/sandbox/Directory.js"
 import { FakeProvider } from "./support/sandbox/Managed.js"
 
-/** One of two houses' toolsets, under a tag of its own. */
+/** One of two apps' toolsets, under a tag of its own. */
 class One extends Context.Tag("test/One")<One, Context.Tag.Service<Toolset>>() {}
 class Other extends Context.Tag("test/Other")<Other, Context.Tag.Service<Toolset>>() {}
 
@@ -43,7 +43,7 @@ const both = <A, E>(
     )
   )
 
-describe("two houses in one graph of layers", () => {
+describe("two apps in one graph of layers", () => {
   it.live("are one without a sandbox and one with it", () =>
     inDirectories((one, other) =>
       Effect.gen(function* () {
@@ -60,22 +60,22 @@ describe("two houses in one graph of layers", () => {
     )
   )
 
-  it.live("have each their directory and their variables; one value that is used twice is one house", () =>
+  it.live("have each their directory and their variables; one value that is used twice is one app", () =>
     inDirectories((one, other) =>
       Effect.gen(function* () {
-        const house = (cwd: string) => Synapse.layer({ cwd }, { sandbox: { enabled: false } })
+        const app = (cwd: string) => Synapse.layer({ cwd }, { sandbox: { enabled: false } })
         const said = (first: Layer.Layer<Toolset, unknown>, second: Layer.Layer<Toolset, unknown>) =>
           both(first, second, (a, b) => Effect.zipRight(run(a, "X=1; pwd"), run(b, 'pwd; echo "<$X>"')))
-        assert.strictEqual(yield* said(house(one), house(other)), `${other}\n<>\n`)
-        assert.strictEqual(yield* said(house(one), house(one)), `${one}\n<>\n`)
-        const same = house(one)
+        assert.strictEqual(yield* said(app(one), app(other)), `${other}\n<>\n`)
+        assert.strictEqual(yield* said(app(one), app(one)), `${one}\n<>\n`)
+        const same = app(one)
         assert.strictEqual(yield* said(same, same), `${one}\n<1>\n`)
       })
     )
   )
 })
 
-describe("the services of a house", () => {
+describe("the services of an app", () => {
   it.live("lead to no shell but the sandbox's: what root may do, none of them can", () =>
     inDirectories((cwd, home) =>
       Effect.gen(function* () {
@@ -115,18 +115,18 @@ describe("the services of a house", () => {
   )
 })
 
-describe("parts of a house", () => {
+describe("parts of an app", () => {
   it.live("are the user's own provider, where sandbox.json names it, and its commands run there", () =>
     inDirectories((cwd, home) =>
       Effect.gen(function* () {
         Fs.writeFileSync(`${home}/sandbox.json`, '{"provider":"cloud"}')
         const provider = new FakeProvider((command) => ({ stdout: `${command} in the cloud\n` }))
         const cloud = { name: "cloud", create: provider.create, destroy: provider.destroy }
-        const house = Synapse.layer(
+        const app = Synapse.layer(
           { cwd },
           { sandbox: { home }, providers: SandboxProvider.layerAdd(Effect.succeed(cloud)) }
         )
-        assert.strictEqual(yield* Effect.provide(runHere("ls"), house), "ls in the cloud\n")
+        assert.strictEqual(yield* Effect.provide(runHere("ls"), app), "ls in the cloud\n")
         assert.deepStrictEqual(provider.events, ["create 1", "run ls in 1", "dispose 1"])
       })
     )
@@ -136,11 +136,11 @@ describe("parts of a house", () => {
     inDirectories((cwd, home) =>
       Effect.gen(function* () {
         const provider = new FakeProvider(() => ({ stdout: "mine" }))
-        const house = Synapse.layer(
+        const app = Synapse.layer(
           { cwd },
           { sandbox: { home }, providers: SandboxProvider.layerAdd(Effect.succeed(provider)) }
         )
-        assert.strictEqual(yield* Effect.provide(runHere("ls"), house), "mine")
+        assert.strictEqual(yield* Effect.provide(runHere("ls"), app), "mine")
       })
     )
   )
@@ -157,8 +157,8 @@ describe("parts of a house", () => {
               masks: []
             })
         })
-        const house = Synapse.layer({ cwd }, { sandbox: { home }, platform })
-        assert.strictEqual(yield* Effect.provide(runHere("echo $WRAPPED"), house), "yes\n")
+        const app = Synapse.layer({ cwd }, { sandbox: { home }, platform })
+        assert.strictEqual(yield* Effect.provide(runHere("echo $WRAPPED"), app), "yes\n")
       })
     )
   )
@@ -172,7 +172,7 @@ describe("parts of a house", () => {
           usage: name,
           run: () => Effect.succeed(CommandResult.make({ stdout: `my ${name}\n` }))
         })
-        const house = CommandRegistry.layerAdd(says("greet")).pipe(
+        const app = CommandRegistry.layerAdd(says("greet")).pipe(
           Layer.provideMerge(
             Synapse.layer(
               { cwd },
@@ -210,7 +210,7 @@ describe("parts of a house", () => {
             )
             return yield* runHere("read x | cat; greet; edit; TodoWrite a b c")
           }),
-          house
+          app
         )
         assert.match(said, /^my read\nmy greet\nmy edit\nUnknown command: TodoWrite/)
       })
@@ -236,22 +236,22 @@ describe("parts of a house", () => {
       Synapse.layer({}, { sandbox: { enabled: true, blaklist: [] } }),
       // @ts-expect-error a command that Synapse does not bring
       Synapse.layer({}, { commands: { edti: false } }),
-      // @ts-expect-error whom to ask in a house without a sandbox
+      // @ts-expect-error whom to ask in an app without a sandbox
       Synapse.layer({}, { sandbox: { enabled: false }, permission: layerNone })
     ]
     assert.strictEqual(known.length, 11)
   })
 })
 
-describe("a house whose scope is closed", () => {
+describe("an app whose scope is closed", () => {
   it.live("starts no other shell", () =>
     inDirectories((cwd, home) =>
       Effect.gen(function* () {
         for (const enabled of [true, false]) {
           const toolset = yield* Effect.scoped(
             Effect.gen(function* () {
-              const house = yield* Layer.build(Synapse.layer({ cwd }, { sandbox: { home, enabled } }))
-              const toolset = Context.get(house, Toolset)
+              const app = yield* Layer.build(Synapse.layer({ cwd }, { sandbox: { home, enabled } }))
+              const toolset = Context.get(app, Toolset)
               assert.strictEqual(yield* run(toolset, "echo open"), "open\n")
               return toolset
             })
@@ -263,13 +263,13 @@ describe("a house whose scope is closed", () => {
   )
 })
 
-describe("a house", () => {
+describe("an app", () => {
   it.live("has a sandbox unless it is disabled by false itself", () =>
     inDirectories((cwd, home) =>
       Effect.gen(function* () {
         for (const enabled of [null, 0, "", undefined]) {
-          const house = Synapse.layer({ cwd }, { sandbox: { home, enabled: enabled as never } })
-          assert.strictEqual(yield* Effect.provide(runHere("cat /proc/1/comm"), house), "bwrap\n")
+          const app = Synapse.layer({ cwd }, { sandbox: { home, enabled: enabled as never } })
+          assert.strictEqual(yield* Effect.provide(runHere("cat /proc/1/comm"), app), "bwrap\n")
         }
       })
     )

@@ -17,7 +17,7 @@ const sources: Readonly<Record<string, string>> = Object.fromEntries(
 const manifest = fs.readFileSync(path.join(root, "package.json"), "utf8")
 const isPublic = (file: string): boolean => manifest.includes(`"./dist/${file.replace(/\.ts$/, ".js")}"`)
 
-describe("the house", () => {
+describe("the architecture", () => {
   it("keeps its rules", () => {
     assert.isAbove(Object.keys(sources).length, 5)
     assert.isTrue(isPublic("Synapse.ts"))
@@ -33,11 +33,11 @@ describe("the house", () => {
 const said = (file: string, text: string): ReadonlyArray<string> => violations({ [file]: text }, () => true)
 
 describe("the checker of floors", () => {
-  /** Every room that may hold files, with its place in each house that it lies in. */
-  const roomsIn = (house: string): ReadonlyArray<string> =>
-    (floors[house] ?? []).flat().flatMap((name) => {
-      const room = [house, name].filter((part) => part !== "" && part !== ".").join("/")
-      if (name === ".") return house === "" ? [] : [room]
+  /** Every room that may hold files, with its place in each folder that it lies in. */
+  const roomsIn = (folder: string): ReadonlyArray<string> =>
+    (floors[folder] ?? []).flat().flatMap((name) => {
+      const room = [folder, name].filter((part) => part !== "" && part !== ".").join("/")
+      if (name === ".") return folder === "" ? [] : [room]
       return floors[room] === undefined ? [room] : roomsIn(room)
     })
 

@@ -11,7 +11,7 @@ import * as Quote from "../bash/Quote.js"
 import type { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Attempt from "../domain/Attempt.js"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
-import * as ForeignText from "../domain/ForeignText.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import type { TodoStore } from "../extension/TodoStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Task } from "../sandbox/permission/Permission.js"
@@ -79,7 +79,7 @@ const enter = (manager: Context.Tag.Service<SandboxManager>, cwd: string): Effec
       ? Effect.void
       : new ExecutionFailed({
           kind: "io",
-          reason: `The sub-agent can't start in ${ForeignText.line(cwd, 500)}: ${blockedReason ?? ForeignText.line(stderr, 300)}`
+          reason: `The sub-agent can't start in ${UntrustedText.line(cwd, 500)}: ${blockedReason ?? UntrustedText.line(stderr, 300)}`
         })
   )
 

@@ -4,10 +4,10 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as Attempt from "../domain/Attempt.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as TextCut from "../domain/TextCut.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as RegularFile from "../files/RegularFile.js"
-import * as WrittenPlaces from "../sandbox/config/WrittenPlaces.js"
+import * as TaintedPaths from "../sandbox/config/TaintedPaths.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
@@ -108,13 +108,13 @@ export const read = (files: ReadonlyArray<string>, places: Places, policy: Sandb
   // No file can hold what is made of it.
   const mark = Crypto.createHash("sha256").update(JSON.stringify(shown)).digest("hex").slice(0, 16)
   const sections = shown.map(({ path, text }) => {
-    const couldWrite = isAllowed(path, "write") || WrittenPlaces.couldWrite(home, path)
-    const name = JSON.stringify(ForeignText.word(path, 500))
+    const couldWrite = isAllowed(path, "write") || TaintedPaths.couldWrite(home, path)
+    const name = JSON.stringify(UntrustedText.word(path, 500))
     return `<file-${mark} path=${name}>${couldWrite ? ` (${untrusted})` : ""}\n${text.trim()}\n</file-${mark}>`
   })
   const remarks = all.map(
     ({ note, path }) =>
-      ForeignText.word(Path.relative(cwd, path).startsWith("..") ? path : Path.relative(cwd, path), 300) +
+      UntrustedText.word(Path.relative(cwd, path).startsWith("..") ? path : Path.relative(cwd, path), 300) +
       (note === undefined ? "" : ` (${note})`)
   )
   return {

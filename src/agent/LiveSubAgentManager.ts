@@ -18,9 +18,9 @@ import * as Attempt from "../domain/Attempt.js"
 import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, InvalidUsage, toText } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
-import * as ForeignText from "../domain/ForeignText.js"
-import type * as Slices from "../domain/Slices.js"
 import { SubAgentStep } from "../domain/SubAgentEvent.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
+import type * as Yield from "../domain/Yield.js"
 import { SubAgentManager, type SubAgentTask } from "../extension/SubAgentManager.js"
 import * as FrontMatter from "../extension/skill/FrontMatter.js"
 import * as Lookout from "../extension/skill/Lookout.js"
@@ -49,7 +49,7 @@ const longest = 128 * 1024
 const mostFiles = 500
 
 /** Reads the types of the files, sorted by name. */
-export function* scan(roots: ReadonlyArray<Root>): Slices.Steps<ReadonlyArray<AgentType.AgentType>> {
+export function* scan(roots: ReadonlyArray<Root>): Yield.Steps<ReadonlyArray<AgentType.AgentType>> {
   const byName = new Map(AgentType.all.map((type) => [type.name, type]))
   const unusable: Array<AgentType.AgentType> = []
   for (const root of roots) {
@@ -122,7 +122,7 @@ const unknownType = (type: string, known: ReadonlyArray<AgentType.AgentType>): C
     kinds: "types of sub-agents",
     name: type,
     known: known.filter(({ isUsable }) => isUsable).map(({ name }) => name),
-    toWord: (name) => `task:${ForeignText.word(name)}`,
+    toWord: (name) => `task:${UntrustedText.word(name)}`,
     advice: [
       ...(meant === undefined ? [] : [Advice.line`It is called task:${meant} -d <words> -p <prompt> here.`]),
       Advice.line`${Advice.run("task:list")} lists all types.`
@@ -176,7 +176,7 @@ export const layer = ({
         const [broken] = named
         return yield* broken === undefined
           ? unknownType(name, types)
-          : new InvalidUsage({ reason: `task:${name}: ${ForeignText.line(broken.problem ?? "", 300)}.` })
+          : new InvalidUsage({ reason: `task:${name}: ${UntrustedText.line(broken.problem ?? "", 300)}.` })
       })
 
       /** Runs a task so that it ends with the layer at the latest. */

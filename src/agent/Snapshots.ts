@@ -17,7 +17,7 @@ import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Attempt from "../domain/Attempt.js"
-import * as Slices from "../domain/Slices.js"
+import * as Yield from "../domain/Yield.js"
 import * as Directories from "../files/Directories.js"
 import * as RegularFile from "../files/RegularFile.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
@@ -250,7 +250,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
     const gone: Array<string> = []
     let bytes = 0
     let large = 0
-    yield* Slices.run(function* () {
+    yield* Yield.run(function* () {
       for (const path of paths) {
         yield
         const whole = within(cwd, path)

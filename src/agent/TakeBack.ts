@@ -2,7 +2,7 @@
 import * as Prompt from "@effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ForeignText from "../domain/ForeignText.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as Snapshots from "./Snapshots.js"
 import * as OpenSession from "./transcript/OpenSession.js"
 import * as Sessions from "./transcript/Sessions.js"
@@ -20,12 +20,12 @@ const notCovered = ({ large = 0, unread = [] }: Snapshots.Turn): string =>
     ...(large === 0 ? [] : [`${large} file${large === 1 ? "" : "s"} of more than 10 MiB`]),
     ...(unread.length === 0
       ? []
-      : [`what can't be read: ${unread.map((name) => ForeignText.word(name, 300)).join(", ")}`])
+      : [`what can't be read: ${unread.map((name) => UntrustedText.word(name, 300)).join(", ")}`])
   ].join(", ")
 
 /** Tells the model of a session that its changes were taken back. */
 const note = (directory: string, session: string, outcomes: ReadonlyArray<Snapshots.Outcome>) => {
-  const lines = outcomes.slice(0, 50).map(({ path, state }) => `${words[state]}: ${ForeignText.word(path, 300)}`)
+  const lines = outcomes.slice(0, 50).map(({ path, state }) => `${words[state]}: ${UntrustedText.word(path, 300)}`)
   const more = outcomes.length > lines.length ? [`… ${outcomes.length - lines.length} more`] : []
   const text = ["(The user took back what your last turn changed.", ...lines, ...more, ")"].join("\n")
   const message = Prompt.userMessage({ content: [Prompt.textPart({ text })] })
@@ -41,7 +41,7 @@ export const run = (place: Snapshots.Place) =>
     const outcomes = yield* undo
     yield* note(Sessions.directoryIn(place.home), turn.session, outcomes)
     return {
-      lines: outcomes.map(({ path, state }) => `${words[state]}: ${ForeignText.word(path, 300)}`),
+      lines: outcomes.map(({ path, state }) => `${words[state]}: ${UntrustedText.word(path, 300)}`),
       limits: `${notCovered(turn)}.`,
       isWhole: outcomes.every(({ state }) => state === "restored" || state === "removed")
     }

@@ -1,5 +1,5 @@
 /** Quotes words for a shell. */
-import * as ForeignText from "../domain/ForeignText.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 
 /** Quotes a text, so that a shell reads it as one word. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
@@ -20,7 +20,8 @@ const escaped = (character: string): string => {
 }
 
 /** Escapes all that would begin another line, move a cursor, change the direction, or not be seen. */
-const shown = (text: string): string => ForeignText.replaceInvisible(text, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
+const shown = (text: string): string =>
+  UntrustedText.replaceInvisible(text, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
 
 /** Writes a text as one word for bash, on one line on which all of it is seen; quoted where it must be. */
 export const line = (text: string): string =>

@@ -27,7 +27,7 @@ import type { Files } from "../files/Files.js"
 import { FileError } from "../files/Files.js"
 import type { FifoSink } from "../session/Fifo.js"
 import type { OutputFiles } from "../session/OutputFiles.js"
-import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
+import type { CallEnding, CallerFacts } from "../session/ShellBridge.js"
 import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import type { BridgeCall, BridgeCommands } from "./internal/BridgeCall.js"
@@ -308,7 +308,7 @@ const notBecome = (
 const toCommandCall = (
   call: BridgeCall,
   request: CallRequest,
-  { input, room }: Surroundings,
+  { input, room }: CallerFacts,
   { changing, output }: { readonly output: OutputFiles; readonly changing: Effect.Semaphore }
 ): CommandCall => ({
   name: request.name,

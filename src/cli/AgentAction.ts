@@ -28,8 +28,8 @@ import * as CallContext from "../domain/CallContext.js"
 import * as Collect from "../domain/Collect.js"
 import { type ExecutionFailed, InvalidUsage, toText } from "../domain/CommandError.js"
 import type * as CommandListener from "../domain/CommandListener.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as Setting from "../domain/Setting.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import { TodoStore } from "../extension/TodoStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
@@ -65,7 +65,7 @@ const rendered = ({ flush, print, take }: Renderer, isShared: boolean): AgentRep
         // The text of a turn that goes on with commands is no answer.
         const remark = report.isTold || isShared ? "" : report.whole.trim()
         report.isTold = true
-        return Effect.zipRight(remark === "" ? Effect.void : print(ForeignText.harmless(remark, true)), take(step))
+        return Effect.zipRight(remark === "" ? Effect.void : print(UntrustedText.harmless(remark, true)), take(step))
       }
       case "Retrying":
       case "ToolEnded":
@@ -167,7 +167,7 @@ const directoryOf = (given: Pick<Given, "cwd">): Effect.Effect<string, ConfigErr
 const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSession) => {
   const { cwd } = transcript.session
   if (Option.isSome(given.cwd)) return directoryOf(given)
-  const gone = `The directory of the session ${id} is gone: ${ForeignText.line(cwd, 300)}. Name another one with --cwd.`
+  const gone = `The directory of the session ${id} is gone: ${UntrustedText.line(cwd, 300)}. Name another one with --cwd.`
   return HostPath.isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ reason: gone }))
 }
 
@@ -187,7 +187,7 @@ const instructionsFor = ({ noInstructions, quiet }: Given, cwd: string) =>
 const placeOf = ({ cwd, hosts, shown }: SandboxPolicy): string => {
   const allowed = hosts?.allowed.length ?? 0
   const network = allowed === 0 ? "no network" : `the network's ${allowed} allowed host${allowed === 1 ? "" : "s"}`
-  return `Sandboxed in ${ForeignText.word(cwd, 300)}: ${shown === undefined ? "" : "read-only, "}${network}. synapse sandbox policy tells more.`
+  return `Sandboxed in ${UntrustedText.word(cwd, 300)}: ${shown === undefined ? "" : "read-only, "}${network}. synapse sandbox policy tells more.`
 }
 
 /** Tells how much a session has used. */
@@ -311,7 +311,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     const told = report.end
     if (told === undefined) return yield* complain("the agent ended without saying how")
     const code = AgentReport.exitCodes[told.ending]
-    if (told.reason !== undefined) yield* print("stderr", `synapse: ${ForeignText.line(told.reason, 2000)}`)
+    if (told.reason !== undefined) yield* print("stderr", `synapse: ${UntrustedText.line(told.reason, 2000)}`)
     const { turns, usage } = recorder.total()
     if (code !== 0) yield* hint
     else if (given.plan && renderer !== undefined)

@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import type { AgentEvent, Ending } from "../agent/loop/AgentEvent.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as SubAgentEvent from "../domain/SubAgentEvent.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import { print, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
@@ -78,7 +78,7 @@ export const json =
   (step, { soFar }) => {
     const { _tag, ...fields } = step
     const type = _tag.replace(/^./, (first) => first.toLowerCase())
-    const tell = (line: object) => print("stdout", ForeignText.jsonLine(line))
+    const tell = (line: object) => print("stdout", UntrustedText.jsonLine(line))
     switch (step._tag) {
       case "Appended":
         return Effect.void
@@ -97,12 +97,12 @@ export const json =
 
 /** Returns the line of JSON about a run that could not begin. */
 export const notBegun = (reason: string): string =>
-  ForeignText.jsonLine({ type: "ended", ending: "failed", exitCode: ExitCode.failure, text: "", reason })
+  UntrustedText.jsonLine({ type: "ended", ending: "failed", exitCode: ExitCode.failure, text: "", reason })
 
 /** Prints the answer, on lines of its own. */
 export const answer = (text: string): Effect.Effect<void, never, Stdio> =>
   Effect.flatMap(Stdio, ({ isTerminal }) => {
-    const shown = ForeignText.harmless(text, isTerminal("stdout"))
+    const shown = UntrustedText.harmless(text, isTerminal("stdout"))
     return shown.trim() === "" ? Effect.void : write("stdout", shown.endsWith("\n") ? shown : `${shown}\n`)
   })
 

@@ -8,8 +8,8 @@ import * as OpenSession from "../agent/transcript/OpenSession.js"
 import * as Sessions from "../agent/transcript/Sessions.js"
 import type { Transcript } from "../agent/transcript/Transcript.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as Setting from "../domain/Setting.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Action from "./Action.js"
 import { complain, print, succeed, write } from "./Invocation.js"
@@ -32,7 +32,7 @@ const timeOf = (millis: number): string => new Date(millis).toISOString().slice(
 /** How the last run of a session ended: `running`, `killed`, or its ending. */
 const stateOf = ({ end, model }: Transcript, runner: number | undefined): string => {
   if (runner !== undefined) return "running"
-  return end === undefined ? (model === undefined ? "not begun" : "killed") : ForeignText.word(end.ending, 20)
+  return end === undefined ? (model === undefined ? "not begun" : "killed") : UntrustedText.word(end.ending, 20)
 }
 
 const factsOf = (transcript: Transcript, runner: number | undefined) => ({
@@ -59,8 +59,8 @@ const toLine = ({ id, runner, summary, time }: Row): string =>
         timeOf(time),
         stateOf(transcript, runner).padEnd(11),
         `${String(transcript.turns).padStart(3)} turn${transcript.turns === 1 ? " " : "s"}`,
-        ForeignText.line(transcript.session.cwd, 40),
-        ForeignText.quoted(transcript.session.prompt, 60)
+        UntrustedText.line(transcript.session.cwd, 40),
+        UntrustedText.quoted(transcript.session.prompt, 60)
       ].join("  ")
   })
 
@@ -86,7 +86,7 @@ export const list = (given: { readonly all: boolean; readonly json: boolean }) =
       const rows = yield* Effect.forEach(listed, withRunner(directory))
       const left = ids.length - rows.length
       if (given.json) {
-        return yield* succeed(ForeignText.jsonLine({ sessions: rows.map(toObject), more: left }))
+        return yield* succeed(UntrustedText.jsonLine({ sessions: rows.map(toObject), more: left }))
       }
       yield* rows.length === 0
         ? print("stdout", "There are no sessions. Begin one: synapse agent '<prompt>'")
@@ -103,7 +103,7 @@ export const undo = (given: Option.Option<string>, isShown: boolean) =>
       const cwd = Option.isSome(given) ? Fs.realpathSync(given.value) : yield* Setting.currentDirectory()
       if (isShown) {
         const { isTerminal } = yield* Stdio
-        yield* write("stdout", ForeignText.harmless(yield* TakeBack.diff({ home, cwd }), isTerminal("stdout")))
+        yield* write("stdout", UntrustedText.harmless(yield* TakeBack.diff({ home, cwd }), isTerminal("stdout")))
         return ExitCode.success
       }
       const { isWhole, limits, lines } = yield* TakeBack.run({ home, cwd })

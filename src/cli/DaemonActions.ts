@@ -13,8 +13,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Attempt from "../domain/Attempt.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as Setting from "../domain/Setting.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as UserEnvironment from "../domain/UserEnvironment.js"
 import type { SandboxConfig } from "../sandbox/config/SandboxConfig.js"
 import * as StartupFiles from "../sandbox/config/StartupFiles.js"
@@ -213,7 +213,7 @@ export const list = ({ json }: { readonly json: boolean }) =>
     if (listed.length === 0) return yield* succeed("No session is open: synapse exec --session NAME opens one.")
     const lines = listed.map(({ directory, idle, name, running }) => {
       const state = running > 0 ? "running" : `idle ${Math.floor(idle / 60_000)} min`
-      return `${name.padEnd(nameLength)}  ${state.padEnd(11)}  ${ForeignText.line(directory, 60)}`
+      return `${name.padEnd(nameLength)}  ${state.padEnd(11)}  ${UntrustedText.line(directory, 60)}`
     })
     return yield* succeed(lines.join("\n"))
   })
@@ -228,5 +228,5 @@ export const stop = ({ name }: { readonly name: Option.Option<string> }) =>
       yield* sessions.clear
     }
     if (Option.isNone(name) || (yield* sessions?.stop(name.value) ?? Effect.succeed(false))) return ExitCode.success
-    return yield* complain(`There is no session ${ForeignText.word(name.value)}: synapse daemon list shows them.`)
+    return yield* complain(`There is no session ${UntrustedText.word(name.value)}: synapse daemon list shows them.`)
   })

@@ -1,7 +1,7 @@
 /** The help and the usage of the program, from the table of its subcommands. */
 import type * as Parameter from "../command/Parameter.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as Similar from "../domain/Similar.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as Version from "../domain/Version.js"
 import * as WordWrap from "../terminal/Columns.js"
 import * as Subcommands from "./Subcommands.js"
@@ -123,7 +123,7 @@ export const unknown = ([word = "", subcommand]: ReadonlyArray<string>): string 
   if (subcommand === undefined) return `The subcommand is missing.\n${usage([word])}`
   const names = within(word).map(({ name }) => name.slice(word.length + 1))
   const near = Similar.nearest(subcommand, names)
-  const said = `Unknown subcommand: ${ForeignText.word(subcommand)}.`
+  const said = `Unknown subcommand: ${UntrustedText.word(subcommand)}.`
   return near === undefined ? `${said}\n${usage([word])}` : `${said} Did you mean ${near}?\n${usage([word, near])}`
 }
 

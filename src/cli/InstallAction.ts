@@ -9,7 +9,7 @@ import * as ClientFile from "../extension/mcp/ClientFile.js"
 import * as ConfigFile from "../extension/mcp/ConfigFile.js"
 import * as OwnFile from "../extension/mcp/OwnFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import * as WrittenPlaces from "../sandbox/config/WrittenPlaces.js"
+import * as TaintedPaths from "../sandbox/config/TaintedPaths.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as Action from "./Action.js"
 import { complain, print, succeed } from "./Invocation.js"
@@ -66,7 +66,7 @@ export const change = ({ client: name, yes }: Given, server: ClientFile.Launch |
     )
     const cwd = Attempt.orElse(process.cwd, "/")
     const isExposed = (file: string) =>
-      (cwd !== "/" && HostPath.isWithin(file, cwd)) || WrittenPlaces.couldWrite(home, file)
+      (cwd !== "/" && HostPath.isWithin(file, cwd)) || TaintedPaths.couldWrite(home, file)
     const exposed = [server?.command, server?.args[0]].find((file) => file !== undefined && isExposed(file))
     if (exposed !== undefined)
       yield* print(

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as ForeignText from "../domain/ForeignText.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import type { NotWritten } from "../extension/mcp/ConfigFile.js"
 import * as Definition from "../extension/mcp/Definition.js"
 import type { Reading } from "../extension/mcp/FileMcpConfig.js"
@@ -172,7 +172,7 @@ const remote = (name: string) =>
     if (entry?._tag === "Http") return { entry, home }
     const reason =
       entry === undefined
-        ? `there is no server ${ForeignText.word(name)}: synapse mcp list shows them.`
+        ? `there is no server ${UntrustedText.word(name)}: synapse mcp list shows them.`
         : entry._tag === "Unusable"
           ? `${name} can't be used: ${entry.problem}.`
           : `${name} is a program of this machine, and wants no login.`
@@ -202,7 +202,7 @@ export const logout = ({ name }: { readonly name: string }) =>
   }).pipe(run)
 
 const line = ({ name, path, what, why }: Import.Step): string =>
-  `${what}: ${ForeignText.word(name)}, from ${ForeignText.word(path, 600)}${why === "" ? "" : `: ${why}`}`
+  `${what}: ${UntrustedText.word(name)}, from ${UntrustedText.word(path, 600)}${why === "" ? "" : `: ${why}`}`
 
 /** Shows what the servers that would be taken over run, and returns whether the user agrees. */
 const agreed = (taken: ReadonlyMap<string, Import.Written>, yes: boolean) =>
@@ -235,7 +235,7 @@ export const take = ({ yes }: { readonly yes: boolean }) =>
     )
     for (const { file, servers } of read) {
       if (Either.isLeft(servers))
-        yield* print("stderr", `synapse: ${ForeignText.word(file.path, 600)}: ${servers.left}`)
+        yield* print("stderr", `synapse: ${UntrustedText.word(file.path, 600)}: ${servers.left}`)
     }
     const failed = read.some(({ servers }) => Either.isLeft(servers))
     const found = read.flatMap(({ file, servers: read }) => {
@@ -322,7 +322,7 @@ const stateOf = (entry: McpEntry): string =>
 /** Says that the program of an entry is not there. */
 const missingProgram = (entry: McpEntry): string | undefined =>
   entry._tag === "Stdio" && McpEnvironment.find(entry.command, entry.cwd, entry.env["PATH"]) === undefined
-    ? `there is no program ${ForeignText.word(entry.command)}`
+    ? `there is no program ${UntrustedText.word(entry.command)}`
     : undefined
 
 /** Says each thing once, with the names of all servers that it is said of. */
@@ -335,10 +335,10 @@ const remarks = (entries: ReadonlyArray<McpEntry>): ReadonlyArray<string> => {
     const problem = reasonFor(entry) === "disabled" ? undefined : problemOf(entry)
     if (problem !== undefined) say(problem, name)
     const ignored = entry.written?.ignored ?? []
-    if (ignored.length > 0) say(`ignored: ${ignored.map((word) => ForeignText.word(word)).join(", ")}`, name)
+    if (ignored.length > 0) say(`ignored: ${ignored.map((word) => UntrustedText.word(word)).join(", ")}`, name)
   }
   const files = entries.flatMap(({ server }) =>
-    server.isFile === true ? [`${ForeignText.word(server.name)} can't be used: ${server.problem}`] : []
+    server.isFile === true ? [`${UntrustedText.word(server.name)} can't be used: ${server.problem}`] : []
   )
   return [...[...names].map(([text, of]) => `${of.join(", ")}: ${text}`), ...files]
 }
@@ -411,9 +411,9 @@ const isAddress = (text: string): boolean => /^https?:\/\//i.test(text)
 const flawOf = (words: ReadonlyArray<string>, name: string): string | undefined => {
   const [command = ""] = words
   if (isAddress(command))
-    return `An address is given with --url: synapse mcp add ${name} --url ${ForeignText.word(command)}`
+    return `An address is given with --url: synapse mcp add ${name} --url ${UntrustedText.word(command)}`
   if (words.length > 1 || !/\s/.test(command) || command.includes("${") || Fs.existsSync(command)) return undefined
-  return `There is no program ${JSON.stringify(ForeignText.word(command))}. Give its words apart: synapse mcp add ${name} -- ${ForeignText.word(command)}`
+  return `There is no program ${JSON.stringify(UntrustedText.word(command))}. Give its words apart: synapse mcp add ${name} -- ${UntrustedText.word(command)}`
 }
 
 /** Returns the directory as it is written down: a relative one is that of this call, and variables stay. */
@@ -423,7 +423,7 @@ const definitionOf = (given: Added): Either.Either<Definition.Definition, Invali
   Either.gen(function* () {
     const { cwd, env, header, name, words } = given
     const fail = (reason: string) => Either.left(new InvalidUsage({ reason }))
-    const refuse = (why: string) => fail(`${ForeignText.word(name)} can't be added: ${why}.`)
+    const refuse = (why: string) => fail(`${UntrustedText.word(name)} can't be added: ${why}.`)
     const refusal = McpName.refusal(name)
     if (refusal !== undefined) return yield* refuse(refusal)
     const flaw = flawOf(words, name)
@@ -431,7 +431,7 @@ const definitionOf = (given: Added): Either.Either<Definition.Definition, Invali
     const [command, ...args] = words
     const url = Option.getOrUndefined(given.url)
     if (url !== undefined && !isAddress(url) && !url.startsWith("${"))
-      return yield* fail(`--url ${ForeignText.word(url)}: an address begins with https:// or http://.`)
+      return yield* fail(`--url ${UntrustedText.word(url)}: an address begins with https:// or http://.`)
     const fields = {
       command,
       args,
@@ -480,12 +480,12 @@ export const remove = ({ name, project }: { readonly name: string; readonly proj
     const change = yield* ServerFile.remove(target, name)
     if (change !== undefined) {
       const isTrusted = !project || (yield* TrustFile.keep(reading.home, target.path, change))
-      yield* print("stdout", `removed: ${ForeignText.word(name)}, from ${target.path}`)
+      yield* print("stdout", `removed: ${UntrustedText.word(name)}, from ${target.path}`)
       if (!isTrusted) yield* print("stderr", left(target.path))
       return ExitCode.success
     }
     const servers = (yield* reading.read).entries.flatMap(({ written }) => written ?? [])
     const other = servers.find((server) => server.name === name && server.origin.file !== target.path)
     const hint = other === undefined ? "" : ` It is in ${other.origin.file}${project ? "" : ": add --project"}.`
-    return yield* complain(`there is no server ${ForeignText.word(name)} in ${target.path}.${hint}`)
+    return yield* complain(`there is no server ${UntrustedText.word(name)} in ${target.path}.${hint}`)
   }).pipe(run)

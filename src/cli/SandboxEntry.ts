@@ -3,7 +3,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
-import * as ForeignText from "../domain/ForeignText.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PathGlob from "../sandbox/policy/PathGlob.js"
 import * as PathRule from "../sandbox/policy/PathRule.js"
@@ -71,7 +71,8 @@ export const notAPath = (text: string): string | undefined => {
   if (text.trim() === "") return "it is empty: name a directory or a file"
   if (isThere(text)) return indifferent(text)
   const host = /^[a-z][a-z\d+.-]*:\/\/(?:[^/@]*@)?([^/?#]+)/i.exec(text)?.[1]
-  if (host !== undefined) return `it is an address. To allow its host: synapse sandbox allow ${ForeignText.word(host)}`
+  if (host !== undefined)
+    return `it is an address. To allow its host: synapse sandbox allow ${UntrustedText.word(host)}`
   if (/^~/.test(text)) return "`~name` is not expanded: write the path out"
   if (/\$[A-Za-z_{]/.test(text))
     return "the shell has not expanded its variable: use double quotes, or write the path out"

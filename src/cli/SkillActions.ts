@@ -6,7 +6,7 @@ import * as SkillText from "../commands/skill/Skill.js"
 import type * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, toText } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as ForeignText from "../domain/ForeignText.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as LocalSkillStore from "../extension/skill/LocalSkillStore.js"
 import * as OwnSkills from "../extension/skill/OwnSkills.js"
 import { type Skill, SkillStore } from "../extension/skill/SkillStore.js"
@@ -37,9 +37,9 @@ const run = <R>(action: Effect.Effect<string, CommandError, R>) =>
 export const remarks = ({ description, directory, hides = [], name, problem }: Skill): ReadonlyArray<string> => [
   ...(problem === undefined || description === ""
     ? []
-    : [`${ForeignText.line(name, 200)}: ${ForeignText.line(problem, 500)}`]),
+    : [`${UntrustedText.line(name, 200)}: ${UntrustedText.line(problem, 500)}`]),
   ...hides.map(
-    (other) => `${ForeignText.line(other, 500)} is not used: ${ForeignText.line(directory, 500)} comes first`
+    (other) => `${UntrustedText.line(other, 500)} is not used: ${UntrustedText.line(directory, 500)} comes first`
   )
 ]
 
@@ -83,7 +83,7 @@ export const add = (given: { readonly dir: string; readonly force: boolean }) =>
     const isHidden = (yield* (yield* SkillStore).list).some((one) => one.name === name && one.source === "project")
     const lines = [
       `Added ${name} (${files === 1 ? "1 file" : `${files} files`})`,
-      ...leftOut.map((what) => `Left out of ${name}: ${ForeignText.line(what, 300)}`),
+      ...leftOut.map((what) => `Left out of ${name}: ${UntrustedText.line(what, 300)}`),
       ...(isHidden ? ["The current directory has one of the same name, which comes first."] : [])
     ]
     return `${lines.join("\n")}\n`
@@ -93,7 +93,7 @@ export const remove = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const projects = (yield* (yield* SkillStore).list).find((one) => one.name === name && one.source === "project")
     const where =
-      projects === undefined ? "" : ` The one in ${ForeignText.line(projects.directory, 300)} is the project's.`
+      projects === undefined ? "" : ` The one in ${UntrustedText.line(projects.directory, 300)} is the project's.`
     const path = yield* Effect.mapError(OwnSkills.remove(yield* own, name), (reason) => failed(`${reason}${where}`))
     return `Removed ${path}\n`
   }).pipe(run)

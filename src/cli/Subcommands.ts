@@ -6,7 +6,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as CommandGrammar from "../command/CommandGrammar.js"
 import * as Parameter from "../command/Parameter.js"
-import * as ForeignText from "../domain/ForeignText.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as ExecAction from "./ExecAction.js"
 import { type App, WrongUsage } from "./Invocation.js"
@@ -73,7 +73,7 @@ const checked = (given: SessionOptions.Given, run: Action): Action => {
 
 /** Says that words which are to be one argument are several. */
 export const notOne = (what: string, name: string, words: ReadonlyArray<string>): string =>
-  `The ${what} is one argument, and there are ${words.length}. Quote it: synapse ${name} -- '${ForeignText.word(words.join(" "), 200).replaceAll("'", "'\\''")}'`
+  `The ${what} is one argument, and there are ${words.length}. Quote it: synapse ${name} -- '${UntrustedText.word(words.join(" "), 200).replaceAll("'", "'\\''")}'`
 
 /** Returns the text that is one argument; empty where there is none. */
 const textOf = (what: string, name: string, words: ReadonlyArray<string>): Effect.Effect<string, WrongUsage> => {
@@ -398,7 +398,7 @@ export const all: ReadonlyArray<Subcommand> = [
       const [extra] = behind === undefined ? [] : given.words
       return extra === undefined
         ? later(loadMcp, (actions) => actions.add({ ...given, words: [...given.words, ...(behind ?? [])] }))
-        : new WrongUsage({ message: `Unexpected word before --: ${ForeignText.word(extra)}` })
+        : new WrongUsage({ message: `Unexpected word before --: ${UntrustedText.word(extra)}` })
     },
     { hasWordsBehind: true }
   ),

@@ -132,7 +132,7 @@ export const withHelp = (handler: CommandHandler): CommandHandler => {
  *   run: ({ args }) => Effect.succeed({ stdout: `Hello ${args.join(" ")}\n`, stderr: "", exitCode: 0 })
  * })
  *
- * const house = greet.pipe(Layer.provideMerge(Synapse.layer()))
+ * const app = greet.pipe(Layer.provideMerge(Synapse.layer()))
  * ```
  * @since 0.1.0
  * @category layers

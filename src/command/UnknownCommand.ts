@@ -6,8 +6,8 @@
  */
 import * as Advice from "../domain/Advice.js"
 import { CommandNotFound } from "../domain/CommandError.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as Similar from "../domain/Similar.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import { builtins } from "./CommandName.js"
 
 /**
@@ -45,14 +45,14 @@ const most = 20
  */
 export const make = ({ advice, command, kind, kinds, known, name, none, toWord }: Unknown): CommandNotFound => {
   const all = kinds ?? `${kind}s`
-  const shown = ForeignText.word(command, 200)
+  const shown = UntrustedText.word(command, 200)
   const within = command.includes(`:${name}`) ? ` (in ${shown})` : ""
-  const near = Similar.likely(name, known).map(toWord ?? ((name) => ForeignText.word(name)))
-  const there = known.slice(0, most).map((name) => ForeignText.word(name))
+  const near = Similar.likely(name, known).map(toWord ?? ((name) => UntrustedText.word(name)))
+  const there = known.slice(0, most).map((name) => UntrustedText.word(name))
   return new CommandNotFound({
     command,
     reason:
-      `Unknown ${kind}: ${ForeignText.word(name) || "(no name)"}${within}.` +
+      `Unknown ${kind}: ${UntrustedText.word(name) || "(no name)"}${within}.` +
       (near.length > 0
         ? ` Did you mean ${either(near)}?`
         : known.length === 0
@@ -106,7 +106,7 @@ export const mcpServer = (
     none
   }: Partial<Pick<Unknown, "name" | "none">> & { readonly advice?: ReadonlyArray<Advice.Advice> } = {}
 ): CommandNotFound => {
-  const usage = help(ForeignText.word(command, 200))
+  const usage = help(UntrustedText.word(command, 200))
   const correct =
     servers.length === 0
       ? [Advice.line`Once it is there, ${usage} shows how to use it.`]
@@ -119,7 +119,7 @@ export const mcpServer = (
     kind: "MCP server",
     name,
     known: servers,
-    toWord: (server) => ForeignText.word(`mcp:${server}${command.slice("mcp:".length + name.length)}`, 200),
+    toWord: (server) => UntrustedText.word(`mcp:${server}${command.slice("mcp:".length + name.length)}`, 200),
     none,
     advice: (near) => [...(near.length > 0 ? helpOf(near) : correct), ...advice]
   })

@@ -2,7 +2,7 @@
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { applyEdits, modify } from "jsonc-parser"
-import * as Slices from "./Slices.js"
+import * as Yield from "./Yield.js"
 
 /** A flaw in a text, and its place. */
 export interface Flaw {
@@ -37,7 +37,7 @@ interface Open {
 }
 
 /** Finds what `JSON.parse` accepts silently: two values under the same name, and nesting that is too deep. */
-function* findFlaw(json: string): Slices.Steps<Flaw | undefined> {
+function* findFlaw(json: string): Yield.Steps<Flaw | undefined> {
   const around: Array<Open> = []
   // Everything between strings and these signs is a number, a literal or white space.
   const sign = /["[\]{},:]/g
@@ -100,10 +100,10 @@ const explain = (text: string, error: unknown): Flaw => {
  * Parses a value, with or without a byte order mark before it. Refuses comments, and a name that occurs twice in an
  * object.
  */
-export const parse = (text: string): Either.Either<unknown, Flaw> => Slices.now(steps(text))
+export const parse = (text: string): Either.Either<unknown, Flaw> => Yield.now(steps(text))
 
 /** Does the work of `parse`, with rests. */
-export function* steps(text: string): Slices.Steps<Either.Either<unknown, Flaw>> {
+export function* steps(text: string): Yield.Steps<Either.Either<unknown, Flaw>> {
   const json = text.startsWith(byteOrderMark) ? text.slice(1) : text
   const parsed = Either.try({ try: (): unknown => JSON.parse(json), catch: (error) => explain(json, error) })
   if (Either.isLeft(parsed)) return parsed

@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
-import * as ForeignText from "./ForeignText.js"
 import type { ToolCall } from "./ToolCall.js"
+import * as UntrustedText from "./UntrustedText.js"
 
 /**
  * The reason why a request is tried again, as the server told it, and the milliseconds until then.
@@ -25,7 +25,7 @@ export interface Retrying {
  * @internal
  */
 export const describeRetrying = ({ delay, reason }: Retrying): string =>
-  `trying again${delay === 0 ? "" : ` in ${Math.ceil(delay / 1000)} s`}: ${ForeignText.line(reason, 300)}`
+  `trying again${delay === 0 ? "" : ` in ${Math.ceil(delay / 1000)} s`}: ${UntrustedText.line(reason, 300)}`
 
 /**
  * A step of a sub-agent. Texts are a model's or a command's: who shows them makes control characters harmless.

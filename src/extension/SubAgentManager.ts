@@ -94,7 +94,7 @@ const refusing = (refuse: (type: string) => Effect.Effect<never, CommandError>):
   })
 
 /**
- * A layer of the manager of a sub-agent's own house, which starts no further ones.
+ * A layer of the manager of a sub-agent's own app, which starts no further ones.
  *
  * @since 0.1.0
  * @category layers

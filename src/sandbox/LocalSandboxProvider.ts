@@ -14,8 +14,8 @@ import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/Comm
 import * as CommandResult from "../domain/CommandResult.js"
 import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as Slices from "../domain/Slices.js"
 import { UserEnvironment } from "../domain/UserEnvironment.js"
+import * as Yield from "../domain/Yield.js"
 import * as BashSession from "../session/BashSession.js"
 import { provided, SessionJobs } from "../session/JobTable.js"
 import * as ProcessTable from "../session/ProcessTable.js"
@@ -488,7 +488,7 @@ const makeLocalSandboxBackend = (
         })
       }
       const execution = session.execute(command, { timeout: options?.timeout, yield: options?.yield, line, observer })
-      return Effect.flatMap(Slices.pass(command, execution), (result) => {
+      return Effect.flatMap(Yield.pass(command, execution), (result) => {
         rescan()
         return running.isEvictionDue() ? Effect.flatMap(running.evict(), () => told(result)) : told(result)
       })

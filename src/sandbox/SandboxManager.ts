@@ -13,9 +13,9 @@ import * as CommandLine from "../bash/CommandLine.js"
 import type { LineOptions } from "../command/CommandHandler.js"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
-import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import { UserEnvironment } from "../domain/UserEnvironment.js"
+import * as Yield from "../domain/Yield.js"
 import { BashSession } from "../session/BashSession.js"
 import { CommandQueue } from "../session/CommandQueue.js"
 import * as QueuedCommand from "../session/QueuedCommand.js"
@@ -39,7 +39,7 @@ import * as SubPolicy from "./policy/SubPolicy.js"
 import type { AskForHost, Grant, SandboxResult } from "./SandboxBackend.js"
 import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import type { SandboxProviders } from "./SandboxProvider.js"
-import * as Surroundings from "./Surroundings.js"
+import * as VisibleFiles from "./VisibleFiles.js"
 
 /** The dependencies of `makeAttempts`. */
 interface AttemptDeps {
@@ -67,7 +67,7 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
   ) => {
     const started = Effect.suspend(() => {
       begun++
-      return Slices.pass(command, backend.execute(command, options))
+      return Yield.pass(command, backend.execute(command, options))
     })
     // Where no host is asked for, nothing changes with `sandbox.json`, and nothing ends with the command.
     const executed =
@@ -225,7 +225,7 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
      */
     readonly isFile: (path: string) => Effect.Effect<boolean>
     /** Lists the programs and the files near the shell's directory, for advice; empty while there is no shell. */
-    readonly surroundings: Effect.Effect<Surroundings.Surroundings>
+    readonly visibleFiles: Effect.Effect<VisibleFiles.VisibleFiles>
     /** Returns the conditions that commands run under, as they were found last: with a sandbox, or with what it was given since. */
     readonly conditions: () => Conditions.Conditions
     /** Finds the conditions anew, by the settings where there is no sandbox yet. It starts nothing. */
@@ -273,7 +273,7 @@ const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Servi
     cwd: session.cwd,
     setStatus: session.setStatus,
     isFile: (path) => Effect.sync(() => isFile(path)),
-    surroundings: Effect.succeed(Surroundings.none),
+    visibleFiles: Effect.succeed(VisibleFiles.none),
     conditions: () => ({ timeout: defaults.timeout, yield: 0, confinement: Conditions.Confinement.Open() }),
     findConditions: Effect.void,
     getSandbox: () => Effect.succeed(backend),
@@ -388,9 +388,9 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
             (policy === undefined || PolicyDecision.make(policy).explain(path, directory, "read").allowed)
           )
         }),
-      surroundings: Effect.sync(() => {
+      visibleFiles: Effect.sync(() => {
         const { backend } = current.now() ?? {}
-        return backend === undefined ? Surroundings.none : Surroundings.make(backend.policy, searched)
+        return backend === undefined ? VisibleFiles.none : VisibleFiles.make(backend.policy, searched)
       }),
       conditions: () => ({
         timeout,

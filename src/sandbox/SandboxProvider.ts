@@ -92,7 +92,7 @@ export const layer: Layer.Layer<SandboxProviders> = Layer.sync(SandboxProviders,
  *
  * declare const cloud: SandboxProvider.SandboxProvider
  *
- * const house = Synapse.layer({}, { providers: SandboxProvider.layerAdd(Effect.succeed(cloud)) })
+ * const app = Synapse.layer({}, { providers: SandboxProvider.layerAdd(Effect.succeed(cloud)) })
  * ```
  * @since 0.1.0
  * @category layers

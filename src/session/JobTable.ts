@@ -3,9 +3,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as ForeignText from "../domain/ForeignText.js"
 import type { JobStatus } from "../domain/JobStatus.js"
 import type { StreamName } from "../domain/KeptOutput.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as Newlines from "../files/Newlines.js"
 import { JobInput, type Start } from "./JobInput.js"
 import * as ProcessTable from "./ProcessTable.js"
@@ -91,9 +91,9 @@ export class JobLog {
       const rest = bytes.subarray(Math.max(0, this.read[stream] - start))
       unread += Newlines.lines(rest)
     }
-    const end = ForeignText.withoutSequences((this.parts.at(-1)?.bytes.toString("utf8") ?? "").slice(-4000))
+    const end = UntrustedText.withoutSequences((this.parts.at(-1)?.bytes.toString("utf8") ?? "").slice(-4000))
     const lines = end.trimEnd().slice(-2000).split("\n")
-    return { unread, last: ForeignText.line(lines.at(-1) ?? "", 120) }
+    return { unread, last: UntrustedText.line(lines.at(-1) ?? "", 120) }
   }
 }
 
@@ -239,7 +239,7 @@ export class JobTable {
   adopt(left: Leftover): void {
     const input = this.takeInput(left)
     const line = input?.start.name ?? left.text.trim().replace(/^\{\n([\s\S]*)\n\} &$|\s*&$/, "$1")
-    const name = ForeignText.line(line, longestName).replaceAll('"', "'")
+    const name = UntrustedText.line(line, longestName).replaceAll('"', "'")
     const job = new Job(this.count + 1, name, left, input, this.tell)
     this.count++
     this.jobs.set(job.id, job)

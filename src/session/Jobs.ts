@@ -10,9 +10,9 @@ import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
 import { ExecutionFailed } from "../domain/CommandError.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import type { JobStatus, Terminal } from "../domain/JobStatus.js"
 import type { StreamName } from "../domain/KeptOutput.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import type { Start } from "./JobInput.js"
 import { type Job, type JobTable, SessionJobs, streams } from "./JobTable.js"
 import * as Listeners from "./Listeners.js"
@@ -205,7 +205,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
 
   const textOf = ({ input, log }: Job, from: ReadonlyArray<StreamName>, all: boolean): string => {
     const text = log.text(from, all)
-    return input?.start.terminal === undefined ? text : ForeignText.withoutSequences(text)
+    return input?.start.terminal === undefined ? text : UntrustedText.withoutSequences(text)
   }
 
   /** Returns the condition that has come true. Output is searched only where some has come since the last look. */

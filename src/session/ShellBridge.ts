@@ -49,7 +49,7 @@ export interface Calls {
 }
 
 /** The facts about the command that runs which a call from within it needs. */
-export interface Surroundings {
+export interface CallerFacts {
   /** The input of calls that have no standard input of their own. */
   readonly input: CommandInput | undefined
   /** The most characters of standard output that the result shows; undefined where all of it is taken as it comes. */
@@ -85,7 +85,7 @@ export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
     /** Returns the paths of the FIFOs that must exist in the session's directory before `open`. */
     readonly fifos: (directory: string) => ReadonlyArray<string>
     /** Opens the bridge of a session; `around` tells of the command that runs. Throws the file system's errors. */
-    readonly open: (directory: SessionDirectory, around: () => Surroundings) => OpenBridge
+    readonly open: (directory: SessionDirectory, around: () => CallerFacts) => OpenBridge
     /** Returns bash text that every shell runs at its start: functions that call the commands. */
     readonly definitions: (directory: string) => string
     /** Returns bash text that puts the directory of the commands' programs into the PATH. */

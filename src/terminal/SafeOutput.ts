@@ -1,6 +1,6 @@
 /** What a terminal may be given of a command's output: text, colours, the erasing of a line. Everything else is made visible. */
 import { StringDecoder } from "node:string_decoder"
-import * as ForeignText from "../domain/ForeignText.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 
 /** Matches colours and the erasing of the current line, and each control character that is no white space. */
 const controls = /\x1b\[[0-9;:]*m|\x1b\[[0-2]?K|(?!\r\n)[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
@@ -48,11 +48,11 @@ export class SafeOutput {
 
   private show(text: string, isEnd = false): string {
     if (text === "") return ""
-    const shown = ForeignText.replaceInvisible(text, ForeignText.escaped).replace(controls, (control) => {
+    const shown = UntrustedText.replaceInvisible(text, UntrustedText.escaped).replace(controls, (control) => {
       // A bell is neither obeyed nor worth a word; a backspace stays within its line.
       if (control === "\x07") return ""
       if (control === "\b" || control === "\r") return control
-      if (control.length === 1 || isEnd) return ForeignText.escaped(control)
+      if (control.length === 1 || isEnd) return UntrustedText.escaped(control)
       if (!this.hasColours) return ""
       this.isColoured = true
       return control

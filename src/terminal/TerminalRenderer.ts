@@ -11,15 +11,15 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as Setting from "../domain/Setting.js"
 import * as SubAgentEvent from "../domain/SubAgentEvent.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import * as WordWrap from "./Columns.js"
 import { LiveArea, spinner } from "./internal/LiveArea.js"
 import type { Call, Change, Task } from "./internal/Running.js"
 import { Running } from "./internal/Running.js"
+import * as StepLines from "./internal/StepLines.js"
 import * as Style from "./internal/Style.js"
-import * as Wording from "./internal/Wording.js"
 import { RunEvent } from "./RunEvent.js"
 import { Terminal } from "./Terminal.js"
 
@@ -30,7 +30,7 @@ const mostOpenLine = 4000
 const harmless = (line: string): string =>
   line
     .split("\t")
-    .map((part) => ForeignText.escape(part))
+    .map((part) => UntrustedText.escape(part))
     .join("\t")
 
 /** Text that arrives in parts, split into lines. */
@@ -68,7 +68,7 @@ class OpenLine {
   /** The end of the unfinished line. Half a surrogate pair waits for the other half. */
   get open(): string {
     const end = this.text.slice(-mostOpenLine).replace(/[\ud800-\udbff\r]$/, "")
-    return ForeignText.escape(end.replaceAll("\t", "  "))
+    return UntrustedText.escape(end.replaceAll("\t", "  "))
   }
 }
 
@@ -93,7 +93,7 @@ const toolLines = (task: Task, count: number, last = "└"): ReadonlyArray<strin
 }
 
 const failed = (ending: string): string =>
-  ending === "failed" || ending === "done" ? "FAILED" : `FAILED (${Wording.short(ending, 40)})`
+  ending === "failed" || ending === "done" ? "FAILED" : `FAILED (${StepLines.short(ending, 40)})`
 
 /**
  * Turns events into lines written once, and into live lines that show what runs. Without a live terminal, the start of each
@@ -163,7 +163,12 @@ class View {
       case "Interrupted": {
         const lineOf = ({ name, started }: Call) =>
           this.step(
-            Wording.callLine("✗", name, ` ${failed("interrupted")}${Wording.tally(0, now - started, true)}`, columns)
+            StepLines.callLine(
+              "✗",
+              name,
+              ` ${failed("interrupted")}${StepLines.tally(0, now - started, true)}`,
+              columns
+            )
           )
         return [...text.end(), ...running.interrupt().map(lineOf)]
       }
@@ -184,10 +189,10 @@ class View {
         return [`• ${change.call.name}`]
       case "CallEnded": {
         const { call, result } = change
-        const end = Wording.callEnd(result, now - call.started)
+        const end = StepLines.callEnd(result, now - call.started)
         const isNamed = this.last === call && end === ""
-        const line = Wording.callLine(result.isError ? "✗" : "•", call.name, end, columns)
-        return [...(isNamed ? [] : [this.step(line)]), ...this.result(Wording.outputOf(result), columns)]
+        const line = StepLines.callLine(result.isError ? "✗" : "•", call.name, end, columns)
+        return [...(isNamed ? [] : [this.step(line)]), ...this.result(StepLines.outputOf(result), columns)]
       }
       case "TaskStarted":
         return isLive ? [] : [`◐ Task(${change.task.name})`]
@@ -198,7 +203,7 @@ class View {
       case "ToolStarted":
         return isLive ? [] : [`  ├─• Task(${change.task.name}): ${change.tool.text}`]
       case "ToolFailed": {
-        const reason = Wording.short(change.reason)
+        const reason = StepLines.short(change.reason)
         const line = `  ├─✗ Task(${change.task.name}): ${change.tool.text}${reason === "" ? "" : `: ${reason}`}`
         return isLive ? [] : [line]
       }
@@ -212,7 +217,7 @@ class View {
   }
 
   private result(text: string, columns: number): ReadonlyArray<string> {
-    const lines = Wording.result(text, columns)
+    const lines = StepLines.result(text, columns)
     return this.isLive ? Style.result(lines) : lines
   }
 
@@ -221,13 +226,13 @@ class View {
     now: number,
     columns: number
   ): ReadonlyArray<string> {
-    const tally = Wording.tally(task.count, now - task.started, false)
+    const tally = StepLines.tally(task.count, now - task.started, false)
     const isDone = ending === "done"
     const after = isDone ? tally : ` ${failed(ending)}${tally}`
     const reason = isDone ? [] : this.result(text, Math.max(longestReason, columns))
     const tools = this.isLive ? toolLines(task, this.maxRecentTools, reason.length === 0 ? "└" : "├") : []
     return [
-      this.step(Wording.taskLine(isDone ? "✓" : "✗", task.name, after, columns)),
+      this.step(StepLines.taskLine(isDone ? "✓" : "✗", task.name, after, columns)),
       ...tools.map((line) => this.step(WordWrap.cut(line, columns))),
       ...reason
     ]
@@ -239,9 +244,9 @@ class View {
     return [
       ...[...calls.values()]
         .filter(({ isTold }) => !isTold)
-        .map(({ name, started }) => Wording.callLine(sign, name, Wording.tally(0, now - started, true), columns)),
+        .map(({ name, started }) => StepLines.callLine(sign, name, StepLines.tally(0, now - started, true), columns)),
       ...[...tasks.values()].flatMap((task) => [
-        Wording.taskLine(sign, task.name, Wording.tally(task.count, now - task.started, true), columns),
+        StepLines.taskLine(sign, task.name, StepLines.tally(task.count, now - task.started, true), columns),
         ...toolLines(task, count).map((line) => WordWrap.cut(line, columns))
       ])
     ]

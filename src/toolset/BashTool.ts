@@ -19,9 +19,9 @@ import { type CommandError, ExecutionFailed, InvalidUsage } from "../domain/Comm
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Diagnostic from "../domain/Diagnostic.js"
-import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
+import * as Yield from "../domain/Yield.js"
 import { BashRouter } from "../router/BashRouter.js"
 import * as Conditions from "../sandbox/Conditions.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
@@ -51,7 +51,7 @@ export const hintForPerson = (
     }
     return Effect.zipWith(
       sandbox.cwd,
-      sandbox.surroundings,
+      sandbox.visibleFiles,
       (cwd, around) => Diagnosis.make({ command, result, cwd, around, commands, here, extensions: () => [] }).cause
     )
   })
@@ -162,9 +162,9 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         if (result.blocked === true) return audience === undefined ? Effect.sync(() => ofDenial(result)) : nothing
         if (!Diagnosis.mayTell(result)) return nothing
         const command = commandOf(params)
-        return Slices.pass(
+        return Yield.pass(
           command,
-          Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) => {
+          Effect.zipWith(sandbox.cwd, sandbox.visibleFiles, (cwd, around) => {
             const commands = registry.listed().map(({ name }) => name)
             const extensions = () => extensionsOf(registry)
             const diagnosis = Diagnosis.make({ command, result, cwd, around, commands, here, extensions })

@@ -7,8 +7,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Described } from "../command/CommandHandler.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as TextCut from "../domain/TextCut.js"
+import * as UntrustedText from "../domain/UntrustedText.js"
 import { type Conditions, Confinement } from "../sandbox/Conditions.js"
 
 export interface Settings {
@@ -103,7 +103,7 @@ const found = (extensions: ReadonlyArray<Described>): string => {
   const text = () => `More commands, ${named.join(", ")}: ${search} <words> finds them; each has --help.`
   const isLong = () => Buffer.byteLength(text()) > mostFound
   for (const { name } of extensions) {
-    named.push((Object.hasOwn(forms, name) ? forms[name] : undefined) ?? ForeignText.escape(name))
+    named.push((Object.hasOwn(forms, name) ? forms[name] : undefined) ?? UntrustedText.escape(name))
     if (!isLong()) continue
     named[named.length - 1] = "others"
     if (isLong()) named.splice(-2, 2, "others")
@@ -128,8 +128,8 @@ const described = (extensions: ReadonlyArray<Described>): ReadonlyArray<string> 
 }
 
 const toLine = ({ name, summary }: Described): string => {
-  const shown = ForeignText.line(name, longestDescribed)
-  return `- ${shown}: ${ForeignText.quoted(summary, Math.max(longestDescribed - shown.length, 20))}`
+  const shown = UntrustedText.line(name, longestDescribed)
+  return `- ${shown}: ${UntrustedText.quoted(summary, Math.max(longestDescribed - shown.length, 20))}`
 }
 
 /** Of skills, the calls that load them: these name their programs. */
@@ -156,7 +156,7 @@ const confined = Confinement.$match({
 
 const reaching = (hosts: ReadonlyArray<string>): string => {
   if (hosts.length === 0) return "has no network"
-  const named = hosts.slice(0, mostHosts).map(ForeignText.escape)
+  const named = hosts.slice(0, mostHosts).map(UntrustedText.escape)
   return `reaches no host but ${named.join(", ")}${hosts.length > mostHosts ? ` and ${hosts.length - mostHosts} more` : ""}`
 }
 
@@ -170,7 +170,7 @@ const longestReason = 300
 const written = (roots: ReadonlyArray<string>): string => {
   const named: Array<string> = []
   for (const root of roots) {
-    const shown = ForeignText.escape(root)
+    const shown = UntrustedText.escape(root)
     if (named.length < mostRoots && named.join(", ").length + shown.length <= longestRoots) named.push(shown)
   }
   const left = roots.length - named.length
@@ -180,6 +180,6 @@ const written = (roots: ReadonlyArray<string>): string => {
 }
 
 const bounded = (text: string): string => {
-  const shown = ForeignText.escape(text.split("\n", 1)[0] ?? "")
+  const shown = UntrustedText.escape(text.split("\n", 1)[0] ?? "")
   return shown.length > longestReason ? `${TextCut.startOf(shown, longestReason)}…` : shown
 }

@@ -6,7 +6,7 @@ import * as Instructions from "../../src/agent/Instructions.js"
 import * as PolicyBuilder from "../../src/sandbox/config/PolicyBuilder.js"
 import * as SandboxFile from "../../src/sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../../src/sandbox/config/SandboxSettings.js"
-import * as WrittenPlaces from "../../src/sandbox/config/WrittenPlaces.js"
+import * as TaintedPaths from "../../src/sandbox/config/TaintedPaths.js"
 import * as Temporary from "../support/Temporary.js"
 
 /** Reads the instructions of `project/sub`, under the policy of a session there, or under none. */
@@ -108,12 +108,12 @@ describe("instructions", () => {
       { "project/AGENTS.md": "root", "home/.claude/CLAUDE.md": "x", "other/CLAUDE.md": "linked" },
       (read, directory) => {
         assert.notInclude(read().text, "could write")
-        WrittenPlaces.remember(path.join(directory, "home/.synapse"), [path.join(directory, "project")])
+        TaintedPaths.remember(path.join(directory, "home/.synapse"), [path.join(directory, "project")])
         assert.strictEqual(read().text.match(/could write/g)?.length, 1)
         const link = path.join(directory, "home/.claude/CLAUDE.md")
         fs.rmSync(link)
         fs.symlinkSync(path.join(directory, "other/CLAUDE.md"), link)
-        WrittenPlaces.remember(path.join(directory, "home/.synapse"), [path.join(directory, "other")])
+        TaintedPaths.remember(path.join(directory, "home/.synapse"), [path.join(directory, "other")])
         assert.strictEqual(read().text.match(/could write/g)?.length, 2)
       }
     ))

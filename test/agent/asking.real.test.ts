@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Quote from "../../src/bash/Quote.js"
-import * as WrittenPlaces from "../../src/sandbox/config/WrittenPlaces.js"
+import * as TaintedPaths from "../../src/sandbox/config/TaintedPaths.js"
 import type * as Permission from "../../src/sandbox/permission/Permission.js"
 import type * as FakeModel from "../support/agent/FakeModel.js"
 import { inTasks, isSandboxed } from "../support/agent/Tasks.js"
@@ -133,7 +133,7 @@ describe.skipIf(!isSandboxed)("a sub-agent that is denied something", () => {
           assert.deepStrictEqual(asked, [["write", out, ["allow_once", "allow_session", "deny"]]])
           // Later sessions follow no link that the task may have left there.
           Fs.symlinkSync("/etc", `${out}/link`)
-          assert.isDefined(WrittenPlaces.doubt(home, `${out}/link/x`))
+          assert.isDefined(TaintedPaths.doubt(home, `${out}/link/x`))
           // The session itself is denied it, and asked for.
           assert.include((yield* run(`d=${out}; echo x > $d/new3`)).output, "Read-only file system")
           assert.lengthOf(asked, 2)

@@ -36,24 +36,24 @@ const endpoint = Models.endpoint(server, "compatible")
 const languageModel = await Effect.runPromise(LiveModel.make(endpoint))
 const model: Model = { provider: "bench", name: "m", languageModel, contextWindow: 1_000_000, price: undefined }
 
-const house = () =>
+const app = () =>
   ManagedRuntime.make(
     Layer.merge(
       Synapse.layer({}, { sandbox: { enabled: false } }),
       Layer.provide(AgentLoop.layer, AgentSettings.layer())
     )
   )
-type House = ReturnType<typeof house>
+type App = ReturnType<typeof app>
 
 /** Runs an agent of so many turns. */
-const agent = (own: House) =>
+const agent = (own: App) =>
   own.runPromise(
     Effect.flatMap(Effect.all([AgentLoop.AgentLoop, Toolset]), ([loop, toolset]) =>
       Stream.runDrain(loop.run({ prompt: "Go on.", model, toolset }))
     )
   )
 
-const runtime = house()
+const runtime = app()
 const toolset = await runtime.runPromise(Toolset)
 
 /** Microseconds of this process's CPU a turn: most of a turn's time, the server and the shell are waited for. */
@@ -97,12 +97,12 @@ const megabytes = () => {
 
 const many = async (count: number, note: (before: number) => void) => {
   const before = megabytes()
-  const houses = Array.from({ length: count }, house)
+  const apps = Array.from({ length: count }, app)
   const start = performance.now()
-  await Promise.all(houses.map(agent))
+  await Promise.all(apps.map(agent))
   const took = performance.now() - start
   note((megabytes() - before) / count)
-  await Promise.all(houses.map((each) => each.dispose()))
+  await Promise.all(apps.map((each) => each.dispose()))
   return took
 }
 

@@ -11,8 +11,8 @@ import * as Table from "./Table.js"
 
 const ground = fs.mkdtempSync(path.join(os.homedir(), ".synapse-bench-"))
 
-/** A house for a directory of its own, whose temporary files lie there too: nothing else is walked. */
-const house = (name: string, enabled: boolean, blacklist: ReadonlyArray<string> = []) => {
+/** An app for a directory of its own, whose temporary files lie there too: nothing else is walked. */
+const app = (name: string, enabled: boolean, blacklist: ReadonlyArray<string> = []) => {
   const cwd = path.join(ground, name)
   fs.mkdirSync(cwd, { recursive: true })
   const sandbox = { enabled, temporary: cwd, home: path.join(ground, "home"), blacklist }
@@ -22,12 +22,12 @@ const house = (name: string, enabled: boolean, blacklist: ReadonlyArray<string> 
   return { cwd, run, dispose: () => runtime.dispose() }
 }
 
-type House = ReturnType<typeof house>
+type App = ReturnType<typeof app>
 
 const commands = 100
 
 /** Microseconds a command. */
-const perCommand = async (of: House, command: string) => {
+const perCommand = async (of: App, command: string) => {
   const start = performance.now()
   await of.run(command, commands)
   return ((performance.now() - start) * 1000) / commands
@@ -36,7 +36,7 @@ const perCommand = async (of: House, command: string) => {
 /** Commands until the engine has compiled what runs each of them. */
 const warming = 3000
 
-const compare = async (free: House, held: House, command: string) => {
+const compare = async (free: App, held: App, command: string) => {
   await Table.print(
     [
       { name: "unsandboxed", run: () => perCommand(free, command) },
@@ -47,7 +47,7 @@ const compare = async (free: House, held: House, command: string) => {
 }
 
 const start = (name: string, enabled: boolean) => async () => {
-  const one = house(name, enabled)
+  const one = app(name, enabled)
   const began = performance.now()
   await one.run("true")
   const took = performance.now() - began
@@ -106,8 +106,8 @@ const tree = (name: string) => {
 }
 
 try {
-  const free = house("command", false)
-  const held = house("command", true)
+  const free = app("command", false)
+  const held = app("command", true)
   for (const one of [free, held, free, held]) await one.run("true", warming / 2)
   for (const command of ["true", "/bin/true", "ls -la /usr"]) await compare(free, held, command)
   await Promise.all([free.dispose(), held.dispose()])
@@ -141,7 +141,7 @@ try {
       {
         name: "sandbox with 15 globs, less one on an empty directory",
         run: async () => {
-          const one = house("tree", true, globs)
+          const one = app("tree", true, globs)
           const began = performance.now()
           await one.run("true")
           const took = performance.now() - began - (small[0]?.median ?? 0)

@@ -49,7 +49,7 @@ const extension = (name: string, known: ReadonlyArray<Described>): CommandHandle
   run: () => Effect.succeed(CommandResult.make())
 })
 
-const house = (count: number, describeExtensions = false) => {
+const app = (count: number, describeExtensions = false) => {
   const handlers = { "mcp:*": extension("mcp:*", commands(count)), "skill:*": extension("skill:*", []) }
   return ManagedRuntime.make(
     Synapse.layer({}, { sandbox: { enabled: false }, commands: handlers as Synapse.Commands, describeExtensions })
@@ -58,16 +58,16 @@ const house = (count: number, describeExtensions = false) => {
 
 const tokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4)
 
-/** The tokens of the tool's definition in a house with that many tools. */
+/** The tokens of the tool's definition in an app with that many tools. */
 const definition = async (count: number, describeExtensions: boolean) => {
-  const runtime = house(count, describeExtensions)
+  const runtime = app(count, describeExtensions)
   const { tools } = await runtime.runPromise(Toolset)
   const text = JSON.stringify(tools.map((tool) => ToolFormat.toFormat(tool, "anthropic")))
   await runtime.dispose()
   return tokens(text)
 }
 
-const runtime = house(1000)
+const runtime = app(1000)
 const handle = async (command: string) =>
   runtime.runPromise(
     Effect.flatMap(Toolset, (toolset) =>

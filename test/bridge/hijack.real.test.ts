@@ -1,7 +1,7 @@
 /** Functions and settings of the user's that stand in the way of what a call of a command of ours is made of. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouses } from "../support/toolset/House.js"
+import { inApps } from "../support/toolset/App.js"
 
 /** Calls of each command that is used most, and what they put out. */
 const calls = 'read ./a.txt; write w hi; edit w hi ho; cat w; x=$(read ./a.txt); echo "$x"'
@@ -38,7 +38,7 @@ const settings: ReadonlyArray<string> = [
 ]
 
 describe("commands of ours", () => {
-  inHouses("work beside the functions and the settings of the user", ({ put, run }) =>
+  inApps("work beside the functions and the settings of the user", ({ put, run }) =>
     Effect.gen(function* () {
       put("a.txt", "one\n")
       for (const setting of settings) {
@@ -51,7 +51,7 @@ describe("commands of ours", () => {
     })
   )
 
-  inHouses("leave the user's functions and bash's mode as they are", ({ run }) =>
+  inApps("leave the user's functions and bash's mode as they are", ({ run }) =>
     Effect.gen(function* () {
       const { stdout } = yield* run(
         "f() { echo MINE; }; write w hi >/dev/null; f; shopt -o posix; export POSIXLY_CORRECT=2; write w hi >/dev/null; env | grep POSIX; shopt -o posix"
@@ -60,7 +60,7 @@ describe("commands of ours", () => {
     })
   )
 
-  inHouses("say in their own name that their output can't be written", ({ run }) =>
+  inApps("say in their own name that their output can't be written", ({ run }) =>
     Effect.gen(function* () {
       yield* run("seq 5000 >many")
       for (const [command, said] of [

@@ -1,7 +1,7 @@
 /** Where a call can't be made, it says what to do, and the shell goes on. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouses } from "../support/toolset/House.js"
+import { inApps } from "../support/toolset/App.js"
 
 const tooFew = (name: string) =>
   `${name}: not run: the shell may open too few files (ulimit -n), 64 are enough: restart=true starts a new shell\n`
@@ -10,7 +10,7 @@ const tooLong = (name: string) =>
   `${name}: not run: its words are too long, more than 16 MiB at once: use a pipe, a here-document or a file\n`
 
 describe("a call", () => {
-  inHouses("says that there are too few descriptors", ({ bytes, run }) =>
+  inApps("says that there are too few descriptors", ({ bytes, run }) =>
     Effect.gen(function* () {
       for (const limit of [5, 10, 20, 45, 46]) {
         const seen = yield* run(`(ulimit -n ${limit}; write f x; read ./f; TodoWrite x; echo $? $(ulimit -n))`)
@@ -33,7 +33,7 @@ describe("a call", () => {
     })
   )
 
-  inHouses("lives on in a session that has too few, and in the next", ({ handle, run }) =>
+  inApps("lives on in a session that has too few, and in the next", ({ handle, run }) =>
     Effect.gen(function* () {
       const { stderr, ...seen } = yield* run("ulimit -n 20; write f x; ulimit -n")
       assert.deepStrictEqual([seen, stderr], [{ exitCode: 0, stdout: "20\n" }, tooFew("write")])
@@ -43,7 +43,7 @@ describe("a call", () => {
     })
   )
 
-  inHouses("says that words are too long, and what takes any length", ({ run }) =>
+  inApps("says that words are too long, and what takes any length", ({ run }) =>
     Effect.gen(function* () {
       yield* run("x=$(head -c 16800000 /dev/zero | tr '\\0' a)")
       const seen = yield* run('write f "$x"; echo $?; (edit f a "$x"); ls; write f <<<"$x"')
@@ -55,7 +55,7 @@ describe("a call", () => {
     })
   )
 
-  inHouses("ends like any program where a trap ignores SIGPIPE or not", ({ run }) =>
+  inApps("ends like any program where a trap ignores SIGPIPE or not", ({ run }) =>
     Effect.gen(function* () {
       yield* run("seq 200000 >f")
       assert.strictEqual(

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Extension from "../support/Extension.js"
 import { eventually, withSession } from "../support/Session.js"
-import { type House, inHouses } from "../support/toolset/House.js"
+import { type App, inApps } from "../support/toolset/App.js"
 
 const has = (program: string) => ChildProcess.spawnSync("sh", ["-c", `command -v ${program}`]).status === 0
 
@@ -19,7 +19,7 @@ const calls = (stdout: string | undefined) =>
 
 /** A command line, and the calls that it makes, with and without a sandbox. */
 const makes = (name: string, command: string, expected: ReadonlyArray<string>) =>
-  inHouses(
+  inApps(
     name,
     ({ run }) =>
       Effect.gen(function* () {
@@ -34,7 +34,7 @@ const makes = (name: string, command: string, expected: ReadonlyArray<string>) =
   )
 
 describe("a name with a colon", () => {
-  inHouses(
+  inApps(
     "that a handler tells without its prefix stands before no program of the system",
     ({ run }) =>
       Effect.gen(function* () {
@@ -88,7 +88,7 @@ describe("a name with a colon", () => {
     "mcp:gh:list 2"
   ])
 
-  inHouses(
+  inApps(
     "is found by what looks for programs",
     ({ run }) =>
       Effect.gen(function* () {
@@ -98,7 +98,7 @@ describe("a name with a colon", () => {
     [Extension.make("mcp:*")]
   )
 
-  inHouses(
+  inApps(
     "is there for what nobody has written, where its handler knows it",
     ({ run }) =>
       Effect.gen(function* () {
@@ -109,9 +109,9 @@ describe("a name with a colon", () => {
     [Extension.make("mcp:*", ["mcp:gh:list_issue_1", "mcp:gh:create_issue_0"])]
   )
 
-  inHouses(
+  inApps(
     "lives on over a restart and an exit",
-    ({ handle, run }: House) =>
+    ({ handle, run }: App) =>
       Effect.gen(function* () {
         yield* run("printf 'mcp:gh:list 1\\n' >s")
         assert.deepStrictEqual(calls((yield* run("sh s")).stdout), ["mcp:gh:list 1"])
@@ -126,7 +126,7 @@ describe("a name with a colon", () => {
     [Extension.make("mcp:*")]
   )
 
-  inHouses("that nobody has is told so, wherever it is called", ({ run }) =>
+  inApps("that nobody has is told so, wherever it is called", ({ run }) =>
     Effect.gen(function* () {
       const direct = yield* run("mcp:none:x | cat; echo ${PIPESTATUS[0]}")
       assert.strictEqual(direct.stdout, "127\n")

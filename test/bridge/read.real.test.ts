@@ -1,11 +1,11 @@
 /** Which `read` runs: bash's own, or the command. What tells is where it is called, not what else the line says. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouses } from "../support/toolset/House.js"
+import { inApps } from "../support/toolset/App.js"
 
 /** Lines, and what each puts out; `#` stands for the number that is before a line of a file. */
 const gives = (name: string, lines: Readonly<Record<string, string>>) =>
-  inHouses(name, ({ put, run }) =>
+  inApps(name, ({ put, run }) =>
     Effect.gen(function* () {
       put("Makefile", "all:\n\twhile read x\n")
       put("host", "one\n")

@@ -6,14 +6,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as BashText from "../../src/bridge/internal/BashText.js"
 import * as Temporary from "../support/Temporary.js"
-import { inHouse, inHouses } from "../support/toolset/House.js"
+import { inApp, inApps } from "../support/toolset/App.js"
 
 const hasPerl = ChildProcess.spawnSync("/usr/bin/perl", ["-e", "0"]).status === 0
 const isX64 = process.platform === "linux" && process.arch === "x64"
 
 describe("a file that is replaced", () => {
   if (hasPerl && isX64) {
-    inHouses("keeps extended attributes", ({ bytes, cwd, put, run }) =>
+    inApps("keeps extended attributes", ({ bytes, cwd, put, run }) =>
       Effect.gen(function* () {
         put("f", "one\n")
         const named = `my ($file, $name, $value) = ($ARGV[0], "user.synapse", "kept"); `
@@ -32,7 +32,7 @@ describe("a file that is replaced", () => {
     )
   }
 
-  inHouse("is replaced whatever its name, its mode or the caller's descriptors are", ({ bytes, cwd, put, run }) =>
+  inApp("is replaced whatever its name, its mode or the caller's descriptors are", ({ bytes, cwd, put, run }) =>
     Effect.gen(function* () {
       for (const name of ["-", "-e", "a\nb", " ", "é", "'", "x".repeat(255)]) {
         put(name, "one\n")

@@ -1,13 +1,13 @@
 /** `$?`, `$_` and traces around a command of ours are those of any command. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouses } from "../support/toolset/House.js"
+import { inApps } from "../support/toolset/App.js"
 
 const bad = "TodoWrite x 2>/dev/null"
 const good = `TodoWrite '{"todos":[]}' >/dev/null`
 
 const gives = (name: string, lines: Readonly<Record<string, string>>) =>
-  inHouses(name, ({ run }) =>
+  inApps(name, ({ run }) =>
     Effect.gen(function* () {
       for (const [line, expected] of Object.entries(lines)) {
         assert.strictEqual((yield* run(line)).stdout, expected, line)
@@ -38,7 +38,7 @@ describe("a command of ours", () => {
     "echo x >f; edit f y z 2>/dev/null; echo $?; edit f x y >/dev/null; echo $?": "1\n0\n"
   })
 
-  inHouses("leaves its exit code to the next line, also where it ran without the shell", ({ run }) =>
+  inApps("leaves its exit code to the next line, also where it ran without the shell", ({ run }) =>
     Effect.gen(function* () {
       for (const [line, code] of [
         ["TodoWrite x", "1"],
@@ -57,7 +57,7 @@ describe("a command of ours", () => {
     })
   )
 
-  inHouses("of an earlier line, in the background, gives no later line its category", ({ handle, run }) =>
+  inApps("of an earlier line, in the background, gives no later line its category", ({ handle, run }) =>
     Effect.gen(function* () {
       const late = (file: string) => `until [ -e ${file} ]; do sleep 0.01; done`
       yield* run(`{ ${late("go")}; ${bad}; >gone; } >/dev/null 2>&1 &`)
@@ -76,7 +76,7 @@ describe("a command of ours", () => {
     "write f a >/dev/null; : x; echo $_": "x\n"
   })
 
-  inHouses("shows nothing of itself in a trace", ({ run }) =>
+  inApps("shows nothing of itself in a trace", ({ run }) =>
     Effect.gen(function* () {
       const seen = yield* run(`set -x; ${good}; write f x >/dev/null; x=$(edit f x y); write f z | cat; set +x`)
       assert.deepStrictEqual((seen.stderr ?? "").split("\n").sort(), [

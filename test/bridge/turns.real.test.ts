@@ -2,12 +2,12 @@
 import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type House, inHouses } from "../support/toolset/House.js"
+import { type App, inApps } from "../support/toolset/App.js"
 
 const count = 20
 
 /** Edits each line of the file at the same time, by these names in turn, and counts what arrived. */
-const arrived = ({ bytes, put, run }: House, prepare: string, names: ReadonlyArray<string>) =>
+const arrived = ({ bytes, put, run }: App, prepare: string, names: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     put("many", Array.from({ length: count }, (_, index) => `line ${index}.\n`).join(""))
     const seen = yield* run(
@@ -19,9 +19,9 @@ const arrived = ({ bytes, put, run }: House, prepare: string, names: ReadonlyArr
   })
 
 const losesNone = (name: string, prepare: string, names: ReadonlyArray<string>) =>
-  inHouses(`S40 S51: no edit is lost ${name}`, (house) =>
+  inApps(`S40 S51: no edit is lost ${name}`, (app) =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* arrived(house, prepare, names), count)
+      assert.strictEqual(yield* arrived(app, prepare, names), count)
     })
   )
 
@@ -42,7 +42,7 @@ describe("edits of one file at once", () => {
     ["many", "/proc/self/cwd/many", "/proc/self/fd/7"].slice(0, 2)
   )
 
-  inHouses("leave hard links what they are", ({ bytes, cwd, run }) =>
+  inApps("leave hard links what they are", ({ bytes, cwd, run }) =>
     Effect.gen(function* () {
       yield* run("echo one >f; ln f g; edit f one two; write g three")
       assert.deepStrictEqual([bytes("f"), bytes("g")], ["three", "three"])
@@ -50,7 +50,7 @@ describe("edits of one file at once", () => {
     })
   )
 
-  inHouses("and writes of it leave one or the other, whole", ({ bytes, put, run }) =>
+  inApps("and writes of it leave one or the other, whole", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       for (let round = 0; round < 5; round++) {
         put("f", "old\n")
@@ -61,7 +61,7 @@ describe("edits of one file at once", () => {
     })
   )
 
-  inHouses("go on when one of them is killed, and while another stands still", ({ bytes, put, run }) =>
+  inApps("go on when one of them is killed, and while another stands still", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       put("f", "a b c\n")
       // It has the turn and waits for a pipe; no other may wait for it once it is gone.
@@ -74,7 +74,7 @@ describe("edits of one file at once", () => {
     })
   )
 
-  inHouses("of a file that a descriptor only still knows are refused", ({ cwd, run }) =>
+  inApps("of a file that a descriptor only still knows are refused", ({ cwd, run }) =>
     Effect.gen(function* () {
       const seen = yield* run("echo a >f; exec 7<f; rm f; edit /proc/self/fd/7 a b; exec 7<&-")
       assert.include(seen.stderr ?? "", "edit: /proc/self/fd/7: a file that was deleted\n")
@@ -82,7 +82,7 @@ describe("edits of one file at once", () => {
     })
   )
 
-  inHouses("know names that other programs read otherwise", ({ bytes, put, run }) =>
+  inApps("know names that other programs read otherwise", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       put("-", "a")
       put("f\n", "a")

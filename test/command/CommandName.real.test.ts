@@ -28,7 +28,7 @@ const run = (command: string) =>
     toolset.handle({ id: crypto.randomUUID(), name: "Bash", arguments: JSON.stringify({ command, timeout: 20_000 }) })
   )
 
-const inHouse = <A, E>(use: Effect.Effect<A, E, Synapse.Services>) =>
+const inApp = <A, E>(use: Effect.Effect<A, E, Synapse.Services>) =>
   Effect.scoped(
     Effect.flatMap(Directory.make, (cwd) =>
       Effect.provide(
@@ -166,7 +166,7 @@ describe("the name of a command", () => {
   it.live(
     "is refused without a trace in the shell",
     () =>
-      inHouse(
+      inApp(
         Effect.gen(function* () {
           assert.deepStrictEqual(yield* added(refused), [])
           yield* answerAll([])
@@ -178,7 +178,7 @@ describe("the name of a command", () => {
   it.live(
     "is called on its own and within a line, whatever it is",
     () =>
-      inHouse(
+      inApp(
         Effect.gen(function* () {
           const odd =
             "_ __proto__ constructor toString 7z g++ a.b a:b: 10. Now top a- a@ x+ mcp:* mcp:a:* ünï 中文 a::* sudo env nohup timeout xargs nice then_ IF ifs export_ begin reply next open discard leave words over PATH IFS REPLY BASH_ENV slot"
@@ -193,7 +193,7 @@ describe("the name of a command", () => {
   it.live(
     "is accepted only where it can be called",
     () =>
-      inHouse(
+      inApp(
         Effect.gen(function* () {
           const sample = FastCheck.sample(names, { numRuns: 300 })
           const accepted = yield* added(sample)

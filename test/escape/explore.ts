@@ -34,7 +34,7 @@ export const explore = (ground: string): void => {
       const models: Layer.Layer<ModelProvider> = Layer.succeed(ModelProvider, {
         model: () => Effect.succeed(fake.model)
       })
-      const house = Synapse.layer(
+      const app = Synapse.layer(
         { cwd: project },
         {
           sandbox: { home: `${home}/.synapse`, userHome: home, temporary, enabled: true },
@@ -51,7 +51,7 @@ export const explore = (ground: string): void => {
             arguments: JSON.stringify({ command: "task:explore -d Attack -p attack", timeout: 120_000 })
           })
         ),
-        Layer.orDie(house)
+        Layer.orDie(app)
       )
       assert.include(output, `${all.length}\\nend`)
       assert.notInclude(output, "BREACH")

@@ -153,7 +153,7 @@ export const processes = (ground: string): void => {
 
     scene(
       ground,
-      "what is left goes also when the house is closed",
+      "what is left goes also when the app is closed",
       { needs: ["perl", "nohup", "setsid"] },
       ({ execute, mark }) =>
         Effect.gen(function* () {

@@ -89,7 +89,7 @@ describe("Directories", () => {
     })
   )
 
-  it("is what all of the house makes them with: node's own recursion may never end", () => {
+  it("is what all of the app makes them with: node's own recursion may never end", () => {
     const users = sources("src").filter((path) =>
       /(?:mkdir\w*|makeDirectory)\([^;{]*\{[^}]*recursive: true/.test(Fs.readFileSync(path, "utf8"))
     )

@@ -11,7 +11,7 @@ const handle = Effect.flatMap(Toolset, ({ handle }) =>
   handle({ id: "1", name: "Bash", arguments: '{"command":"echo ran"}' })
 )
 
-const inHouse = <A, E>(
+const inApp = <A, E>(
   use: (cwd: string) => Effect.Effect<A, E, Synapse.Services>,
   environment: Readonly<Record<string, string>> = {}
 ) =>
@@ -28,7 +28,7 @@ describe.skipIf(process.platform !== "linux")("the conditions that the tool's de
   it.live("are those of the settings before there is a sandbox, and of the sandbox and its grants then", () =>
     Effect.scoped(
       Effect.flatMap(Effect.all([Directory.make, Directory.make]), ([anew, live]) =>
-        inHouse((cwd) =>
+        inApp((cwd) =>
           Effect.gen(function* () {
             const manager = yield* SandboxManager
             const before = yield* description
@@ -47,7 +47,7 @@ describe.skipIf(process.platform !== "linux")("the conditions that the tool's de
   )
 
   it.live("follow sandbox.json as it is looked at, until there is a sandbox", () =>
-    inHouse((cwd) =>
+    inApp((cwd) =>
       Effect.gen(function* () {
         const { findConditions } = yield* SandboxManager
         Fs.mkdirSync(`${cwd}/home`)
@@ -67,7 +67,7 @@ describe.skipIf(process.platform !== "linux")("the conditions that the tool's de
   )
 
   it.live("follow the hosts that sandbox.json allows while the sandbox runs", () =>
-    inHouse((cwd) =>
+    inApp((cwd) =>
       Effect.gen(function* () {
         yield* handle
         assert.include(yield* description, "has no network")
@@ -80,7 +80,7 @@ describe.skipIf(process.platform !== "linux")("the conditions that the tool's de
   )
 
   it.live("never are a sandbox that this machine can't have: bwrap is missing", () =>
-    inHouse(
+    inApp(
       () =>
         Effect.gen(function* () {
           assert.match(yield* description, /No command can run at present: .*bwrap is required/)
@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== "linux")("the conditions that the tool's de
     Effect.scoped(
       Effect.flatMap(Directory.make, (programs) => {
         Fs.writeFileSync(`${programs}/bwrap`, "#!/bin/sh\nexit 1\n", { mode: 0o755 })
-        return inHouse(
+        return inApp(
           () =>
             Effect.gen(function* () {
               assert.isTrue((yield* handle).isError)

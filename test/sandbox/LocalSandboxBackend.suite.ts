@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
 import * as Directory from "../support/sandbox/Directory.js"
-import { sandboxedOn } from "../support/sandbox/LocalHouse.js"
+import { sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 /** Masks are looked at now and then: a command that comes too early runs again. */
 const untilHidden = <A extends { readonly exitCode: number }, E>(command: Effect.Effect<A, E>) =>

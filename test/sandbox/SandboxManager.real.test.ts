@@ -14,7 +14,7 @@ import * as Directory from "../support/sandbox/Directory.js"
 
 type Manager = Context.Tag.Service<SandboxManager>
 
-const inHouse = <A, E>(
+const inApp = <A, E>(
   use: (manager: Manager, cwd: string) => Effect.Effect<A, E, CommandRegistry>,
   sandbox: Partial<Settings> = {},
   shellIn: (cwd: string) => { readonly shellCommand?: string } = () => ({})
@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== "linux")("a manager over real shells", () =
   it.live(
     "S57: takes a new sandbox where the shells of one die before the command has begun, and runs it once",
     () =>
-      inHouse(
+      inApp(
         (manager, cwd) =>
           Effect.gen(function* () {
             const first = yield* manager.getSandbox(cwd)
@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== "linux")("a manager over real shells", () =
     const how = enabled ? "in a sandbox" : "without a sandbox"
 
     it.live(`S59: ends the shell and what it knew at shutdown, ${how}`, () =>
-      inHouse(
+      inApp(
         (manager) =>
           Effect.gen(function* () {
             const pid = (yield* manager.execute("kept=1; sleep 1000 & echo $!")).stdout.trim()
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== "linux")("a manager over real shells", () =
     )
 
     it.live(`starts the shell in the directory that its sandbox is for, ${how}`, () =>
-      inHouse(
+      inApp(
         (manager, cwd) =>
           Effect.gen(function* () {
             const other = `${cwd}/other`
@@ -92,7 +92,7 @@ describe.skipIf(process.platform !== "linux")("a manager over real shells", () =
     )
 
     it.live(`refuses a command that the shell has called to run or restart anything in that shell, ${how}`, () =>
-      inHouse(
+      inApp(
         (manager) =>
           Effect.gen(function* () {
             for (const restart of [false, true]) {
@@ -120,7 +120,7 @@ describe.skipIf(process.platform !== "linux")("a manager over real shells", () =
     )
 
     it.live(`S21: restarts the shell before a command, which is the next one's too, ${how}`, () =>
-      inHouse(
+      inApp(
         (manager) =>
           Effect.gen(function* () {
             yield* manager.execute("kept=1; cd /")
@@ -131,7 +131,7 @@ describe.skipIf(process.platform !== "linux")("a manager over real shells", () =
     )
 
     it.live(`S21: restarts the shell again where others have run since the call, ${how}`, () =>
-      inHouse(
+      inApp(
         (manager) =>
           Effect.gen(function* () {
             yield* manager.execute("true")
@@ -153,7 +153,7 @@ describe.skipIf(process.platform !== "linux")("a manager over real shells", () =
   }
 
   it.live("S66: recognises a denial, and no other failure", () =>
-    inHouse((manager, cwd) =>
+    inApp((manager, cwd) =>
       Effect.gen(function* () {
         Fs.writeFileSync(`${cwd}/.env`, "TOKEN=1\n")
         const denied = yield* manager.execute('f=.en; cat "${f}v"')

@@ -14,8 +14,8 @@ const handle = (command: string) =>
     Effect.map(handle({ id: "1", name: "Bash", arguments: JSON.stringify({ command }) }), ({ output }) => output)
   )
 
-/** A house in a process whose environment has a secret. */
-const inHouse = <A, E>(use: Effect.Effect<A, E, Toolset>, env: ReadonlyArray<string>, file = "{}") =>
+/** An app in a process whose environment has a secret. */
+const inApp = <A, E>(use: Effect.Effect<A, E, Toolset>, env: ReadonlyArray<string>, file = "{}") =>
   Effect.scoped(
     Effect.gen(function* () {
       const cwd = yield* Directory.make
@@ -36,7 +36,7 @@ const inHouse = <A, E>(use: Effect.Effect<A, E, Toolset>, env: ReadonlyArray<str
 
 describe.skipIf(process.platform !== "linux")("a variable that looks like a secret", () => {
   it.live("is left out, and the first result of a command that names it says so", () =>
-    inHouse(
+    inApp(
       Effect.gen(function* () {
         assert.strictEqual(yield* handle("echo begun"), "begun\n")
         assert.strictEqual(
@@ -50,14 +50,14 @@ describe.skipIf(process.platform !== "linux")("a variable that looks like a secr
   )
 
   it.live("is let through by the settings", () =>
-    inHouse(
+    inApp(
       Effect.map(handle(`echo "[$${name}]"`), (output) => assert.strictEqual(output, "[value]\n")),
       [name]
     )
   )
 
   it.live("is let through by sandbox.json", () =>
-    inHouse(
+    inApp(
       Effect.map(handle(`echo "[$${name}]"`), (output) => assert.strictEqual(output, "[value]\n")),
       [],
       JSON.stringify({ env: [name] })
@@ -81,7 +81,7 @@ describe.skipIf(process.platform !== "linux")("a variable that looks like a secr
       ]
       for (const [env, file, message] of wrong)
         assert.match(
-          yield* inHouse(ran, env, file).pipe(Effect.catchAllCause((cause) => Effect.succeed(Cause.pretty(cause)))),
+          yield* inApp(ran, env, file).pipe(Effect.catchAllCause((cause) => Effect.succeed(Cause.pretty(cause)))),
           message
         )
     })

@@ -4,7 +4,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Permission from "../../src/sandbox/permission/Permission.js"
-import { allowing, type Manager, sandboxedOn } from "../support/sandbox/LocalHouse.js"
+import { allowing, type Manager, sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 const env = { PATH: process.env["PATH"], HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" }
 const git = (cwd: string, ...args: ReadonlyArray<string>) =>

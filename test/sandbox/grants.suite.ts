@@ -3,7 +3,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Directory from "../support/sandbox/Directory.js"
-import { allowing, sandboxedOn } from "../support/sandbox/LocalHouse.js"
+import { allowing, sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 export const grants = (title: string, ground: string, isSecond = false): void => {
   const once = it.live.skipIf(isSecond)

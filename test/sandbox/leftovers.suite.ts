@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Leftovers from "../support/Leftovers.js"
-import { sandboxedOn } from "../support/sandbox/LocalHouse.js"
+import { sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 export const leftovers = (title: string, ground: string): void => {
   const sandboxed = sandboxedOn(ground)

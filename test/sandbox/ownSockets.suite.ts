@@ -5,7 +5,7 @@ import * as Net from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { has } from "../support/escape/Ground.js"
-import { type Manager, type Place, sandboxedOn } from "../support/sandbox/LocalHouse.js"
+import { type Manager, type Place, sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 /** Connects, and says BREACH or the system's error; `at` is an expression of perl. */
 const connect = (at: string, kind = "SOCK_STREAM") =>

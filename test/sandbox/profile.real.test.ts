@@ -3,7 +3,7 @@ import * as Os from "node:os"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Ground from "../support/escape/Ground.js"
-import { sandboxedOn } from "../support/sandbox/LocalHouse.js"
+import { sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 const ground = Ground.take("root")
 const isBash = /\/bash$/.test(Os.userInfo().shell ?? "")

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type Manager, type Place, sandboxedOn } from "../support/sandbox/LocalHouse.js"
+import { type Manager, type Place, sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 /** Runs the lines, one after the other, and returns what they printed. */
 const printed = ({ execute }: Manager, ...lines: ReadonlyArray<string>) =>

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as PolicyBuilder from "../../src/sandbox/config/PolicyBuilder.js"
 import * as SubPolicy from "../../src/sandbox/policy/SubPolicy.js"
-import { type Manager, type Place, sandboxedOn } from "../support/sandbox/LocalHouse.js"
+import { type Manager, type Place, sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 const socket = `python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind("s"); s.listen(); print("made")'`
 const hasPython = ChildProcess.spawnSync("python3", ["--version"]).status === 0

@@ -3,7 +3,7 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { sandboxedOn } from "../support/sandbox/LocalHouse.js"
+import { sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 /** Read before the process becomes a user who may not see the checkout. */
 const limits = Fs.readFileSync(new URL("../../docs/limits.md", import.meta.url), "utf8")

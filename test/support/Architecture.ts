@@ -1,9 +1,9 @@
 /**
- * The rules of the house, as a function from sources to the violations that they hold.
+ * The rules of the architecture, as a function from sources to the violations that they hold.
  *
  * Floors: a room imports from rooms below it only, and never from its neighbours. The same holds for the rooms within a
  * room. Root files of `src` stand outside: they may import any room, no room imports them, and they alone may run an
- * Effect, for they are where the house meets the world.
+ * Effect, for they are where Synapse meets the world.
  */
 import * as path from "node:path"
 import * as ts from "typescript"
@@ -108,15 +108,16 @@ const checkDoors = (file: string, target: string): string | undefined => {
   return hidden === undefined || file.startsWith(`${room}/`) ? undefined : `imports ${target}, which is internal`
 }
 
-const floorOf = (house: Floors, room: string): number => house.findIndex((rooms) => rooms.includes(room))
+const floorOf = (folder: Floors, room: string): number => folder.findIndex((rooms) => rooms.includes(room))
 
-/** The first room of the file's that no floor of its house has. */
+/** The first room of the file's that no floor of its folder has. */
 const unplaced = (file: string): string | undefined => {
   const rooms = roomsOf(file)
   for (let depth = 0; depth <= rooms.length; depth++) {
-    const house = floors[rooms.slice(0, depth).join("/")]
+    const folder = floors[rooms.slice(0, depth).join("/")]
     const here = rooms[depth] ?? "."
-    if (house === undefined ? here !== "." : floorOf(house, here) < 0) return `${rooms.slice(0, depth + 1).join("/")}/`
+    if (folder === undefined ? here !== "." : floorOf(folder, here) < 0)
+      return `${rooms.slice(0, depth + 1).join("/")}/`
   }
   return undefined
 }
@@ -131,8 +132,8 @@ const checkFloors = (file: string, target: string): string | undefined => {
   let depth = 0
   while (depth < here.length && here[depth] === there[depth]) depth++
   if (depth === here.length && depth === there.length) return undefined
-  const house = floors[here.slice(0, depth).join("/")] ?? []
-  const [from, to] = [floorOf(house, here[depth] ?? "."), floorOf(house, there[depth] ?? ".")]
+  const folder = floors[here.slice(0, depth).join("/")] ?? []
+  const [from, to] = [floorOf(folder, here[depth] ?? "."), floorOf(folder, there[depth] ?? ".")]
   if (from === to) return `imports sideways, ${target}`
   return from > to ? `imports upwards, ${target}` : undefined
 }

@@ -48,6 +48,6 @@ export const silent = (name: string): CommandHandler => ({
   run: () => Effect.succeed(CommandResult.make())
 })
 
-/** These handlers as changes to a house's commands: in the place of the house's own of the same name. */
+/** These handlers as changes to an app's commands: in the place of the app's own of the same name. */
 export const commands = (handlers: ReadonlyArray<Handler>): Commands =>
   Object.fromEntries(handlers.map((handler) => [handler.name, handler])) as Commands

@@ -4,7 +4,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Directory from "../support/sandbox/Directory.js"
-import { inHouses } from "../support/toolset/House.js"
+import { inApps } from "../support/toolset/App.js"
 
 const f = "```"
 
@@ -56,7 +56,7 @@ describe("bash by itself", () => {
 })
 
 describe("text that is no command", () => {
-  inHouses("runs nothing of what it holds", ({ cwd, handle, put }) =>
+  inApps("runs nothing of what it holds", ({ cwd, handle, put }) =>
     Effect.gen(function* () {
       put("attack.txt", "touch evil\n")
       for (const [name, command] of Object.entries(attacks)) {
@@ -66,7 +66,7 @@ describe("text that is no command", () => {
     })
   )
 
-  inHouses("runs where its meaning is certain, and a here-document keeps its fences", ({ bytes, handle, put, run }) =>
+  inApps("runs where its meaning is certain, and a here-document keeps its fences", ({ bytes, handle, put, run }) =>
     Effect.gen(function* () {
       put("attack.txt", "touch evil\n")
       const { output } = yield* handle({ command: `${f}bash\ncat attack.txt\n${f}` })
@@ -82,7 +82,7 @@ describe("text that is no command", () => {
     })
   )
 
-  inHouses("is answered while the shell keeps its state, and restart alone makes a new one", ({ handle, run }) =>
+  inApps("is answered while the shell keeps its state, and restart alone makes a new one", ({ handle, run }) =>
     Effect.gen(function* () {
       yield* run("x=kept")
       yield* handle({ command: "{}" })

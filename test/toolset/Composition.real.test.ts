@@ -14,8 +14,8 @@ const handle = (command: string, timeout?: number) =>
 
 type Services = Toolset | TodoStore
 
-/** The directory has a secret and two texts in it; as many houses as there are kinds. */
-const inHouse = (
+/** The directory has a secret and two texts in it; as many apps as there are kinds. */
+const inApp = (
   name: string,
   use: (cwd: string) => Effect.Effect<unknown, unknown, Services>,
   kinds: ReadonlyArray<boolean> = [true, false]
@@ -43,7 +43,7 @@ const inHouse = (
 
 /** A line, and the stdout of a success. */
 const gives = (command: string, stdout: string, files: Readonly<Record<string, string>> = {}) =>
-  inHouse(command.replaceAll("\n", " "), (cwd) =>
+  inApp(command.replaceAll("\n", " "), (cwd) =>
     Effect.gen(function* () {
       const { extras } = yield* handle(command)
       assert.deepStrictEqual([extras.stdout, extras.exitCode], [stdout, 0], extras.stderr)
@@ -99,7 +99,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
     "[     1\tconst foo = 1]\nnone\n"
   )
 
-  inHouse("TodoWrite takes its list from a substitution, from a pipe, from a here-document, bare", () =>
+  inApp("TodoWrite takes its list from a substitution, from a pipe, from a here-document, bare", () =>
     Effect.gen(function* () {
       const store = yield* TodoStore
       const list = (content: string) => `{"todos":[{"content":"${content}","activeForm":"doing","status":"pending"}]}`
@@ -130,7 +130,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
     })
   )
 
-  inHouse("gives no call the category of a command that another has left in the background", () =>
+  inApp("gives no call the category of a command that another has left in the background", () =>
     Effect.gen(function* () {
       yield* handle("false")
       yield* handle("mkfifo go; (read -r <go; edit 2>said; echo done >end) & mkfifo end")
@@ -142,7 +142,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
     })
   )
 
-  inHouse("says what is wrong with a call in the terms of the tool", () =>
+  inApp("says what is wrong with a call in the terms of the tool", () =>
     Effect.gen(function* () {
       const seen = yield* handle("cd sub && read")
       assert.deepStrictEqual([seen.extras.failureCategory, seen.extras.exitCode], ["invalid_usage", 1])
@@ -151,7 +151,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
     })
   )
 
-  inHouse(
+  inApp(
     "S64: is refused a secret before it runs, where its words tell",
     () =>
       Effect.gen(function* () {
@@ -163,7 +163,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
     [true]
   )
 
-  inHouse(
+  inApp(
     "S66: has no more rights than the shell: secrets, the rest of the machine, and the policy stay closed",
     (cwd) =>
       Effect.gen(function* () {
@@ -190,7 +190,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
     [true]
   )
 
-  inHouse("is cancelled with its line: nothing is half written", (cwd) =>
+  inApp("is cancelled with its line: nothing is half written", (cwd) =>
     Effect.gen(function* () {
       Fs.writeFileSync(`${cwd}/kept`, "old")
       const { extras } = yield* handle("(echo new; sleep 30) | write kept", 500)
@@ -203,7 +203,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
     })
   )
 
-  inHouse("loses no edit of several at once", (cwd) =>
+  inApp("loses no edit of several at once", (cwd) =>
     Effect.gen(function* () {
       const numbers = Array.from({ length: 20 }, (_, index) => index + 10)
       Fs.writeFileSync(`${cwd}/many`, numbers.map((number) => `line ${number}\n`).join(""))

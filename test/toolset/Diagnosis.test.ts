@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
 import * as Advice from "../../src/domain/Advice.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
-import * as Surroundings from "../../src/sandbox/Surroundings.js"
+import * as VisibleFiles from "../../src/sandbox/VisibleFiles.js"
 import * as Diagnosis from "../../src/toolset/internal/Diagnosis.js"
 
 const cwd = "/home/ada/project"
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, "directory" | "program" | "file">> = {
   [`${cwd}/run`]: "file"
 }
 
-const around: Surroundings.Surroundings = {
+const around: VisibleFiles.VisibleFiles = {
   kindOf: (path) => kinds[path],
   entries: (directory, isWanted) =>
     Object.keys(kinds)
@@ -166,7 +166,7 @@ describe("the line about a failed command", () => {
   })
 
   it("knows nothing of what it can't see", () => {
-    const facts = { ...factsOf("cat /nope", missing("cat: nope")), around: Surroundings.none }
+    const facts = { ...factsOf("cat /nope", missing("cat: nope")), around: VisibleFiles.none }
     assert.strictEqual(Diagnosis.make(facts).remark, "[exit 1] (in /home/ada/project)")
   })
 

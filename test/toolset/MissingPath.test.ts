@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import type { Surroundings } from "../../src/sandbox/Surroundings.js"
+import type { VisibleFiles } from "../../src/sandbox/VisibleFiles.js"
 import * as MissingPath from "../../src/toolset/internal/MissingPath.js"
 
-/** Surroundings with files, each by its path. */
-const withFiles = (...files: ReadonlyArray<string>): Surroundings => {
+/** VisibleFiles with files, each by its path. */
+const withFiles = (...files: ReadonlyArray<string>): VisibleFiles => {
   const kindOf = (path: string) =>
     files.includes(path) ? "file" : files.some((file) => file.startsWith(`${path}/`)) ? "directory" : undefined
   const entries = (directory: string, isWanted: (name: string) => boolean) =>

@@ -12,8 +12,8 @@ const handle = (command: string) =>
     toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify({ command }) })
   )
 
-/** A house with a secret in its directory. */
-const inHouse = <A, E>(
+/** An app with a secret in its directory. */
+const inApp = <A, E>(
   use: (cwd: string) => Effect.Effect<A, E, Toolset>,
   enabled?: boolean,
   permission = Permission.layerNone
@@ -28,7 +28,7 @@ const inHouse = <A, E>(
 
 describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () => {
   it.live("S64: says of a command that was not run which rule blocked it, and what would be allowed", () =>
-    inHouse((cwd) =>
+    inApp((cwd) =>
       Effect.gen(function* () {
         const { extras, isError, message, output } = yield* handle("touch ran; cat .env")
         const { denied, ...others } = extras
@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
   )
 
   it.live("S66: says of a command that ran what it was denied, after its output", () =>
-    inHouse(() =>
+    inApp(() =>
       Effect.gen(function* () {
         const { extras, isError, message, output } = yield* handle('echo before; f=.en; cat "${f}v"')
         const { blockedReason, denied, stderr, ...rest } = extras
@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
   )
 
   it.live("S65: runs what only speaks of a secret, and what has nothing to do with the policy fails as it does", () =>
-    inHouse(() =>
+    inApp(() =>
       Effect.gen(function* () {
         const { extras } = yield* handle("echo 'see ~/.ssh and .env'")
         assert.deepStrictEqual(extras, { exitCode: 0, stdout: "see ~/.ssh and .env\n", stderr: "" })
@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
   )
 
   it.live("runs what a person allows once", () =>
-    inHouse(
+    inApp(
       () =>
         Effect.gen(function* () {
           assert.deepStrictEqual((yield* handle("cat .env")).extras, { exitCode: 0, stdout: "TOKEN=1\n", stderr: "" })
@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
   )
 
   it.live("runs with all that a person allows it once: what it was refused, and what it is refused again", () =>
-    inHouse(
+    inApp(
       (cwd) =>
         Effect.gen(function* () {
           Fs.mkdirSync(`${cwd}/sub`)
@@ -111,8 +111,8 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
     )
   )
 
-  it.live("S54: blocks nothing in a house without a sandbox", () =>
-    inHouse(
+  it.live("S54: blocks nothing in an app without a sandbox", () =>
+    inApp(
       () =>
         Effect.gen(function* () {
           assert.deepStrictEqual((yield* handle("cat .env")).extras, { exitCode: 0, stdout: "TOKEN=1\n", stderr: "" })

@@ -4,7 +4,7 @@ import type { ToolReturn } from "../../src/toolset/ToolReturn.js"
 import * as Entry from "../support/corpus/Entry.js"
 import * as Ground from "../support/corpus/Ground.js"
 import { has } from "../support/escape/Ground.js"
-import { inHouse } from "../support/toolset/House.js"
+import { inApp } from "../support/toolset/App.js"
 
 /** The call that a result offers; undefined where it offers none, or a form with a placeholder. */
 const offered = (command: string, { output }: Pick<ToolReturn, "output">): object | undefined => {
@@ -84,75 +84,72 @@ const lacksProgram = (call: unknown): boolean =>
 const usages = ["edit --patch fix.diff", "write --append b.txt more"]
 
 describe("what is offered in the place of a wrong call", () => {
-  inHouse("is right as it is printed, for the forms of other agents", (house) =>
+  inApp("is right as it is printed, for the forms of other agents", (app) =>
     Effect.gen(function* () {
-      const { work } = Ground.prepare(`${house.cwd}/ground`)
-      yield* house.run(`cd ${work}`)
+      const { work } = Ground.prepare(`${app.cwd}/ground`)
+      yield* app.run(`cd ${work}`)
       for (const command of forms) {
-        const said = yield* house.handle({ command })
+        const said = yield* app.handle({ command })
         const call = offered(command, said)
         assert.isDefined(call, `${command}: ${said.output}`)
-        const answer = yield* house.handle(call as object)
+        const answer = yield* app.handle(call as object)
         assert.isFalse(
           isWrong(answer, JSON.stringify(call).slice(12)),
           `${command}: ${JSON.stringify(call)}: ${answer.output}`
         )
-        yield* house.run(`cd ${work}`)
+        yield* app.run(`cd ${work}`)
       }
       for (const command of unclear) {
-        const said = yield* house.handle({ command })
+        const said = yield* app.handle({ command })
         assert.isUndefined(offered(command, said), said.output)
       }
     })
   )
 
-  inHouse("is right as it is printed, for tools with names that are not ours", (house) =>
+  inApp("is right as it is printed, for tools with names that are not ours", (app) =>
     Effect.gen(function* () {
-      const { work } = Ground.prepare(`${house.cwd}/ground`)
-      yield* house.run(`cd ${work}; HOME=$PWD/home; mkdir ~; echo home > ~/x.txt`)
+      const { work } = Ground.prepare(`${app.cwd}/ground`)
+      yield* app.run(`cd ${work}; HOME=$PWD/home; mkdir ~; echo home > ~/x.txt`)
       for (const [name, given, says] of tools) {
-        const said = yield* house.handle(given, "other", name)
+        const said = yield* app.handle(given, "other", name)
         const call = offered("", said)
         assert.isDefined(call, `${name}: ${said.output}`)
         if (lacksProgram(call)) continue
-        const answer = yield* house.handle(call as object)
+        const answer = yield* app.handle(call as object)
         assert.isFalse(isWrong(answer, JSON.stringify(call).slice(12)), `${name}: ${said.output}: ${answer.output}`)
         assert.include(answer.output, says, name)
       }
-      const again = offered(
-        "",
-        yield* house.handle({ file_path: "a.txt", old_string: "", new_string: "x" }, "o", "Edit")
-      )
-      assert.strictEqual((yield* house.handle(again as object)).extras.exitCode, 1)
+      const again = offered("", yield* app.handle({ file_path: "a.txt", old_string: "", new_string: "x" }, "o", "Edit"))
+      assert.strictEqual((yield* app.handle(again as object)).extras.exitCode, 1)
     })
   )
 
-  inHouse("is right as it is printed, where a usage shows it", (house) =>
+  inApp("is right as it is printed, where a usage shows it", (app) =>
     Effect.gen(function* () {
-      const { work } = Ground.prepare(`${house.cwd}/ground`)
-      yield* house.run(`cd ${work}; diff -u a.txt b.txt | sed 's/b.txt/a.txt/' > fix.diff`)
+      const { work } = Ground.prepare(`${app.cwd}/ground`)
+      yield* app.run(`cd ${work}; diff -u a.txt b.txt | sed 's/b.txt/a.txt/' > fix.diff`)
       for (const command of usages) {
-        const { output } = yield* house.handle({ command })
+        const { output } = yield* app.handle({ command })
         const shown = /^Usage: .*\n((?: {2}.*\n)+)Bash/m.exec(output)?.[1] ?? assert.fail(`${command}: ${output}`)
         const call = { command: shown.trimEnd().replace(/^ {2}/gm, "") }
-        const answer = yield* house.handle(call)
+        const answer = yield* app.handle(call)
         assert.isFalse(isWrong(answer, JSON.stringify(call).slice(12)), `${command}: ${output}: ${answer.output}`)
       }
     })
   )
 
-  inHouse("is right as it is printed, for the calls of the corpus", (house) =>
+  inApp("is right as it is printed, for the calls of the corpus", (app) =>
     Effect.gen(function* () {
       let seen = 0
       for (const kind of Entry.kinds) {
         for (const [at, entry] of Entry.load(kind).entries()) {
           const { command = "", output = [] } = entry
-          const root = `${house.cwd}/${kind}${at}`
+          const root = `${app.cwd}/${kind}${at}`
           const call = offered(command, { output: output.join("\n").replaceAll("<cwd>", `${root}/work`) })
           if (call === undefined || lacksProgram(call)) continue
           const { work } = Ground.prepare(root)
-          yield* house.run(`cd ${work}`)
-          const answer = yield* house.handle(call)
+          yield* app.run(`cd ${work}`)
+          const answer = yield* app.handle(call)
           assert.isFalse(
             isWrong(answer, JSON.stringify(call).slice(12)),
             `${command || JSON.stringify(entry.arguments)}: ${JSON.stringify(call)}: ${answer.output}`

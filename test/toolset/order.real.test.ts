@@ -1,13 +1,13 @@
 /** Against a real bash: a model reads both streams in the order in which they came; a program has them apart. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouse, inHouses } from "../support/toolset/House.js"
+import { inApp, inApps } from "../support/toolset/App.js"
 
 /** Time in which what was written is surely read, also on a busy machine that hears of no writes. */
 const pause = "sleep 0.05"
 
 describe.runIf(process.platform === "linux")("the order of both streams", () => {
-  inHouses("is that of a loop's commands", ({ handle }) =>
+  inApps("is that of a loop's commands", ({ handle }) =>
     Effect.gen(function* () {
       for (const between of ["", `${pause}; `]) {
         const command = `for i in 1 2 3; do echo test $i; ${between}ls /nope$i; ${between}done`
@@ -20,7 +20,7 @@ describe.runIf(process.platform === "linux")("the order of both streams", () => 
     })
   )
 
-  inHouse("is that of our own commands, sub-shells, pipelines and the background", ({ handle, put }) =>
+  inApp("is that of our own commands, sub-shells, pipelines and the background", ({ handle, put }) =>
     Effect.gen(function* () {
       put("x", "one\ntwo\n")
       for (const [command, expected] of [
@@ -36,7 +36,7 @@ describe.runIf(process.platform === "linux")("the order of both streams", () => 
     })
   )
 
-  inHouse("splits no line, however late its end comes", ({ handle }) =>
+  inApp("splits no line, however late its end comes", ({ handle }) =>
     Effect.gen(function* () {
       const command = `printf 'checking… '; ${pause}; echo note >&2; ${pause}; echo yes; ${pause}; printf end >&2; ${pause}; printf last`
       const { output } = yield* handle({ command })
@@ -44,7 +44,7 @@ describe.runIf(process.platform === "linux")("the order of both streams", () => 
     })
   )
 
-  inHouse("stays where a stream is cut", ({ handle }) =>
+  inApp("stays where a stream is cut", ({ handle }) =>
     Effect.gen(function* () {
       const command = `echo 1 >&2; ${pause}; seq 20000; ${pause}; echo 2 >&2; ${pause}; echo end`
       const { output } = yield* handle({ command })
@@ -52,7 +52,7 @@ describe.runIf(process.platform === "linux")("the order of both streams", () => 
     })
   )
 
-  inHouse("is known of a command that ran out of its time", ({ handle }) =>
+  inApp("is known of a command that ran out of its time", ({ handle }) =>
     Effect.gen(function* () {
       const command = `echo 1 >&2; ${pause}; echo a; ${pause}; echo 2 >&2; sleep 60`
       const { extras, output } = yield* handle({ command, timeout: 2000 })

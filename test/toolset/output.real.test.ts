@@ -1,12 +1,12 @@
 /** Against a real bash: what a model reads of a long, binary or animated output, and where the rest is. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouse, inHouses } from "../support/toolset/House.js"
+import { inApp, inApps } from "../support/toolset/App.js"
 
 const path = /all of it: (\S+?\.txt)/
 
 describe("the output of a call", () => {
-  inHouses("has one limit for both streams, and names a file with all of each that it cuts", ({ handle }) =>
+  inApps("has one limit for both streams, and names a file with all of each that it cuts", ({ handle }) =>
     Effect.gen(function* () {
       const command = "seq 4000; seq 10001 14000 >&2"
       const { extras, output } = yield* handle({ command })
@@ -21,7 +21,7 @@ describe("the output of a call", () => {
     })
   )
 
-  inHouse("has no file where it shows everything", ({ handle }) =>
+  inApp("has no file where it shows everything", ({ handle }) =>
     Effect.gen(function* () {
       const { extras, output } = yield* handle({ command: "seq 2000; seq 2000 >&2" })
       assert.strictEqual(output, `${extras.stdout}${extras.stderr}`)
@@ -29,7 +29,7 @@ describe("the output of a call", () => {
     })
   )
 
-  inHouse("is what a terminal would show, and `extras` what came", ({ handle }) =>
+  inApp("is what a terminal would show, and `extras` what came", ({ handle }) =>
     Effect.gen(function* () {
       const { extras, output } = yield* handle({ command: "printf '10%%\\r\\033[32m100%%\\033[0m\\ndone\\0\\n'" })
       assert.strictEqual(output, "100%\ndone␀\n")
@@ -37,7 +37,7 @@ describe("the output of a call", () => {
     })
   )
 
-  inHouse("cuts a long line and says of a binary file what it is; their files hold all bytes", ({ handle, put }) =>
+  inApp("cuts a long line and says of a binary file what it is; their files hold all bytes", ({ handle, put }) =>
     Effect.gen(function* () {
       const bytes = Buffer.from(Float64Array.from({ length: 500 }, (_, i) => Math.sqrt(i)).buffer)
       put("data", bytes)
@@ -54,7 +54,7 @@ describe("the output of a call", () => {
     })
   )
 
-  inHouse("is as short for a command that ran out of its time", ({ handle }) =>
+  inApp("is as short for a command that ran out of its time", ({ handle }) =>
     Effect.gen(function* () {
       const { extras, output } = yield* handle({ command: "seq 4000; seq 4000 >&2; sleep 60", timeout: 1500 })
       assert.strictEqual(extras.exitCode, 124)

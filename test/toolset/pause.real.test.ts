@@ -2,7 +2,7 @@ import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { type House, inHouse } from "../support/toolset/House.js"
+import { type App, inApp } from "../support/toolset/App.js"
 
 const GiB = 1024 ** 3
 
@@ -12,9 +12,9 @@ const sparse = (path: string, size: number) => {
   Fs.truncateSync(path, size)
 }
 
-const inBoth = (name: string, use: (house: House) => Effect.Effect<unknown>): void => {
-  inHouse(name, use)
-  inHouse(name, use, false)
+const inBoth = (name: string, use: (app: App) => Effect.Effect<unknown>): void => {
+  inApp(name, use)
+  inApp(name, use, false)
 }
 
 describe("while a command of ours works on a huge file", () => {

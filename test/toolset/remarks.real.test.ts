@@ -1,7 +1,7 @@
 import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouse } from "../support/toolset/House.js"
+import { inApp } from "../support/toolset/App.js"
 
 /** The advice in `message` on a command that failed for sure. */
 const help = (name: string) => `Bash(command="${name} --help") shows how to use ${name}.`
@@ -166,7 +166,7 @@ const rows: ReadonlyArray<Row> = [
 ]
 
 describe("what a model reads of a command that failed", () => {
-  inHouse(
+  inApp(
     "S16: is the command's own output, and one line that is known to be right",
     ({ cwd, handle, put }) =>
       Effect.gen(function* () {
@@ -188,7 +188,7 @@ describe("what a model reads of a command that failed", () => {
     false
   )
 
-  inHouse(
+  inApp(
     "S18: is of a success the new directory only, where it changed",
     ({ cwd, handle }) =>
       Effect.gen(function* () {
@@ -205,7 +205,7 @@ describe("what a model reads of a command that failed", () => {
     false
   )
 
-  inHouse(
+  inApp(
     "names who failed before the end of a pipeline that succeeded",
     ({ handle }) =>
       Effect.gen(function* () {
@@ -220,7 +220,7 @@ describe("what a model reads of a command that failed", () => {
     false
   )
 
-  inHouse(
+  inApp(
     "names each host that a part of a pipeline did not reach, and then the network as the cause of its failure",
     ({ handle }) =>
       Effect.gen(function* () {
@@ -247,7 +247,7 @@ describe("what a model reads of a command that failed", () => {
       })
   )
 
-  inHouse(
+  inApp(
     "says how to go on where the time limit ended a command",
     ({ handle }) =>
       Effect.gen(function* () {
@@ -273,7 +273,7 @@ describe("what a model reads of a command that failed", () => {
     false
   )
 
-  inHouse("explains a rule of the sandbox once in a session", ({ cwd, handle }) =>
+  inApp("explains a rule of the sandbox once in a session", ({ cwd, handle }) =>
     Effect.gen(function* () {
       Fs.writeFileSync(`${cwd}/.env`, "A=1\n")
       const first = yield* handle({ command: "cat .env" })

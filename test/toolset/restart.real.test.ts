@@ -3,7 +3,7 @@ import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { inHouses } from "../support/toolset/House.js"
+import { inApps } from "../support/toolset/App.js"
 
 const lists = [
   "sleep 60; touch after",
@@ -27,7 +27,7 @@ const lists = [
 
 describe("restart=true", () => {
   for (const command of ["echo new", "TodoWrite '{\"todos\":[]}'"]) {
-    inHouses(`S21: ends a list that runs before anything else of it does, for ${command}`, ({ cwd, handle }) =>
+    inApps(`S21: ends a list that runs before anything else of it does, for ${command}`, ({ cwd, handle }) =>
       Effect.gen(function* () {
         for (const list of lists) {
           const fiber = yield* Effect.fork(handle({ command: `touch begun; ${list}` }, "list"))
@@ -42,9 +42,9 @@ describe("restart=true", () => {
     )
 
     for (const delay of [0, 1, 5, 20, 60]) {
-      inHouses(`S21: ends a list whose shell is only just starting, after ${delay} ms, for ${command}`, (house) =>
+      inApps(`S21: ends a list whose shell is only just starting, after ${delay} ms, for ${command}`, (app) =>
         Effect.gen(function* () {
-          const { cwd, handle } = house
+          const { cwd, handle } = app
           const fiber = yield* Effect.fork(handle({ command: "sleep 120; touch after" }, "list"))
           yield* Effect.sleep(delay)
           const { isError } = yield* handle({ command, restart: true })
@@ -53,13 +53,13 @@ describe("restart=true", () => {
           assert.isTrue(isEnded)
           assert.match(output, /The session was restarted or ended (while|before) the command ran/)
           assert.deepStrictEqual(Fs.readdirSync(cwd), [])
-          assert.strictEqual((yield* house.run("echo on")).stdout, "on\n")
+          assert.strictEqual((yield* app.run("echo on")).stdout, "on\n")
         })
       )
     }
   }
 
-  inHouses("that is cancelled says nothing of the sandbox that is over to the next command", ({ handle, run }) =>
+  inApps("that is cancelled says nothing of the sandbox that is over to the next command", ({ handle, run }) =>
     Effect.gen(function* () {
       for (const delay of [0, 1, 2, 3, 4, 6, 8]) {
         yield* run("true")

@@ -5,12 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { CommandHandler } from "../../src/command/CommandHandler.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
-import { type House, inHouses } from "../support/toolset/House.js"
+import { type App, inApps } from "../support/toolset/App.js"
 
 const list = (content: string) => `TodoWrite '{"todos":[{"content":"${content}","activeForm":"x","status":"pending"}]}'`
 
 /** Begins a command that lasts until it is let go, and waits until it has begun. */
-const holding = ({ cwd, handle }: House, then: string) =>
+const holding = ({ cwd, handle }: App, then: string) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.fork(
       handle({ command: `touch begun; until [[ -e go ]]; do sleep .05; done; ${then}` }, "first")
@@ -20,13 +20,13 @@ const holding = ({ cwd, handle }: House, then: string) =>
   })
 
 describe("a plain TodoWrite", () => {
-  inHouses("waits for the command that runs and for those that wait", (house) =>
+  inApps("waits for the command that runs and for those that wait", (app) =>
     Effect.gen(function* () {
-      const first = yield* holding(house, list("first"))
+      const first = yield* holding(app, list("first"))
       const others = yield* Effect.forEach([list("second"), list("third"), "TodoWrite --show"], (command, at) =>
-        Effect.fork(house.handle({ command, timeout: 60_000 }, `other ${at}`))
+        Effect.fork(app.handle({ command, timeout: 60_000 }, `other ${at}`))
       )
-      const native = yield* Effect.fork(house.handle({ command: "TodoWrite --show | tail -n 1" }, "native"))
+      const native = yield* Effect.fork(app.handle({ command: "TodoWrite --show | tail -n 1" }, "native"))
       yield* Effect.sleep(100)
       assert.deepStrictEqual(
         (yield* Effect.forEach([...others, native], Fiber.poll)).map(({ _tag }) => _tag),
@@ -40,38 +40,35 @@ describe("a plain TodoWrite", () => {
     })
   )
 
-  inHouses("counts its timeout from its begin", (house) =>
+  inApps("counts its timeout from its begin", (app) =>
     Effect.gen(function* () {
-      const first = yield* holding(house, "true")
-      const second = yield* Effect.fork(house.handle({ command: list("second"), timeout: 2000 }, "second"))
+      const first = yield* holding(app, "true")
+      const second = yield* Effect.fork(app.handle({ command: list("second"), timeout: 2000 }, "second"))
       yield* Effect.sleep(2100)
       yield* first.letGo
       assert.isFalse((yield* Fiber.join(second)).isError)
     })
   )
 
-  inHouses("that is cancelled while it waits gives 130 and changes nothing", (house) =>
+  inApps("that is cancelled while it waits gives 130 and changes nothing", (app) =>
     Effect.gen(function* () {
-      const first = yield* holding(house, "(exit 7)")
-      const second = yield* Effect.fork(house.handle({ command: list("second") }, "second"))
+      const first = yield* holding(app, "(exit 7)")
+      const second = yield* Effect.fork(app.handle({ command: list("second") }, "second"))
       yield* Effect.sleep(50)
-      assert.isTrue(yield* house.cancel("second"))
+      assert.isTrue(yield* app.cancel("second"))
       assert.strictEqual((yield* Fiber.join(second)).extras.exitCode, 130)
       yield* first.letGo
       yield* Fiber.join(first.fiber)
-      assert.match(
-        (yield* house.handle({ command: "echo $?; TodoWrite --show" })).output,
-        /^7\n0 completed.*pending\n?$/
-      )
+      assert.match((yield* app.handle({ command: "echo $?; TodoWrite --show" })).output, /^7\n0 completed.*pending\n?$/)
     })
   )
 
-  inHouses("that waits runs once where a later call restarts the shell", (house) =>
+  inApps("that waits runs once where a later call restarts the shell", (app) =>
     Effect.gen(function* () {
-      const first = yield* holding(house, "true")
-      const second = yield* Effect.fork(house.handle({ command: list("second") }, "second"))
+      const first = yield* holding(app, "true")
+      const second = yield* Effect.fork(app.handle({ command: list("second") }, "second"))
       yield* Effect.sleep(50)
-      const third = yield* house.handle({ command: "TodoWrite --show", restart: true }, "third")
+      const third = yield* app.handle({ command: "TodoWrite --show", restart: true }, "third")
       assert.match(third.output, /\[ \] second\n?$/)
       assert.isFalse((yield* Fiber.join(second)).isError)
       assert.isTrue((yield* Fiber.join(first.fiber)).isError)
@@ -93,12 +90,12 @@ const staying: CommandHandler = {
 }
 
 describe("a plain command of a program's own", () => {
-  inHouses(
+  inApps(
     "keeps what it wrote where it is ended, as it does in a pipe",
-    (house) =>
+    (app) =>
       Effect.gen(function* () {
         for (const command of ["staying", "staying | cat"]) {
-          const { extras, output } = yield* house.handle({ command, timeout: 300 })
+          const { extras, output } = yield* app.handle({ command, timeout: 300 })
           assert.deepStrictEqual([extras.exitCode, extras.stdout], [124, "so far\n"], command)
           assert.match(output, /^so far\nCommand execution timeout: /)
         }
@@ -106,13 +103,13 @@ describe("a plain command of a program's own", () => {
     [staying]
   )
 
-  inHouses(
+  inApps(
     "waits for the commands that came before it, and those that come after it wait for it",
-    (house) =>
+    (app) =>
       Effect.gen(function* () {
-        const first = yield* holding(house, "echo first >>order")
-        const second = yield* Effect.fork(house.handle({ command: "staying second" }, "second"))
-        const third = yield* Effect.fork(house.handle({ command: "echo third >>order; cat order" }, "third"))
+        const first = yield* holding(app, "echo first >>order")
+        const second = yield* Effect.fork(app.handle({ command: "staying second" }, "second"))
+        const third = yield* Effect.fork(app.handle({ command: "echo third >>order; cat order" }, "third"))
         yield* Effect.sleep(100)
         assert.deepStrictEqual(
           (yield* Effect.forEach([second, third], Fiber.poll)).map(({ _tag }) => _tag),
@@ -121,12 +118,12 @@ describe("a plain command of a program's own", () => {
         yield* first.letGo
         assert.strictEqual((yield* Fiber.join(second)).output, "second\n")
         assert.strictEqual((yield* Fiber.join(third)).output, "first\nthird\n")
-        const stays = yield* Effect.fork(house.handle({ command: "staying" }, "stays"))
+        const stays = yield* Effect.fork(app.handle({ command: "staying" }, "stays"))
         yield* Effect.sleep(100)
-        const last = yield* Effect.fork(house.handle({ command: "echo last" }, "last"))
+        const last = yield* Effect.fork(app.handle({ command: "echo last" }, "last"))
         yield* Effect.sleep(100)
         assert.strictEqual((yield* Fiber.poll(last))._tag, "None")
-        yield* house.cancel("stays")
+        yield* app.cancel("stays")
         assert.strictEqual((yield* Fiber.join(stays)).extras.stdout, "so far\n")
         assert.strictEqual((yield* Fiber.join(last)).output, "last\n")
       }),

@@ -7,9 +7,9 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
 import { type CommandError, ExecutionFailed } from "../../domain/CommandError.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import { SubAgentStep } from "../../domain/SubAgentEvent.js"
 import * as ToolCall from "../../domain/ToolCall.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
 import type { Tools } from "../AgentTools.js"
@@ -61,7 +61,7 @@ class Progress {
     else if (event._tag === "Retrying") this.tell(SubAgentStep.Retrying({ reason: event.reason, delay: event.delay }))
     else if (event._tag === "ToolStarted") {
       this.count++
-      this.commands.push(ForeignText.line(ToolCall.commandOf(event.call) ?? event.call.arguments, longestCommand))
+      this.commands.push(UntrustedText.line(ToolCall.commandOf(event.call) ?? event.call.arguments, longestCommand))
       if (this.commands.length > mostCommands) this.commands.shift()
       this.tell(SubAgentStep.ToolStarted({ call: event.call }))
     } else if (event._tag === "ToolEnded") {

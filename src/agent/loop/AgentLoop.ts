@@ -12,8 +12,8 @@ import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { Described } from "../../command/CommandHandler.js"
 import * as CommandListener from "../../domain/CommandListener.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as Span from "../../domain/Span.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import type { Toolset } from "../../toolset/Toolset.js"
 import type { ModelError } from "../model/ModelError.js"
 import type { Model } from "../model/ModelProvider.js"
@@ -150,7 +150,7 @@ const carryOut = Effect.fnUntraced(function* (
     misuse = Misuse.next(misuse, done)
     if (misuse.count < Misuse.most) return false
     const output = done.at(-1)?.result.output ?? ""
-    return yield* end("misuse", `${Misuse.describe(misuse)} The last answer was: ${ForeignText.quoted(output, 300)}`)
+    return yield* end("misuse", `${Misuse.describe(misuse)} The last answer was: ${UntrustedText.quoted(output, 300)}`)
   })
 
   yield* emit(AgentEvent.Started({ provider: model.provider, model: model.name }))
@@ -159,7 +159,7 @@ const carryOut = Effect.fnUntraced(function* (
   yield* Effect.catchAllDefect(Effect.repeat(step, { until: (isOver) => isOver !== false }), (defect) =>
     Effect.zipRight(
       Effect.logError("the run of an agent failed unexpectedly", defect),
-      end("failed", `The run failed unexpectedly: ${ForeignText.line(String(defect), 300)}`)
+      end("failed", `The run failed unexpectedly: ${UntrustedText.line(String(defect), 300)}`)
     )
   )
 })

@@ -1,6 +1,6 @@
 /** The usage of a run, and its limits. */
 import type { CommandAccount } from "../../domain/CommandListener.js"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import type { Model, Price } from "../model/ModelProvider.js"
 import type { Limits } from "./AgentLoop.js"
 
@@ -85,4 +85,4 @@ export const ofTurns = ({ maxTurns }: Pick<Limits, "maxTurns">, turns: number): 
 
 /** Says that a run with a budget needs the price of its model. */
 export const unpriced = ({ name }: Pick<Model, "name">): string =>
-  `A budget needs the model's price. Set it in settings.json, per million tokens: {"prices": {${JSON.stringify(ForeignText.word(name, 200))}: {"input": 3, "output": 15}}}`
+  `A budget needs the model's price. Set it in settings.json, per million tokens: {"prices": {${JSON.stringify(UntrustedText.word(name, 200))}: {"input": 3, "output": 15}}}`

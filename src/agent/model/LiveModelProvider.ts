@@ -13,9 +13,9 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Attempt from "../../domain/Attempt.js"
 import { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as Similar from "../../domain/Similar.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as OwnFile from "../../extension/mcp/OwnFile.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import type { Endpoint, Kind } from "./internal/Endpoint.js"
@@ -112,10 +112,10 @@ const withoutExcerpt = (reason: string): string =>
 
 const flawed = (file: string, path: string, reason: string): InvalidUsage =>
   new InvalidUsage({
-    reason: `${shown(file)}: ${path === "" ? "" : `${ForeignText.word(path, 200)}: `}${ForeignText.line(reason, 400)}`
+    reason: `${shown(file)}: ${path === "" ? "" : `${UntrustedText.word(path, 200)}: `}${UntrustedText.line(reason, 400)}`
   })
 
-const shown = (file: string): string => ForeignText.word(file, 300)
+const shown = (file: string): string => UntrustedText.word(file, 300)
 
 /** Reads the file. A missing one is empty. */
 const read = (file: string): Either.Either<SettingsFile, InvalidUsage> =>
@@ -203,7 +203,7 @@ const choose = (sources: Sources, name: string | undefined): Effect.Effect<Choic
       const what =
         model === undefined
           ? "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, and SYNAPSE_MODEL,"
-          : `No provider is set up for the model ${ForeignText.quoted(model, 80)}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY`
+          : `No provider is set up for the model ${UntrustedText.quoted(model, 80)}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY`
       return missing(
         `${what} in the environment, or name a provider in ${shown(file)}: {"provider": "local", "providers": {"local": {"kind": "compatible", "baseUrl": "http://localhost:11434/v1", "model": "…"}}}`
       )
@@ -212,7 +212,7 @@ const choose = (sources: Sources, name: string | undefined): Effect.Effect<Choic
       const near = Similar.nearest(provider, providers)
       const meant = near === undefined ? "" : ` Did you mean ${near}?`
       return wrong(
-        `No provider is named ${ForeignText.quoted(provider, 80)}.${meant} There are ${providers.join(", ")}; others can be added under "providers" in ${shown(file)}`
+        `No provider is named ${UntrustedText.quoted(provider, 80)}.${meant} There are ${providers.join(", ")}; others can be added under "providers" in ${shown(file)}`
       )
     }
     const given = (Object.hasOwn(content.providers, provider) ? content.providers[provider] : undefined) ?? {}
@@ -235,7 +235,7 @@ const lookUp = <A>(
   field: string,
   inFile: A | undefined
 ) => {
-  const fileSetting = `providers.${ForeignText.word(provider)}.${field} in ${shown(file)}`
+  const fileSetting = `providers.${UntrustedText.word(provider)}.${field} in ${shown(file)}`
   const fromEnv = variable === undefined ? undefined : settings.variable(variable)
   if (variable !== undefined && fromEnv !== undefined) return { value: fromEnv, setting: variable }
   if (inFile !== undefined || variable === undefined) return { value: inFile, setting: fileSetting }
@@ -267,7 +267,7 @@ const endpointOf = (choice: Choice, sources: Sources): Effect.Effect<Endpoint, F
     )
     if (bad !== undefined) {
       const { setting } = lookUp(sources, choice, undefined, "headers", given.headers)
-      return yield* wrong(`${setting}: ${ForeignText.quoted(bad[0], 80)} can't be sent as a header`)
+      return yield* wrong(`${setting}: ${UntrustedText.quoted(bad[0], 80)} can't be sent as a header`)
     }
     const basic = basicOf(url)
     if (basic !== undefined && kind !== "anthropic" && key.value !== undefined) {

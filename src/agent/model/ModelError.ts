@@ -2,7 +2,7 @@
 import type * as AiError from "@effect/ai/AiError"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 
 /**
  * The schema of the kinds of errors:
@@ -119,7 +119,7 @@ export const fromAiError = (error: AiError.AiError | ModelError): ModelError => 
         : isWrong
           ? "bad_request"
           : "broken",
-    reason: `The request to the model failed: ${ForeignText.line(said, mostForeign)}`,
+    reason: `The request to the model failed: ${UntrustedText.line(said, mostForeign)}`,
     ...(isOfStatus ? { status: error.response.status } : {})
   })
 }
@@ -130,6 +130,6 @@ export const fromEvent = (event: unknown): ModelError => {
   const said = typeof message === "string" ? message : (JSON.stringify(event) ?? "unknown")
   return new ModelError({
     kind: kindOf(undefined, event, false),
-    reason: `The model ended its answer with an error: ${ForeignText.line(said, mostForeign)}`
+    reason: `The model ended its answer with an error: ${UntrustedText.line(said, mostForeign)}`
   })
 }

@@ -6,8 +6,8 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as Similar from "../../domain/Similar.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as TranscriptFile from "./internal/TranscriptFile.js"
 import * as Transcript from "./Transcript.js"
 
@@ -31,7 +31,7 @@ const mostNamed = 5
  */
 const findSessionId = (written: string, ids: ReadonlyArray<string>): Either.Either<string, string> => {
   if (ids.includes(written)) return Either.right(written)
-  const shown = ForeignText.word(written)
+  const shown = UntrustedText.word(written)
   const found = written === "" ? [] : ids.filter((id) => id.startsWith(written))
   const [first] = found
   if (first !== undefined && found.length === 1) return Either.right(first)
@@ -151,7 +151,7 @@ export const newest = (directory: string, cwd: string): Effect.Effect<string, No
       if (Either.isRight(summary) && summary.right.session.cwd === cwd) return id
       yield* Effect.yieldNow()
     }
-    const reason = `There is no session of ${ForeignText.line(cwd, 300)} to continue; synapse agent list shows those of all directories.`
+    const reason = `There is no session of ${UntrustedText.line(cwd, 300)} to continue; synapse agent list shows those of all directories.`
     return yield* new NoSession({ reason })
   })
 

@@ -3,9 +3,9 @@ import { isUtf8 } from "node:buffer"
 import * as Prompt from "@effect/ai/Prompt"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as Todo from "../../domain/Todo.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as RunLimits from "../loop/RunLimits.js"
 
 const encodePart = Schema.encodeSync(
@@ -96,7 +96,7 @@ const encoded = (entry: Entry): object =>
 
 /** Encodes an entry as a line with its newline, or says why it can't be kept. */
 export const encode = (entry: Entry): Either.Either<Uint8Array, string> => {
-  const bytes = Buffer.from(`${ForeignText.jsonLine(encoded(entry))}\n`)
+  const bytes = Buffer.from(`${UntrustedText.jsonLine(encoded(entry))}\n`)
   return bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes)
 }
 

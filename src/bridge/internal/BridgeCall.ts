@@ -7,7 +7,7 @@ import type { ReadOptions } from "../../files/Files.js"
 import * as Fifo from "../../session/Fifo.js"
 import { FifoSink } from "../../session/Fifo.js"
 import type { OutputFiles } from "../../session/OutputFiles.js"
-import type { Calls, Surroundings } from "../../session/ShellBridge.js"
+import type { CallerFacts, Calls } from "../../session/ShellBridge.js"
 import { FifoSource, Gone } from "./Fifo.js"
 import * as Stub from "./Stub.js"
 import type { Budget, CallRequest } from "./StubDialog.js"
@@ -20,7 +20,7 @@ export interface BridgeCommands {
   /** Returns the handlers whose name is a prefix, such as `mcp:*`; the same array until they change. */
   readonly prefixed: () => ReadonlyArray<Described>
   /** Runs the command of a call; `output` are the files of its session. */
-  readonly run: (call: BridgeCall, request: CallRequest, around: Surroundings, output: OutputFiles) => void
+  readonly run: (call: BridgeCall, request: CallRequest, around: CallerFacts, output: OutputFiles) => void
   /** Returns what the calls of the line of this mark have left (`ShellBridge`). */
   readonly takeCalls: (mark: string) => Calls
 }

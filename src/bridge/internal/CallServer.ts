@@ -11,7 +11,7 @@ import * as ReservedName from "../../command/ReservedName.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as Fifo from "../../session/Fifo.js"
 import type { SessionDirectory } from "../../session/SessionDirectory.js"
-import type { OpenBridge, ShellBridge, Surroundings } from "../../session/ShellBridge.js"
+import type { CallerFacts, OpenBridge, ShellBridge } from "../../session/ShellBridge.js"
 import type { BridgeCommands } from "./BridgeCall.js"
 import { BridgeCall } from "./BridgeCall.js"
 import { isUnused } from "./Fifo.js"
@@ -292,7 +292,7 @@ class CallServer implements OpenBridge {
   constructor(
     private readonly directory: SessionDirectory,
     private readonly commands: BridgeCommands,
-    private readonly around: () => Surroundings
+    private readonly around: () => CallerFacts
   ) {
     const { path } = directory
     this.tickets = new Tickets(Path.join(path, Stub.names.tickets))

@@ -22,7 +22,7 @@ import * as Advice from "../../domain/Advice.js"
 import * as CallContext from "../../domain/CallContext.js"
 import { type ExecutionFailed, type InvalidUsage, toText } from "../../domain/CommandError.js"
 import type * as CommandListener from "../../domain/CommandListener.js"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import { RunEvent } from "../../terminal/RunEvent.js"
@@ -42,7 +42,7 @@ const toRunEvent = (event: AgentEvent): RunEvent | undefined => {
     case "ToolEnded":
       return event
     case "Ended":
-      return event.reason === undefined ? undefined : RunEvent.Notice({ text: ForeignText.line(event.reason, 2000) })
+      return event.reason === undefined ? undefined : RunEvent.Notice({ text: UntrustedText.line(event.reason, 2000) })
     default:
       return undefined
   }
@@ -129,7 +129,7 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
       const { session, turns } = yield* Sessions.read(directory, id)
       current = id
       isRenewed = true
-      const begun = ForeignText.quoted(session.prompt, 100)
+      const begun = UntrustedText.quoted(session.prompt, 100)
       yield* say(`The next question goes on with ${id}: ${begun}, ${turns} turn${turns === 1 ? "" : "s"}.`)
     })
 

@@ -9,7 +9,7 @@ import * as TakeBack from "../../agent/TakeBack.js"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as Quote from "../../bash/Quote.js"
 import * as Attempt from "../../domain/Attempt.js"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
 import * as PathEntry from "../../sandbox/policy/PathEntry.js"
@@ -46,7 +46,7 @@ const undo = (app: ShellApp.ShellApp) =>
   ofTurns(app, (place) => Effect.map(TakeBack.run(place), ({ limits, lines }) => [...lines, limits].join("\n")))
 
 const diff = (app: ShellApp.ShellApp) =>
-  ofTurns(app, (place) => Effect.map(TakeBack.diff(place), (text) => ForeignText.harmless(text.trimEnd(), true)))
+  ofTurns(app, (place) => Effect.map(TakeBack.diff(place), (text) => UntrustedText.harmless(text.trimEnd(), true)))
 
 const realPath = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync(path))
 
@@ -78,7 +78,7 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
       )
     // As it is completed, and as a person would write it for bash; or as it is, where that is there.
     const path = realPath(at(written)) === undefined ? at(wordOf(written)) : at(written)
-    const shown = ForeignText.word(path, 300)
+    const shown = UntrustedText.word(path, 300)
     const real = realPath(path)
     const inForce = yield* sandbox.inForce
     if (inForce === undefined) return "There is no sandbox: commands may write wherever you may."
@@ -93,7 +93,7 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
     // A built-in rule gives way to a path that is named.
     const isHidden = !read.allowed && read.rule.source === "default"
     if (!isHidden && !PolicyDecision.isNotWhitelisted(verdict.rule))
-      return `${shown} can't be allowed: ${ForeignText.line(verdict.reason, 300)} (rule ${ForeignText.word(verdict.rule.pattern, 200)}).`
+      return `${shown} can't be allowed: ${UntrustedText.line(verdict.reason, 300)} (rule ${UntrustedText.word(verdict.rule.pattern, 200)}).`
     const never = PathEntry.unwritable(real)
     if (never !== undefined) return `${shown} can't be allowed: ${never}.`
     const what = Fs.statSync(real).isDirectory() ? `${shown} and everything in it` : shown
@@ -114,5 +114,5 @@ export const run = (
 ): Effect.Effect<string> => {
   const actions = { allow, diff, help: () => Effect.succeed(OwnCommand.help), policy, restart, undo }
   const action: Effect.Effect<string, { readonly message: string }> = actions[name](app, rest)
-  return Effect.catchAll(action, (error) => Effect.succeed(`synapse: ${ForeignText.line(error.message, 1000)}`))
+  return Effect.catchAll(action, (error) => Effect.succeed(`synapse: ${UntrustedText.line(error.message, 1000)}`))
 }

@@ -5,8 +5,8 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as Similar from "../../domain/Similar.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as WordWrap from "../../terminal/Columns.js"
 import * as CommandRun from "./CommandRun.js"
@@ -69,7 +69,7 @@ const longest = 60
 const directoryOf = (cwd: string, home: string): string => {
   const isBelow = home.length > 1 && (cwd === home || cwd.startsWith(`${home}/`))
   const short = isBelow ? `~${cwd.slice(home.length)}` : cwd
-  return ForeignText.word(short.length <= longest ? short : `…${short.slice(-longest)}`, longest + 1)
+  return UntrustedText.word(short.length <= longest ? short : `…${short.slice(-longest)}`, longest + 1)
 }
 
 /** Makes the prompt, with its styles marked for readline. An exit code of 0 is not shown, nor a sandbox: only that there is none. */
@@ -154,7 +154,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
       const entered = yield* app
         .whole(screen.use(reader.read(makeShellPrompt(facts), app)))
         .pipe(
-          Effect.catchAll((error) => Effect.as(print(`synapse: ${ForeignText.line(error.message, 1000)}`), undefined))
+          Effect.catchAll((error) => Effect.as(print(`synapse: ${UntrustedText.line(error.message, 1000)}`), undefined))
         )
       if (entered === undefined) return ExitCode.failure
       if (entered._tag === "Ended") return code
@@ -176,7 +176,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
         Own: ({ name, rest }) => own(name, rest),
         Unknown: ({ meant, name }) => {
           const hint = meant === undefined ? "/help lists what there is." : `Did you mean /${meant}?`
-          return print(`synapse: There is no ${ForeignText.word(name)}. ${hint}`)
+          return print(`synapse: There is no ${UntrustedText.word(name)}. ${hint}`)
         }
       })
     }

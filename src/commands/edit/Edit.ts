@@ -15,7 +15,7 @@ import * as Collect from "../../domain/Collect.js"
 import { type CommandError, type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as Slices from "../../domain/Slices.js"
+import * as Yield from "../../domain/Yield.js"
 import * as Encoding from "../../files/Encoding.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
@@ -133,7 +133,7 @@ const binaryKind = (bytes: Buffer): string | undefined => {
 }
 
 /** Reports what comes near to a text. */
-function* nearest(bytes: Buffer, old: Uint8Array): Slices.Steps<string> {
+function* nearest(bytes: Buffer, old: Uint8Array): Yield.Steps<string> {
   if (bytes.length <= mostSearched) return yield* Nearest.steps(bytes, old)
   const report = yield* Nearest.steps(bytes.subarray(0, mostSearched), old)
   return `In its first ${mostSearched / 1024 ** 2} MiB, which alone were searched for what comes near:\n${report}`
@@ -148,7 +148,7 @@ function* missing(
   old: Uint8Array,
   replacement: string,
   alike: Alike.Alike | undefined
-): Slices.Steps<string> {
+): Yield.Steps<string> {
   if (alike !== undefined)
     return `${alike.count} parts of it look like the old text, but for ${alike.names}; more of the text tells which`
   const isTelling = telling.test(replacement) && !Buffer.from(old).includes(replacement)
@@ -333,7 +333,7 @@ const replace = Effect.fnUntraced(function* (
   file: string,
   { all, old, replacement, ...given }: Change
 ) {
-  const slices = new Slices.Slices()
+  const slices = new Yield.Slices()
   const own = yield* held(files, file)
   const likely = given.encoding ?? Encoding.detect(own)
   const text =

@@ -10,8 +10,8 @@ import * as Attempt from "../../domain/Attempt.js"
 import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as JobStatus from "../../domain/JobStatus.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import { Jobs, type NoInput, type NoSuchJob, type Waited } from "../../session/Jobs.js"
 
 const number = Parameter.filterMap(
@@ -66,7 +66,7 @@ export const list = make(listGrammar, (jobs, { json }) =>
     Effect.map(
       Effect.forEach(all, ({ id }) => jobs.look(id)),
       (details) => {
-        if (json) return told([ForeignText.jsonLine(details)])
+        if (json) return told([UntrustedText.jsonLine(details)])
         if (details.length === 0) return told(["There are no jobs."])
         return told(
           details.map((job) => {
@@ -194,7 +194,7 @@ const lastOf = ({ last }: Pick<JobStatus.JobStatus, "last">): string => (last ==
 const reasonOf = ({ found, job, why }: Waited, port: number | undefined): string => {
   switch (why) {
     case "found":
-      return `${named(job)} printed: ${ForeignText.line(found ?? "", 200)}`
+      return `${named(job)} printed: ${UntrustedText.line(found ?? "", 200)}`
     case "port":
       return `${named(job)} listens on port ${port}`
     case "idle":
@@ -211,7 +211,7 @@ export const wait = make(waitGrammar, (jobs, { any, for: pattern, idle, ids, por
   if (first === undefined) return CommandGrammar.misuse(waitGrammar, "<N> is missing.")
   const find = Option.getOrUndefined(Option.map(pattern, searchFor))
   if (Option.isSome(pattern) && find === undefined) {
-    return CommandGrammar.misuse(waitGrammar, `--for is no regular expression: ${ForeignText.word(pattern.value)}.`)
+    return CommandGrammar.misuse(waitGrammar, `--for is no regular expression: ${UntrustedText.word(pattern.value)}.`)
   }
   const limit = Math.min(
     Option.getOrElse(timeout, () => longestWait),

@@ -9,7 +9,7 @@ import * as Parameter from "../../command/Parameter.js"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import type { Terminal } from "../../domain/JobStatus.js"
-import * as Slices from "../../domain/Slices.js"
+import * as Yield from "../../domain/Yield.js"
 import type { Jobs } from "../../session/Jobs.js"
 import * as Job from "./Job.js"
 
@@ -234,7 +234,7 @@ const draw = (written: string, { columns, rows }: Terminal) =>
         catch: () =>
           new ExecutionFailed({ kind: "io", reason: "what it has written takes too long to draw: job:output shows it" })
       })
-      yield* Effect.promise(Slices.turn)
+      yield* Effect.promise(Yield.turn)
     }
     const { cursorX, cursorY } = terminal.buffer.active
     const lines = Array.from({ length: rows }, (_, row) => lineOf(row)?.translateToString().trimEnd() ?? "")

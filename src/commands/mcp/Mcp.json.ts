@@ -2,13 +2,13 @@
 import * as Either from "effect/Either"
 import * as JsonText from "../../domain/JsonText.js"
 import * as JsonValue from "../../domain/JsonValue.js"
-import * as Slices from "../../domain/Slices.js"
+import * as Yield from "../../domain/Yield.js"
 
 /** Parses JSON; on the left, why it can't be passed on as it is written. */
-export const parse = (text: string): Either.Either<unknown, string> => Slices.now(steps(text))
+export const parse = (text: string): Either.Either<unknown, string> => Yield.now(steps(text))
 
 /** Does the work of `parse`, with rests. */
-export function* steps(text: string): Slices.Steps<Either.Either<unknown, string>> {
+export function* steps(text: string): Yield.Steps<Either.Either<unknown, string>> {
   const parsed = yield* JsonText.steps(text)
   if (Either.isLeft(parsed)) {
     const { path, reason } = parsed.left
@@ -27,7 +27,7 @@ const sign = /"|-?\d[\d.eE+-]*/g
 const stride = 10_000
 
 /** Returns the first number that would be another one. */
-function* inexact(json: string): Slices.Steps<string | undefined> {
+function* inexact(json: string): Yield.Steps<string | undefined> {
   if (!/\d{16}|[eE]\+?\d{2}/.test(json)) return undefined
   sign.lastIndex = 0
   let at = 0

@@ -13,8 +13,8 @@ import { type CommandError, type ExecutionFailed, InvalidUsage } from "../../dom
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as ForeignText from "../../domain/ForeignText.js"
-import * as Slices from "../../domain/Slices.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
+import * as Yield from "../../domain/Yield.js"
 import {
   McpClient,
   type McpOutput,
@@ -45,7 +45,7 @@ const asTask = "it can be called as an MCP task only, which Synapse does not off
 const summaryOf = ({ description = "", needsTask, title = "" }: McpTool): string =>
   needsTask === true
     ? `can't be called: ${asTask}`
-    : ForeignText.sentence(description.trim() === "" ? title : description, mostSummary)
+    : UntrustedText.sentence(description.trim() === "" ? title : description, mostSummary)
 
 /** Lists the tools of a server: how each is called, and what for. */
 export const toolsMcpList = (all: ReadonlyArray<McpTool>): string =>
@@ -63,10 +63,10 @@ const unusable = (servers: ReadonlyArray<McpServer>): ReadonlyArray<string> => {
     if (problem === undefined) continue
     names.set(problem, [
       ...(names.get(problem) ?? []),
-      isFile === true ? ForeignText.line(name, 300) : McpName.toWord(name)
+      isFile === true ? UntrustedText.line(name, 300) : McpName.toWord(name)
     ])
   }
-  return [...names].map(([problem, of]) => `${of.join(", ")} can't be used: ${ForeignText.line(problem, 300)}`)
+  return [...names].map(([problem, of]) => `${of.join(", ")} can't be used: ${UntrustedText.line(problem, 300)}`)
 }
 
 /**
@@ -100,7 +100,7 @@ export const makeMcpLook = (client: Context.Tag.Service<McpClient>): NonNullable
   const failed = new Map<string, { readonly note: string; readonly at: number }>()
 
   const ask = Effect.fnUntraced(function* (name: string) {
-    const say = (reason: string) => [`${McpName.toWord(name)}: ${ForeignText.line(reason, 300)}`]
+    const say = (reason: string) => [`${McpName.toWord(name)}: ${UntrustedText.line(reason, 300)}`]
     const now = yield* Clock.currentTimeMillis
     const last = failed.get(name)
     if (last !== undefined && now - last.at < pause) return say(last.note)
@@ -189,7 +189,7 @@ const writeAll = (call: CommandCall, text: string): Effect.Effect<void> =>
     const starts = Array.from({ length: Math.ceil(bytes.length / stride) }, (_, at) => at * stride)
     return Effect.forEach(
       starts,
-      (at) => Effect.zipRight(call.write(bytes.subarray(at, at + stride)), Effect.promise(Slices.turn)),
+      (at) => Effect.zipRight(call.write(bytes.subarray(at, at + stride)), Effect.promise(Yield.turn)),
       { discard: true }
     )
   })
@@ -217,11 +217,11 @@ const parseMcpInput = (
   source: string
 ): Effect.Effect<Either.Either<Readonly<Record<string, unknown>>, string>> =>
   Effect.map(
-    Slices.run(() => Json.steps(json)),
+    Yield.run(() => Json.steps(json)),
     (parsed) =>
       Either.mapLeft(
         Either.filterOrLeft(parsed, isRecord, () => "it must be an object: {…}"),
-        (reason) => `${source}: ${ForeignText.word(reason, 300)}.`
+        (reason) => `${source}: ${UntrustedText.word(reason, 300)}.`
       )
   )
 
@@ -375,7 +375,7 @@ const valuesOf = Effect.fnUntraced(function* (
 
 const nothing = ({ parameters }: McpSchema.CallableTool, isAsked: boolean): string => {
   if (isAsked) return "--json -: nothing comes on standard input."
-  const names = parameters.flatMap(({ isRequired, name }) => (isRequired ? [ForeignText.word(name)] : []))
+  const names = parameters.flatMap(({ isRequired, name }) => (isRequired ? [UntrustedText.word(name)] : []))
   return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`
 }
 
@@ -391,14 +391,14 @@ const describe = (tool: McpTool, toCallable: (tool: McpTool) => McpSchema.Callab
 const harmless = ({ message, progress, total }: McpProgress): McpProgress => ({
   progress,
   ...(total === undefined ? undefined : { total }),
-  ...(message === undefined ? undefined : { message: ForeignText.line(message, 200) })
+  ...(message === undefined ? undefined : { message: UntrustedText.line(message, 200) })
 })
 
 /** Makes the error for a name without a server, or for arguments behind one without a tool. */
 const incomplete = ({ server, tool }: McpName.Name): InvalidUsage =>
   server === "" && tool !== ""
     ? new InvalidUsage({
-        reason: `mcp::${ForeignText.word(tool)}: it has no server in its name.`,
+        reason: `mcp::${UntrustedText.word(tool)}: it has no server in its name.`,
         advice: [Advice.line`Usage: ${described.usage}`, Advice.line`${Advice.run("mcp:")} lists the servers.`]
       })
     : CommandGrammar.misuse(

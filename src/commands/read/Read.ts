@@ -13,14 +13,14 @@ import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Setting from "../../domain/Setting.js"
-import * as Slices from "../../domain/Slices.js"
+import * as Yield from "../../domain/Yield.js"
 import * as Encoding from "../../files/Encoding.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError, Files, ReadOptions } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
 import * as Newlines from "../../files/Newlines.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
-import * as Surroundings from "../../sandbox/Surroundings.js"
+import * as VisibleFiles from "../../sandbox/VisibleFiles.js"
 import * as Notebook from "./internal/Read.notebook.js"
 import * as Pdf from "./internal/Read.pdf.js"
 import * as Range from "./internal/Read.range.js"
@@ -329,15 +329,15 @@ const longestNote = 100
  */
 export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOption(SandboxManager), (sandbox) => {
   const around = Option.match(sandbox, {
-    onNone: () => Effect.succeed(Surroundings.none),
-    onSome: (it) => it.surroundings
+    onNone: () => Effect.succeed(VisibleFiles.none),
+    onSome: (it) => it.visibleFiles
   })
   const programs = (names: ReadonlyArray<string>) =>
     Effect.map(
       around,
       (known) =>
         // Nothing is known of a shell without a sandbox.
-        new Set(known === Surroundings.none ? names : known.programs((name) => names.includes(name)))
+        new Set(known === VisibleFiles.none ? names : known.programs((name) => names.includes(name)))
     )
   const handler = CommandGrammar.toHandler(
     grammar,
@@ -427,7 +427,7 @@ const showRange = Effect.fnUntraced(function* (
   if (offset >= deep) yield* source.look
   const skipped = notebook !== undefined || offset < deep ? 0 : source.skipped(offset)
   const window = new LineWindow({ offset, skipped, limit: limit ?? (yield* defaultLimit), room, showsOne })
-  const slices = new Slices.Slices()
+  const slices = new Yield.Slices()
   const bytes = notebook === undefined ? source.bytes({ skipLines: skipped }) : Stream.make(Buffer.from(notebook.text))
   // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
   yield* Stream.takeUntilEffect(bytes, (chunk) =>
@@ -464,7 +464,7 @@ const notebookOf = (files: Files, path: string): Effect.Effect<Notebook.Notebook
 /** The number of bytes that a window takes at once: as many lines, at worst. */
 const stride = 16 * 1024
 
-function* pushed(window: LineWindow, chunk: Uint8Array): Slices.Steps<void> {
+function* pushed(window: LineWindow, chunk: Uint8Array): Yield.Steps<void> {
   for (let at = 0; at < chunk.length && !window.isDone; at += stride) {
     if (at > 0) yield
     window.push(chunk.subarray(at, at + stride))

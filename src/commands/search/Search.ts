@@ -7,7 +7,7 @@ import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 
 /** The kind of a command. `agent`: one of Synapse's own; `extension`: one under a prefix of a user's. */
 type Kind = "agent" | "mcp" | "skill" | "extension"
@@ -156,7 +156,7 @@ const look = (handlers: ReadonlyArray<Handler>): Effect.Effect<ReadonlyArray<str
       { concurrency: "unbounded" }
     ),
     (notes) => {
-      const all = notes.flat().map((note) => ForeignText.line(note, longestNote))
+      const all = notes.flat().map((note) => UntrustedText.line(note, longestNote))
       const left = all.length - mostNotes
       return left > 0 ? [...all.slice(0, mostNotes), `… ${left} more like these`] : all
     }
@@ -165,12 +165,12 @@ const look = (handlers: ReadonlyArray<Handler>): Effect.Effect<ReadonlyArray<str
 const line = ({ name, summary }: Entry): string => {
   const kind = kindOf(name)
   const text = isForeign(kind, name)
-    ? ForeignText.quoted(summary, longestSummary)
-    : ForeignText.line(summary, longestSummary)
-  return `${ForeignText.line(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`
+    ? UntrustedText.quoted(summary, longestSummary)
+    : UntrustedText.line(summary, longestSummary)
+  return `${UntrustedText.line(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`
 }
 
 const partial = "No command fits all of the words; these fit some of them:"
 
 const nothing = (words: ReadonlyArray<string>): string =>
-  `No command fits ${ForeignText.quoted(words.join(" "), longestSummary)}. Try fewer or other words; command:search alone lists the commands.`
+  `No command fits ${UntrustedText.quoted(words.join(" "), longestSummary)}. Try fewer or other words; command:search alone lists the commands.`

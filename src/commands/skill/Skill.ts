@@ -5,7 +5,7 @@ import type { CommandHandler, Described, Program } from "../../command/CommandHa
 import * as Advice from "../../domain/Advice.js"
 import { type CommandError, CommandNotFound } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as LocalSkillStore from "../../extension/skill/LocalSkillStore.js"
 import * as SkillScan from "../../extension/skill/SkillScan.js"
 import { type Skill, type SkillInstructions, SkillStore, type SkillTool } from "../../extension/skill/SkillStore.js"
@@ -18,7 +18,7 @@ const mostTools = 50
 export const line = ({ description, name, problem, tools }: Skill): string => {
   const count = tools.length === 0 ? "" : tools.length === 1 ? " (1 tool)" : ` (${tools.length} tools)`
   const about = description === "" && problem !== undefined ? `(${problem})` : description
-  return `${ForeignText.line(name, longestListed)}${count}: ${ForeignText.line(about, longestListed)}`
+  return `${UntrustedText.line(name, longestListed)}${count}: ${UntrustedText.line(about, longestListed)}`
 }
 
 /**
@@ -26,7 +26,7 @@ export const line = ({ description, name, problem, tools }: Skill): string => {
  */
 export const instructions = ({ skill, text }: SkillInstructions): string =>
   `${lines([
-    `Skill ${skill.name}: paths in these instructions are relative to ${ForeignText.line(skill.directory, longestShownPath)}`,
+    `Skill ${skill.name}: paths in these instructions are relative to ${UntrustedText.line(skill.directory, longestShownPath)}`,
     ...toolLines(skill)
   ])}\n${text.endsWith("\n") || text === "" ? text : `${text}\n`}`
 
@@ -36,7 +36,7 @@ const toolLines = ({ directory, name, tools }: Skill): ReadonlyArray<string> => 
     .slice(0, mostTools)
     .map(
       (tool) =>
-        `  skill:${name}:${tool.name} runs ${ForeignText.line(tool.path.slice(directory.length + 1), longestShownPath)}`
+        `  skill:${name}:${tool.name} runs ${UntrustedText.line(tool.path.slice(directory.length + 1), longestShownPath)}`
     )
   const left = tools.length - shown.length
   return ["Tools:", ...shown, ...(left === 0 ? [] : [`  and ${left} more, in its scripts`])]
@@ -182,7 +182,7 @@ const commandsOf = (skill: Skill): ReadonlyArray<Described> => {
   const { description, name, tools } = skill
   const load = `skill:load ${name}`
   return [
-    { name: load, summary: ForeignText.line(description, longestSummary), usage: load },
+    { name: load, summary: UntrustedText.line(description, longestSummary), usage: load },
     ...tools.map((tool) => ({
       name: `skill:${name}:${tool.name}`,
       summary: `A program of the skill ${name}.`,

@@ -9,7 +9,7 @@ import * as Collect from "../../domain/Collect.js"
 import type { ExecutionFailed } from "../../domain/CommandError.js"
 import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import { SubAgentManager, type SubAgentType } from "../../extension/SubAgentManager.js"
 
 /** The most bytes of a standard input, and the most characters of a prompt. */
@@ -128,7 +128,7 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
     if (more.length > 0 || (word !== undefined && Option.isSome(prompt)))
       return yield* misuse(
         name,
-        `${ForeignText.quoted(more[0] ?? word ?? "", 60)} is one word too many: quote the prompt.`
+        `${UntrustedText.quoted(more[0] ?? word ?? "", 60)} is one word too many: quote the prompt.`
       )
     if (description.trim() === "") return yield* misuse(name, "--description is empty.")
     if (name === "task:skill" && skills.length === 0)
@@ -139,7 +139,7 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
         Option.getOrElse(prompt, () => word),
         stdin
       ),
-      description: ForeignText.line(description, longestDescription),
+      description: UntrustedText.line(description, longestDescription),
       model: Option.getOrUndefined(model),
       maxTurns: Option.getOrUndefined(maxTurns),
       skills,
@@ -222,13 +222,13 @@ const line = ({ description, isReadOnly, name, problem, source }: SubAgentType):
     ...(source === "built in" ? [] : [`the ${source === "home" ? "user" : "project"}'s`])
   ]
   const marks = about.length === 0 ? "" : ` (${about.join(", ")})`
-  const flaw = problem === undefined ? "" : ` [${ForeignText.line(problem, longestProblem)}]`
-  return `task:${ForeignText.line(name, longestListed)}${marks}: ${ForeignText.line(description, longestListed)}${flaw}`
+  const flaw = problem === undefined ? "" : ` [${UntrustedText.line(problem, longestProblem)}]`
+  return `task:${UntrustedText.line(name, longestListed)}${marks}: ${UntrustedText.line(description, longestListed)}${flaw}`
 }
 
 /** What a file's author wrote of it is quoted. */
 const commandsOf = ({ description, isUsable, name, source }: SubAgentType): ReadonlyArray<Described> => {
   if (!isUsable) return []
-  const summary = source === "built in" ? description : ForeignText.quoted(description, longestListed)
+  const summary = source === "built in" ? description : UntrustedText.quoted(description, longestListed)
   return [{ name: `task:${name}`, summary, usage: usageOf(`task:${name}`) }]
 }

@@ -10,11 +10,11 @@ import * as Collect from "../../domain/Collect.js"
 import type { CommandError } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as Setting from "../../domain/Setting.js"
-import * as Slices from "../../domain/Slices.js"
 import * as Todo from "../../domain/Todo.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
+import * as Yield from "../../domain/Yield.js"
 import { TodoStore } from "../../extension/TodoStore.js"
 
 /** Matches a word that JSON begins with, perhaps without its quotes. */
@@ -94,7 +94,7 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
       // The list under its name alone.
       const text = given.replace(/^todos=(?=\s*\[)/, "")
       if (text.trim() === "") return yield* Effect.fail(missing)
-      const parsed = yield* Slices.run(() => JsonText.steps(text))
+      const parsed = yield* Yield.run(() => JsonText.steps(text))
       const value = meant(yield* toValue(parsed, words.length > 0 && !isQuoted(text)))
       const todos = yield* Either.mapLeft(Todo.decode(value, bounds), notValid)
       yield* store.set(todos)
@@ -201,7 +201,7 @@ const notValid = (problems: ReadonlyArray<Todo.Problem>): string => {
 }
 
 const line = ({ message, path }: Todo.Problem): string =>
-  `- ${ForeignText.escape(cut(path))}: ${ForeignText.escape(cut(message))}`
+  `- ${UntrustedText.escape(cut(path))}: ${UntrustedText.escape(cut(message))}`
 
 const cut = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}...` : text)
 
@@ -213,7 +213,7 @@ const listOf = (todos: ReadonlyArray<Todo.Todo>): string => {
   const { completed, in_progress, pending } = Todo.count(todos)
   return [
     `${completed} completed, ${in_progress} in progress, ${pending} pending`,
-    ...todos.map(({ content, status }) => `${marks[status]} ${ForeignText.escape(content)}`),
+    ...todos.map(({ content, status }) => `${marks[status]} ${UntrustedText.escape(content)}`),
     ""
   ].join("\n")
 }

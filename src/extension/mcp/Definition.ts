@@ -5,8 +5,8 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Quote from "../../bash/Quote.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 
 const Texts = Schema.Record({ key: Schema.String, value: Schema.String })
 
@@ -54,7 +54,7 @@ const http = /^(?:streamable-?)?http$/i
 const mismatch = (type: string | undefined, isProgram: boolean): string | undefined => {
   if (type === undefined || (isProgram ? /^stdio$/i : http).test(type)) return undefined
   if (/^sse$/i.test(type)) return "its type is sse, which is not supported: give the server's streamable HTTP address"
-  const shown = ForeignText.word(JSON.stringify(type))
+  const shown = UntrustedText.word(JSON.stringify(type))
   return `its type is ${shown}, and ${isProgram ? "a command goes with stdio" : "a url goes with http"}`
 }
 
@@ -78,7 +78,7 @@ export const decode = (value: unknown): Either.Either<Decoded, string> =>
 
 const firstIssue = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-  return `${ForeignText.word(JsonText.showPath(issue?.path ?? []), 200)}: ${ForeignText.word(issue?.message ?? error.message, longest)}`
+  return `${UntrustedText.word(JsonText.showPath(issue?.path ?? []), 200)}: ${UntrustedText.word(issue?.message ?? error.message, longest)}`
 }
 
 /** Writes a definition as it stands in the file, without what is not needed. */
@@ -111,14 +111,14 @@ const wordsWithoutSecrets = (args: ReadonlyArray<string>): ReadonlyArray<string>
 /** Shows the program and its words, or the address, on one line and with its variables as they are written. */
 export const target = Definition.$match({
   Stdio: ({ args, command }) =>
-    ForeignText.word(
+    UntrustedText.word(
       [
         Quote.word(command),
         ...wordsWithoutSecrets(args).map((word, at) => (word === args[at] ? Quote.word(word) : word))
       ].join(" "),
       longest
     ),
-  Http: ({ url }) => ForeignText.word(withoutSecrets(url), longest)
+  Http: ({ url }) => UntrustedText.word(withoutSecrets(url), longest)
 })
 
 /** Returns all texts of a definition in which variables are expanded. */

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as FileStamp from "../../files/FileStamp.js"
 import { PolicyBuilder } from "../../sandbox/config/PolicyBuilder.js"
 import { fileName, SandboxConfig } from "../../sandbox/config/SandboxConfig.js"
@@ -74,7 +74,7 @@ const unusable = (
   text: string,
   denial?: { readonly file: string; readonly why: string }
 ): McpEntry => {
-  const problem = ForeignText.word(text, longest)
+  const problem = UntrustedText.word(text, longest)
   const denied = denial === undefined ? {} : { denial }
   return McpEntry.Unusable({ ...known, server: { ...known.server, problem }, reason, problem, ...denied })
 }
@@ -86,7 +86,7 @@ const byName = (one: McpEntry, other: McpEntry): number => (one.server.name < ot
  *
  * @param stamps takes the paths of all files that are read
  */
-const readAll = (around: Server.Surroundings, stamps: FileStamps): Reading => {
+const readAll = (around: Server.ServerPlaces, stamps: FileStamps): Reading => {
   stamps.add(TrustFile.pathIn(around.home))
   const trusts = TrustFile.read(around.home)
   const trusted: TrustFile.Trusted = Either.getOrElse(trusts, () => new Map())
@@ -129,7 +129,7 @@ const readAll = (around: Server.Surroundings, stamps: FileStamps): Reading => {
         : ""
       return unusable(known, reason, `${isRun ? "it runs what commands may write: " : ""}${file} ${why}${also}`, {
         file,
-        why: ForeignText.word(`${isRun ? "the server runs it, and it" : "it"} ${why}${also}`, longest)
+        why: UntrustedText.word(`${isRun ? "the server runs it, and it" : "it"} ${why}${also}`, longest)
       })
     }
     const untrusted = (file: string, trust: Trust, isRun: boolean): McpEntry => {

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as ClientFile from "./ClientFile.js"
 import { Definition, decode, encode, textsOf } from "./Definition.js"
@@ -55,7 +55,7 @@ const definitionOf = (name: string, written: unknown): Either.Either<Definition,
     return Either.left("its variables are in a file (envFile), which is not read here")
   return Either.flatMap(decode(value), ({ definition, isDisabled }) => {
     const editors = textsOf(definition).flatMap((text) => editorOnly.exec(text)?.[0] ?? [])[0]
-    if (editors !== undefined) return Either.left(`${ForeignText.word(editors)} is filled in by its editor only`)
+    if (editors !== undefined) return Either.left(`${UntrustedText.word(editors)} is filled in by its editor only`)
     return isDisabled ? Either.left("it is disabled there") : Either.right(definition)
   })
 }

@@ -17,7 +17,7 @@ import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import { Blocked, type CommandError, type CommandNotFound, type ExecutionFailed } from "../../domain/CommandError.js"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as FailureCause from "./internal/FailureCause.js"
 import type { Gone, Usable } from "./internal/McpConnection.js"
 import * as McpConnection from "./internal/McpConnection.js"
@@ -191,7 +191,7 @@ export const unknownServer = (
     name,
     none: `No MCP server is configured: the user names them in ${McpPlaces.fileOf("project", places)} or ${McpPlaces.fileOf("home", places)}.`,
     advice: servers.flatMap(({ isFile, name, problem = "" }) =>
-      isFile === true ? [Advice.line`${ForeignText.word(name, 300)} can't be used: ${problem}.`] : []
+      isFile === true ? [Advice.line`${UntrustedText.word(name, 300)} can't be used: ${problem}.`] : []
     )
   })
 }

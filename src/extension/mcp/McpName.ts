@@ -3,7 +3,7 @@ import * as ShellText from "../../bash/ShellText.js"
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import type { CommandNotFound } from "../../domain/CommandError.js"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as FileFailure from "../../files/FileFailure.js"
 
 /** The most characters of a name. */
@@ -52,7 +52,7 @@ export const unknownTool = (
   UnknownCommand.make({
     command,
     kind: "MCP tool",
-    kinds: `tools of ${ForeignText.word(server)}`,
+    kinds: `tools of ${UntrustedText.word(server)}`,
     name: tool,
     known: tools.map(({ name }) => name),
     toWord: (name) => toWord(server, name),
@@ -67,13 +67,13 @@ const longest = 500
  */
 export const toWord = (server: string, tool?: string): string => {
   const command = tool === undefined ? `mcp:${server}` : ofTool(server, tool)
-  if (command.length > longest) return ForeignText.word(command)
-  if (ForeignText.word(command, longest) === command) return FileFailure.toWord(command)
+  if (command.length > longest) return UntrustedText.word(command)
+  if (UntrustedText.word(command, longest) === command) return FileFailure.toWord(command)
   return `$'${Array.from(command, escaped).join("")}'`
 }
 
 const escaped = (char: string): string => {
   if (char === "'" || char === "\\") return `\\${char}`
-  if (ForeignText.word(char) === char) return char
+  if (UntrustedText.word(char) === char) return char
   return Array.from(ShellText.encode(char), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
 }

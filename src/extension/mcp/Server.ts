@@ -2,7 +2,7 @@
 
 import * as Path from "node:path"
 import * as Either from "effect/Either"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as Definition from "./Definition.js"
 import * as Launcher from "./internal/Launcher.js"
 import type { McpServer } from "./McpClient.js"
@@ -66,7 +66,7 @@ export const expandDefinition = (
   places: Places,
   directory: string
 ): Either.Either<Expanded, string> => {
-  const fail = (at: string, reason: string) => Either.left(`${ForeignText.word(at, 200)}: ${reason}`)
+  const fail = (at: string, reason: string) => Either.left(`${UntrustedText.word(at, 200)}: ${reason}`)
   const text = (written: string, at: string): Either.Either<string, string> =>
     Either.match(expand(written, places.variables), {
       onLeft: (reason) => fail(at, reason),
@@ -86,7 +86,7 @@ export const expandDefinition = (
     if (definition._tag === "Stdio") {
       const wrong = Object.keys(definition.env).find((name) => !/^[^=\0]+$/.test(name))
       if (wrong !== undefined)
-        return yield* fail("env", `${ForeignText.word(JSON.stringify(wrong))} can't be a variable's name`)
+        return yield* fail("env", `${UntrustedText.word(JSON.stringify(wrong))} can't be a variable's name`)
       const { cwd } = definition
       const from = cwd === undefined ? directory : yield* word(cwd, "cwd")
       const command = yield* word(definition.command, "command")
@@ -99,7 +99,7 @@ export const expandDefinition = (
     const headers = yield* texts(definition.headers, "headers")
     for (const [name, value] of Object.entries(headers)) {
       if (!header.test(name))
-        return yield* fail("headers", `${ForeignText.word(JSON.stringify(name))} can't be a header's name`)
+        return yield* fail("headers", `${UntrustedText.word(JSON.stringify(name))} can't be a header's name`)
       if (/[\0-\x08\n-\x1f\x7f]|[^\0-\xff]/.test(value))
         return yield* fail(`headers.${name}`, "it holds a character that no header may hold")
     }
@@ -120,7 +120,7 @@ export interface Origin {
 }
 
 /** The places, variables and rules that servers are read with. */
-export interface Surroundings extends Places {
+export interface ServerPlaces extends Places {
   /** `$SYNAPSE_HOME`. */
   readonly home: string
   /** Tests whether sandboxed commands may write to a path, or to a link on the way to it. */
@@ -148,11 +148,11 @@ export interface Server {
 }
 
 /** Returns the directory that a program is started in: where it is not a project's, none that the project's files are in. */
-const directoryOf = ({ source }: Pick<Origin, "source">, { home, root }: Surroundings): string =>
+const directoryOf = ({ source }: Pick<Origin, "source">, { home, root }: ServerPlaces): string =>
   source === "home" ? Path.join(home, "mcp") : root
 
 /** Makes a server of what is written under a name. */
-export const make = (origin: Origin, name: string, value: unknown, around: Surroundings): Server => {
+export const make = (origin: Origin, name: string, value: unknown, around: ServerPlaces): Server => {
   const decoded = Definition.decode(value)
   const {
     definition,
@@ -175,7 +175,7 @@ export const make = (origin: Origin, name: string, value: unknown, around: Surro
   })
   return {
     origin,
-    name: name === "" ? '""' : ForeignText.word(name),
+    name: name === "" ? '""' : UntrustedText.word(name),
     value,
     target: definition === undefined ? "" : Definition.target(definition),
     definition,

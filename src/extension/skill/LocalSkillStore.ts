@@ -5,8 +5,8 @@ import * as Layer from "effect/Layer"
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import { type CommandError, type CommandNotFound, ExecutionFailed } from "../../domain/CommandError.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as Similar from "../../domain/Similar.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
 import * as Lookout from "./Lookout.js"
@@ -36,7 +36,7 @@ const unknownSkill = (name: string, skills: ReadonlyArray<Skill>, command = `ski
 
 /** Makes the error for a skill that is there, and can't be used. */
 export const unusable = ({ name }: Skill, why: string): ExecutionFailed =>
-  new ExecutionFailed({ kind: "io", reason: `${name}: ${ForeignText.line(why, 300)}.` })
+  new ExecutionFailed({ kind: "io", reason: `${name}: ${UntrustedText.line(why, 300)}.` })
 
 /**
  * Makes the error for a tool that a skill does not have, which names the nearest; of a skill that can't be used, it tells

@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import * as Slices from "../../domain/Slices.js"
+import * as Yield from "../../domain/Yield.js"
 
 interface Lookout<A> {
   /** Looks now. */
@@ -16,14 +16,14 @@ interface Lookout<A> {
 /** Milliseconds that nobody looks again after a look, and how many times longer than it took: it never matters. */
 const pause = { least: 1000, times: 50 }
 
-export const make = <A>(initial: A, steps: () => Slices.Steps<A>): Effect.Effect<Lookout<A>, never, Scope.Scope> =>
+export const make = <A>(initial: A, steps: () => Yield.Steps<A>): Effect.Effect<Lookout<A>, never, Scope.Scope> =>
   Effect.gen(function* () {
     let found = initial
     /** The time from which `known` looks again. */
     let next = 0
     const scope = yield* Effect.scope
     const runtime = yield* Effect.runtime()
-    const look = Effect.map(Slices.run(steps), (now) => {
+    const look = Effect.map(Yield.run(steps), (now) => {
       if (!isDeepStrictEqual(now, found)) found = now
       return found
     })

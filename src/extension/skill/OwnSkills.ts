@@ -5,7 +5,7 @@ import * as Path from "node:path"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as Directories from "../../files/Directories.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as FrontMatter from "./FrontMatter.js"
@@ -38,7 +38,7 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, string> =>
     catch: (error) => (error instanceof Unfit ? error.reason : `${what}: ${(error as Error).message}`)
   })
 
-const shown = (path: string): string => ForeignText.line(path, 300)
+const shown = (path: string): string => UntrustedText.line(path, 300)
 
 /**
  * Copies a skill into the directory of the user's own: whole, or not at all. Links are copied as what they lead to where

@@ -4,7 +4,7 @@ import * as Path from "node:path"
 import * as Either from "effect/Either"
 import type { Program } from "../../command/CommandHandler.js"
 import * as Attempt from "../../domain/Attempt.js"
-import type * as Slices from "../../domain/Slices.js"
+import type * as Yield from "../../domain/Yield.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
@@ -197,7 +197,7 @@ const outside = `${unusable}it is a link that leads out of the project`
 const leadsOut = (real: string, { within }: Root): boolean => within !== undefined && !HostPath.isWithin(real, within)
 
 /** Looks for skills, sorted by name. */
-export function* look(roots: ReadonlyArray<Root>): Slices.Steps<ReadonlyArray<Skill>> {
+export function* look(roots: ReadonlyArray<Root>): Yield.Steps<ReadonlyArray<Skill>> {
   const byName = new Map<string, Array<Skill>>()
   for (const root of roots) {
     const names = readNames(root.directory).filter((name) => !name.startsWith("."))

@@ -29,8 +29,8 @@ import { SandboxConfigError } from "./SandboxConfigError.js"
 import type { HostList, List, SandboxFile, Written } from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as StartupFiles from "./StartupFiles.js"
+import * as TaintedPaths from "./TaintedPaths.js"
 import * as TrustedFiles from "./TrustedFiles.js"
-import * as WrittenPlaces from "./WrittenPlaces.js"
 
 /**
  * The rules that the session adds. Entries are read like those of `sandbox.json`: an exact path has to be escaped with
@@ -195,8 +195,8 @@ class Build {
 
   /** Finds a link on the way to a path that commands of an earlier session may have made. */
   private doubt(path: string): { readonly reason: string; readonly real: string } | undefined {
-    const found = WrittenPlaces.doubt(this.settings.home, path, this.follow(path))
-    return found && { reason: WrittenPlaces.describe(found), real: found.real }
+    const found = TaintedPaths.doubt(this.settings.home, path, this.follow(path))
+    return found && { reason: TaintedPaths.describe(found), real: found.real }
   }
 
   /** Returns why a rule can't be on a list of what is allowed. */

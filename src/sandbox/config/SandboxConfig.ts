@@ -32,7 +32,7 @@ import { SandboxConfigError } from "./SandboxConfigError.js"
 import { defaults } from "./SandboxDefaults.js"
 import * as SandboxFile from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
-import * as WrittenPlaces from "./WrittenPlaces.js"
+import * as TaintedPaths from "./TaintedPaths.js"
 
 /** A place where the sandbox's configuration is stored. */
 interface SandboxStore {
@@ -216,11 +216,11 @@ const over = (
   const allow = (path: string, list: "whitelist" | "readable") =>
     Path.isAbsolute(path)
       ? Effect.suspend(() => {
-          const doubt = WrittenPlaces.doubt(settings.home, path)
+          const doubt = TaintedPaths.doubt(settings.home, path)
           return doubt === undefined
             ? add(list, PathGlob.escape(RealPath.follow(path).real), "/")
             : new InvalidUsage({
-                reason: `${WrittenPlaces.describe(doubt)}. If that is what is meant, allow ${doubt.real}`
+                reason: `${TaintedPaths.describe(doubt)}. If that is what is meant, allow ${doubt.real}`
               })
         })
       : new InvalidUsage({ reason: `${JSON.stringify(path)} can't be on the ${list}: it is not absolute.` })
@@ -260,7 +260,7 @@ const over = (
 export const make = (files: FileSystem.FileSystem, settings: Settings): Context.Tag.Service<SandboxConfig> => {
   const file = Path.join(settings.home, fileName)
   return over(makeStore(files, file), file, settings, (places) =>
-    Effect.ignore(Effect.try(() => WrittenPlaces.remember(settings.home, places)))
+    Effect.ignore(Effect.try(() => TaintedPaths.remember(settings.home, places)))
   )
 }
 

@@ -16,7 +16,7 @@ import * as Attempt from "../../domain/Attempt.js"
 import { UserEnvironment } from "../../domain/UserEnvironment.js"
 import * as Account from "../../files/Account.js"
 import type { Published } from "../policy/SandboxPolicy.js"
-import * as WrittenPlaces from "./WrittenPlaces.js"
+import * as TaintedPaths from "./TaintedPaths.js"
 
 /** The most homes that are protected: each has several rules. */
 const most = 64
@@ -220,15 +220,15 @@ export const fromEnv = (
     const settings = make({
       ...(home === "" ? {} : { home: expand(home) }),
       // Only policies ask for them.
-      ...(overrides.enabled === false ? {} : { otherHomes: WrittenPlaces.homes(), homes: find(userHome) }),
+      ...(overrides.enabled === false ? {} : { otherHomes: TaintedPaths.homes(), homes: find(userHome) }),
       variables: { HOME: userHome, ...origin.variables },
       temporaryFiles,
       ...overrides
     })
-    const written = WrittenPlaces.writtenAround(settings.home, overrides.home === undefined ? cwd : undefined)
+    const written = TaintedPaths.writtenAround(settings.home, overrides.home === undefined ? cwd : undefined)
     if (written === undefined) return Effect.succeed(settings)
     if (trusted === "" || expand(trusted) !== settings.home) return refuse(settings.home, written)
-    WrittenPlaces.claim(settings.home)
+    TaintedPaths.claim(settings.home)
     return Effect.succeed(settings)
   })
 

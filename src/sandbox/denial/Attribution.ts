@@ -305,7 +305,7 @@ const inOrder = (lines: ReadonlyArray<string>, masks: ReadonlyArray<Mask>, most:
   return [...naming, ...refusing.filter((at) => !naming.has(at))]
 }
 
-/** The output and the surroundings of a command that ran. */
+/** The output of a command that ran, and the files visible to it. */
 export interface Outcome {
   readonly command: CommandLine
   /** The directories that relative names may be relative to: the session's after the command, and before it. */
@@ -356,7 +356,7 @@ function denialsIn(
   const spoken =
     output === "" ? spokenOnStdout(command.text, stdout.slice(-mostExamined)) : spokenIn(command.text, output)
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
-  const verifyFrom = (from: FileDenial.Surroundings) => FileDenial.make(decision, from, options)
+  const verifyFrom = (from: FileDenial.CommandPlaces) => FileDenial.make(decision, from, options)
   const files =
     mentionsRefusal(said) && !isOnlyPrinted(command) ? ofFiles({ ...outcome, stderr: said }, inReport, verifyFrom) : []
   const refused = isOnlyPrinted(command)
@@ -403,7 +403,7 @@ const warning = /^\s*warning: /i
 function ofFiles(
   outcome: Outcome,
   inReport: boolean,
-  verifyFrom: (surroundings: FileDenial.Surroundings) => FileDenial.Verify
+  verifyFrom: (from: FileDenial.CommandPlaces) => FileDenial.Verify
 ): ReadonlyArray<Denial.Denial> {
   const lines = outcome.stderr.split("\n")
   const verify = verifyFrom({ ...outcome, directories: CommandWords.directoriesOf(outcome) })

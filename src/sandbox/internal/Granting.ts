@@ -9,7 +9,7 @@ import * as Function from "effect/Function"
 import { type CommandError, ExecutionFailed } from "../../domain/CommandError.js"
 import type { CommandQueue } from "../../session/CommandQueue.js"
 import type { SandboxConfig } from "../config/SandboxConfig.js"
-import * as WrittenPlaces from "../config/WrittenPlaces.js"
+import * as TaintedPaths from "../config/TaintedPaths.js"
 import type * as Negotiation from "../Negotiation.js"
 import * as HeldDirectory from "../policy/HeldDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
@@ -153,9 +153,9 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
       Effect.gen(function* () {
         const backend = yield* current.get(current.now()?.cwd ?? directory)
         if (backend.policy === undefined) return
-        const doubt = WrittenPlaces.doubt(home, path)
+        const doubt = TaintedPaths.doubt(home, path)
         if (doubt !== undefined) {
-          const reason = `${WrittenPlaces.describe(doubt)}; if that is what is meant, allow ${doubt.real}`
+          const reason = `${TaintedPaths.describe(doubt)}; if that is what is meant, allow ${doubt.real}`
           return yield* new ExecutionFailed({ kind: "sandbox", reason })
         }
         const resource = RealPath.follow(path).real

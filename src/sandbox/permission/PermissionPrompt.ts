@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { Rule } from "../policy/SandboxPolicy.js"
 import * as Permission from "./Permission.js"
@@ -35,8 +35,8 @@ export const printable = (text: string): string => {
   const cut =
     text.length > longest ? `${text.slice(0, half)} … ${text.length - longest} more … ${text.slice(-half)}` : text
   // A run of blanks would push what follows to the beginning of a line of the terminal.
-  return ForeignText.replaceInvisible(cut, ForeignText.escaped)
-    .replace(/[\p{C}\p{Zl}\p{Zp}\u2800]/gu, ForeignText.escaped)
+  return UntrustedText.replaceInvisible(cut, UntrustedText.escaped)
+    .replace(/[\p{C}\p{Zl}\p{Zp}\u2800]/gu, UntrustedText.escaped)
     .replace(/\p{Zs}{4,}/gu, (blanks) => `[${blanks.length} blanks]`)
 }
 

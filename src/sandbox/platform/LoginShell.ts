@@ -7,7 +7,7 @@ import * as GlobalValue from "effect/GlobalValue"
 import * as Attempt from "../../domain/Attempt.js"
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as StartupFiles from "../config/StartupFiles.js"
-import * as WrittenPlaces from "../config/WrittenPlaces.js"
+import * as TaintedPaths from "../config/TaintedPaths.js"
 import type { PolicyDecision } from "../policy/PolicyDecision.js"
 
 /** The variables of a login shell, or why there are none. */
@@ -95,7 +95,7 @@ export const read = (home: string, { decide }: Pick<PolicyDecision, "decide">): 
     const found = known.get(home)
     if (found !== undefined) return Effect.succeed(found)
     const open = startup.map((name) => Path.join(home, name)).find((path) => decide(path, "write").allowed)
-    const place = open ?? WrittenPlaces.writtenAround(home)
+    const place = open ?? TaintedPaths.writtenAround(home)
     if (place !== undefined) {
       return Effect.succeed(
         none(`The environment of the login shell is not used: commands can or could write ${place}.`)

@@ -9,7 +9,7 @@ import type { JobTable } from "../JobTable.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { QueuedCommand } from "../QueuedCommand.js"
 import type { Settings } from "../SessionSettings.js"
-import type { Surroundings } from "../ShellBridge.js"
+import type { CallerFacts } from "../ShellBridge.js"
 import * as ShellTerminal from "../ShellTerminal.js"
 import { CommandRun, type Outcome, type ReadyShell, type RunOptions } from "./CommandRun.js"
 import * as FrameReader from "./FrameReader.js"
@@ -56,7 +56,7 @@ export class CommandFeeder {
   }
 
   /** The facts about the command that runs, for the calls from within it. */
-  get surroundings(): Surroundings {
+  get callerFacts(): CallerFacts {
     const { input, listener } = this.queued ?? {}
     return { input, room: listener?.takesAll === true ? undefined : this.settings.outputLimit, listener }
   }

@@ -11,7 +11,7 @@ import type { StreamName } from "../../domain/KeptOutput.js"
 import type { PipePaths } from "../Fifo.js"
 import * as Fifo from "../Fifo.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
-import type { OpenBridge, ShellBridge, Surroundings } from "../ShellBridge.js"
+import type { CallerFacts, OpenBridge, ShellBridge } from "../ShellBridge.js"
 import { OutputPipe } from "./OutputPipe.js"
 import { CommandStdin } from "./Protocol.js"
 import * as ShellState from "./ShellState.js"
@@ -38,7 +38,7 @@ export class SessionIo {
     readonly directory: SessionDirectory,
     readonly pool: PipePool,
     bridge: Context.Tag.Service<ShellBridge>,
-    around: () => Surroundings
+    around: () => CallerFacts
   ) {
     this.calls = bridge.open(directory, around)
     this.statePipe = new OutputPipe(directory.state)
@@ -49,7 +49,7 @@ export class SessionIo {
   static async lay(
     directory: SessionDirectory,
     bridge: Context.Tag.Service<ShellBridge>,
-    around: () => Surroundings
+    around: () => CallerFacts
   ): Promise<SessionIo> {
     try {
       const pool = new PipePool(directory.path)

@@ -299,7 +299,7 @@ export const make = ({
 
   jobs.directory = () => io?.directory.path
 
-  const lay = (directory: SessionDirectory) => SessionIo.lay(directory, bridge, () => feeder.surroundings)
+  const lay = (directory: SessionDirectory) => SessionIo.lay(directory, bridge, () => feeder.callerFacts)
 
   const start = makeShellStart({
     bridge,

@@ -3,7 +3,7 @@ import type { SubAgentEvent } from "../../domain/SubAgentEvent.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import type { RunEvent } from "../RunEvent.js"
-import * as Wording from "./Wording.js"
+import * as StepLines from "./StepLines.js"
 
 export interface Tool {
   readonly id: string
@@ -48,7 +48,7 @@ export class Running {
   constructor(private readonly maxRecentTools: number) {}
 
   start(call: ToolCall, now: number): Change {
-    const begun = { name: Wording.call(call), started: now, taskType: Wording.taskType(call), isTold: false }
+    const begun = { name: StepLines.call(call), started: now, taskType: StepLines.taskType(call), isTold: false }
     this.calls.set(call.id, begun)
     return Change.CallStarted({ call: begun })
   }
@@ -56,7 +56,7 @@ export class Running {
   /** Ends a call; undefined if its task reports the end. */
   end({ call, result }: Extract<RunEvent, { readonly _tag: "ToolEnded" }>, now: number): Change | undefined {
     const begun = this.calls.get(call.id) ?? {
-      name: Wording.call(call),
+      name: StepLines.call(call),
       started: now,
       taskType: undefined,
       isTold: false
@@ -91,7 +91,7 @@ export class Running {
       case "Retrying":
         return Change.TaskRetrying({ task, reason: step.reason, delay: step.delay })
       case "ToolStarted": {
-        const tool = { id: step.call.id, text: Wording.tool(step.call), failed: false }
+        const tool = { id: step.call.id, text: StepLines.tool(step.call), failed: false }
         task.recent.push(tool)
         task.count++
         if (task.recent.length > this.maxRecentTools) task.recent.shift()
@@ -100,7 +100,7 @@ export class Running {
       case "ToolEnded": {
         if (!step.isError) return undefined
         const found = task.recent.findLast((tool) => tool.id === step.call.id)
-        const tool = found ?? { id: step.call.id, text: Wording.tool(step.call), failed: true }
+        const tool = found ?? { id: step.call.id, text: StepLines.tool(step.call), failed: true }
         tool.failed = true
         return Change.ToolFailed({ task, tool, reason: step.message })
       }
@@ -111,7 +111,7 @@ export class Running {
   }
 
   private nameOf(type: string, description: string): string {
-    const name = Wording.task(type, description)
+    const name = StepLines.task(type, description)
     const taken = new Set(Array.from(this.tasks.values(), (task) => task.name))
     for (let count = 1; ; count++) {
       const unique = count === 1 ? name : `${name} #${count}`

@@ -13,7 +13,7 @@ import type { FailureCategory } from "../../domain/CommandError.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as CommandWords from "../../sandbox/denial/CommandWords.js"
-import type { Surroundings } from "../../sandbox/Surroundings.js"
+import type { VisibleFiles } from "../../sandbox/VisibleFiles.js"
 import * as Correction from "./Correction.js"
 import * as MissingCommand from "./MissingCommand.js"
 import * as MissingPath from "./MissingPath.js"
@@ -47,7 +47,7 @@ export interface Facts {
   readonly result: CommandResult
   /** The shell's directory. */
   readonly cwd: string
-  readonly around: Surroundings
+  readonly around: VisibleFiles
   /** The names of the commands that are not the shell's own. */
   readonly commands: ReadonlyArray<string>
   readonly here: Correction.Here

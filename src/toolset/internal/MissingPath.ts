@@ -3,7 +3,7 @@ import * as Path from "node:path"
 import type { CommandLine } from "../../bash/CommandLine.js"
 import type { Word } from "../../bash/Token.js"
 import * as Similar from "../../domain/Similar.js"
-import type { Surroundings } from "../../sandbox/Surroundings.js"
+import type { VisibleFiles } from "../../sandbox/VisibleFiles.js"
 
 /** The most levels of directories below the shell's, and the most directories and names that are looked at. */
 const deepest = 3
@@ -22,7 +22,7 @@ const made = new Set(["build", "dist", "node_modules", "target", "vendor", "__py
  *
  * @param path the absolute path that is missing
  */
-const find = (path: string, cwd: string, around: Surroundings): string | undefined => {
+const find = (path: string, cwd: string, around: VisibleFiles): string | undefined => {
   if (around.kindOf(path) !== undefined) return undefined
   const name = Path.basename(path)
   // Any directory may hold such a one.
@@ -33,7 +33,7 @@ const find = (path: string, cwd: string, around: Surroundings): string | undefin
 }
 
 /** Finds the one file beside it that has an ending, where none was written: `calc` for `calc.py`. */
-const withEnding = (path: string, around: Surroundings): string | undefined => {
+const withEnding = (path: string, around: VisibleFiles): string | undefined => {
   const name = Path.basename(path)
   if (name.includes(".")) return undefined
   const directory = Path.dirname(path)
@@ -44,7 +44,7 @@ const withEnding = (path: string, around: Surroundings): string | undefined => {
 }
 
 /** Finds the one file of this name below a directory. */
-const below = (name: string, top: string, around: Surroundings): string | undefined => {
+const below = (name: string, top: string, around: VisibleFiles): string | undefined => {
   const found: Array<string> = []
   let seen = 0
   let level: ReadonlyArray<string> = [top]
@@ -91,7 +91,7 @@ export const isRelative = (stderr: string): boolean =>
  *
  * @param cwd the directory that the shell is in after the command
  */
-export const meant = (line: CommandLine, stderr: string, cwd: string, around: Surroundings): string | undefined => {
+export const meant = (line: CommandLine, stderr: string, cwd: string, around: VisibleFiles): string | undefined => {
   const missing = [...linesIn(stderr), ...otherLinesIn(stderr)]
   if (missing.length === 0) return undefined
   const words = line.tokens.filter((token): token is Word => token._tag === "Word" && token.closed && !token.expands)
@@ -127,7 +127,7 @@ const names = (line: string, path: string): boolean =>
   [`'${path}'`, `‘${path}’`, `"${path}"`].some((quoted) => line.includes(quoted))
 
 /** Corrects the first part of a path that does not exist; the whole must exist then. */
-const near = (path: string, around: Surroundings): string | undefined => {
+const near = (path: string, around: VisibleFiles): string | undefined => {
   let missing = path
   while (around.kindOf(Path.dirname(missing)) !== "directory") {
     if (Path.dirname(missing) === missing) return undefined

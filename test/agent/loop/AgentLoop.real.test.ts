@@ -26,8 +26,8 @@ import * as Directory from "../../support/sandbox/Directory.js"
 
 const isSandboxed = process.platform === "linux" && ChildProcess.spawnSync("bwrap", ["--version"]).status === 0
 
-/** A test with a house of its own, in a sandbox and without one. */
-const inHouses = (
+/** A test with an app of its own, in a sandbox and without one. */
+const inApps = (
   name: string,
   use: (services: {
     readonly run: (run: Omit<AgentLoop.Run, "toolset">) => Stream.Stream<Running.Seen["events"][number]>
@@ -44,7 +44,7 @@ const inHouses = (
             const cwd = yield* Directory.make
             const outside = yield* Directory.make
             const sandbox = { home: `${outside}/home`, temporary: outside, enabled }
-            const house = Layer.merge(
+            const app = Layer.merge(
               Synapse.layer({ cwd }, { sandbox, commands: Extension.commands(handlers()) }),
               Layer.provide(AgentLoop.layer, AgentSettings.layer())
             )
@@ -52,7 +52,7 @@ const inHouses = (
               Effect.flatMap(Effect.all([AgentLoop.AgentLoop, Toolset]), ([loop, toolset]) =>
                 use({ cwd, run: (run) => loop.run({ ...run, toolset }) })
               ),
-              house
+              app
             )
           })
         ),
@@ -68,7 +68,7 @@ const sent = (messages: ReadonlyArray<Prompt.Message>) =>
   messages.flatMap((message) => (message.role === "tool" ? message.content.map(({ result }) => String(result)) : []))
 
 describe("AgentLoop over a real shell", () => {
-  inHouses("works in one shell that stays, and writes what it was told to write", ({ cwd, run }) =>
+  inApps("works in one shell that stays, and writes what it was told to write", ({ cwd, run }) =>
     Effect.gen(function* () {
       const fake = yield* FakeModel.make([
         { calls: ["mkdir d && cd d && X=1", 'echo "$X" >f; pwd'] },
@@ -81,7 +81,7 @@ describe("AgentLoop over a real shell", () => {
     })
   )
 
-  inHouses("old outputs are left out, and those that a file holds are found there", ({ run }) =>
+  inApps("old outputs are left out, and those that a file holds are found there", ({ run }) =>
     Effect.gen(function* () {
       const again = /^\[output left out to save room: \d+ characters; run the command again where you need it\]$/
       const whole = /^\[output left out to save room: \d+ characters; all of it: (\S+)\]$/
@@ -109,7 +109,7 @@ describe("AgentLoop over a real shell", () => {
     })
   )
 
-  inHouses("interrupting the stream ends the command and all that it started", ({ run, cwd }) =>
+  inApps("interrupting the stream ends the command and all that it started", ({ run, cwd }) =>
     Effect.gen(function* () {
       const fake = yield* FakeModel.make([{ calls: ["echo $$ >pid; (sleep 1234 & echo $! >child; wait)"] }])
       const begun = yield* Deferred.make<void>()
@@ -147,7 +147,7 @@ describe("AgentLoop over a real shell", () => {
         })
     }
   }
-  inHouses(
+  inApps(
     "five tasks of one turn really run at once, behind a command of the same turn",
     ({ run }) =>
       Effect.gen(function* () {
@@ -160,7 +160,7 @@ describe("AgentLoop over a real shell", () => {
     () => [task()]
   )
 
-  inHouses(
+  inApps(
     "what a task uses within a pipe counts as well",
     ({ run }) =>
       Effect.gen(function* () {

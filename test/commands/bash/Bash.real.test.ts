@@ -1,9 +1,9 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouse } from "../../support/toolset/House.js"
+import { inApp } from "../../support/toolset/App.js"
 
 describe("bash in the shell", () => {
-  inHouse("S34: runs the command in the session itself", ({ cwd, run }) =>
+  inApp("S34: runs the command in the session itself", ({ cwd, run }) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* run("bash echo hi"), { exitCode: 0, stdout: "hi\n", stderr: "" })
       yield* run("bash cd /")
@@ -13,7 +13,7 @@ describe("bash in the shell", () => {
     })
   )
 
-  inHouse("S35 S36 S49: shows its own help only where nothing else is asked for", ({ handle, run }) =>
+  inApp("S35 S36 S49: shows its own help only where nothing else is asked for", ({ handle, run }) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* run("bash echo -h"), { exitCode: 0, stdout: "-h\n", stderr: "" })
       assert.deepStrictEqual(yield* run("bash printf %s --help"), { exitCode: 0, stdout: "--help", stderr: "" })
@@ -26,7 +26,7 @@ describe("bash in the shell", () => {
     })
   )
 
-  inHouse("S21: begins in a new shell where the call asks for a restart", ({ cwd, handle, run }) =>
+  inApp("S21: begins in a new shell where the call asks for a restart", ({ cwd, handle, run }) =>
     Effect.gen(function* () {
       const seen = 'echo "[$x] $PWD"'
       for (const command of [`bash ${seen}`, `bash -c '${seen}'`, seen]) {
@@ -41,7 +41,7 @@ describe("bash in the shell", () => {
     })
   )
 
-  inHouse("ends in the time that the call gives it", ({ handle, run }) =>
+  inApp("ends in the time that the call gives it", ({ handle, run }) =>
     Effect.gen(function* () {
       yield* run("x=kept")
       for (const command of ["bash echo begun; sleep 20", "bash -c 'echo begun; sleep 20'"]) {

@@ -1,11 +1,11 @@
 import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type House, inHouse, utf8, word } from "../../support/toolset/House.js"
+import { type App, inApp, utf8, word } from "../../support/toolset/App.js"
 
 /** Edits a file of that content, and looks at the answer and at what is in the file then, byte for byte. */
 const edits = (
-  { bytes, put, run }: House,
+  { bytes, put, run }: App,
   args: readonly [old: string, replacement: string, all?: "--all"],
   content: string,
   after: string,
@@ -23,13 +23,13 @@ const edits = (
   })
 
 describe("edit in the shell", () => {
-  inHouse("S40: replaces the literal text everywhere with --all", (house) =>
+  inApp("S40: replaces the literal text everywhere with --all", (app) =>
     Effect.gen(function* () {
       const both = "Replaced 2 occurrences in f (line 1)\n"
-      yield* edits(house, ["a.b", "X", "--all"], "a.b acb a.b\n", "X acb X\n", both)
-      yield* edits(house, ["a.b", "$&", "--all"], "a.b acb a.b", "$& acb $&", both)
+      yield* edits(app, ["a.b", "X", "--all"], "a.b acb a.b\n", "X acb X\n", both)
+      yield* edits(app, ["a.b", "$&", "--all"], "a.b acb a.b", "$& acb $&", both)
       yield* edits(
-        house,
+        app,
         ["a.b", "$$ $1 $` $' \\1 \\n &", "--all"],
         "a.b\na.b\n",
         "$$ $1 $` $' \\1 \\n &\n".repeat(2),
@@ -37,36 +37,36 @@ describe("edit in the shell", () => {
       )
       const special = "^.*+?$ {1,2}|(x)[y]\\d/"
       yield* edits(
-        house,
+        app,
         [special, "é🙂", "--all"],
         `${special}\n${special}`,
         "é🙂\né🙂",
         both.replace("line 1", "lines 1, 2")
       )
-      yield* edits(house, ["é", "ü", "--all"], "é e é", "ü e ü", both)
-      yield* edits(house, ["aa", "a", "--all"], "aaaa", "aa", both)
+      yield* edits(app, ["é", "ü", "--all"], "é e é", "ü e ü", both)
+      yield* edits(app, ["aa", "a", "--all"], "aaaa", "aa", both)
       yield* edits(
-        house,
+        app,
         ["b\r\n", "x\r\n", "--all"],
         "a\r\nb\r\nb\r\nb\n",
         "a\r\nx\r\nx\r\nb\n",
         both.replace("line 1", "lines 2, 3")
       )
-      yield* edits(house, ["b\nc", "", "--all"], "ab\ncab\nc", "aa", both.replace("line 1", "lines 1, 2"))
-      yield* edits(house, ["x", "y", "--all"], "x", "y", "Replaced 1 occurrence in f (line 1)\n")
+      yield* edits(app, ["b\nc", "", "--all"], "ab\ncab\nc", "aa", both.replace("line 1", "lines 1, 2"))
+      yield* edits(app, ["x", "y", "--all"], "x", "y", "Replaced 1 occurrence in f (line 1)\n")
     })
   )
 
-  inHouse("S51: replaces the first match only", (house) =>
+  inApp("S51: replaces the first match only", (app) =>
     Effect.gen(function* () {
       const first = (more: string, line: number, file = "f") =>
         `${more}; --all replaces every one\nReplaced 1 occurrence in ${file} (line ${line})\n`
-      yield* edits(house, ["a.b", "$&"], "acb a.b a.b\n", "acb $& a.b\n", first("1 more match: line 1", 1))
-      yield* edits(house, ["b", "x"], "a\r\nb\r\nb", "a\r\nx\r\nb", first("1 more match: line 3", 2))
-      yield* edits(house, ["🙂", "é"], "\n\n🙂🙂🙂", "\n\né🙂🙂", first("2 more matches: line 3", 3))
-      yield* edits(house, ["b\n", ""], "a\nb\nb\n", "a\nb\n", first("1 more match: line 3", 2))
+      yield* edits(app, ["a.b", "$&"], "acb a.b a.b\n", "acb $& a.b\n", first("1 more match: line 1", 1))
+      yield* edits(app, ["b", "x"], "a\r\nb\r\nb", "a\r\nx\r\nb", first("1 more match: line 3", 2))
+      yield* edits(app, ["🙂", "é"], "\n\n🙂🙂🙂", "\n\né🙂🙂", first("2 more matches: line 3", 3))
+      yield* edits(app, ["b\n", ""], "a\nb\nb\n", "a\nb\n", first("1 more match: line 3", 2))
       yield* edits(
-        house,
+        app,
         ["[1]", "(1)"],
         "1 [1] [1]",
         "1 (1) [1]",
@@ -75,7 +75,7 @@ describe("edit in the shell", () => {
       )
       const many = Array.from({ length: 5000 }, (_, index) => `line ${index}\r\n`).join("")
       yield* edits(
-        house,
+        app,
         ["line 4999\r\n", "end"],
         many,
         many.replace("line 4999\r\n", () => "end"),
@@ -85,7 +85,7 @@ describe("edit in the shell", () => {
     })
   )
 
-  inHouse("S52: says that the old text is absent, and leaves the file as it is", ({ bytes, cwd, handle, put }) =>
+  inApp("S52: says that the old text is absent, and leaves the file as it is", ({ bytes, cwd, handle, put }) =>
     Effect.gen(function* () {
       for (const [content, old, all = ""] of [
         ["acb\n", "a.b"],
@@ -115,7 +115,7 @@ describe("edit in the shell", () => {
     })
   )
 
-  inHouse("S52: makes no file where there is none", ({ cwd, run }) =>
+  inApp("S52: makes no file where there is none", ({ cwd, run }) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* run("edit 'no such' a b"), {
         exitCode: 1,

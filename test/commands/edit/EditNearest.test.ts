@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Nearest from "../../../src/commands/edit/internal/Edit.nearest.js"
-import * as Slices from "../../../src/domain/Slices.js"
+import * as Yield from "../../../src/domain/Yield.js"
 
-const report = (content: string, old: string) => Slices.now(Nearest.steps(Buffer.from(content), Buffer.from(old)))
+const report = (content: string, old: string) => Yield.now(Nearest.steps(Buffer.from(content), Buffer.from(old)))
 
 const code = `import a from "a"
 
@@ -91,7 +91,7 @@ describe("edit, where the old text is not found", () => {
       FastCheck.property(letters, mess, mess, FastCheck.string({ maxLength: 20 }), (parts, gaps, others, before) => {
         const there = spread(parts, gaps).toUpperCase().replaceAll("É", "é")
         const bytes = Buffer.from(`${before}${there}`)
-        const matches = Slices.now(Nearest.search(bytes, Buffer.from(spread(parts, others).toLowerCase()), 1000))
+        const matches = Yield.now(Nearest.search(bytes, Buffer.from(spread(parts, others).toLowerCase()), 1000))
         const plain = (text: string) => text.replace(/\s/g, "").toLowerCase()
         assert.isAbove(matches.length, 0)
         for (const { end, start } of matches) {

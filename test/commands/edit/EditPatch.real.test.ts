@@ -1,7 +1,7 @@
 import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouse, inHouses } from "../../support/toolset/House.js"
+import { inApp, inApps } from "../../support/toolset/App.js"
 
 const patch = (...lines: ReadonlyArray<string>) => ["edit --patch <<'EOF'", ...lines, "EOF"].join("\n")
 const envelope = (...lines: ReadonlyArray<string>) => patch("*** Begin Patch", ...lines, "*** End Patch")
@@ -9,7 +9,7 @@ const envelope = (...lines: ReadonlyArray<string>) => patch("*** Begin Patch", .
 const modeOf = (path: string) => (Fs.statSync(path).mode & 0o777).toString(8)
 
 describe("edit --patch in the shell", () => {
-  inHouses("changes, makes, moves and deletes files, whose modes stay", ({ bytes, cwd, put, run }) =>
+  inApps("changes, makes, moves and deletes files, whose modes stay", ({ bytes, cwd, put, run }) =>
     Effect.gen(function* () {
       put("a b.txt", "one\ntwo\n")
       put("run.sh", "echo 1\n")
@@ -59,7 +59,7 @@ describe("edit --patch in the shell", () => {
     })
   )
 
-  inHouse("leaves all files as they are where the policy denies one of them", ({ bytes, cwd, handle, put }) =>
+  inApp("leaves all files as they are where the policy denies one of them", ({ bytes, cwd, handle, put }) =>
     Effect.gen(function* () {
       put("a", "1\n")
       put("b", "1\n")
@@ -75,7 +75,7 @@ describe("edit --patch in the shell", () => {
     })
   )
 
-  inHouses("follows links as edit does, deletes none, and knows two names of one file", ({ bytes, cwd, put, run }) =>
+  inApps("follows links as edit does, deletes none, and knows two names of one file", ({ bytes, cwd, put, run }) =>
     Effect.gen(function* () {
       put("f", "1\n")
       put("g", "1\n")
@@ -99,7 +99,7 @@ describe("edit --patch in the shell", () => {
     })
   )
 
-  inHouses("follows no link out of the directory", ({ bytes, cwd, put, run }) =>
+  inApps("follows no link out of the directory", ({ bytes, cwd, put, run }) =>
     Effect.gen(function* () {
       Fs.mkdirSync(`${cwd}/in/deep`, { recursive: true })
       Fs.mkdirSync(`${cwd}/out`)
@@ -137,7 +137,7 @@ describe("edit --patch in the shell", () => {
     })
   )
 
-  inHouse("runs one at a time with other edits of its files, in whatever order it names them", ({ bytes, put, run }) =>
+  inApp("runs one at a time with other edits of its files, in whatever order it names them", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       put("a", "0\n")
       put("b", "0\n")

@@ -6,7 +6,7 @@ import * as Path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { type House, inHouse, inHouses } from "../../support/toolset/House.js"
+import { type App, inApp, inApps } from "../../support/toolset/App.js"
 
 const count = 30
 const names = Array.from({ length: count }, (_, index) => `d${index % 3}/f${index}`)
@@ -19,7 +19,7 @@ const patch = (from: string, to: string, ...more: ReadonlyArray<string>) => [
   ""
 ]
 
-const fill = ({ cwd, put }: House) => {
+const fill = ({ cwd, put }: App) => {
   for (const directory of ["d0", "d1", "d2"]) Fs.mkdirSync(`${cwd}/${directory}`)
   for (const name of names) put(name, "1\n")
   put("up", patch("1", "2", "*** Add File: new/deep/n", "+n").join("\n"))
@@ -33,17 +33,17 @@ const others = (cwd: string) =>
     .sort()
 
 /** The state of all files: the one that they share, or what differs. */
-const stateOf = ({ bytes, cwd }: House): string => {
+const stateOf = ({ bytes, cwd }: App): string => {
   const states = new Set(names.map((name) => bytes(name).trim()))
   if (Fs.existsSync(`${cwd}/new/deep/n`) !== states.has("2")) states.add(`the added file against ${[...states]}`)
   return [...states].join()
 }
 
 describe("a patch that is stopped", () => {
-  inHouse("is applied to all of its files or to none, and leaves nothing behind", (house) =>
+  inApp("is applied to all of its files or to none, and leaves nothing behind", (app) =>
     Effect.gen(function* () {
-      const { cwd, handle } = house
-      fill(house)
+      const { cwd, handle } = app
+      fill(app)
       const seen = new Set<string>()
       let state = "1"
       for (let round = 0; round < 10; round++) {
@@ -53,7 +53,7 @@ describe("a patch that is stopped", () => {
         if (round % 4 === 3) yield* handle({ command: "true", restart: true }, "restart")
         else yield* Fiber.interrupt(running)
         yield* Fiber.await(running)
-        const now = stateOf(house)
+        const now = stateOf(app)
         assert.include(["1", "2"], now)
         seen.add(now === state ? "none" : "all")
         state = now
@@ -91,33 +91,31 @@ const immutable = (path: string) =>
   )
 
 describe("a patch that can't be written", () => {
-  inHouses(
-    "changes no file, and makes no directory, where one target is a directory's child that can't be made",
-    (house) =>
-      Effect.gen(function* () {
-        const { cwd, put, run } = house
-        fill(house)
-        put("file", "")
-        for (const last of ["file/x", "d1"]) {
-          put("up", patch("1", "2", "*** Add File: new/deep/n", "+n", `*** Add File: ${last}`, "+x").join("\n"))
-          const { exitCode, stderr } = yield* run("edit --patch < up")
-          assert.strictEqual(exitCode, 1)
-          assert.match(stderr ?? "", new RegExp(`^edit: ${last}: .*\nNo file was changed\\.\n$`))
-          assert.strictEqual(stateOf(house), "1")
-          assert.deepStrictEqual(others(cwd), ["d0", "d1", "d2", "down", "file", "up"])
-        }
-      })
+  inApps("changes no file, and makes no directory, where one target is a directory's child that can't be made", (app) =>
+    Effect.gen(function* () {
+      const { cwd, put, run } = app
+      fill(app)
+      put("file", "")
+      for (const last of ["file/x", "d1"]) {
+        put("up", patch("1", "2", "*** Add File: new/deep/n", "+n", `*** Add File: ${last}`, "+x").join("\n"))
+        const { exitCode, stderr } = yield* run("edit --patch < up")
+        assert.strictEqual(exitCode, 1)
+        assert.match(stderr ?? "", new RegExp(`^edit: ${last}: .*\nNo file was changed\\.\n$`))
+        assert.strictEqual(stateOf(app), "1")
+        assert.deepStrictEqual(others(cwd), ["d0", "d1", "d2", "down", "file", "up"])
+      }
+    })
   )
 })
 
 describe.skipIf(isRoot && !canFreeze)("a patch over a file that stays as it is", () => {
-  inHouse(
+  inApp(
     "gives all files back what they had where one can't be replaced, or removed",
-    (house) =>
+    (app) =>
       Effect.scoped(
         Effect.gen(function* () {
-          const { bytes, cwd, put, run } = house
-          fill(house)
+          const { bytes, cwd, put, run } = app
+          fill(app)
           Fs.mkdirSync(`${cwd}/z`)
           put("z/a", "1\n")
           Fs.linkSync(`${cwd}/d0/f0`, `${cwd}/other`)
@@ -127,7 +125,7 @@ describe.skipIf(isRoot && !canFreeze)("a patch over a file that stays as it is",
             put("up", patch("1", "2", "*** Add File: new/deep/n", "+n", last).join("\n"))
             const { exitCode, stderr } = yield* run("edit --patch < up")
             assert.deepStrictEqual([exitCode, stderr?.split("\n")[1]], [1, "No file was changed."], stderr)
-            assert.deepStrictEqual([stateOf(house), bytes("z/a"), bytes("other")], ["1", "1\n", "1\n"])
+            assert.deepStrictEqual([stateOf(app), bytes("z/a"), bytes("other")], ["1", "1\n", "1\n"])
             assert.deepStrictEqual(others(cwd), ["d0", "d1", "d2", "down", "other", "up", "z", "z/a"])
           }
           if (!isRoot) Fs.chmodSync(`${cwd}/z`, 0o755)
@@ -138,11 +136,11 @@ describe.skipIf(isRoot && !canFreeze)("a patch over a file that stays as it is",
 })
 
 describe.skipIf(!canMount)("a patch on a full disk", () => {
-  inHouse(
+  inApp(
     "changes no file",
-    (house) =>
+    (app) =>
       Effect.gen(function* () {
-        const { cwd, put, run } = house
+        const { cwd, put, run } = app
         const script = `mount -t tmpfs -o size=64k none small && cd small && echo 1 >a && echo 1 >b && edit --patch <../big
           echo $?; cat a b; ls -A; cd ..; umount small`
         Fs.mkdirSync(`${cwd}/small`)

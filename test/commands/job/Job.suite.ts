@@ -20,10 +20,10 @@ const until = (file: string) => `until [[ -e ${file} ]]; do sleep 0.02; done`
 
 export const suite = (title: string, ground: string, isSecond = false): void => {
   const place = Effect.acquireRelease(
-    Effect.sync(() => Fs.mkdtempSync(`${ground}/house-`)),
+    Effect.sync(() => Fs.mkdtempSync(`${ground}/app-`)),
     (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
   )
-  const inHouse = <E>(name: string, use: Effect.Effect<unknown, E, Toolset | Jobs.Jobs>) => {
+  const inApp = <E>(name: string, use: Effect.Effect<unknown, E, Toolset | Jobs.Jobs>) => {
     for (const enabled of isSecond ? [true] : [true, false]) {
       it.live(
         `${name}${enabled ? "" : ", without a sandbox"}`,
@@ -41,7 +41,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
   }
 
   describe.skipIf(process.platform !== "linux")(title, () => {
-    inHouse(
+    inApp(
       "its result names a job, and the next one tells once how it ended",
       Effect.gen(function* () {
         const begun = yield* handle(`{ ${until("go")}; echo one; echo two; exit 5; } & echo on`)
@@ -69,7 +69,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
-    inHouse(
+    inApp(
       "a server is waited for by what it prints and by its port, and is ended",
       Effect.gen(function* () {
         const begun = yield* handle(`node -e '${server}'`, { run_in_background: true })
@@ -98,7 +98,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
-    inHouse(
+    inApp(
       "a server in the foreground goes on as a job where the call gives a yield",
       Effect.gen(function* () {
         const begun = yield* handle(`V=1; node -e '${server}'`, { yield: 500 })
@@ -109,7 +109,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
-    inHouse(
+    inApp(
       "several are waited for, one or all; what can't be waited for is said",
       Effect.gen(function* () {
         yield* handle(`{ ${until("a")}; exit 4; } &`)
@@ -133,7 +133,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
-    inHouse(
+    inApp(
       "the commands stand in lines as well, where an exit code that is not known yet is no success",
       Effect.gen(function* () {
         yield* handle(`{ ${until("go")}; printf '%s\\n' a b c; } & (exec sleep 3101) & setsid sleep 3101 &`)
@@ -146,7 +146,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
-    inHouse(
+    inApp(
       "what ignores SIGTERM is killed, with all that is below it",
       Effect.gen(function* () {
         yield* handle(
@@ -157,7 +157,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
-    inHouse(
+    inApp(
       "what follows a job gets all that it prints, and ends with it",
       Effect.gen(function* () {
         yield* handle(`{ echo one; ${until("go")}; echo two; } &`)
@@ -167,7 +167,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
-    inHouse(
+    inApp(
       "what job:start starts has an input of its own, and the shell's functions and variables",
       Effect.gen(function* () {
         yield* handle("echoing() { while read -r line; do echo \"$prefix$line\"; done; return 7; }; prefix='got '")
@@ -200,7 +200,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
-    inHouse(
+    inApp(
       "what job:start --pty starts has a terminal, whose keys are typed and whose screen is shown",
       Effect.gen(function* () {
         const asks = `read -p 'Name? ' name; stty size; echo "<$GIT_EDITOR>"; printf '\\033[2J\\033[3;5H%s\\033[1;31mred\\033[m' "$name"; cat`
@@ -233,7 +233,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
-    inHouse(
+    inApp(
       "job:start keeps the options of its command, and says what is wrong with its own",
       Effect.gen(function* () {
         const begun = yield* handle("job:start --name words printf '<%s>' --pty -- 'a b' ''")

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as CallContext from "../../../src/domain/CallContext.js"
 import type * as CommandListener from "../../../src/domain/CommandListener.js"
 import { type FakeTool, fake, object, text } from "../../support/commands/McpTools.js"
-import { type House, inHouse, word } from "../../support/toolset/House.js"
+import { type App, inApp, word } from "../../support/toolset/App.js"
 
 /** One pixel. */
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -41,14 +41,14 @@ const tools: Readonly<Record<string, FakeTool>> = {
   "odd 'name'/$(id)": { answer: "odd" }
 }
 
-/** A test in a house of its own, with a client of its own. */
+/** A test in an app of its own, with a client of its own. */
 const inDemo = (
   name: string,
-  use: (house: House & Pick<ReturnType<typeof fake>, "calls">) => Effect.Effect<unknown>,
+  use: (app: App & Pick<ReturnType<typeof fake>, "calls">) => Effect.Effect<unknown>,
   enabled?: boolean
 ): void => {
   const { calls, make } = fake(tools)
-  inHouse(name, (house) => use({ ...house, calls }), enabled, { "mcp:*": make })
+  inApp(name, (app) => use({ ...app, calls }), enabled, { "mcp:*": make })
 }
 
 const ok = (stdout: string) => ({ exitCode: 0, stdout, stderr: "" })

@@ -1,14 +1,14 @@
 /** What `read` answers where a call names no lines, or no file that ends. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouse } from "../../support/toolset/House.js"
+import { inApp } from "../../support/toolset/App.js"
 
 const failed = (stderr: string) => ({ exitCode: 1, stdout: "", stderr })
 const more = "Usage: read <file>... [--offset N] [--limit N]\n"
 const help = 'Bash(command="read --help") shows more.\n'
 
 describe("a call of read that is not right", () => {
-  inHouse("takes a range that is none for a part of the name", ({ put, run }) =>
+  inApp("takes a range that is none for a part of the name", ({ put, run }) =>
     Effect.gen(function* () {
       put("x", "1\n2\n3\n")
       assert.strictEqual((yield* run("read x:2:3")).stdout, "     2\t2\n")
@@ -24,7 +24,7 @@ describe("a call of read that is not right", () => {
     })
   )
 
-  inHouse("with an offset from the end is told what shows the last lines", ({ put, run }) =>
+  inApp("with an offset from the end is told what shows the last lines", ({ put, run }) =>
     Effect.gen(function* () {
       put("x", "1\n2\n3\n")
       assert.deepStrictEqual(
@@ -36,7 +36,7 @@ describe("a call of read that is not right", () => {
     })
   )
 
-  inHouse(
+  inApp(
     "does not wait for what may have no end, and reads what it is handed",
     ({ put, run }) =>
       Effect.gen(function* () {
@@ -64,7 +64,7 @@ describe("a call of read that is not right", () => {
     false
   )
 
-  inHouse("is not misread in a loop over the names of files", ({ put, run }) =>
+  inApp("is not misread in a loop over the names of files", ({ put, run }) =>
     Effect.gen(function* () {
       for (const name of ["a", "b", "c.txt"]) put(name, `text of ${name}\n`)
       for (const loop of [

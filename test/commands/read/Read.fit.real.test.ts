@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as CallContext from "../../../src/domain/CallContext.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
-import { inHouse, inHouses } from "../../support/toolset/House.js"
+import { inApp, inApps } from "../../support/toolset/App.js"
 
 /** The limit of a result, in characters. */
 const limit = 30_000
@@ -22,7 +22,7 @@ const numbered = (text: string, from: number): string =>
     .join("")
 
 describe("read in a result", () => {
-  inHouse("S50: shows what sed shows, at every size around the limit", ({ put, run }) =>
+  inApp("S50: shows what sed shows, at every size around the limit", ({ put, run }) =>
     Effect.gen(function* () {
       // Of a line of 90 characters, 98 are shown.
       const fitting = Math.floor(limit / 98)
@@ -41,7 +41,7 @@ describe("read in a result", () => {
     })
   )
 
-  inHouses("shows all of a file, where each call is the one that the last has named", ({ cwd, handle, put }) =>
+  inApps("shows all of a file, where each call is the one that the last has named", ({ cwd, handle, put }) =>
     Effect.gen(function* () {
       put("f", Array.from({ length: 1500 }, (_, at) => `line ${at + 1} ${"x".repeat(at % 90)}\n`).join(""))
       let shown = ""
@@ -58,7 +58,7 @@ describe("read in a result", () => {
     })
   )
 
-  inHouses("is whole in a pipe, a substitution and a file, however long", ({ cwd, put, run }) =>
+  inApps("is whole in a pipe, a substitution and a file, however long", ({ cwd, put, run }) =>
     Effect.gen(function* () {
       const text = `${"x".repeat(100_000)}\n${"y\n".repeat(1500)}`
       put("f", text)
@@ -84,7 +84,7 @@ describe("read in a result", () => {
     })
   )
 
-  inHouse("is whole for a listener that takes all of the output itself", ({ put, run }) =>
+  inApp("is whole for a listener that takes all of the output itself", ({ put, run }) =>
     Effect.gen(function* () {
       const text = `line ${"x".repeat(3000)}\n`.repeat(100)
       put("f", text)
@@ -97,7 +97,7 @@ describe("read in a result", () => {
     })
   )
 
-  inHouses("shows several files, and lines behind a name", ({ put, run }) =>
+  inApps("shows several files, and lines behind a name", ({ put, run }) =>
     Effect.gen(function* () {
       put("a.txt", "1\n2\n3\n")
       put("b c", "4\n")
@@ -111,7 +111,7 @@ describe("read in a result", () => {
     })
   )
 
-  inHouses("gives images to the caller, once, and only those that the result shows", ({ handle, put }) =>
+  inApps("gives images to the caller, once, and only those that the result shows", ({ handle, put }) =>
     Effect.gen(function* () {
       put("x y.png", png)
       const said = `x y.png: PNG image, 2x3, ${png.length} bytes\n`
@@ -125,7 +125,7 @@ describe("read in a result", () => {
     })
   )
 
-  inHouses("gives 20 MiB of images, and says of the others that they are not shown", ({ handle, put }) =>
+  inApps("gives 20 MiB of images, and says of the others that they are not shown", ({ handle, put }) =>
     Effect.gen(function* () {
       put("x.png", Buffer.concat([png, Buffer.alloc(4 * 1024 ** 2)]))
       const { extras } = yield* handle({ command: "read x.png x.png x.png x.png" })

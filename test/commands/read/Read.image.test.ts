@@ -6,7 +6,7 @@ import * as Read from "../../../src/commands/read/Read.js"
 import * as FileType from "../../../src/files/FileType.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
-import * as Surroundings from "../../../src/sandbox/Surroundings.js"
+import * as VisibleFiles from "../../../src/sandbox/VisibleFiles.js"
 import { failed, run } from "../../support/commands/FileCall.js"
 
 const png = Buffer.from(
@@ -166,8 +166,8 @@ describe("read of another file that is no text", () => {
       const say = (path: string, content: string, ...there: ReadonlyArray<string>) =>
         failed(
           Effect.provideService(Read.make, SandboxManager, {
-            surroundings: Effect.succeed({
-              ...Surroundings.none,
+            visibleFiles: Effect.succeed({
+              ...VisibleFiles.none,
               programs: (isWanted: (name: string) => boolean) => there.filter(isWanted)
             })
           } as never),

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouses } from "../../support/toolset/House.js"
+import { inApps } from "../../support/toolset/App.js"
 
 /** A PDF whose pages have these texts. */
 const pdf = (...pages: ReadonlyArray<string>): string => {
@@ -34,7 +34,7 @@ const page = (number: number, of: number, text: string) => `==> page ${number} o
 const trimmed = (text: string | undefined) => text?.replace(/\n\s*(?=\S)/g, "\n")
 
 describe("read of a PDF", () => {
-  inHouses("shows the text of its pages, all or some", ({ put, run }) =>
+  inApps("shows the text of its pages, all or some", ({ put, run }) =>
     Effect.gen(function* () {
       put("a.pdf", pdf("one", "two", "three"))
       put("-b c.PDF", pdf("alone"))
@@ -52,7 +52,7 @@ describe("read of a PDF", () => {
     })
   )
 
-  inHouses("says what is wrong with it", ({ put, run }) =>
+  inApps("says what is wrong with it", ({ put, run }) =>
     Effect.gen(function* () {
       put("a.pdf", pdf("one"))
       put("scan.pdf", pdf("", ""))

@@ -6,7 +6,7 @@ import * as Read from "../../../src/commands/read/Read.js"
 import * as Encoding from "../../../src/files/Encoding.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import { run } from "../../support/commands/FileCall.js"
-import { type House, inHouse, word } from "../../support/toolset/House.js"
+import { type App, inApp, word } from "../../support/toolset/App.js"
 
 /** Lines as `cat -n` numbers them, from the one of that number. */
 const numbered = (lines: ReadonlyArray<string>, from = 1): string =>
@@ -19,7 +19,7 @@ const said = (note: string) => ({ ...empty, stderr: `read: ${note}\n` })
 const lines = Array.from({ length: 1003 }, (_, index) => `line ${index + 1} é🙂 $& \\n`)
 
 /** Every window of a file of 1003 lines that begins or ends where something changes. */
-const windows = (house: House, file: string, note = "") =>
+const windows = (app: App, file: string, note = "") =>
   Effect.gen(function* () {
     for (const offset of [0, 1, 998, 999, 1000, 1001, 1002, 1003, 1004, 5000]) {
       for (const limit of [1, 3]) {
@@ -32,7 +32,7 @@ const windows = (house: House, file: string, note = "") =>
               ? `read: ${file}: only 1003 lines\n`
               : ""
         assert.deepStrictEqual(
-          yield* house.run(`read ${word(file)} --offset ${offset} --limit ${limit}`),
+          yield* app.run(`read ${word(file)} --offset ${offset} --limit ${limit}`),
           { exitCode: 0, stdout: numbered(shown, offset + 1), stderr: (shown.length > 0 ? note : "") + more },
           `${file}: ${offset}, ${limit}`
         )
@@ -41,7 +41,7 @@ const windows = (house: House, file: string, note = "") =>
   })
 
 describe("read in the shell", () => {
-  inHouse("S50: shows lines 3 to 5 and nothing else, with their true numbers", ({ put, run }) =>
+  inApp("S50: shows lines 3 to 5 and nothing else, with their true numbers", ({ put, run }) =>
     Effect.gen(function* () {
       put("five", "a\nb\nc\nd\ne\n")
       put("six", "a\nb\nc\nd\ne\nf\n")
@@ -55,24 +55,24 @@ describe("read in the shell", () => {
     })
   )
 
-  inHouse("S50: shows the same windows before, at and behind line 1000, and at the end", (house) =>
+  inApp("S50: shows the same windows before, at and behind line 1000, and at the end", (app) =>
     Effect.gen(function* () {
       const text = lines.join("\n")
-      house.put("it's a file.txt", `${text}\n`)
-      yield* windows(house, "it's a file.txt")
-      house.put("no newline at the end", text)
-      yield* windows(house, "no newline at the end")
+      app.put("it's a file.txt", `${text}\n`)
+      yield* windows(app, "it's a file.txt")
+      app.put("no newline at the end", text)
+      yield* windows(app, "no newline at the end")
     })
   )
 
-  inHouse("S50: shows the windows of a file of CRLF lines without the CR, and says so", (house) =>
+  inApp("S50: shows the windows of a file of CRLF lines without the CR, and says so", (app) =>
     Effect.gen(function* () {
-      house.put("größe [1].txt", `${lines.join("\r\n")}\r\n`)
-      yield* windows(house, "größe [1].txt", "read: größe [1].txt: lines end in CRLF, shown without the CR\n")
+      app.put("größe [1].txt", `${lines.join("\r\n")}\r\n`)
+      yield* windows(app, "größe [1].txt", "read: größe [1].txt: lines end in CRLF, shown without the CR\n")
     })
   )
 
-  inHouse("S50: shows the last line where nothing ends it, and an empty line where it has nothing", ({ put, run }) =>
+  inApp("S50: shows the last line where nothing ends it, and an empty line where it has nothing", ({ put, run }) =>
     Effect.gen(function* () {
       for (const [content, shown] of [
         ["a", ["a"]],
@@ -86,7 +86,7 @@ describe("read in the shell", () => {
     })
   )
 
-  inHouse("S39: shows nothing behind the end, however far that is, and of an empty file", ({ handle, put, run }) =>
+  inApp("S39: shows nothing behind the end, however far that is, and of an empty file", ({ handle, put, run }) =>
     Effect.gen(function* () {
       put("f", "a\nb\n")
       put("long", `${lines.join("\n")}\n`)
@@ -107,7 +107,7 @@ describe("read in the shell", () => {
     })
   )
 
-  inHouse("S37: names the missing file, as it was written", ({ cwd, handle, run }) =>
+  inApp("S37: names the missing file, as it was written", ({ cwd, handle, run }) =>
     Effect.gen(function* () {
       const failed = { exitCode: 1, stdout: "" }
       const nowhere = `${cwd}/no such/file.txt`

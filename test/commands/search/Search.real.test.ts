@@ -2,10 +2,10 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Extension from "../../support/Extension.js"
-import { inHouses } from "../../support/toolset/House.js"
+import { inApps } from "../../support/toolset/App.js"
 
 describe("command:search in a shell", () => {
-  inHouses(
+  inApps(
     "finds what is called next, also by programs",
     ({ run }) =>
       Effect.gen(function* () {

@@ -8,7 +8,7 @@ import * as TestSynapse from "../../../src/TestSynapse.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
 import * as Extension from "../../support/Extension.js"
 
-const house = (...handlers: ReadonlyArray<Handler>) =>
+const app = (...handlers: ReadonlyArray<Handler>) =>
   TestSynapse.layer(undefined, { commands: Extension.commands(handlers) })
 
 const handle = (command: string) =>
@@ -25,9 +25,9 @@ const mcp = (commands: ReadonlyArray<Described>, look?: Handler["look"]): Handle
   return look === undefined ? extension : { ...extension, look }
 }
 
-/** A test with these handlers besides the house's own. */
+/** A test with these handlers besides the app's own. */
 const search = (name: string, handlers: ReadonlyArray<Handler>, body: Effect.Effect<unknown, never, Toolset>) =>
-  it.effect(name, () => Effect.provide(body, house(...handlers)))
+  it.effect(name, () => Effect.provide(body, app(...handlers)))
 
 const gh = [
   Extension.described("mcp:gh:create_issue", "Creates an issue."),
@@ -129,7 +129,7 @@ describe("command:search", () => {
         stderr: "server off could not be asked: \\u001b[1mno way\n"
       })
       assert.strictEqual(asked, 1)
-    }).pipe(Effect.provide(house({ ...extension, look })))
+    }).pipe(Effect.provide(app({ ...extension, look })))
   })
 
   it.effect("goes on without those who do not answer, or fail", () =>
@@ -144,7 +144,7 @@ describe("command:search", () => {
           "skill:*: could not be asked; what is known was searched\n"
       })
     }).pipe(
-      Effect.provide(house(mcp(gh, Effect.never), { ...Extension.make("skill:*"), look: Effect.die(new Error("no")) }))
+      Effect.provide(app(mcp(gh, Effect.never), { ...Extension.make("skill:*"), look: Effect.die(new Error("no")) }))
     )
   )
 

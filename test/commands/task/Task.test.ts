@@ -9,7 +9,7 @@ import { SubAgentManager, type SubAgentTask, type SubAgentType } from "../../../
 import * as TestSynapse from "../../../src/TestSynapse.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
 
-const inHouse = (
+const inApp = (
   answer: (type: string, task: SubAgentTask) => string | Effect.Effect<string, CommandError>,
   use: (
     run: (command: string) => Effect.Effect<{ readonly output: string; readonly exitCode: number | undefined }>,
@@ -37,7 +37,7 @@ const inHouse = (
 
 describe("task:<type>", () => {
   it.effect("without a description fails before anything runs (S22)", () =>
-    inHouse(
+    inApp(
       () => "never",
       (run, asked) =>
         Effect.gen(function* () {
@@ -68,7 +68,7 @@ describe("task:<type>", () => {
   )
 
   it.effect("has the manager execute it once, and prints its text (S23)", () =>
-    inHouse(
+    inApp(
       () => "the answer",
       (run, asked) =>
         Effect.gen(function* () {
@@ -106,7 +106,7 @@ describe("task:<type>", () => {
   it.effect("that is cancelled interrupts the manager, and ends with 130 (S24)", () => {
     let interrupted = 0
     const never = Effect.onInterrupt(Effect.never, () => Effect.sync(() => void interrupted++))
-    return inHouse(
+    return inApp(
       () => never,
       (run, asked, toolset) =>
         Effect.gen(function* () {
@@ -121,7 +121,7 @@ describe("task:<type>", () => {
   })
 
   it.effect("that fails prints what it has said until then", () =>
-    inHouse(
+    inApp(
       () => new ExecutionFailed({ kind: "io", reason: "The limit.", stdout: "half" }),
       (run) =>
         Effect.gen(function* () {
@@ -133,7 +133,7 @@ describe("task:<type>", () => {
   )
 
   it.effect("has a help of lines that fit, and a list of its types", () =>
-    inHouse(
+    inApp(
       () => "",
       (run) =>
         Effect.gen(function* () {

@@ -1,10 +1,10 @@
 import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inHouse, utf8, word } from "../../support/toolset/House.js"
+import { inApp, utf8, word } from "../../support/toolset/App.js"
 
 describe("write in the shell", () => {
-  inHouse("S38: says of a directory that it is no writable file, and leaves it as it is", ({ cwd, handle, put }) =>
+  inApp("S38: says of a directory that it is no writable file, and leaves it as it is", ({ cwd, handle, put }) =>
     Effect.gen(function* () {
       Fs.mkdirSync(`${cwd}/a dir`)
       put("a dir/kept", "kept")
@@ -37,7 +37,7 @@ describe("write in the shell", () => {
     })
   )
 
-  inHouse("writes an argument byte for byte, whatever was there", ({ bytes, put, run }) =>
+  inApp("writes an argument byte for byte, whatever was there", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       for (const [content, lines] of [
         ["", 0],
@@ -61,7 +61,7 @@ describe("write in the shell", () => {
     })
   )
 
-  inHouse("writes what comes on standard input byte for byte", ({ bytes, put, run }) =>
+  inApp("writes what comes on standard input byte for byte", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256))
       put("bytes", content)

@@ -4,7 +4,7 @@ import * as Path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Ground from "../../support/escape/Ground.js"
-import { inHouse } from "../../support/toolset/House.js"
+import { inApp } from "../../support/toolset/App.js"
 
 describe("a command that goes on without what was denied to it", () => {
   for (const [what, command, shown] of [
@@ -17,7 +17,7 @@ describe("a command that goes on without what was denied to it", () => {
     ["behind ||", "f=.en; cat ${f}v || true", "cat: .env: Permission denied"],
     ["in a copy of much", "cp -r . /tmp/copy || :", "cp: cannot open './.env' for reading: Permission denied"]
   ] as const) {
-    inHouse(`is told so, ${what}, and is no failure`, ({ cwd, handle, put }) =>
+    inApp(`is told so, ${what}, and is no failure`, ({ cwd, handle, put }) =>
       Effect.gen(function* () {
         put(".env", "A=1\n")
         const { isError, output } = yield* handle({ command })
@@ -27,7 +27,7 @@ describe("a command that goes on without what was denied to it", () => {
     )
   }
 
-  inHouse("is told so of each write, whatever hides its exit code, and what to ask for", ({ cwd, handle }) =>
+  inApp("is told so of each write, whatever hides its exit code, and what to ask for", ({ cwd, handle }) =>
     Effect.gen(function* () {
       const outside = `/srv/${Path.basename(cwd)}-outside`
       for (const [at, command] of [
@@ -58,7 +58,7 @@ describe("a command that goes on without what was denied to it", () => {
     ["git clone http://192.0.2.1/x >log 2>&1 | tail -n 1; echo on", undefined]
   ] as const) {
     if (!Ground.has(command.slice(0, command.indexOf(" ")))) continue
-    inHouse(`is told that there is no network: ${command}`, ({ handle }) =>
+    inApp(`is told that there is no network: ${command}`, ({ handle }) =>
       Effect.gen(function* () {
         const { output } = yield* handle({ command })
         assert.strictEqual(
@@ -71,7 +71,7 @@ describe("a command that goes on without what was denied to it", () => {
     )
   }
 
-  inHouse("is told why git takes a file for changed", ({ cwd, handle, put }) =>
+  inApp("is told why git takes a file for changed", ({ cwd, handle, put }) =>
     Effect.gen(function* () {
       put(".env", "A=1\n")
       const git = (...args: ReadonlyArray<string>) =>
@@ -101,7 +101,7 @@ describe("a command that goes on without what was denied to it", () => {
     })
   )
 
-  inHouse("is told what git add can do, which works", ({ cwd, handle, put }) =>
+  inApp("is told what git add can do, which works", ({ cwd, handle, put }) =>
     Effect.gen(function* () {
       put(".env", "A=1\n")
       put("new", "1\n")
@@ -114,7 +114,7 @@ describe("a command that goes on without what was denied to it", () => {
     })
   )
 
-  inHouse("is told of the network once, and what only prints is told nothing", ({ handle }) =>
+  inApp("is told of the network once, and what only prints is told nothing", ({ handle }) =>
     Effect.gen(function* () {
       if (!Ground.has("curl")) return
       const curl = (host: string) =>

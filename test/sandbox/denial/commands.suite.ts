@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { CommandResult } from "../../../src/domain/CommandResult.js"
 import * as Commands from "../../support/denial/Commands.js"
-import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalHouse.js"
+import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalApp.js"
 
 interface Outcome {
   readonly command: string

@@ -16,7 +16,7 @@ import * as Listeners from "../../../src/session/Listeners.js"
 import { run } from "../../support/cli/Program.js"
 import { has } from "../../support/escape/Ground.js"
 import * as Directory from "../../support/sandbox/Directory.js"
-import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalHouse.js"
+import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalApp.js"
 import { certificate, key } from "./Certificate.js"
 
 /** The addresses of names, as the machine's name server would tell them. */
@@ -76,7 +76,7 @@ const outside = Effect.gen(function* () {
   return { upstream, requests, dialled, local: http } satisfies Outside
 })
 
-/** The hosts of the house, unless a test names others. */
+/** The hosts of the app, unless a test names others. */
 const usual = [
   "good.test",
   "good.test:22",

@@ -8,7 +8,7 @@ import * as Either from "effect/Either"
 import * as PolicyBuilder from "../../../src/sandbox/config/PolicyBuilder.js"
 import * as SandboxFile from "../../../src/sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
-import * as WrittenPlaces from "../../../src/sandbox/config/WrittenPlaces.js"
+import * as TaintedPaths from "../../../src/sandbox/config/TaintedPaths.js"
 import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
 
 const place = Fs.realpathSync(Fs.mkdtempSync(Path.join(Os.tmpdir(), "synapse-git-")))
@@ -131,7 +131,7 @@ describe.skipIf(spawnSync("git", ["--version"]).status !== 0)("the repository of
       const tree = `${root}-tree`
       const places = Path.join(Path.dirname(root), `places-${Math.random()}`)
       Fs.mkdirSync(places)
-      WrittenPlaces.remember(home, [places])
+      TaintedPaths.remember(home, [places])
       Fs.symlinkSync(`${root}/.git`, `${places}/link`)
       Fs.writeFileSync(`${tree}/.git`, `gitdir: ${places}/link/worktrees/${Path.basename(tree)}\n`)
       assert.deepStrictEqual(written(tree), [])

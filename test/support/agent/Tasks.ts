@@ -1,4 +1,4 @@
-/** A house whose sub-agents talk to a scripted model, with and without a sandbox. */
+/** An app whose sub-agents talk to a scripted model, with and without a sandbox. */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -38,7 +38,7 @@ export interface Options {
   readonly blacklist?: ReadonlyArray<string>
   /** Answers questions for permission; by default, nobody does. */
   readonly answer?: Parameters<typeof Permission.layerCallback>[0]
-  /** Makes files before there is a house. */
+  /** Makes files before there is an app. */
   readonly prepare?: (places: Pick<Ground, "cwd" | "home" | "put">) => void
 }
 
@@ -47,7 +47,7 @@ const write = (path: string, text: string) => {
   Fs.writeFileSync(path, text)
 }
 
-/** A test in a house of its own. */
+/** A test in an app of its own. */
 export const inTasks = (name: string, options: Options, use: (ground: Ground) => Effect.Effect<unknown>): void =>
   it.live(
     name,
@@ -68,7 +68,7 @@ export const inTasks = (name: string, options: Options, use: (ground: Ground) =>
               return Effect.succeed(fake.model)
             }
           })
-          const house = Synapse.layer(
+          const app = Synapse.layer(
             { cwd },
             {
               sandbox: {
@@ -92,7 +92,7 @@ export const inTasks = (name: string, options: Options, use: (ground: Ground) =>
                 )
               yield* use({ cwd, outside, home, fake, models, manager, toolset, run, put })
             }),
-            house
+            app
           )
         })
       ),

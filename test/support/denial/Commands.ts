@@ -1,9 +1,9 @@
-/** The corpora of commands in `test/fixtures/denial`, and the house that they run in. */
+/** The corpora of commands in `test/fixtures/denial`, and the app that they run in. */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Ground from "../escape/Ground.js"
-import type { Place } from "../sandbox/LocalHouse.js"
+import type { Place } from "../sandbox/LocalApp.js"
 
 /**
  * A command; `PROJECT`, `OUT` and `USER` stand for the project, for a directory that nothing may write to, and for the

@@ -1,5 +1,5 @@
 /**
- * A house with secrets in it and a real sandbox around its shell, for the attacks of one family.
+ * An app with secrets in it and a real sandbox around its shell, for the attacks of one family.
  */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
@@ -120,7 +120,7 @@ export const processesWith = (text: string): ReadonlyArray<string> =>
       }
     })
 
-const houseOf = (places: Places, setup: Setup) =>
+const appOf = (places: Places, setup: Setup) =>
   Synapse.layer(
     {
       cwd: places.project,
@@ -162,7 +162,7 @@ const make = (ground: string, setup: Setup) =>
         })
     )
     setup.prepare?.(places)
-    const context = yield* Layer.build(houseOf(places, setup))
+    const context = yield* Layer.build(appOf(places, setup))
     const manager = Context.get(context, SandboxManager.SandboxManager)
     const execute = (command: string) => Effect.orDie(manager.execute(command))
     let count = 0

@@ -1,6 +1,6 @@
 /** Counts the turns in a row in which a model uses its tool wrongly. */
 import * as Schema from "effect/Schema"
-import * as ForeignText from "../../../domain/ForeignText.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 import * as BashTool from "../../../toolset/BashTool.js"
 import * as TurnCalls from "./TurnCalls.js"
 
@@ -28,7 +28,7 @@ export const next = (before: Misuse, turn: ReadonlyArray<TurnCalls.Done>): Misus
 export const describe = ({ commands, count }: Misuse): string =>
   commands === undefined
     ? `The model called its tool wrongly in ${count} turns in a row.`
-    : `The same command failed in ${count} turns in a row: ${ForeignText.quoted(commands, 200)}.`
+    : `The same command failed in ${count} turns in a row: ${UntrustedText.quoted(commands, 200)}.`
 
 const isValid = Schema.is(BashTool.Parameters, { onExcessProperty: "error" })
 

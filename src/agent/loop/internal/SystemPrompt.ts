@@ -1,5 +1,5 @@
 import type { Described } from "../../../command/CommandHandler.js"
-import * as ForeignText from "../../../domain/ForeignText.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 
 interface Facts {
   /** Our commands that the shell has. */
@@ -30,6 +30,6 @@ export const make = ({ commands = [], cwd, instructions = "" }: Facts): string =
   [
     ...always,
     ...uses.filter(([name]) => commands.some((command) => command.name === name)).map(([, use]) => use),
-    ...(cwd === undefined ? [] : [`- The shell starts in ${ForeignText.word(cwd, 500)}.`]),
+    ...(cwd === undefined ? [] : [`- The shell starts in ${UntrustedText.word(cwd, 500)}.`]),
     ...(instructions.trim() === "" ? [] : ["", instructions.trim()])
   ].join("\n")

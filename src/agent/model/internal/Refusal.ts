@@ -1,6 +1,6 @@
 /** Makes the errors of an endpoint, which say what went wrong and which setting helps. */
 import * as Attempt from "../../../domain/Attempt.js"
-import * as ForeignText from "../../../domain/ForeignText.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 import { type Kind, kindOf, ModelError } from "../ModelError.js"
 import * as Endpoint from "./Endpoint.js"
 import * as Wire from "./Wire.js"
@@ -32,7 +32,7 @@ export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text 
   // Some servers answer 500 if their model takes no images.
   const isForImages = status >= 500 && noImages.test(said)
   const kind = isForImages ? "bad_request" : kindOf(status, error, tooLong.test(said))
-  const words = ForeignText.line(Endpoint.mask(endpoint)(said), mostForeign)
+  const words = UntrustedText.line(Endpoint.mask(endpoint)(said), mostForeign)
   const facts = words === "" ? String(status) : `${status}: ${words}`
   const wait = retryAfter(headers, now)
   return new ModelError({
@@ -52,7 +52,7 @@ export const fromEvent = (endpoint: Endpoint.Endpoint, event: unknown): ModelErr
   const kind = kindOf(undefined, event, tooLong.test(said))
   return new ModelError({
     kind,
-    reason: reasonOf(endpoint, kind, ForeignText.line(Endpoint.mask(endpoint)(said), mostForeign), undefined)
+    reason: reasonOf(endpoint, kind, UntrustedText.line(Endpoint.mask(endpoint)(said), mostForeign), undefined)
   })
 }
 
@@ -61,7 +61,7 @@ const wordsOf = (error: unknown): string => (typeof error === "string" ? error :
 
 const reasonOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status: number | undefined): string => {
   const { key, keySetting, model, provider, urlSetting } = endpoint
-  const name = ForeignText.word(model)
+  const name = UntrustedText.word(model)
   switch (kind) {
     case "auth":
       return key === undefined
@@ -93,7 +93,7 @@ const parse = (text: string): unknown => Attempt.orUndefined(() => JSON.parse(te
 const placeOf = (location: string | undefined): string =>
   Attempt.orElse(() => {
     const { host, pathname, protocol } = new URL(location ?? "")
-    return ForeignText.word(`${protocol}//${host}${pathname}`, 200)
+    return UntrustedText.word(`${protocol}//${host}${pathname}`, 200)
   }, "another address")
 
 /** Returns how long an answer asks to wait, in ms. `now` is the current time in ms. */
@@ -114,12 +114,15 @@ export const fromTransport = (endpoint: Endpoint.Endpoint, error: unknown, isBeg
   const { code, message } = causeOf(error)
   const { provider, proxy, urlSetting } = endpoint
   // A proxy that refuses has a code that says nothing.
-  const why = ForeignText.line(Endpoint.mask(endpoint)(code === "" || code === "UND_ERR_ABORTED" ? message : code), 200)
+  const why = UntrustedText.line(
+    Endpoint.mask(endpoint)(code === "" || code === "UND_ERR_ABORTED" ? message : code),
+    200
+  )
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return silent(endpoint)
   if (isBegun) return new ModelError({ kind: "broken", reason: `The connection to ${provider} broke off (${why})` })
   // A certificate does not become right by trying again.
   const kind = /CERT|SIGNATURE|SELF_SIGNED|ERR_TLS|bad port/i.test(`${code} ${message}`) ? "bad_request" : "transport"
-  const place = ForeignText.word(endpoint.baseUrl, 200)
+  const place = UntrustedText.word(endpoint.baseUrl, 200)
   return new ModelError({
     kind,
     reason: `No connection to ${provider} at ${place} (${why}): check ${urlSetting}${proxy === undefined ? "" : `, and the proxy of ${proxy.setting}`}`

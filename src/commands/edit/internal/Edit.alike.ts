@@ -2,7 +2,7 @@
  * Finds a text in a file by characters that look the same: other blanks, quotes and dashes, invisible signs, letters with marks that are
  * written as one sign or as two.
  */
-import type { Steps } from "../../../domain/Slices.js"
+import type { Steps } from "../../../domain/Yield.js"
 
 /** The signs that each is compared as; the empty text for one that nobody sees. */
 const kinds: ReadonlyArray<readonly [signs: RegExp, plain: string]> = [

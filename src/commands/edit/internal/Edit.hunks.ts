@@ -5,7 +5,7 @@
  * for byte.
  */
 import * as Data from "effect/Data"
-import type { Steps } from "../../../domain/Slices.js"
+import type { Steps } from "../../../domain/Yield.js"
 import * as Alike from "./Edit.alike.js"
 import { prefixTable } from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"

@@ -2,7 +2,7 @@
  * Finds bytes in a file and replaces them, in time proportional to the file whatever is looked for (the algorithm of
  * Knuth, Morris and Pratt). Node's own `indexOf` takes two minutes to find a long run of `a` in 100 MB of `a`.
  */
-import type { Steps } from "../../../domain/Slices.js"
+import type { Steps } from "../../../domain/Yield.js"
 import * as Newlines from "../../../files/Newlines.js"
 
 /** The number of bytes between two places where work may rest. */

@@ -2,7 +2,7 @@
  * Reports the parts of a file that come nearest to a text that it does not hold: parts that differ only in white space
  * or case, the longest beginning of the text, or the most similar lines. It takes time proportional to the file, in slices.
  */
-import type { Steps } from "../../../domain/Slices.js"
+import type { Steps } from "../../../domain/Yield.js"
 import * as Newlines from "../../../files/Newlines.js"
 import { prefixTable, stride } from "./Edit.matches.js"
 

@@ -3,7 +3,7 @@
  * models do: with hunks that have no line numbers, or count their lines wrongly, which belong where their lines are. The library for it (`diff`) does not serve: it skips a
  * hunk whose header has a flaw, and what is binary, in silence, and does not say on which line a hunk is.
  */
-import type { Steps } from "../../../domain/Slices.js"
+import type { Steps } from "../../../domain/Yield.js"
 import { excerpt, type FileChange, type Hunk, type Line, PatchFlaw } from "./Edit.hunks.js"
 
 /** The name that stands for no file. */

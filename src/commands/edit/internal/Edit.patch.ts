@@ -9,7 +9,7 @@ import * as Advice from "../../../domain/Advice.js"
 import * as Collect from "../../../domain/Collect.js"
 import { type ExecutionFailed, InvalidUsage } from "../../../domain/CommandError.js"
 import * as CommandResult from "../../../domain/CommandResult.js"
-import * as Slices from "../../../domain/Slices.js"
+import * as Yield from "../../../domain/Yield.js"
 import * as FileFailure from "../../../files/FileFailure.js"
 import type { FileChange as Changed, FileError, Files } from "../../../files/Files.js"
 import * as Hunks from "./Edit.hunks.js"
@@ -46,7 +46,7 @@ interface Located extends FileChange {
 const make = Effect.fnUntraced(function* (
   files: Files,
   changes: ReadonlyArray<Located>,
-  { cwd, slices }: { readonly cwd: string; readonly slices: Slices.Slices }
+  { cwd, slices }: { readonly cwd: string; readonly slices: Yield.Slices }
 ): Effect.fn.Return<Plan, ExecutionFailed | FileError> {
   const planned = new Map<string, Planned>()
   const said: Array<string> = []
@@ -170,7 +170,7 @@ const longest = 16 * 1024 ** 2
 /** Applies the patch that comes on a standard input. */
 export const run = Effect.fnUntraced(
   function* ({ cwd, files }: CommandCall, stdin: NonNullable<CommandCall["stdin"]>) {
-    const slices = new Slices.Slices()
+    const slices = new Yield.Slices()
     const changes = yield* slices.run(parse(yield* received(stdin)))
     if (changes instanceof PatchFlaw) return yield* changes
     const located = yield* Effect.forEach(changes, (change) => locate(files, cwd, change))
@@ -200,7 +200,7 @@ const received = (stdin: NonNullable<CommandCall["stdin"]>) =>
   )
 
 /** Parses a patch of either format. Where all of its lines end in CRLF, this is no part of them. */
-function* parse(text: string): Slices.Steps<ReadonlyArray<FileChange> | PatchFlaw> {
+function* parse(text: string): Yield.Steps<ReadonlyArray<FileChange> | PatchFlaw> {
   const raw = yield* Hunks.linesOf(text)
   const isCrlf = raw.length > 0 && raw.every((line) => line.endsWith("\r\n"))
   const lines = raw.map((line) => line.replace(isCrlf ? /\r\n$/ : /\n$/, ""))

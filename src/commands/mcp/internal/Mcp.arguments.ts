@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from "node:util"
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as Arguments from "../../../command/Arguments.js"
-import * as ForeignText from "../../../domain/ForeignText.js"
 import * as Similar from "../../../domain/Similar.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 import * as Json from "../Mcp.json.js"
 import type { CallableTool, SchemaReader, Shape, ToolParameter } from "./Mcp.schema.js"
 import * as McpSchema from "./Mcp.schema.js"
@@ -43,8 +43,8 @@ const findParameter = (
   if (same !== undefined) return Either.right(same)
   const alike = parameters.filter((parameter) => plain(parameter.name) === plain(name))
   if (alike.length < 2) return Either.right(alike[0])
-  const names = alike.map((parameter) => `--${ForeignText.word(parameter.name)}`)
-  return Either.left(`--${ForeignText.word(name)} may mean ${names.join(" or ")}: write it as it is.`)
+  const names = alike.map((parameter) => `--${UntrustedText.word(parameter.name)}`)
+  return Either.left(`--${UntrustedText.word(name)} may mean ${names.join(" or ")}: write it as it is.`)
 }
 
 /** A name without what sets `maxResults`, `max_results` and `max-results` apart. */
@@ -61,14 +61,14 @@ const unknown = ({ parameters }: CallableTool, option: string): string => {
   const name = option.replace(/^--?/, "")
   const names = parameters.map((parameter) => parameter.name)
   const meant = Similar.likely(name, names)
-  const known = names.slice(0, 20).map((one) => `--${ForeignText.word(one)}`)
+  const known = names.slice(0, 20).map((one) => `--${UntrustedText.word(one)}`)
   const there =
     meant.length > 0
-      ? `did you mean ${meant.map((one) => `--${ForeignText.word(one)}`).join(" or ")}?`
+      ? `did you mean ${meant.map((one) => `--${UntrustedText.word(one)}`).join(" or ")}?`
       : names.length === 0
         ? "there is --json only."
         : `there are ${known.join(", ")}${names.length > known.length ? ", …" : ""}.`
-  return `Unknown option ${ForeignText.word(option, 60)}: ${there} A word that begins with a dash and is no option goes after --.`
+  return `Unknown option ${UntrustedText.word(option, 60)}: ${there} A word that begins with a dash and is no option goes after --.`
 }
 
 /** A parameter of a tool, as far as its values matter. */
@@ -89,13 +89,15 @@ const fromWords = (
   const [only = "", ...more] = words
   const foreign = words.find((word) => /\p{Cs}/u.test(word))
   if (foreign !== undefined) {
-    return Either.left(`${ForeignText.word(name)} is no UTF-8, which JSON needs; it was ${Arguments.quoted(foreign)}.`)
+    return Either.left(
+      `${UntrustedText.word(name)} is no UTF-8, which JSON needs; it was ${Arguments.quoted(foreign)}.`
+    )
   }
   const shapes = reader.shapes(schema)
   const array = shapes.find((shape) => shape.kind === "array")
   if (more.length > 0) {
     return array === undefined
-      ? Either.left(`${ForeignText.word(name)} is given twice.`)
+      ? Either.left(`${UntrustedText.word(name)} is given twice.`)
       : items(reader, name, array.items, words)
   }
   const value = one(shapes, only)
@@ -191,18 +193,18 @@ const amongValues = (values: ReadonlyArray<unknown>, word: string): Read | undef
 const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyArray<Shape>, word: string): string => {
   const isNumber = shapes.some(({ kind }) => kind === "integer" || kind === "number")
   if (isNumber && numbers.number.test(word) && !Json.isExact(word)) {
-    return `${ForeignText.word(name)} was ${Arguments.quoted(word)}, ${Json.flawOf(word)}.`
+    return `${UntrustedText.word(name)} was ${Arguments.quoted(word)}, ${Json.flawOf(word)}.`
   }
   const isJson = isJsonOnly(shapes)
   const parsed = isJson && /^\s*[[{]/.test(word) ? Json.parse(word) : undefined
-  const why = parsed !== undefined && Either.isLeft(parsed) ? `: ${ForeignText.word(parsed.left, 200)}` : ""
+  const why = parsed !== undefined && Either.isLeft(parsed) ? `: ${UntrustedText.word(parsed.left, 200)}` : ""
   const texts = shapes.flatMap((shape) =>
     shape.kind === "values" ? shape.values.filter((value) => typeof value === "string") : []
   )
   const nearest = Similar.nearest(word, texts)
-  const meant = nearest === undefined ? "." : `; did you mean ${ForeignText.word(nearest)}?`
+  const meant = nearest === undefined ? "." : `; did you mean ${UntrustedText.word(nearest)}?`
   const type = McpSchema.print(reader, schema)
-  return `${ForeignText.word(name)} must be ${isJson ? `${type} in JSON` : type}; it was ${Arguments.quoted(word)}${why === "" ? meant : `${why}.`}`
+  return `${UntrustedText.word(name)} must be ${isJson ? `${type} in JSON` : type}; it was ${Arguments.quoted(word)}${why === "" ? meant : `${why}.`}`
 }
 
 /** The meaning of a call's words. */
@@ -266,7 +268,7 @@ export const parse = (
   }
   const missing = tool.parameters.filter(({ isRequired, name }) => isRequired && !named.has(name))
   if (missing.length > 0) {
-    const names = missing.map(({ name }) => ForeignText.word(name))
+    const names = missing.map(({ name }) => UntrustedText.word(name))
     problems.push(`${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`)
   }
   return problems.length > 0
@@ -347,14 +349,14 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
     }
     const { isOff, parameter } = right
     if (isOff) {
-      if (value !== undefined) return Either.left(`${ForeignText.word(name)} takes no value.`)
+      if (value !== undefined) return Either.left(`${UntrustedText.word(name)} takes no value.`)
       add(sorted.named, parameter.name, "false")
       continue
     }
     const next = words[at + 1]
     const given = value ?? next ?? ""
     if (parameter.isFlag && /^(?:yes|no|on|off)$/i.test(given)) {
-      const label = `--${ForeignText.word(parameter.name)}`
+      const label = `--${UntrustedText.word(parameter.name)}`
       return Either.left(`${label} takes no "${given}": write ${label}, or ${label}=false.`)
     }
     if (value !== undefined) {
@@ -372,10 +374,10 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
       add(sorted.named, parameter.name, "true")
       continue
     }
-    if (next === undefined) return Either.left(`${ForeignText.word(name)} needs a value after it.`)
+    if (next === undefined) return Either.left(`${UntrustedText.word(name)} needs a value after it.`)
     if (isOptionOf(tool, next)) {
       return Either.left(
-        `${ForeignText.word(name)} needs a value after it; where ${Arguments.quoted(next)} is the value, write ${ForeignText.word(name)}=${ForeignText.word(next, 40)}.`
+        `${UntrustedText.word(name)} needs a value after it; where ${Arguments.quoted(next)} is the value, write ${UntrustedText.word(name)}=${UntrustedText.word(next, 40)}.`
       )
     }
     add(sorted.named, parameter.name, next)

@@ -5,7 +5,7 @@
 
 import * as CommandGrammar from "../../../command/CommandGrammar.js"
 import type { InvalidUsage } from "../../../domain/CommandError.js"
-import * as ForeignText from "../../../domain/ForeignText.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 import type { CallableTool, ToolParameter } from "./Mcp.schema.js"
 import * as McpSchema from "./Mcp.schema.js"
 
@@ -21,20 +21,20 @@ export const signature = (tool: CallableTool): string => {
   const shown = parameters.slice(0, mostInSignature).map((parameter) => typed(tool, parameter))
   const rest = parameters.length > shown.length ? [`… ${parameters.length - shown.length} more`] : []
   const open = isFree ? ["…"] : tool.rest === undefined ? [] : [`[name]: ${McpSchema.print(tool.reader, tool.rest)}`]
-  return `${ForeignText.word(described.name)}(${[...shown, ...rest, ...open].join(", ")})`
+  return `${UntrustedText.word(described.name)}(${[...shown, ...rest, ...open].join(", ")})`
 }
 
 const typed = (tool: CallableTool, parameter: ToolParameter): string => {
   const { isRequired, name, schema } = parameter
   const preset = defaultOf(tool, parameter)
-  const type = `${ForeignText.word(name)}${isRequired ? "" : "?"}: ${McpSchema.print(tool.reader, schema)}`
+  const type = `${UntrustedText.word(name)}${isRequired ? "" : "?"}: ${McpSchema.print(tool.reader, schema)}`
   return preset === undefined ? type : `${type} = ${preset}`
 }
 
 /** Prints the default of a parameter; undefined where it has none. */
 const defaultOf = ({ reader }: CallableTool, { schema }: ToolParameter): string | undefined => {
   const { default: preset } = reader.resolved(schema)
-  return preset === undefined || preset === null ? undefined : ForeignText.word(JSON.stringify(preset) ?? "?", 40)
+  return preset === undefined || preset === null ? undefined : UntrustedText.word(JSON.stringify(preset) ?? "?", 40)
 }
 
 /**
@@ -55,14 +55,14 @@ export const usage = (tool: CallableTool, most = mostOptions): string => {
   const more = optional.length > options.length || tool.rest !== undefined ? ["[…]"] : []
   return [
     word,
-    ...required.slice(0, mostInSignature).map(({ name }) => `<${ForeignText.word(name)}>`),
+    ...required.slice(0, mostInSignature).map(({ name }) => `<${UntrustedText.word(name)}>`),
     ...options,
     ...more
   ].join(" ")
 }
 
 const option = ({ reader }: CallableTool, { isFlag, isList, name, schema }: ToolParameter): string => {
-  const label = `--${ForeignText.word(name)}`
+  const label = `--${UntrustedText.word(name)}`
   if (isFlag) return label
   const type = McpSchema.print(reader, isList ? reader.items(schema) : schema)
   return `${label} ${type.length > 24 ? "…" : `<${type}>`}${isList ? "…" : ""}`
@@ -90,7 +90,7 @@ const structures = ({ parameters, reader }: CallableTool, problems: string): Rea
       )
   return parameters
     .filter(({ isRequired, name, schema }) => (isRequired || named(name)) && hasParts(schema, 2))
-    .map(({ name, schema }) => [ForeignText.word(name), McpSchema.print(reader, schema)] as const)
+    .map(({ name, schema }) => [UntrustedText.word(name), McpSchema.print(reader, schema)] as const)
     .filter(([, type]) => !problems.includes(type))
     .slice(0, mostStructures)
     .map(([name, type]) => `${name}: ${type}`)
@@ -104,7 +104,7 @@ const margin = "  | "
 export const help = (tool: CallableTool): string => {
   const { description = "", title } = tool.tool
   const described = description.trim() === "" ? (title ?? "") : description
-  const words = ForeignText.block(described, margin, { characters: 4000, lines: 80 })
+  const words = UntrustedText.block(described, margin, { characters: 4000, lines: 80 })
   return [
     signature(tool),
     "",
@@ -155,7 +155,7 @@ const described = (tool: CallableTool, parameter: ToolParameter, isTyped: boolea
   const { isFlag, isList, isRequired, name, schema } = parameter
   const { description } = tool.reader.resolved(schema)
   const preset = isTyped ? undefined : defaultOf(tool, parameter)
-  const label = ForeignText.word(name)
+  const label = UntrustedText.word(name)
   const facts = [
     ...(isTyped ? [] : [McpSchema.print(tool.reader, schema)]),
     ...(isRequired && !isTyped ? ["required"] : []),
@@ -165,7 +165,7 @@ const described = (tool: CallableTool, parameter: ToolParameter, isTyped: boolea
   ]
   const words =
     typeof description === "string" && description.trim() !== ""
-      ? ForeignText.block(description, `  ${margin}`, { characters: 600, lines: 12 })
+      ? UntrustedText.block(description, `  ${margin}`, { characters: 600, lines: 12 })
       : []
   if (isTyped && facts.length === 0 && words.length === 0) return []
   return [`  ${name === "json" ? "" : "--"}${label}${facts.length === 0 ? "" : `  ${facts.join(", ")}`}`, ...words]

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import type { CommandCall } from "../../../command/CommandHandler.js"
 import * as Attempt from "../../../domain/Attempt.js"
 import type { Image } from "../../../domain/CommandResult.js"
-import * as ForeignText from "../../../domain/ForeignText.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 import type { McpOutput } from "../../../extension/mcp/McpClient.js"
 import * as FileFailure from "../../../files/FileFailure.js"
 import type { FileError } from "../../../files/Files.js"
@@ -50,7 +50,7 @@ export class Attachments {
   ): Effect.Effect<Saved> => {
     const { base64, mediaType = "unknown type", what } = attachment
     const bytes = Buffer.from(base64, "base64")
-    const facts = `(${ForeignText.word(mediaType, 60)}, ${bytes.length.toLocaleString("en")} bytes)`
+    const facts = `(${UntrustedText.word(mediaType, 60)}, ${bytes.length.toLocaleString("en")} bytes)`
     if (bytes.length === 0) {
       return Effect.succeed({
         text: `[${what} not saved: ${base64 === "" ? "it is empty" : "its data is no base64"} ${facts}]`
@@ -137,7 +137,7 @@ const partOf = (block: Block, tool: string): Part => {
   const uri = typeof resource["uri"] === "string" ? resource["uri"] : ""
   return Part.File({
     attachment: {
-      what: uri === "" ? "resource" : `resource ${ForeignText.word(uri, 200)}`,
+      what: uri === "" ? "resource" : `resource ${UntrustedText.word(uri, 200)}`,
       base64: resource["blob"],
       mediaType: typeof resource["mimeType"] === "string" ? resource["mimeType"] : undefined,
       name: uri.split(/[?#]/)[0]?.split("/").at(-1) || tool

@@ -4,7 +4,7 @@
  */
 
 import * as Attempt from "../../../domain/Attempt.js"
-import * as ForeignText from "../../../domain/ForeignText.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 import type { JsonSchema, McpTool } from "../../../extension/mcp/McpClient.js"
 import * as McpName from "../../../extension/mcp/McpName.js"
 
@@ -81,7 +81,7 @@ export const print = (reader: SchemaReader, schema: unknown): string => {
     const text = typeOf(reader, schema, depth)
     if (text.length <= most) return text
   }
-  return ForeignText.word(typeOf(reader, schema, 0), most)
+  return UntrustedText.word(typeOf(reader, schema, 0), most)
 }
 
 const typeOf = (reader: SchemaReader, schema: unknown, depth: number): string => {
@@ -96,7 +96,7 @@ const one = (reader: SchemaReader, shape: Shape, depth: number): string => {
   switch (shape.kind) {
     case "values":
       return joined(
-        shape.values.slice(0, mostParts + 1).map((value) => ForeignText.word(JSON.stringify(value) ?? "?", 40))
+        shape.values.slice(0, mostParts + 1).map((value) => UntrustedText.word(JSON.stringify(value) ?? "?", 40))
       )
     case "array": {
       if (depth <= 0) return "array"
@@ -110,7 +110,7 @@ const one = (reader: SchemaReader, shape: Shape, depth: number): string => {
         .slice(0, mostParts)
         .map(
           ([name, schema]) =>
-            `${ForeignText.word(name, 40)}${required.has(name) ? "" : "?"}: ${typeOf(reader, schema, depth - 1)}`
+            `${UntrustedText.word(name, 40)}${required.has(name) ? "" : "?"}: ${typeOf(reader, schema, depth - 1)}`
         )
       return `{ ${[...fields, ...(properties.size > mostParts ? ["…"] : [])].join(", ")} }`
     }

@@ -3,7 +3,7 @@
  * that has not been taken, and the line that is not complete.
  */
 import { StringDecoder } from "node:string_decoder"
-import * as ForeignText from "../../../domain/ForeignText.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 import * as FileType from "../../../files/FileType.js"
 import * as Newlines from "../../../files/Newlines.js"
 
@@ -11,7 +11,7 @@ import * as Newlines from "../../../files/Newlines.js"
  * Replaces the invisible characters of a line by their numbers, as `<U+200B>`; returns the line itself where it has
  * none. A joiner in an emoji is none, nor one between letters that it joins.
  */
-export const markInvisible = (line: string): string => ForeignText.replaceInvisible(line, numbered)
+export const markInvisible = (line: string): string => UntrustedText.replaceInvisible(line, numbered)
 
 const numbered = (character: string): string =>
   `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`

@@ -5,7 +5,7 @@
 import * as Path from "node:path"
 import * as Advice from "../../../domain/Advice.js"
 import { ExecutionFailed } from "../../../domain/CommandError.js"
-import * as ForeignText from "../../../domain/ForeignText.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 import type { McpEntry } from "../McpConfig.js"
 import * as McpConfig from "../McpConfig.js"
 import { variables } from "./McpSettings.js"
@@ -100,11 +100,11 @@ export const failed = (reason: string, cause?: unknown): ExecutionFailed =>
 const mostWords = { characters: 2000, lines: 10 }
 
 /** Returns a text of a server's, or about one, as a line of at most 300 characters. */
-export const shown = (text: string): string => ForeignText.line(text, 300)
+export const shown = (text: string): string => UntrustedText.line(text, 300)
 
 /** Adds the last lines that a server wrote to its standard error. */
 export const withWords = (reason: string, words: string): string => {
-  const last = ForeignText.tail(words, "  ", mostWords)
+  const last = UntrustedText.tail(words, "  ", mostWords)
   return last.length === 0 ? reason : [reason, "Its last words:", ...last].join("\n")
 }
 
@@ -127,7 +127,7 @@ export const messageOf = (cause: unknown): string => {
     if (text !== "" && !texts.some((other) => other.includes(text))) texts.push(text)
   }
   const text = texts.length === 0 ? String(cause) : texts.join(": ")
-  return ownTexts.has(text) ? text : ForeignText.quoted(text, 1000)
+  return ownTexts.has(text) ? text : UntrustedText.quoted(text, 1000)
 }
 
 /** Returns the code of an error of the client's, and the status of an HTTP answer, with its text as it is quoted. */
@@ -142,6 +142,6 @@ export const httpOf = (cause: unknown): { code?: unknown; status?: number | unde
     answer:
       status === undefined
         ? ""
-        : `HTTP ${status}${typeof text === "string" && text.trim() !== "" ? `: ${ForeignText.quoted(text, 200)}` : ""}`
+        : `HTTP ${status}${typeof text === "string" && text.trim() !== "" ? `: ${UntrustedText.quoted(text, 200)}` : ""}`
   }
 }

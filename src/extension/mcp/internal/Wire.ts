@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Attempt from "../../../domain/Attempt.js"
 import type { ExecutionFailed } from "../../../domain/CommandError.js"
-import * as Slices from "../../../domain/Slices.js"
 import { UserEnvironment } from "../../../domain/UserEnvironment.js"
+import * as Yield from "../../../domain/Yield.js"
 import type { McpEntry } from "../McpConfig.js"
 import * as McpConfig from "../McpConfig.js"
 import * as McpEnvironment from "../McpEnvironment.js"
@@ -188,7 +188,7 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
       }
       await unread.room()
       if (performance.now() - since >= slice) {
-        await Slices.turn()
+        await Yield.turn()
         since = performance.now()
       }
     }
@@ -304,7 +304,7 @@ const paced = (untaken: Untaken): TransformStream<Uint8Array, Uint8Array> =>
       for (let at = 0; at < chunk.length; at += stride) {
         await untaken.room()
         controller.enqueue(chunk.subarray(at, at + stride))
-        await Slices.turn()
+        await Yield.turn()
       }
     }
   })

@@ -10,7 +10,7 @@ import * as Denial from "../Denial.js"
 import type { KernelRefusal, Mention } from "./Message.js"
 
 /** The directories and the masks that a command ran with. */
-export interface Surroundings {
+export interface CommandPlaces {
   /** The command, whose words tell which of a message's are names. */
   readonly command: CommandLine
   /** The directories that relative names may be relative to. */
@@ -43,7 +43,7 @@ const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
 /** Makes the look-up for a command that has run. */
 export const make = (
   { decide, explain, held }: PolicyDecision,
-  { command, directories, masks }: Surroundings,
+  { command, directories, masks }: CommandPlaces,
   { oneRefusal = process.platform === "darwin" }: Options = {}
 ) => {
   const maskAt = new Map(masks.map((mask) => [mask.path, mask]))

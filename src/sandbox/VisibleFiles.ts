@@ -10,7 +10,7 @@ import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 
 /** The files and programs around the shell, as of one moment. All answers are bounded and synchronous. */
-export interface Surroundings {
+export interface VisibleFiles {
   /** Returns what an absolute path is; undefined where it is missing, something else, or not to be read. */
   readonly kindOf: (path: string) => "directory" | "program" | "file" | undefined
   /** Returns the names in a directory that `isWanted` accepts, of its first 2,000. */
@@ -19,24 +19,24 @@ export interface Surroundings {
   readonly programs: (isWanted: (name: string) => boolean) => ReadonlyArray<string>
 }
 
-/** Surroundings of which nothing is known. */
-export const none: Surroundings = { kindOf: () => undefined, entries: () => [], programs: () => [] }
+/** VisibleFiles of which nothing is known. */
+export const none: VisibleFiles = { kindOf: () => undefined, entries: () => [], programs: () => [] }
 
 const mostEntries = 2000
 const mostPrograms = 10_000
 
 /**
- * Makes the surroundings of a shell.
+ * Makes the visible files of a shell.
  *
  * @param policy undefined where nothing is enforced
  * @param searched the shell's PATH
  */
-export const make = (policy: SandboxPolicy | undefined, searched: string): Surroundings => {
+export const make = (policy: SandboxPolicy | undefined, searched: string): VisibleFiles => {
   const decision = policy === undefined ? undefined : PolicyDecision.make(policy)
   const toOutside = policy === undefined ? (path: string) => path : PrivateTemporary.make(policy).toOutside
   const isReadable = (path: string) => decision === undefined || decision.explain(path, "/", "read").allowed
 
-  const kindOf: Surroundings["kindOf"] = (path) => {
+  const kindOf: VisibleFiles["kindOf"] = (path) => {
     if (!Path.isAbsolute(path) || !isReadable(path)) return undefined
     const found = statOf(toOutside(path))
     if (found?.isDirectory() === true) return "directory"

@@ -5,7 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as Edit from "../../../src/commands/edit/Edit.js"
 import * as Matches from "../../../src/commands/edit/internal/Edit.matches.js"
-import * as Slices from "../../../src/domain/Slices.js"
+import * as Yield from "../../../src/domain/Yield.js"
 import type { Files } from "../../../src/files/Files.js"
 import * as FileCall from "../../support/commands/FileCall.js"
 
@@ -22,7 +22,7 @@ const huge = (blocks: number, texts: Readonly<Record<number, string>>) => {
     read: () =>
       Stream.range(0, blocks - 1).pipe(
         Stream.rechunk(1),
-        Stream.tap(() => Effect.promise(Slices.turn)),
+        Stream.tap(() => Effect.promise(Yield.turn)),
         Stream.map((at) => {
           const block = Buffer.alloc(MiB, "\n")
           block.write(texts[at] ?? "", 1000)
@@ -56,7 +56,7 @@ describe("edit, of large files", () => {
     FastCheck.assert(
       FastCheck.property(text, old, old, FastCheck.boolean(), (whole, old, replacement, all) => {
         const [bytes, pattern] = [Buffer.from(whole), Buffer.from(old)]
-        const found = Slices.now(Matches.find(bytes, pattern))
+        const found = Yield.now(Matches.find(bytes, pattern))
         const first = whole.indexOf(old)
         assert.deepStrictEqual(
           { count: found.count, first: found.first },
@@ -65,7 +65,7 @@ describe("edit, of large files", () => {
         if (first >= 0) assert.strictEqual(found.lines[0], whole.slice(0, first).split("\n").length)
         const expected = all ? whole.replaceAll(old, () => replacement) : whole.replace(old, () => replacement)
         const options = { all, size: Buffer.byteLength(expected) }
-        const replaced = Slices.now(Matches.replaced(bytes, pattern, Buffer.from(replacement), options))
+        const replaced = Yield.now(Matches.replaced(bytes, pattern, Buffer.from(replacement), options))
         assert.strictEqual(Buffer.from(replaced).toString(), expected)
       }),
       { numRuns: 2000 }

@@ -4,7 +4,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
-import * as WrittenPlaces from "../../../src/sandbox/config/WrittenPlaces.js"
+import * as TaintedPaths from "../../../src/sandbox/config/TaintedPaths.js"
 
 /** The homes that the list of accounts and the environment name. */
 const homes = { account: "/nowhere", environment: "/nowhere" }
@@ -38,9 +38,9 @@ describe("places that commands could write", () => {
   it(
     "are remembered by path and by identity, in files that only their user reads",
     inDirectory((base, home) => {
-      assert.isUndefined(WrittenPlaces.doubt(home, `${base}/project`))
-      WrittenPlaces.remember(home, [`${base}/project`, `${base}/missing`])
-      WrittenPlaces.remember(home, [`${base}/project`])
+      assert.isUndefined(TaintedPaths.doubt(home, `${base}/project`))
+      TaintedPaths.remember(home, [`${base}/project`, `${base}/missing`])
+      TaintedPaths.remember(home, [`${base}/project`])
       assert.lengthOf(Fs.readdirSync(`${home}/places`), 3)
       assert.strictEqual(Fs.statSync(`${home}/places`).mode & 0o777, 0o700)
       Fs.symlinkSync("../other", `${base}/project/link`)
@@ -50,39 +50,39 @@ describe("places that commands could write", () => {
         place: `${base}/project`,
         real: `${base}/other/deep`
       }
-      assert.deepStrictEqual(WrittenPlaces.doubt(home, `${base}/project/link/deep`), doubt)
+      assert.deepStrictEqual(TaintedPaths.doubt(home, `${base}/project/link/deep`), doubt)
       Fs.renameSync(`${base}/project`, `${base}/moved`)
-      assert.strictEqual(WrittenPlaces.doubt(home, `${base}/moved/link`)?.place, `${base}/moved`)
+      assert.strictEqual(TaintedPaths.doubt(home, `${base}/moved/link`)?.place, `${base}/moved`)
       Fs.mkdirSync(`${base}/project`)
       Fs.symlinkSync("../new", `${base}/project/link`)
-      assert.strictEqual(WrittenPlaces.doubt(home, `${base}/project/link`)?.real, `${base}/new`)
+      assert.strictEqual(TaintedPaths.doubt(home, `${base}/project/link`)?.real, `${base}/new`)
     })
   )
 
   it(
     "are left by links only where these lie in them and lead out of them",
     inDirectory((base, home) => {
-      WrittenPlaces.remember(home, [`${base}/project`])
+      TaintedPaths.remember(home, [`${base}/project`])
       Fs.symlinkSync("deep", `${base}/other/near`)
       Fs.mkdirSync(`${base}/project/a`)
       Fs.symlinkSync("a", `${base}/project/b`)
       Fs.symlinkSync("project", `${base}/way`)
       for (const path of ["other/near", "project/b", "way/a", "project/missing/x"]) {
-        assert.isUndefined(WrittenPlaces.doubt(home, `${base}/${path}`), path)
+        assert.isUndefined(TaintedPaths.doubt(home, `${base}/${path}`), path)
       }
       Fs.symlinkSync("../projects", `${base}/project/c`)
-      assert.strictEqual(WrittenPlaces.doubt(home, `${base}/way/c`)?.link, `${base}/project/c`)
+      assert.strictEqual(TaintedPaths.doubt(home, `${base}/way/c`)?.link, `${base}/project/c`)
     })
   )
 
   it(
     "are as many as are kept, of which the oldest go",
     inDirectory((base, home) => {
-      WrittenPlaces.remember(home, [`${base}/project`])
+      TaintedPaths.remember(home, [`${base}/project`])
       const [old = ""] = Fs.readdirSync(`${home}/places`)
       for (let at = 0; at < 17_000; at++) Fs.closeSync(Fs.openSync(`${home}/places/${at}`, "w"))
       Fs.utimesSync(`${home}/places/${old}`, 1, 1)
-      WrittenPlaces.remember(
+      TaintedPaths.remember(
         home,
         Array.from({ length: 2000 }, (_, at) => `${base}/missing/${at}`)
       )
@@ -96,9 +96,9 @@ describe("places that commands could write", () => {
     "are not remembered where nothing can be written, which harms nobody",
     inDirectory((base) => {
       Fs.writeFileSync(`${base}/file`, "")
-      assert.throws(() => WrittenPlaces.remember(`${base}/file`, [`${base}/project`]))
-      assert.doesNotThrow(() => WrittenPlaces.remember("relative", [`${base}/project`]))
-      assert.isUndefined(WrittenPlaces.doubt(`${base}/file`, `${base}/project`))
+      assert.throws(() => TaintedPaths.remember(`${base}/file`, [`${base}/project`]))
+      assert.doesNotThrow(() => TaintedPaths.remember("relative", [`${base}/project`]))
+      assert.isUndefined(TaintedPaths.doubt(`${base}/file`, `${base}/project`))
     })
   )
 })
@@ -109,7 +109,7 @@ const afterSession = (test: (base: string, own: string) => void) =>
     homes.account = `${base}/ada`
     homes.environment = homes.account
     Fs.mkdirSync(`${base}/ada`)
-    WrittenPlaces.remember(`${base}/ada/.synapse`, [`${base}/project`])
+    TaintedPaths.remember(`${base}/ada/.synapse`, [`${base}/project`])
     Fs.mkdirSync(`${base}/project/.synapse/places`, { recursive: true })
     test(base, `${base}/ada/.synapse`)
   })
@@ -118,19 +118,19 @@ describe("a home that commands could write", () => {
   it(
     "is known in the project, by a link through it, by HOME, and after a move",
     afterSession((base, own) => {
-      assert.isUndefined(WrittenPlaces.writtenAround(own))
-      assert.isUndefined(WrittenPlaces.writtenAround(`${base}/other`))
+      assert.isUndefined(TaintedPaths.writtenAround(own))
+      assert.isUndefined(TaintedPaths.writtenAround(`${base}/other`))
       for (const home of [".synapse", "", "a/missing"]) {
-        assert.strictEqual(WrittenPlaces.writtenAround(Path.join(base, "project", home)), `${base}/project`)
+        assert.strictEqual(TaintedPaths.writtenAround(Path.join(base, "project", home)), `${base}/project`)
       }
       Fs.symlinkSync(`${base}/project/.synapse`, `${base}/way`)
-      assert.strictEqual(WrittenPlaces.writtenAround(`${base}/way`), `${base}/project`)
+      assert.strictEqual(TaintedPaths.writtenAround(`${base}/way`), `${base}/project`)
       Fs.symlinkSync(`${base}/other`, `${base}/project/out`)
-      assert.strictEqual(WrittenPlaces.writtenAround(`${base}/project/out`), `${base}/project`)
+      assert.strictEqual(TaintedPaths.writtenAround(`${base}/project/out`), `${base}/project`)
       homes.environment = `${base}/project`
-      assert.strictEqual(WrittenPlaces.writtenAround(`${base}/project/.synapse`), `${base}/project`)
+      assert.strictEqual(TaintedPaths.writtenAround(`${base}/project/.synapse`), `${base}/project`)
       Fs.renameSync(`${base}/project`, `${base}/moved`)
-      assert.strictEqual(WrittenPlaces.writtenAround(`${base}/moved/.synapse`), `${base}/moved`)
+      assert.strictEqual(TaintedPaths.writtenAround(`${base}/moved/.synapse`), `${base}/moved`)
     })
   )
 
@@ -147,7 +147,7 @@ describe("a home that commands could write", () => {
       homes.environment = project
       Fs.symlinkSync(project, `${base}/way`)
       Fs.mkdirSync(`${home}/places`, { recursive: true })
-      assert.isUndefined(WrittenPlaces.writtenAround(home, project))
+      assert.isUndefined(TaintedPaths.writtenAround(home, project))
       for (const name of ["sandbox.json", "mcp", "settings.json", "agents", "skills"]) {
         Fs.mkdirSync(`${home}/${name}`)
         for (const [at, cwd] of [
@@ -155,18 +155,18 @@ describe("a home that commands could write", () => {
           [`${base}/way/.synapse`, project],
           [home, `${base}/way`]
         ] as const) {
-          assert.strictEqual(WrittenPlaces.writtenAround(at, cwd), project, name)
+          assert.strictEqual(TaintedPaths.writtenAround(at, cwd), project, name)
         }
-        assert.isUndefined(WrittenPlaces.writtenAround(home, `${base}/other`))
+        assert.isUndefined(TaintedPaths.writtenAround(home, `${base}/other`))
         homes.account = project
-        assert.isUndefined(WrittenPlaces.writtenAround(home, project))
+        assert.isUndefined(TaintedPaths.writtenAround(home, project))
         homes.account = "/nowhere"
         Fs.rmdirSync(`${home}/${name}`)
       }
       Fs.mkdirSync(`${base}/other/.synapse/mcp`, { recursive: true })
       Fs.rmSync(home, { recursive: true })
       Fs.symlinkSync(`${base}/other/.synapse`, home)
-      assert.strictEqual(WrittenPlaces.writtenAround(home, project), project)
+      assert.strictEqual(TaintedPaths.writtenAround(home, project), project)
     })
   )
 
@@ -176,11 +176,11 @@ describe("a home that commands could write", () => {
       const forged = `${base}/project/.synapse`
       homes.account = `${base}/other`
       homes.environment = `${base}/project`
-      WrittenPlaces.claim(forged)
+      TaintedPaths.claim(forged)
       Fs.cpSync(`${base}/other/.synapse/homes`, `${forged}/homes`, { recursive: true })
-      assert.isUndefined(WrittenPlaces.writtenAround(forged))
+      assert.isUndefined(TaintedPaths.writtenAround(forged))
       homes.account = `${base}/ada`
-      assert.strictEqual(WrittenPlaces.writtenAround(forged), `${base}/project`)
+      assert.strictEqual(TaintedPaths.writtenAround(forged), `${base}/project`)
     })
   )
 
@@ -188,15 +188,15 @@ describe("a home that commands could write", () => {
     "is the user's where a session kept it from its commands, or the user says so, until it is another directory",
     afterSession((base, own) => {
       const kept = `${base}/other/.synapse`
-      WrittenPlaces.remember(kept, [`${base}/other`])
-      assert.isUndefined(WrittenPlaces.writtenAround(kept))
-      WrittenPlaces.claim(`${base}/project/.synapse`)
-      assert.isUndefined(WrittenPlaces.writtenAround(`${base}/project/.synapse`))
-      assert.deepStrictEqual([...WrittenPlaces.homes()].sort(), [own, kept, `${base}/project/.synapse`].sort())
+      TaintedPaths.remember(kept, [`${base}/other`])
+      assert.isUndefined(TaintedPaths.writtenAround(kept))
+      TaintedPaths.claim(`${base}/project/.synapse`)
+      assert.isUndefined(TaintedPaths.writtenAround(`${base}/project/.synapse`))
+      assert.deepStrictEqual([...TaintedPaths.homes()].sort(), [own, kept, `${base}/project/.synapse`].sort())
       Fs.renameSync(kept, `${base}/old`)
       Fs.mkdirSync(kept)
-      assert.strictEqual(WrittenPlaces.writtenAround(kept), `${base}/other`)
-      assert.notInclude(WrittenPlaces.homes(), kept)
+      assert.strictEqual(TaintedPaths.writtenAround(kept), `${base}/other`)
+      assert.notInclude(TaintedPaths.homes(), kept)
     })
   )
 })

@@ -1,4 +1,4 @@
-/** A whole house over this machine's own shell, in a directory of its own: what a model's tool call does and answers. */
+/** A whole app over this machine's own shell, in a directory of its own: what a model's tool call does and answers. */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { it } from "@effect/vitest"
@@ -20,7 +20,7 @@ interface Seen {
   readonly stderr: string | undefined
 }
 
-export interface House {
+export interface App {
   /** The directory that the shell begins in, by its real path. */
   readonly cwd: string
   /** The answer to a call of the tool Bash, or of another, with these parameters. Two at once need an id each. */
@@ -43,31 +43,31 @@ export const word = (text: string): string => `'${text.replaceAll("'", "'\\''")}
 
 const seen = ({ extras: { exitCode, stderr, stdout } }: ToolReturn): Seen => ({ exitCode, stdout, stderr })
 
-/** A test with a house of its own, in a sandbox where there can be one and nothing else is asked for. */
-export const inHouse = (
+/** A test with an app of its own, in a sandbox where there can be one and nothing else is asked for. */
+export const inApp = (
   name: string,
-  use: (house: House) => Effect.Effect<unknown>,
+  use: (app: App) => Effect.Effect<unknown>,
   enabled: boolean = isSandboxed,
   commands: Synapse.Commands = {}
-): void => inHouseOf(enabled, name, use, commands)
+): void => inAppOf(enabled, name, use, commands)
 
 /**
- * A test with a house of its own, in a sandbox where there can be one. A contract's, whose name has its number, runs
- * without a sandbox as well. `handlers` are commands besides the house's own.
+ * A test with an app of its own, in a sandbox where there can be one. A contract's, whose name has its number, runs
+ * without a sandbox as well. `handlers` are commands besides the app's own.
  */
-export const inHouses = (
+export const inApps = (
   name: string,
-  use: (house: House) => Effect.Effect<unknown>,
+  use: (app: App) => Effect.Effect<unknown>,
   handlers: ReadonlyArray<Handler> = []
 ): void => {
-  if (isSandboxed) inHouseOf(true, name, use, Extension.commands(handlers))
-  if (!isSandboxed || /\bS\d+\b/.test(name)) inHouseOf(false, name, use, Extension.commands(handlers))
+  if (isSandboxed) inAppOf(true, name, use, Extension.commands(handlers))
+  if (!isSandboxed || /\bS\d+\b/.test(name)) inAppOf(false, name, use, Extension.commands(handlers))
 }
 
-const inHouseOf = (
+const inAppOf = (
   enabled: boolean,
   name: string,
-  use: (house: House) => Effect.Effect<unknown>,
+  use: (app: App) => Effect.Effect<unknown>,
   commands: Synapse.Commands = {}
 ): void =>
   it.live(

@@ -1,4 +1,4 @@
-/** A manager over this machine's own sandbox, in a house of its own: a project, and a user with secrets. */
+/** A manager over this machine's own sandbox, in an app of its own: a project, and a user with secrets. */
 import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -30,7 +30,7 @@ export interface Place {
 
 const place = Effect.fnUntraced(function* (ground: string) {
   const outside = yield* Effect.acquireRelease(
-    Effect.sync(() => Fs.mkdtempSync(`${ground}/house-`)),
+    Effect.sync(() => Fs.mkdtempSync(`${ground}/app-`)),
     (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
   )
   for (const name of ["project", "home", "user", "user/.ssh"]) Fs.mkdirSync(`${outside}/${name}`)
@@ -49,7 +49,7 @@ const place = Effect.fnUntraced(function* (ground: string) {
   return { project: `${outside}/project`, outside, provider, jobs }
 })
 
-/** Runs in a house on a ground of the test's own (`Ground.take`). */
+/** Runs in an app on a ground of the test's own (`Ground.take`). */
 export const sandboxedOn =
   (ground: string) =>
   <A, E>(

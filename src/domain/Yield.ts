@@ -40,7 +40,7 @@ class EventLoop {
 }
 
 /** A process has one event loop, whatever number of copies of this module it loads. */
-const eventLoop = GlobalValue.globalValue("synapse/Slices", () => new EventLoop())
+const eventLoop = GlobalValue.globalValue("synapse/Yield", () => new EventLoop())
 
 /** Waits for a turn of the event loop, for the callbacks of other libraries. Of all who wait, one goes on in each. */
 export const turn = (): Promise<void> => new Promise((resolve) => eventLoop.add(resolve))

@@ -1,7 +1,8 @@
 /** The lines of a run. Untrusted texts in them are escaped and on one line. */
-import * as ForeignText from "../../domain/ForeignText.js"
+
 import * as TextCut from "../../domain/TextCut.js"
 import * as ToolCall from "../../domain/ToolCall.js"
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as TerminalText from "../../toolset/TerminalText.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import * as WordWrap from "../Columns.js"
@@ -14,7 +15,7 @@ const mostLines = 4
 export const short = (text: string, most = longest): string => {
   // White space shrinks, so read more than is shown.
   const start = TextCut.startOf(text, 4 * most)
-  const shown = ForeignText.escape(start.replace(/[\s\u0085]+/gu, " ").trim())
+  const shown = UntrustedText.escape(start.replace(/[\s\u0085]+/gu, " ").trim())
   if (shown.length <= most && start.length === text.length) return shown
   return `${TextCut.startOf(shown, most - 3).trimEnd()}...`
 }
@@ -26,7 +27,7 @@ const commandOf = (call: ToolCall.ToolCall): string | undefined =>
 export const call = (call: ToolCall.ToolCall): string => {
   const command = commandOf(call)
   if (command !== undefined && /^\s*TodoWrite\b/.test(command)) return "TodoWrite"
-  return `${ForeignText.word(call.name, 40)}(${short(command ?? call.arguments)})`
+  return `${UntrustedText.word(call.name, 40)}(${short(command ?? call.arguments)})`
 }
 
 /** Names a call within a task by its command alone. */
@@ -41,7 +42,7 @@ export const taskType = (call: ToolCall.ToolCall): string | undefined =>
 
 /** `explore: find the router` */
 export const task = (type: string, description: string): string =>
-  `${ForeignText.word(type, 40)}: ${short(description)}`
+  `${UntrustedText.word(type, 40)}: ${short(description)}`
 
 /** `2.1s`, `1m05s`; whole seconds while it runs. */
 const time = (milliseconds: number, isWhole: boolean): string => {
@@ -97,4 +98,4 @@ export const result = (text: string, columns: number): ReadonlyArray<string> => 
 
 export const outputOf = ({ output }: ToolReturn): string => (output === "(no output)" ? "" : output)
 
-const escaped = (line: string): string => ForeignText.escape(line.slice(0, 2000).replaceAll("\t", "  "))
+const escaped = (line: string): string => UntrustedText.escape(line.slice(0, 2000).replaceAll("\t", "  "))

@@ -2,12 +2,12 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { SandboxPolicy } from "../../src/sandbox/policy/SandboxPolicy.js"
-import * as Surroundings from "../../src/sandbox/Surroundings.js"
+import * as VisibleFiles from "../../src/sandbox/VisibleFiles.js"
 import * as Directory from "../support/sandbox/Directory.js"
 
 const everything = () => true
 
-describe("the surroundings of a shell", () => {
+describe("the visible files of a shell", () => {
   it.scoped("are the files and programs that the policy lets commands read", () =>
     Effect.gen(function* () {
       const cwd = yield* Directory.make
@@ -16,7 +16,7 @@ describe("the surroundings of a shell", () => {
       Fs.chmodSync(`${cwd}/bin/run`, 0o755)
       Fs.writeFileSync(`${cwd}/bin/notes`, "")
       Fs.writeFileSync(`${cwd}/secret`, "")
-      const free = Surroundings.make(undefined, `bin:${cwd}/bin:${cwd}/none`)
+      const free = VisibleFiles.make(undefined, `bin:${cwd}/bin:${cwd}/none`)
       assert.deepStrictEqual([...free.entries(cwd, everything)].sort(), ["bin", "secret"])
       assert.deepStrictEqual(
         free.entries(cwd, (name) => name === "bin"),
@@ -37,7 +37,7 @@ describe("the surroundings of a shell", () => {
         readonly: [],
         allowNetwork: false
       }
-      const bounded = Surroundings.make(policy, "")
+      const bounded = VisibleFiles.make(policy, "")
       assert.deepStrictEqual(bounded.entries(cwd, everything), ["bin"])
       assert.isUndefined(bounded.kindOf(`${cwd}/secret`))
     })

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Slices from "../../src/domain/Slices.js"
+import * as Yield from "../../src/domain/Yield.js"
 
 /** Work that rests so many times, each after a millisecond. */
-function* work(rests: number, seen: Array<number> = []): Slices.Steps<number> {
+function* work(rests: number, seen: Array<number> = []): Yield.Steps<number> {
   for (let at = 0; at < rests; at++) {
     for (const end = performance.now() + 1; performance.now() < end; );
     seen.push(at)
@@ -38,7 +38,7 @@ describe("a pass over a text", () => {
           hadTurn = true
         })
         assert.strictEqual(
-          yield* Slices.pass(
+          yield* Yield.pass(
             "a".repeat(size),
             Effect.sync(() => hadTurn)
           ),
@@ -53,7 +53,7 @@ describe("a pass over a text", () => {
 describe("work in slices", () => {
   it.live("lets the event loop have its turn, however long it is", () =>
     Effect.gen(function* () {
-      const { count, value } = yield* turns(Slices.run(() => work(100)))
+      const { count, value } = yield* turns(Yield.run(() => work(100)))
       assert.strictEqual(value, 100)
       // Slices of 8 ms; a slow machine makes more of them.
       assert.isAtLeast(count, 10)
@@ -61,13 +61,13 @@ describe("work in slices", () => {
   )
 
   it("is done at once where it has no rests, and by those who can't wait", () => {
-    assert.strictEqual(Effect.runSync(Slices.run(() => work(0))), 0)
-    assert.strictEqual(Slices.now(work(20)), 20)
+    assert.strictEqual(Effect.runSync(Yield.run(() => work(0))), 0)
+    assert.strictEqual(Yield.now(work(20)), 20)
   })
 
   it.live("has a turn of its own, however much other work there is", () =>
     Effect.gen(function* () {
-      const works = Array.from({ length: 8 }, () => Slices.run(() => work(20)))
+      const works = Array.from({ length: 8 }, () => Yield.run(() => work(20)))
       const { count, value } = yield* turns(Effect.all(works, { concurrency: "unbounded" }))
       assert.deepStrictEqual(
         value,
@@ -80,14 +80,14 @@ describe("work in slices", () => {
   it.live("ends where it is interrupted, and others go on", () =>
     Effect.gen(function* () {
       const seen: Array<number> = []
-      const fiber = yield* Effect.fork(Slices.run(() => work(100_000, seen)))
-      const other = yield* Effect.fork(Slices.run(() => work(30)))
+      const fiber = yield* Effect.fork(Yield.run(() => work(100_000, seen)))
+      const other = yield* Effect.fork(Yield.run(() => work(30)))
       yield* Effect.sleep(20)
       yield* Fiber.interrupt(fiber)
       const { length } = seen
       assert.isAbove(length, 0)
       assert.strictEqual(yield* Fiber.join(other), 30)
-      assert.strictEqual(yield* Slices.run(() => work(10)), 10)
+      assert.strictEqual(yield* Yield.run(() => work(10)), 10)
       assert.strictEqual(seen.length, length)
     })
   )
