@@ -1,7 +1,4 @@
-/**
- * A persistent shell: its state (directory, variables, functions, options, aliases) is kept from one command to the
- * next.
- */
+/** A persistent shell. Directory, variables, functions, options and aliases survive from one command to the next. */
 
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -47,10 +44,7 @@ class CommandDispatch {
 
   constructor(private readonly options: DispatchOptions) {}
 
-  /**
-   * Runs a command in its turn; without any asynchronous step before it, where no other command waits and the shell is
-   * ready.
-   */
+  /** Runs a command in its turn. If the queue is empty and the shell is ready, the command starts synchronously. */
   run(queued: QueuedCommand.QueuedCommand): Answer {
     return Effect.async((resume) => {
       const ready = this.takeReady(queued)
@@ -60,7 +54,7 @@ class CommandDispatch {
     })
   }
 
-  /** Has an idle shell report the exit codes of jobs that have ended. */
+  /** Makes an idle shell report the exit codes of ended jobs. */
   readonly ask = (): void => {
     const { feeder, state } = this.options
     const nothing: QueuedCommand.QueuedCommand = { text: "", timeout: Timeout.longest, listener: {}, input: undefined }
@@ -73,7 +67,7 @@ class CommandDispatch {
     })
   }
 
-  /** Takes the turn, where nobody has it and the shell is ready. */
+  /** Takes the turn if it is free and the shell is ready. */
   private takeReady(queued: QueuedCommand.QueuedCommand): ReadyShell | undefined {
     const ready = this.turns.isFree ? this.options.lifecycle.peek() : undefined
     if (ready !== undefined) this.turns.tryTake(queued)
@@ -90,7 +84,7 @@ class CommandDispatch {
     )
   }
 
-  /** Gives up the turn of a command when the answer has come, failed or was interrupted. */
+  /** Gives up the command's turn when it is answered, failed or interrupted. */
   private guarded(queued: QueuedCommand.QueuedCommand, answer: Answer): Answer {
     return Effect.onExit(answer, (exit) =>
       Effect.sync(() => {
@@ -100,7 +94,7 @@ class CommandDispatch {
     )
   }
 
-  /** Gives up the turn of a command, after its observer has heard of the end. */
+  /** Tells the observer that the command has ended, then gives up its turn. */
   private leave(queued: QueuedCommand.QueuedCommand, result?: CommandResult): void {
     QueuedCommand.close(queued, result)
     this.turns.leave(queued)
@@ -115,7 +109,7 @@ class CommandDispatch {
         Effect.async<CommandResult, ExecutionFailed>((resume) => {
           if (restarts() !== before) return resume(QueuedCommand.restarted())
           const shell = take()
-          // The shell was ended in between.
+          // The shell was ended meanwhile.
           if (shell === undefined) return resume(this.prepared(queued, isAgain))
           return this.feed(queued, shell, isAgain, resume)
         })
@@ -123,7 +117,7 @@ class CommandDispatch {
     })
   }
 
-  /** Feeds a command whose turn it is; returns the effect which ends it when it is interrupted. */
+  /** Feeds a command that has the turn. Returns the effect that ends the command when it is interrupted. */
   private feed(
     queued: QueuedCommand.QueuedCommand,
     ready: ReadyShell,
@@ -150,7 +144,7 @@ class CommandDispatch {
       const result = QueuedCommand.result(outcome, findings)
       queued.result = result
       if (onOver !== undefined) return onOver()
-      // The next command gets its turn first: a caller that hears of this result can't come before it.
+      // The next waiting command takes its turn first, so that a caller that hears this result can't overtake it.
       this.leave(queued, outcome.stopped === undefined ? result : undefined)
       resume(QueuedCommand.answer(queued, outcome.stopped, result))
     })
@@ -165,7 +159,7 @@ class CommandDispatch {
     })
   }
 
-  /** Runs a command which did not begin once more, in another shell. */
+  /** Runs a command that did not begin once more, in another shell. */
   private again(
     queued: QueuedCommand.QueuedCommand,
     fed: Exclude<Fed, { readonly _tag: "Ran" }>,
@@ -190,23 +184,23 @@ class CommandDispatch {
 }
 
 export interface ExecuteOptions {
-  /** The time that the command may take, in milliseconds; by default, that of the settings. */
+  /** The time limit in milliseconds; by default, that of the settings. */
   readonly timeout?: number | undefined
-  /** Hears of the command's begin and end, for whoever keeps count. */
+  /** Hears of the command's start and end. */
   readonly observer?: QueuedCommand.Observer | undefined
   /**
-   * Milliseconds after which the result is given while the program that ends the line still runs; it goes on as a job then.
-   * What comes before it in the line is done. Without it, and where the line ends otherwise, the result comes at the end.
+   * Milliseconds after which the call returns while the line's last program still runs, which then becomes a job.
+   * Everything before it in the line is done by then. Without it, or if the line ends differently, the call waits.
    */
   readonly yield?: number | undefined
-  /** The command as it was parsed, so that it is not parsed again. */
+  /** The parsed command, so that it is not parsed again. */
   readonly line?: CommandLine | undefined
 }
 
 /**
- * Runs a command, and returns its result when it has ended. Fails with ExecutionFailed where it timed out or no shell
- * could be started, and with InvalidUsage for a text that no shell can take (one with a NUL byte). Interruption ends
- * what the command runs, and keeps the shell wherever possible.
+ * Runs a command and returns its result. Fails with ExecutionFailed if it times out or no shell can start, and with
+ * InvalidUsage for text that no shell can take (with a NUL byte). Interruption ends the command's processes, and
+ * keeps the shell wherever possible.
  */
 export type Execute = (
   command: string,
@@ -214,10 +208,10 @@ export type Execute = (
 ) => Effect.Effect<CommandResult, ExecutionFailed | InvalidUsage>
 
 /**
- * One shell, which runs one command at a time, in the order of the calls.
+ * One shell, which runs commands one at a time, in the order of the calls.
  *
- * A command that the shell itself has called (`ShellBridge`) can't use `execute`: the shell waits for that command, so
- * that it fails with ExecutionFailed at once instead of waiting forever.
+ * `execute` fails with ExecutionFailed in a Synapse command that the shell itself has called (`ShellBridge`). The
+ * shell waits for that command, so waiting for the shell would never end.
  */
 export class BashSession extends Context.Tag("synapse/BashSession")<
   BashSession,
@@ -225,18 +219,16 @@ export class BashSession extends Context.Tag("synapse/BashSession")<
     /** The command line that starts the shell. */
     readonly shellCommand: string
     readonly execute: Execute
-    /**
-     * Ends the shell and everything that it started; the next command starts a new shell without any of the old state.
-     */
+    /** Ends the shell and everything that it started. The next command starts a fresh shell. */
     readonly restart: Effect.Effect<void>
-    /** The shell's current directory, as of the last command that ended. */
+    /** The shell's current directory after the last command that ended. */
     readonly cwd: Effect.Effect<string>
-    /** Sets `$?` of the next command, after a command that ran without the shell. */
+    /** Sets `$?` for the next command, after a command that ran outside the shell. */
     readonly setStatus: (status: number) => Effect.Effect<void>
   }
 >() {}
 
-/** Makes a session whose every command fails, because no shell can be started with these settings. */
+/** Makes a session whose commands all fail, because these settings can't start a shell. */
 const unusable = (settings: Settings, error: InvalidUsage): Context.Tag.Service<BashSession> => ({
   shellCommand: settings.shellCommand,
   execute: () => Effect.fail(error),
@@ -245,7 +237,7 @@ const unusable = (settings: Settings, error: InvalidUsage): Context.Tag.Service<
   setStatus: () => Effect.void
 })
 
-/** Refuses a text that would not arrive in the shell as it is. */
+/** Refuses text that would reach the shell changed. */
 const refusalOf = (text: string): InvalidUsage | undefined => {
   const half = JsonValue.findHalf(text)
   const what = text.includes("\0") ? "a NUL byte, which no shell can take. Write it as \\0 in a printf" : half
@@ -253,8 +245,8 @@ const refusalOf = (text: string): InvalidUsage | undefined => {
 }
 
 /**
- * Makes a session. The launcher starts its shell with the first command, and another one whenever the shell has ended.
- * Everything that they started ends with the scope.
+ * Makes a session. The launcher starts a shell for the first command, and again whenever the shell has ended. Closing
+ * the scope ends everything that was started.
  */
 export const make = (
   launcher: ShellLauncher
@@ -297,8 +289,8 @@ export const make = (
             stdin,
             terminal: settings.terminal === undefined ? undefined : terminal,
             observer: options?.observer,
-            // Two shells can't share the terminal.
             line: options?.line,
+            // The shell can't share its terminal with a program that goes on.
             yield: settings.terminal === undefined ? options?.yield : undefined
           }
           return Span.inFiber(fiber, "BashSession.execute", dispatch.run(queued))
@@ -312,6 +304,6 @@ export const make = (
     })
   })
 
-/** A layer of a session whose shells the launcher starts. */
+/** A layer of a session whose shells are started by the launcher. */
 export const layer = (launcher: ShellLauncher): Layer.Layer<BashSession, never, SessionSettings | ShellBridge> =>
   Layer.scoped(BashSession, make(launcher))

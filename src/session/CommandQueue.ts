@@ -1,4 +1,4 @@
-/** The queue of calls: one at a time, strictly in the order of asking. */
+/** A queue of calls that run one at a time, in the order of arrival. */
 import * as Effect from "effect/Effect"
 import * as CallContext from "../domain/CallContext.js"
 import * as CommandListener from "../domain/CommandListener.js"
@@ -6,34 +6,33 @@ import * as KeepAlive from "./KeepAlive.js"
 import * as QueuedCommand from "./QueuedCommand.js"
 
 interface HoldOptions {
-  /** Stands for the place in the queue, by which `leave` can give it up earlier. */
+  /** Identifies the place in the queue, so that `leave` can give it up early. */
   readonly turn?: object
-  /** Called where it is interrupted before its turn has come. */
+  /** Called if the effect is interrupted before its turn. */
   readonly onGivenUp?: () => void
 }
 
 /**
- * A queue for one turn, which keeps the process alive while somebody has the turn. Unlike a semaphore of one permit, it
- * hands the turn over directly: nobody who comes later gets it between its release and the wake-up of whoever waits.
+ * A queue for one turn, which keeps this process alive while the turn is taken. Unlike a semaphore of one permit, it
+ * hands the turn over directly: no newcomer gets it before the next waiting call wakes up.
  */
 export class CommandQueue {
   private holder: object | undefined
-  /** What begins each waiting turn, in the order of asking. */
+  /** Starts each waiting turn, in the order of arrival. */
   private readonly waiting = new Map<object, () => void>()
-  /** Goes on where it stopped: the first key of a map is slow to find once many before it were deleted. */
+  /** One iterator for the whole life of the map. A fresh `keys()` is slow after many deletions. */
   private readonly order = this.waiting.keys()
-  /** The turns of calls that `pass` goes by. */
+  /** The turns of calls that `pass` skips. */
   private readonly passable = new Set<object>()
 
-  /** Makes an empty queue; `bridge` is that of the shell whose commands it orders. */
+  /** Creates an empty queue. `bridge` is the bridge of the shell whose commands it orders. */
   constructor(private readonly bridge?: unknown) {}
 
-  /** True where nobody has the turn. */
   get isFree(): boolean {
     return this.holder === undefined
   }
 
-  /** Takes the turn if nobody has it; returns whether it did. */
+  /** Takes the turn if it is free. Returns whether it did. */
   tryTake(turn: object): boolean {
     if (this.holder !== undefined) return false
     this.holder = turn
@@ -41,10 +40,7 @@ export class CommandQueue {
     return true
   }
 
-  /**
-   * Takes the turn, waiting for it if necessary. Interruption gives up the place in the queue, or the turn if it has
-   * just come.
-   */
+  /** Takes the turn, waiting if necessary. Interruption gives up the turn, or the place in the queue. */
   take(turn: object): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (this.tryTake(turn)) return resume(Effect.void)
@@ -53,7 +49,6 @@ export class CommandQueue {
     })
   }
 
-  /** Runs an effect in a turn of its own. */
   hold<A, E, R>(run: Effect.Effect<A, E, R>, { onGivenUp, turn = {} }: HoldOptions = {}): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       const waited = Effect.onInterrupt(this.take(turn), () => Effect.sync(() => onGivenUp?.()))
@@ -64,7 +59,7 @@ export class CommandQueue {
     })
   }
 
-  /** Runs a command in its turn; at once where it is a part of the call whose turn it is, or the shell waits for it. */
+  /** Runs a command in its turn, or at once if whoever has the turn waits for it. */
   enter<A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.withFiberRuntime((fiber) => {
       const listener = fiber.getFiberRef(CommandListener.current)
@@ -74,7 +69,7 @@ export class CommandQueue {
     })
   }
 
-  /** Runs a call that needs no shell in its turn. Its parts do not wait for it, nor does anybody after `pass`. */
+  /** Runs a call that needs no shell in its turn. Its own parts do not wait for it; after `pass`, nobody does. */
   enterPassable<A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> {
     const turn = {}
     const inTurn = Effect.suspend(() => {
@@ -91,19 +86,19 @@ export class CommandQueue {
     })
   }
 
-  /** Tests whether a call is a part of the call whose turn it is, or of a command in the shell. */
+  /** Tests whether a call is part of the call that has the turn, or of a command in the shell. */
   private isPart(within: unknown): boolean {
     return within !== undefined && (within === this || within === this.bridge)
   }
 
-  /** Keeps nobody waiting any more for the calls that need no shell: one of them may hang. */
+  /** Stops making others wait for calls that need no shell, since such a call may hang. */
   pass(): void {
     const turns = [...this.passable]
     this.passable.clear()
     for (const turn of turns) if (turn === this.holder) this.leave(turn)
   }
 
-  /** Gives up the turn or the place in the queue; does nothing for whoever has neither. */
+  /** Gives up the turn or the place in the queue, if the caller has one. */
   leave(turn: object): void {
     if (this.holder !== turn) {
       this.waiting.delete(turn)

@@ -1,12 +1,12 @@
-/** The file descriptors that a session needs. */
+/** Checks that the process has enough file descriptors for a session. */
 import * as Fs from "node:fs"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Attempt from "../domain/Attempt.js"
 
-/** The descriptors that a session uses with its first commands; with fewer, it would start and then fail. */
+/** The descriptors that a session's first commands need. With fewer, the session would start and then fail. */
 const fewest = 32
 
-/** With a limit of so many there are enough; to count them takes a time. */
+/** At this limit or above, the free descriptors are not counted, since counting is slow. */
 const plenty = 1024
 
 const known = GlobalValue.globalValue("synapse/Descriptors/known", (): { limit?: number | undefined } => ({}))
@@ -17,13 +17,13 @@ const read = (): number | undefined =>
     return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? plenty)
   })
 
-/** Returns the number of descriptors that this process may have; undefined where the system does not tell. */
+/** Returns this process's limit of open files, or undefined if the system does not tell. */
 export const limit = (): number | undefined => {
   if (!("limit" in known)) known.limit = read()
   return known.limit
 }
 
-/** Throws where this process may not open as many files more as a session needs. */
+/** Throws if the process can't open the files that a session needs. */
 export const ensure = (): void => {
   if ((limit() ?? 0) >= plenty) return
   const open: Array<number> = []

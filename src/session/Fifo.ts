@@ -6,19 +6,19 @@ import * as Net from "node:net"
 
 /** The paths of a command's standard streams. */
 export interface PipePaths {
-  /** The standard input; where undefined, it is empty. */
+  /** The standard input; empty if undefined. */
   readonly stdin?: string
   readonly stdout: string
   readonly stderr: string
 }
 
-/** The paths at which systems have mkfifo. */
+/** Where systems keep mkfifo. */
 const systems = ["/usr/bin/mkfifo", "/bin/mkfifo", "/run/current-system/sw/bin/mkfifo"]
 
-/** Makes FIFOs for this user alone; rejects with mkfifo's error. */
+/** Makes FIFOs that only this user can open. Rejects with mkfifo's error. */
 export const makeFifos = (paths: ReadonlyArray<string>): Promise<void> =>
   new Promise((resolve, reject) => {
-    // Not searched in PATH: a command may have put a program there, and this one runs outside of its sandbox.
+    // Not searched in PATH: a command may have put a program there, and this one runs outside the sandbox.
     const mkfifo = systems.find((path) => Fs.existsSync(path))
     if (mkfifo === undefined) return reject(new Error(`mkfifo is required, and is at none of ${systems.join(", ")}`))
     ChildProcess.execFile(mkfifo, ["-m", "600", ...paths], (error, _, stderr) => {
@@ -29,7 +29,7 @@ export const makeFifos = (paths: ReadonlyArray<string>): Promise<void> =>
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = Fs.constants
 
-/** Opens a FIFO; throws where a command has put something else in its place. */
+/** Opens a FIFO. Throws if a command has put something else in its place. */
 const open = (path: string, flags: number): number => {
   const fd = Fs.openSync(path, flags | O_NONBLOCK | O_NOFOLLOW)
   if (Fs.fstatSync(fd).isFIFO()) return fd
@@ -37,16 +37,16 @@ const open = (path: string, flags: number): number => {
   throw new Error(`${path} is no FIFO any more`)
 }
 
-/** Opens a FIFO for reading. It ends when the last writer has gone, but not before there was one. */
+/** Opens a FIFO for reading. It ends when its last writer has gone, but not before one has come. */
 export const openToRead = (path: string): number => open(path, O_RDONLY)
 
-/** Opens a FIFO for writing, where somebody reads it. Writing fails once nobody does. */
+/** Opens a FIFO for writing. Fails if nobody reads it; later writes fail once nobody does. */
 export const openToWrite = (path: string): number => open(path, O_WRONLY)
 
-/** Opens a FIFO for reading and writing: it never ends, and whoever opens the other end does not wait. */
+/** Opens a FIFO for both reading and writing. It never ends, and opening its other end never blocks. */
 export const openBoth = (path: string): number => open(path, O_RDWR)
 
-/** Tests whether somebody may still read a FIFO. */
+/** Tests whether a process may still read a FIFO. */
 export const isRead = (path: string): boolean => {
   try {
     Fs.closeSync(openToWrite(path))
@@ -56,15 +56,15 @@ export const isRead = (path: string): boolean => {
   }
 }
 
-/** The bytes that a pipe holds on Linux by default: one read empties it. */
+/** The default capacity of a pipe on Linux, in bytes. One read of this size empties it. */
 export const capacity = 65_536
 
 /**
- * Reads a FIFO into the buffers of `onread`, until the last writer has gone or the socket is destroyed. Takes a
- * descriptor that does not block, and owns it.
+ * Reads a FIFO into the buffers of `onread`, until its last writer has gone or the socket is destroyed. Owns the
+ * descriptor, which must not block.
  */
 export const make = (fd: number, onread: Net.OnReadOpts): Net.Socket => {
-  // The types lack `onread` here; the documentation has it.
+  // Node documents `onread` here, but its types lack it.
   const options: Net.SocketConstructorOpts & { readonly onread: Net.OnReadOpts } = {
     fd,
     readable: true,
@@ -72,33 +72,33 @@ export const make = (fd: number, onread: Net.OnReadOpts): Net.Socket => {
     onread
   }
   const socket = new Net.Socket(options)
-  // An error of the pipe is its end: `close` follows.
+  // An error ends the pipe; `close` follows.
   socket.on("error", () => {})
   socket.resume()
   return socket
 }
 
-/** Makes a socket that writes to a FIFO; its errors are heard where `write` finds it closed. Owns the descriptor. */
+/** Makes a socket that writes to a FIFO and owns the descriptor. After an error, `write` finds the socket closed. */
 export const writer = (fd: number): Net.Socket =>
   new Net.Socket({ fd, readable: false, writable: true }).on("error", () => {})
 
-/** Writes to a FIFO as fast as its reader takes the bytes. */
+/** Writes to a FIFO at the pace of its reader. */
 export class FifoSink {
   private readonly socket: Net.Socket
   private ending: Promise<void> | undefined
 
-  /** Takes a descriptor that does not block, and owns it. `onClose` is called once, when it is closed. */
+  /** Owns the descriptor, which must not block. Calls `onClose` once, when it is closed. */
   constructor(fd: number, onClose: () => void = () => {}) {
     this.socket = writer(fd).once("close", onClose)
   }
 
-  /** Writes a chunk, and waits while the FIFO is full. Returns whether somebody still reads. */
+  /** Writes a chunk, waiting while the FIFO is full. Returns whether the FIFO still has a reader. */
   async write(chunk: Uint8Array): Promise<boolean> {
     if (this.socket.writable && !this.socket.write(chunk)) await this.next("drain")
     return this.socket.writable
   }
 
-  /** Closes the FIFO once all is written. */
+  /** Closes the FIFO once everything is written. */
   end(): Promise<void> {
     this.ending ??= this.endNow()
     return this.ending

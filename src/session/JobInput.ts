@@ -1,4 +1,4 @@
-/** The standard input of a job that `job:start` has started: a FIFO, which stays open until somebody ends it. */
+/** The standard input of a `job:start` job: a FIFO that stays open until it is ended explicitly. */
 import * as Fs from "node:fs"
 import type * as Net from "node:net"
 import * as Path from "node:path"
@@ -9,11 +9,11 @@ import * as Fifo from "./Fifo.js"
 /** The options of `job:start`. */
 export interface Start {
   readonly name: string
-  /** The size of its terminal; undefined where it has none. */
+  /** The terminal's size, or undefined for a job without a terminal. */
   readonly terminal: Terminal | undefined
 }
 
-/** The most bytes that wait for a job that does not read. */
+/** The most bytes buffered for a job that does not read. */
 const mostWaiting = 1024 ** 2
 
 const identity = ({ dev, ino }: Fs.Stats): string => `${dev}:${ino}`
@@ -31,11 +31,11 @@ export class JobInput {
     this.socket = Fifo.writer(fd).unref()
   }
 
-  /** Makes a FIFO in a session's directory; rejects with the system's error. */
+  /** Makes the FIFO in the session's directory. Rejects with the system's error. */
   static async make(directory: string, name: string, start: Start): Promise<JobInput> {
     const path = Path.join(directory, name)
     await Fifo.makeFifos([path])
-    // Its own reader as well: a job that has not opened it yet loses nothing.
+    // Opened for reading too, so that nothing is lost before the job opens it.
     return new JobInput(path, start, Fifo.openBoth(path))
   }
 
@@ -43,19 +43,19 @@ export class JobInput {
     return !this.socket.destroyed
   }
 
-  /** Tests whether it is a process's standard input. */
+  /** Tests whether this FIFO is the process's standard input. */
   isOf(pid: number): boolean {
     return Attempt.orElse(() => identity(Fs.statSync(`/proc/${pid}/fd/0`)) === this.identity, false)
   }
 
-  /** Writes to it; false where the job has not read what came before. */
+  /** Writes bytes. Returns false if the job has too much unread input already. */
   write(bytes: Uint8Array): boolean {
     if (this.socket.writableLength + bytes.length > mostWaiting) return false
     this.socket.write(bytes)
     return true
   }
 
-  /** Ends it: the job reads the rest, and then its end. */
+  /** Closes the input. The job still reads what was written, then end-of-file. */
   end(): void {
     this.socket.destroySoon()
   }

@@ -1,4 +1,4 @@
-/** Keeps the jobs of a session: finds out what has become of each, and keeps what it prints. */
+/** Keeps the jobs of a session: checks whether each still runs, and records its output. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,39 +10,39 @@ import * as Newlines from "../files/Newlines.js"
 import { JobInput, type Start } from "./JobInput.js"
 import * as ProcessTable from "./ProcessTable.js"
 
-/** The most bytes of a log; the oldest go. */
+/** The most bytes of a job's log. Older ones are dropped. */
 const longestLog = 1024 ** 2
 
-/** The bytes that a part of a log takes besides its own. */
+/** Memory overhead per part of a log, in bytes. */
 const overhead = 128
 
-/** A part that is shorter takes in the next one of its stream. */
+/** A shorter part is merged with the next one of its stream. */
 const shortPart = 4096
 
 const newline = 0x0a
 
-/** The most bytes of a line whose beginning was dropped that are dropped too. */
+/** If the log's first line is cut and its rest is at most this long, in bytes, the rest is dropped too. */
 const longestHalf = 4096
 
 interface Part {
   readonly stream: StreamName
   bytes: Buffer
-  /** The number of bytes that came before it. */
+  /** The number of bytes logged before this part. */
   readonly start: number
 }
 
 export const streams: ReadonlyArray<StreamName> = ["stdout", "stderr"]
 
-/** The output of a job, as far as it is kept, and how far it was read. */
+/** The recorded output of a job, and how far it was read. */
 export class JobLog {
   private parts: Array<Part> = []
   private size = 0
   private total = 0
   private readonly read = { stdout: 0, stderr: 0 }
-  /** The time of `performance.now()` at which something came last. */
+  /** When the last output came, by `performance.now()`. */
   heardAt = performance.now()
 
-  /** Adds a chunk; copies its bytes. */
+  /** Appends a copy of the chunk. */
   push(stream: StreamName, chunk: Buffer): void {
     this.heardAt = performance.now()
     const part = this.parts.at(-1)
@@ -58,7 +58,7 @@ export class JobLog {
     }
   }
 
-  /** Returns what is kept of some streams; with `all`, also what was read. A line tells of what was dropped before it. */
+  /** Returns the streams' unread output, or with `all` everything. A first line says how many bytes were dropped. */
   text(from: ReadonlyArray<StreamName>, all: boolean): string {
     const since = all ? 0 : Math.min(...from.map((stream) => this.read[stream]))
     const dropped = (this.parts[0]?.start ?? 0) - since
@@ -68,23 +68,23 @@ export class JobLog {
     })
     const bytes = Buffer.concat(parts)
     if (dropped <= 0) return bytes.toString()
-    // From the beginning of a line, where one is near.
+    // Start at a whole line if one begins soon.
     const end = bytes.indexOf(newline)
     const half = end < longestHalf ? end + 1 : 0
     return `[… ${dropped + half} bytes dropped …]\n${bytes.toString("utf8", half)}`
   }
 
-  /** Notes that all of some streams was read. */
+  /** Marks everything in these streams as read. */
   markRead(of: ReadonlyArray<StreamName>): void {
     for (const stream of of) this.read[stream] = this.total
   }
 
-  /** True where the last line is not ended. */
+  /** True if the last line has no newline yet. */
   get isInLine(): boolean {
     return (this.parts.at(-1)?.bytes.at(-1) ?? newline) !== newline
   }
 
-  /** The number of lines that were not read, and the last line. */
+  /** The number of unread lines, and the last line. */
   get rest(): { readonly unread: number; readonly last: string } {
     let unread = 0
     for (const { bytes, start, stream } of this.parts) {
@@ -99,27 +99,25 @@ export class JobLog {
 
 /** The processes that a command has left running. */
 export interface Leftover {
-  /** The command's text. */
   readonly text: string
   /** The output in the command's own result, which counts as read. */
   readonly printed: Readonly<Record<StreamName, string>>
-  /** The shell that ran it, which knows the exit codes of its children. */
+  /** The shell that ran the command and knows its children's exit codes. */
   readonly shell: object
-  /** The child of the shell whose exit code is the job's, by the pid that the shell knows. */
+  /** The shell's child whose exit code becomes the job's, by its pid within the shell's namespace. */
   readonly child: number | undefined
-  /** Lists its processes. */
   readonly find: () => ReadonlyArray<ProcessTable.Process>
-  /** Reads what they print, and calls `ended` where nothing more can come. Undefined where none of them holds a pipe. */
+  /** Reads their output, and calls `ended` when no more can come. Undefined if none of them holds an output pipe. */
   readonly hear: ((take: (stream: StreamName, chunk: Buffer) => void, ended: () => void) => void) | undefined
 }
 
-/** A job that runs, or has ended. */
+/** A running or ended job. */
 export class Job {
   readonly log = new JobLog()
   readonly since = Date.now()
   state: JobStatus["state"] | "ending" = "running"
   exitCode: number | undefined
-  /** The child whose exit code is the job's; undefined where that is known, or nobody can know it. */
+  /** The child whose exit code becomes the job's; undefined once the code is known or can't be known. */
   child: number | undefined
   private known: ReadonlyArray<ProcessTable.Process> = []
   private isHeard: boolean
@@ -152,13 +150,13 @@ export class Job {
     return this.state === "running" || this.state === "ending"
   }
 
-  /** Lists its processes. */
+  /** Finds the job's processes again. */
   find(): ReadonlyArray<ProcessTable.Process> {
     this.known = this.left.find()
     return this.known
   }
 
-  /** Notes its end, where nothing of it runs any more. It is told once its exit code is known, or can't be. */
+  /** Marks the job as ended if none of its processes runs. Its end is announced when its exit code is settled. */
   look(): void {
     if (this.state !== "running" || this.isHeard) return
     if (this.known.some(({ pid, started }) => ProcessTable.stat(pid)?.started === started)) return
@@ -167,20 +165,20 @@ export class Job {
     if (this.child === undefined) this.settle()
   }
 
-  /** Takes the exit code; undefined where the shell does not know it, or is gone. */
+  /** Takes the exit code; undefined if the shell does not know it or is gone. */
   learn(code: number | undefined): void {
     this.exitCode = code
     this.child = undefined
     if (this.state === "ending") this.settle()
   }
 
-  /** Counts as ended where no process of it is left, whoever may still hold its output. */
+  /** Counts the job as ended once no process is left, even if another process still holds its output. */
   release(): void {
     this.isHeard = false
     this.look()
   }
 
-  /** Notes that it was ended together with its shell. */
+  /** Marks the job as lost because it was ended together with its shell. */
   lose(): void {
     if (!this.isRunning) return
     this.child = undefined
@@ -205,37 +203,37 @@ export class Job {
   }
 }
 
-/** Milliseconds between two looks at the jobs that run. */
+/** Milliseconds between two checks of the running jobs. */
 const lookEvery = 100
 
-/** The most jobs that have ended and are still known. */
+/** The most ended jobs that are remembered. */
 const mostEnded = 64
 
 /** The most characters of a job's name. */
 const longestName = 60
 
-/** The most inputs that no job has taken. */
+/** The most job inputs that wait for their job. */
 const mostStarting = 8
 
-/** The jobs, as the session that leaves them sees them. */
+/** All jobs of a session, as the session sees them. */
 export class JobTable {
   private readonly jobs = new Map<number, Job>()
   private readonly news = new Set<Job>()
   private count = 0
   private timer: NodeJS.Timeout | undefined
-  /** The inputs of what `job:start` has started, and no call has left yet. */
+  /** The inputs made by `job:start` whose jobs are not in the table yet. */
   private starting: ReadonlyArray<JobInput> = []
   private started = 0
-  /** Asks a shell for exit codes, where it is idle. */
+  /** Makes an idle shell report exit codes. */
   ask: () => void = () => {}
 
-  /** Returns the directory that this program and the shell share. */
+  /** Returns the directory that this process shares with the shell. */
   directory: () => string | undefined = () => undefined
 
-  /** Hears of each job that begins or ends. */
+  /** Called for each job that starts or ends. */
   onChange: (status: JobStatus) => void = () => {}
 
-  /** Makes a job of what a command has left. */
+  /** Adds a job for the processes that a command has left. */
   adopt(left: Leftover): void {
     const input = this.takeInput(left)
     const line = input?.start.name ?? left.text.trim().replace(/^\{\n([\s\S]*)\n\} &$|\s*&$/, "$1")
@@ -247,7 +245,7 @@ export class JobTable {
     this.timer ??= setInterval(this.look, lookEvery).unref()
   }
 
-  /** Makes the standard input of a job that a command is about to start; rejects with the system's error. */
+  /** Creates the standard input for a job that a command is about to start. Rejects with the system's error. */
   async open(start: Start): Promise<JobInput> {
     const input = await JobInput.make(this.directory() ?? "", `job-${++this.started}`, start)
     for (const old of this.starting.slice(0, 1 - mostStarting)) old.close()
@@ -255,12 +253,15 @@ export class JobTable {
     return input
   }
 
-  /** True while a command runs that has started a job of its own. */
+  /** True while a command runs that has called `job:start`. */
   get isStarting(): boolean {
     return this.starting.length > 0
   }
 
-  /** Returns the input of what a command has left, which may have ended; of several, the last one. */
+  /**
+   * Returns the input of the processes that a command has left. If none of them holds one, the job may have ended
+   * already, and the last input counts.
+   */
   private takeInput(left: Leftover): JobInput | undefined {
     if (!this.isStarting) return undefined
     const pids = left.find().map(({ pid }) => pid)
@@ -269,13 +270,12 @@ export class JobTable {
     return input
   }
 
-  /** Closes the inputs that no job has taken, where their command has ended. */
+  /** Closes the inputs that no job has taken by the end of their command. */
   endStart(): void {
     for (const input of this.starting) input.close()
     this.starting = []
   }
 
-  /** The number of jobs that run. */
   get running(): number {
     return this.list.filter((job) => job.isRunning).length
   }
@@ -288,13 +288,13 @@ export class JobTable {
     return this.jobs.get(id)
   }
 
-  /** Returns the children of a shell whose exit codes are to be learnt. */
+  /** Returns the children of a shell whose exit codes are still unknown. */
   childrenOf(shell: object): ReadonlyArray<number> {
     if (this.jobs.size === 0) return []
     return this.list.flatMap(({ child, left }) => (left.shell === shell && child !== undefined ? child : []))
   }
 
-  /** Takes the exit codes of children of a shell. */
+  /** Takes exit codes of a shell's children. */
   learn(shell: object, codes: ReadonlyMap<number, number | undefined>): void {
     for (const job of this.list) {
       const { child, left } = job
@@ -302,12 +302,12 @@ export class JobTable {
     }
   }
 
-  /** Notes that a shell has ended, so that nobody knows the exit codes of its children. */
+  /** Gives up the exit codes of a shell's children, because the shell has ended. */
   forget(shell: object): void {
     for (const job of this.list) if (job.left.shell === shell && job.child !== undefined) job.learn(undefined)
   }
 
-  /** Notes that all jobs were ended together with their shell. */
+  /** Marks all jobs as lost because they were ended together with their shell. */
   lose(): void {
     for (const job of this.list) job.lose()
   }
@@ -315,7 +315,7 @@ export class JobTable {
   takeNews(): ReadonlyArray<JobStatus> {
     if (this.jobs.size === 0) return []
     this.look()
-    // The end of one whose exit code is still asked for is told with it.
+    // A job whose exit code is still awaited counts as running, so that its end is reported with the code.
     const taken = [...this.news].map(({ state, status }) =>
       state === "ending" ? { ...status, state: "running" as const } : status
     )
@@ -323,7 +323,7 @@ export class JobTable {
     return taken
   }
 
-  /** Notes that whoever would be told of a job's end has seen it. */
+  /** Drops the news of a job's end, because the caller has just seen it. */
   seen(job: Job): void {
     if (!job.isRunning) this.news.delete(job)
   }
@@ -351,12 +351,12 @@ export class JobTable {
   }
 }
 
-/** The jobs of a session's commands, for the session; `Jobs` is the service for all others. */
+/** The job table within the session. Other rooms use the service `Jobs`. */
 export class SessionJobs extends Context.Tag("synapse/SessionJobs")<SessionJobs, JobTable>() {}
 
 export const layer: Layer.Layer<SessionJobs> = Layer.sync(SessionJobs, () => new JobTable())
 
-/** The jobs that are provided; where none are, jobs of their own. */
+/** The provided job table, or a new one. */
 export const provided: Effect.Effect<JobTable> = Effect.map(
   Effect.serviceOption(SessionJobs),
   Option.getOrElse(() => new JobTable())

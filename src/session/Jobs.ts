@@ -1,5 +1,5 @@
 /**
- * The jobs of a session: whatever of its commands still runs when their calls have ended, and what that prints.
+ * The jobs of a session: processes that still run when their command's call has ended, and their output.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ import * as Listeners from "./Listeners.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /**
- * The error for a number that no job has.
+ * The error for a job id that does not exist.
  *
  * @since 0.1.0
  * @category errors
@@ -31,7 +31,7 @@ export class NoSuchJob extends Data.TaggedError("NoSuchJob")<{
   override get message() {
     const { id, known } = this
     const others = known.length === 0 ? "There are no jobs" : `The jobs are ${known.join(", ")}`
-    // The number that is guessed for a job that the same line has started.
+    // A model guesses this id for a job that the same line has started.
     const late = id === Math.max(0, ...known) + 1 ? ". What a line leaves running is a job once the line has ended" : ""
     return `there is no job ${id}. ${others}${late}`
   }
@@ -45,7 +45,9 @@ export class NoSuchJob extends Data.TaggedError("NoSuchJob")<{
  */
 export class NoInput extends Data.TaggedError("NoInput")<{
   readonly id: number
-  /** `none`: it has none, or that was ended. `full`: it does not read. `pipe`: it has no terminal to press keys on. */
+  /**
+   * `none`: its input is missing or closed. `full`: it does not read its input. `pipe`: it has no terminal for keys.
+   */
   readonly why: "none" | "full" | "pipe"
 }> {
   override get message(): string {
@@ -58,38 +60,38 @@ export class NoInput extends Data.TaggedError("NoInput")<{
 }
 
 /**
- * The part of a job's output that is asked for: by default, what is new since the last look.
+ * Selects a part of a job's output; by default, everything new since the last read.
  *
  * @since 0.1.0
  * @category models
  */
 export interface OutputOptions {
   readonly all?: boolean
-  /** One stream; both where undefined. */
+  /** The stream to read; both if undefined. */
   readonly stream?: StreamName | undefined
-  /** True to keep what moves the cursor and colours, in the output of a job with a terminal. */
+  /** True to keep escape sequences (cursor, colours) in the output of a job with a terminal. */
   readonly raw?: boolean
 }
 
 /**
- * The conditions that end a wait for jobs, besides their ends.
+ * Conditions that end a wait for jobs early. Without any, the wait lasts until the jobs end.
  *
  * @since 0.1.0
  * @category models
  */
 export interface WaitOptions {
-  /** True to wait for the first end only. */
+  /** True to wait for the first job that ends, not for all of them. */
   readonly any?: boolean
-  /** Finds what is waited for in all that a job has printed. */
+  /** Searches all output of a job, and returns the match. */
   readonly find?: ((text: string) => string | undefined) | undefined
-  /** A port that a job listens on. */
+  /** A port that a job must listen on. */
   readonly port?: number | undefined
-  /** Milliseconds in which a job has printed nothing. */
+  /** Milliseconds during which a job must print nothing. */
   readonly idle?: number | undefined
 }
 
 /**
- * The job that ended a wait, and what `find` has found, or the condition that has come true.
+ * The job that ended a wait, and the condition that was met. `found` is the match of `find`.
  *
  * @since 0.1.0
  * @category models
@@ -101,8 +103,8 @@ export interface Waited {
 }
 
 /**
- * The details of a job. It is `waiting for input` where a process of it sleeps in a read of its input, or has left a line
- * unfinished on its terminal and waits.
+ * The details of a job. It is `waiting for input` if one of its processes sleeps in a read of its input, or has left
+ * an unfinished line on its terminal and waits.
  *
  * @since 0.1.0
  * @category models
@@ -114,32 +116,32 @@ export interface JobDetails extends Omit<JobStatus, "state"> {
   readonly ports: ReadonlyArray<number>
 }
 
-/** Milliseconds between two looks at a job that is waited for; for its ports, which take some to read. */
+/** Milliseconds between two checks of a job that is waited for. Checking its ports takes longer. */
 const waitEvery = 20
 const portEvery = 100
 
-/** Milliseconds that a job has to end by itself, and after which it is left alone: what another user owns can't be ended. */
+/** Milliseconds until a stopped job is killed, and until it is left alone: another user's process can't be killed. */
 const farewell = 2000
 const giveUp = 2 * farewell
 
 /** Milliseconds without output after which an unfinished line on a terminal counts as a question. */
 const silence = 200
 
-/** Milliseconds without output after which a job that waits for input is not waited for. */
+/** Milliseconds without output after which a wait ends for a job that waits for input. */
 const longSilence = 5000
 
-/** Milliseconds in which a shell tells the exit code of a job that has ended. */
+/** How long to wait for the shell to report an ended job's exit code, in ms. */
 const patience = 200
 
 /**
- * The bytes that are sent to a job.
+ * Bytes for a job's input.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Sent {
   readonly bytes: Uint8Array
-  /** True where only a terminal can take them. */
+  /** True if only a terminal can take them. */
   readonly keys?: boolean
   readonly end?: boolean
 }
@@ -153,32 +155,28 @@ export interface Sent {
 export class Jobs extends Context.Tag("synapse/Jobs")<
   Jobs,
   {
-    /** Lists the jobs that run, and the last ones that have ended. */
+    /** Lists the running jobs, and the last ones that have ended. */
     readonly list: Effect.Effect<ReadonlyArray<JobStatus>>
     readonly status: (id: number) => Effect.Effect<JobStatus, NoSuchJob>
-    /** Returns what a job has printed, which counts as read then. */
+    /** Returns a job's output and marks it as read. */
     readonly output: (id: number, options?: OutputOptions) => Effect.Effect<string, NoSuchJob>
-    /**
-     * Waits until jobs have ended, or one of them has come to a condition; returns the one that ended the wait, the last one
-     * where it is for all of them. It waits without limit.
-     */
+    /** Waits without limit until all jobs have ended or one meets a condition. Returns the job that ended the wait. */
     readonly wait: (ids: ReadonlyArray<number>, options?: WaitOptions) => Effect.Effect<Waited, NoSuchJob>
-    /** Makes the standard input of a job that the next command starts: the path of a FIFO. */
+    /** Creates the standard input for a job that the next command starts. Returns the path of a FIFO. */
     readonly open: (start: Start) => Effect.Effect<string, ExecutionFailed>
-    /** Sends bytes to the input of a job, or presses keys on its terminal; then ends the input, where that is asked for. */
+    /** Writes bytes to a job's input or presses keys on its terminal; then closes the input if asked to. */
     readonly send: (id: number, sent: Sent) => Effect.Effect<JobStatus, NoSuchJob | NoInput>
-    /** Ends a job with all its processes: asks by a signal, then kills. Returns its state then. */
+    /** Ends all processes of a job: sends the signal, later SIGKILL. Returns the job's state afterwards. */
     readonly stop: (id: number, signal?: NodeJS.Signals) => Effect.Effect<JobStatus, NoSuchJob>
-    /** Returns the details of a job: the number of its processes, and the ports that they listen on. */
+    /** Returns a job's details, with its number of processes and the ports that they listen on. */
     readonly look: (id: number) => Effect.Effect<JobDetails, NoSuchJob>
-    /** The state of each job that begins or ends. */
+    /** The state of each job that starts or ends. */
     readonly changes: Stream.Stream<JobStatus>
-    /** Returns what has begun and ended since the last call: each end once. */
+    /** Returns the jobs that have started or ended since the last call. Each end is reported once. */
     readonly takeNews: () => ReadonlyArray<JobStatus>
   }
 >() {}
 
-/** Makes the jobs of a session. */
 const make = Effect.fnUntraced(function* (table: JobTable) {
   const changes = yield* PubSub.sliding<JobStatus>(1024)
   table.onChange = (status) => void changes.unsafeOffer(status)
@@ -189,7 +187,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     })
   const pause = Effect.sleep(waitEvery)
 
-  /** Tests whether a job has ended; waits a moment for its exit code, which a shell that is busy tells later. */
+  /** Tests whether a job has ended. Waits a moment for its exit code, since a busy shell reports it later. */
   const settle = (job: Job): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       job.look()
@@ -208,7 +206,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     return input?.start.terminal === undefined ? text : UntrustedText.withoutSequences(text)
   }
 
-  /** Returns the condition that has come true. Output is searched only where some has come since the last look. */
+  /** Returns the condition that a job meets. Searches its output only if some is new since the last search. */
   const conditionOf = (
     job: Job,
     { find: search, idle, port }: WaitOptions,
@@ -245,9 +243,9 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
         let left = jobs.length
         for (const job of jobs) {
           const began = performance.now()
-          // What it has printed before its end counts too.
+          // Checked before the end, since output printed before it counts too.
           const met = conditionOf(job, options, searched)
-          // A pattern can be slow: others have the most of the time.
+          // A search pattern can be slow, so the other fibers get most of the time.
           const took = performance.now() - began
           if (took > waitEvery && met === undefined) yield* Effect.sleep(4 * took)
           const isOver = yield* settle(job)
@@ -255,7 +253,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
           const silentFor = performance.now() - Math.max(looked.get(job) ?? begun, job.log.heardAt)
           if (!isOver && isForEnd && job.input?.isOpen === true && silentFor > longSilence) {
             looked.set(job, performance.now())
-            // What only `job:send` can give it, would be waited for in vain.
+            // Only `job:send` can give it input, so waiting on would be in vain.
             if (isWaiting(job, pidsOf(job))) return { job: job.status, why: "input" }
           }
           if (!isOver) continue
@@ -279,7 +277,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
           if (!isLate && asked.has(pid)) continue
           asked.add(pid)
           ProcessTable.send(pid, isLate ? "SIGKILL" : signal)
-          // One that is stopped takes no other signal.
+          // A stopped process takes no other signal.
           ProcessTable.send(pid, "SIGCONT")
         }
         yield* pause
@@ -330,7 +328,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
         job.log.markRead(from)
         return text
       }),
-    // Streams are loaded by their first use.
+    // A getter, so that the streams module is loaded at its first use only.
     get changes() {
       return Stream.fromPubSub(changes)
     },

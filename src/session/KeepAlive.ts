@@ -1,8 +1,8 @@
-/** Keeps the process alive while a command is on its way; a shell that waits for a command does not. */
+/** Keeps this process alive while a command waits or runs. An idle shell does not keep it alive. */
 import * as GlobalValue from "effect/GlobalValue"
 import * as Timeout from "../domain/Timeout.js"
 
-/** The timer of all sessions in the process; it keeps the process alive while somebody holds it. */
+/** One timer for all sessions of the process. */
 const shared = GlobalValue.globalValue("synapse/KeepAlive", () => ({
   holders: 0,
   timer: undefined as NodeJS.Timeout | undefined
@@ -15,12 +15,11 @@ export const hold = (): void => {
   shared.timer.ref()
 }
 
-/** Undoes one `hold`. */
 export const release = (): void => {
   if (--shared.holders === 0) shared.timer?.unref()
 }
 
-/** Keeps the process alive until the promise is settled, and returns the promise. */
+/** Keeps the process alive until the promise settles, and returns the promise. */
 export const during = <A>(promise: Promise<A>): Promise<A> => {
   hold()
   promise.then(release, release)

@@ -1,29 +1,29 @@
-/** Lists the TCP servers of a network. Linux alone tells them. */
+/** Lists the TCP servers in a network namespace. Works on Linux only. */
 import * as Fs from "node:fs"
 import * as Attempt from "../domain/Attempt.js"
 import * as ProcessTable from "./ProcessTable.js"
 
-/** A socket that listens. */
+/** A listening socket. */
 export interface Listener {
-  /** The address at which it can be connected to from its own network. */
+  /** The address to connect to from within its own network. */
   readonly address: string
   readonly port: number
-  /** The name of its file, as a process that holds it has it. */
+  /** The socket's name as links in `/proc/<pid>/fd` show it: `socket:[<inode>]`. */
   readonly file: string
 }
 
-/** The state of a socket that listens, in the kernel's table. */
+/** The kernel's code for the state LISTEN in `/proc/net/tcp`. */
 const listening = "0A"
 
 const toAddress = (hex: string): string => {
   const isMapped = hex.startsWith("0000000000000000FFFF0000")
   if (hex.length > 8 && !isMapped) return "::1"
-  // The bytes of a word stand in the machine's order.
+  // The kernel prints each 32-bit word in the machine's byte order.
   const bytes = Buffer.from(hex.slice(-8), "hex").reverse()
   return bytes.every((byte) => byte === 0) ? "127.0.0.1" : bytes.join(".")
 }
 
-/** Reads the sockets that listen in the network of a process. */
+/** Reads the listening sockets in the network namespace of a process. */
 export const read = (pid: number | "self"): ReadonlyArray<Listener> =>
   ["tcp", "tcp6"].flatMap((name) =>
     Attempt.orElse(() => Fs.readFileSync(`/proc/${pid}/net/${name}`, "latin1").split("\n"), []).flatMap((line) => {
@@ -35,11 +35,11 @@ export const read = (pid: number | "self"): ReadonlyArray<Listener> =>
     })
   )
 
-/** The most processes, and open files of each, that are looked at. */
+/** Limits on the processes inspected, and on the open files of each. */
 const mostProcesses = 1024
 const mostFiles = 4096
 
-/** Reads the sockets that listen in the network of the first of these processes, and that one of them holds. */
+/** Lists the listening sockets that one of these processes holds. The first process names the network namespace. */
 export const heldBy = ([first, ...others]: ReadonlyArray<number>): ReadonlyArray<Listener> => {
   const all = first === undefined ? [] : read(first)
   if (first === undefined || all.length === 0) return []
@@ -54,27 +54,29 @@ export const heldBy = ([first, ...others]: ReadonlyArray<number>): ReadonlyArray
 }
 
 /**
- * Reads the sockets that listen in a sandbox and are its processes' own, which others have opened there too.
+ * Lists the listening sockets of a sandbox's own processes. Other programs may listen in the same network.
+ *
+ * @param inner the sandbox's first process
  *
  * @param inner its first process
  */
 export const readOwn = (inner: number): ReadonlyArray<Listener> => heldBy([inner, ...ProcessTable.below(inner)])
 
-/** Returns the ports of sockets in rising order, each once. */
+/** Returns the ports in ascending order, without duplicates. */
 export const portsOf = (listeners: ReadonlyArray<Listener>): ReadonlyArray<number> =>
   [...new Set(listeners.map(({ port }) => port))].sort((a, b) => a - b)
 
-/** Ports from this one on are given to sockets that name none, as those by which programs talk to themselves. */
+/** The first port that Linux gives to sockets that ask for none. Programs use those to talk to themselves. */
 const firstGiven = 32_768
 
-/** Follows the servers of a sandbox. To read its network takes milliseconds, and is done where there are more sockets than before. */
+/** Watches a sandbox for new servers. Reads its sockets only when their number grows, since that takes milliseconds. */
 export class Watch {
   private count = 0
   private known: ReadonlyArray<number> = []
 
   constructor(private readonly inner: number) {}
 
-  /** Returns the ports of the servers, each once. */
+  /** Returns the ports of the servers, without duplicates. */
   ports(): ReadonlyArray<number> {
     const count = ["sockstat", "sockstat6"]
       .map((name) => Attempt.orElse(() => Fs.readFileSync(`/proc/${this.inner}/net/${name}`, "latin1"), ""))

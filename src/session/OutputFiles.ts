@@ -1,8 +1,9 @@
 /**
- * The files of a session's output: those with all of an output that was cut, and those that commands
- * of ours keep. Together they have a limit, over which the oldest are removed.
+ * The output files of a session: full copies of truncated output, and files that Synapse commands keep. The oldest
+ * are removed when all of them together exceed a limit.
  *
- * A command without the sandbox can change their directory: it is held by a descriptor, and links are not followed.
+ * A command without a sandbox can change their directory. It is therefore held by a descriptor, and links are not
+ * followed.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -11,42 +12,40 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = Fs.consta
 
 const name = "output"
 
-/** A file of output, open for reading and writing. */
+/** An output file, open for reading and writing. */
 export interface OutputFile {
   readonly path: string
   readonly fd: number
-  /** Counts bytes that were written to it, or with a negative number, removed; this may remove older files. */
+  /** Reports written bytes, or removed bytes as a negative number. May remove older files. */
   readonly grew: (bytes: number) => void
-  /** Tells that it does not grow any more. Until then, it is removed only after all those that do not. */
+  /** Marks the file as complete. Complete files are removed before files that still grow. */
   readonly settle: () => void
 }
 
 interface Entry {
   readonly name: string
   bytes: number
-  /** True while more is expected to come: it goes after all others. */
+  /** True while the file may still grow. */
   isOpen: boolean
 }
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT"
 
-/** Makes the files of a session's output, and removes the oldest. */
+/** Creates the output files of a session, and removes the oldest over the limit. */
 export class OutputFiles {
   private fd: number | undefined
   private entries: Array<Entry> = []
   private total = 0
   private made = 0
 
-  /**
-   * Makes nothing yet. `session` is the session's directory, `inode` its number; `limit` the most bytes of all files.
-   */
+  /** Creates nothing yet. `inode` is the inode of the session's directory, `limit` the total size in bytes. */
   constructor(
     private readonly session: string,
     private readonly inode: number,
     private readonly limit: number
   ) {}
 
-  /** Makes a new file, `<prefix><number>.<ending>`; throws the file system's error. */
+  /** Creates the file `<prefix><number>.<ending>`. Throws the file system's error. */
   make(prefix: string, ending = "txt"): OutputFile {
     const entry: Entry = { name: `${prefix}${++this.made}.${ending}`, bytes: 0, isOpen: true }
     const fd = this.openIn(entry.name, O_RDWR | O_CREAT | O_EXCL)
@@ -61,7 +60,7 @@ export class OutputFiles {
     }
   }
 
-  /** Makes a new file with this content; returns its path. Throws the file system's error, and then keeps nothing. */
+  /** Creates a file with this content and returns its path. On an error, removes the file and throws. */
   keep(prefix: string, ending: string, content: Uint8Array): string {
     if (content.length > this.limit / 2) throw new Error(`it is larger than ${this.limit / 2} bytes`)
     const file = this.make(prefix, ending)
@@ -79,12 +78,12 @@ export class OutputFiles {
     }
   }
 
-  /** True where it may make files. */
+  /** True if the limit allows any files. */
   get isAllowed(): boolean {
     return this.limit > 0
   }
 
-  /** True where it has made a file. */
+  /** True once a file was created. */
   get isUsed(): boolean {
     return this.made > 0
   }
@@ -98,7 +97,7 @@ export class OutputFiles {
     return Path.join(this.session, name, file)
   }
 
-  /** Opens a file in the directory, which is made where it is missing. */
+  /** Opens a file in the output directory, creating the directory if it is missing. */
   private openIn(file: string, flags: number): number {
     const open = (fd: number) =>
       Fs.openSync(this.within(fd, Path.join(this.session, name), file), flags | O_NOFOLLOW, 0o600)
@@ -130,7 +129,7 @@ export class OutputFiles {
     }
   }
 
-  /** The path of a file in a directory that is open; elsewhere than on Linux, its own path. */
+  /** Returns a file's path through an open directory descriptor on Linux, or its plain path elsewhere. */
   private within(fd: number, directory: string, file: string): string {
     return process.platform === "linux" ? `/proc/self/fd/${fd}/${file}` : Path.join(directory, file)
   }

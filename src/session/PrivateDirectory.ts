@@ -1,6 +1,6 @@
 /**
- * The places of the private directories of sessions and sandboxes. Every sandbox hides all of them: a command that could
- * write there would write what other sessions run.
+ * Finds places for the private directories of sessions and sandboxes. Every sandbox hides all of these places: a
+ * command that could write there would control what other sessions run.
  */
 
 import * as ChildProcess from "node:child_process"
@@ -12,35 +12,35 @@ import * as Account from "../files/Account.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as SessionSettings from "./SessionSettings.js"
 
-/** The purpose of a directory: a session, the plan of its sandbox, or to keep the one around it from being removed. */
+/** What a directory is for: a session, a sandbox's plan, or to keep the place around it from being removed. */
 type Kind = "session" | "sandbox" | "hold"
 
 interface Owner {
   readonly pid: string
-  /** The start time, which tells a process from a later one with its pid. */
+  /** The start time, which tells the process from a later one with the same pid. */
   readonly started: string
-  /** The PID namespace: containers that share a directory have pids of their own. */
+  /** The PID namespace, since containers that share a directory have pids of their own. */
   readonly namespace: string
 }
 
-/** Returns the start time of a process, in ticks since boot; undefined where there is no such process. */
+/** Returns a process's start time in ticks since boot, or undefined if the process is gone. */
 const startOf = (pid: number): string | undefined => ProcessTable.stat(pid)?.started.toString()
 
-/** The namespace of this process; `0` where `/proc` does not tell of it. */
+/** Returns this process's PID namespace, or `0` if `/proc` does not show it. */
 const namespaceOf = (): string =>
   Attempt.orElse(() => {
     if (Fs.readlinkSync("/proc/self") !== String(process.pid)) return "0"
     return /\d+/.exec(Fs.readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0"
   }, "0")
 
-/** Makes a directory for this process in another; throws the file system's error. */
+/** Creates a directory named after this process. Throws the file system's error. */
 export const makeOwned = (parent: string, kind: Kind): string => {
-  // Short, for a model reads the name wherever a result names a file.
+  // Kept short, since models read the name in the paths of results.
   const owner = [String(process.pid), startOf(process.pid) ?? "0", namespaceOf()].map((one) => Number(one).toString(36))
   return Fs.mkdtempSync(Path.join(parent, `${kind}-${owner.join(".")}-`))
 }
 
-/** Matches the names that `make` gives, and those of earlier versions, which have no owner. */
+/** Matches the names that `makeOwned` gives, and names of earlier versions without an owner. */
 const named = /^(session|sandbox|hold)-(?:([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)-|\d+-)?\w{6}$/
 
 const parse = (name: string): { readonly kind: Kind; readonly owner: Owner | undefined } | undefined => {
@@ -53,7 +53,10 @@ const parse = (name: string): { readonly kind: Kind; readonly owner: Owner | und
 const hour = 3_600_000
 const day = 24 * hour
 
-/** Tests whether a process anywhere on this machine reads the FIFO that a session reads as long as it lives. */
+/**
+ * Tests whether any process on this machine reads the session's state FIFO, which a session reads all its life.
+ * Returns undefined if that can't be told.
+ */
 const isRead = (directory: string): boolean | undefined => {
   const { O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = Fs.constants
   try {
@@ -64,13 +67,13 @@ const isRead = (directory: string): boolean | undefined => {
   }
 }
 
-/** Tests whether a directory that nobody is known to own has been left for so long that nobody can. */
+/** Tests whether a directory without a known owner is so old that nobody can use it. */
 const isForgotten = (path: string, kind: Kind, age: number): boolean => {
   const read = kind === "session" ? isRead(path) : undefined
   return read === undefined ? age > 7 * day : !read && age > hour
 }
 
-/** Tests whether only the files of outputs are left, which a result has named to somebody. */
+/** Tests whether only output files are left, whose paths a result has shown. */
 const isKept = (path: string, kind: Kind): boolean => kind === "session" && Fs.readdirSync(path).join() === "output"
 
 const isAbandoned = (parent: string, name: string, namespace: string): boolean => {
@@ -86,30 +89,30 @@ const isAbandoned = (parent: string, name: string, namespace: string): boolean =
     if (startOf(Number(owner.pid)) === owner.started || isRead(path) === true) return false
     return !isKept(path, kind) || age > day
   } catch {
-    // Somebody else has removed it, or it can't be looked at.
+    // Another process has removed it, or it can't be inspected.
     return false
   }
 }
 
-/** Tests whether the process that made a directory (`makeOwned`) still runs, as far as that can be told. */
+/** Tests whether the process that made a directory (`makeOwned`) seems to be running. */
 export const isOwned = (parent: string, name: string): boolean =>
   parse(name) !== undefined && !isAbandoned(parent, name, namespaceOf())
 
-/** The most directories that one sweep looks at. */
+/** The most directories that one sweep inspects. */
 const most = 100
 
-/** Removes the other directories, and `$0` with the last that is in it. */
+/** Removes the given directories, then the place `$0` if it is empty. */
 const script = 'rm -rf -- "$@"; rmdir -- "$0"'
 
 /**
- * Removes the directories of owners that were killed, at most 100 at a time. The removal is left to a process of its
- * own, which does not hold this one up; it follows no links.
+ * Removes the directories of killed owners, at most 100 at a time. A detached process does this, so that the caller
+ * does not wait. It follows no links.
  */
 export const sweep = (parent: string): void => {
   const names = Attempt.orElse((): ReadonlyArray<string> => Fs.readdirSync(parent), [])
   if (names.length < 2) return
   const namespace = namespaceOf()
-  // From anywhere, so that those which can't be removed don't keep the others from their turn.
+  // Starts anywhere, so that directories that can't be removed do not keep the others from their turn.
   const from = Math.floor(Math.random() * names.length)
   const abandoned = [...names.slice(from), ...names.slice(0, from)]
     .slice(0, most)
@@ -126,22 +129,22 @@ export const sweep = (parent: string): void => {
     .unref()
 }
 
-/** The user's directory that holds a place, and is made with it; no other parent is. */
+/** The directory in the user's home that holds a place. It is created with the place; other parents are not. */
 const ownName = ".synapse"
 
 const uid = (): number => process.getuid?.() ?? 0
 
 const attempt = (home: () => string | undefined): ReadonlyArray<string> =>
-  // The system does not know this user.
+  // The system may not know this user.
   Attempt.orElse(() => {
     const path = home()
     return path !== undefined && Path.isAbsolute(path) ? [path] : []
   }, [])
 
 /**
- * Returns the places in the order in which they are tried: in the home directory that the environment names, in that of
- * the account, in the login's runtime directory, and in `/tmp`. `SYNAPSE_HOME` plays no part, so that all sessions of a
- * user hide one another.
+ * Returns the candidate places in order: in the home directory of the environment, in the account's home, in the
+ * login's runtime directory, and in `/tmp`. `SYNAPSE_HOME` has no influence, so that all sessions of a user hide each
+ * other's places.
  */
 export const places = (): ReadonlyArray<string> => [
   ...new Set([
@@ -151,7 +154,7 @@ export const places = (): ReadonlyArray<string> => [
   ])
 ]
 
-/** Returns the user's directory of Synapse's own files that a place lies in; undefined for a place elsewhere. */
+/** Returns the `.synapse` directory that a place lies in, or undefined for a place elsewhere. */
 export const around = (place: string): string | undefined => {
   const parent = Path.dirname(place)
   return Path.basename(parent) === ownName ? parent : undefined
@@ -159,7 +162,7 @@ export const around = (place: string): string | undefined => {
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
 
-/** Makes a directory where there is none; throws a sentence where what is there is no directory of this user's alone. */
+/** Creates a directory. Throws if one exists that others may enter, or with `isShared`, write. */
 const own = (path: string, isShared: boolean): void => {
   try {
     Fs.mkdirSync(path, { mode: 0o700 })
@@ -167,7 +170,7 @@ const own = (path: string, isShared: boolean): void => {
     if (codeOf(error) !== "EEXIST") throw error
   }
   const at = Fs.lstatSync(path)
-  // A group that is named after its user has nobody else in it.
+  // A group named after its user has no other members.
   const others = isShared ? (at.gid === uid() ? 0o002 : 0o022) : 0o077
   if (at.isDirectory() && at.uid === uid() && (at.mode & others) === 0) {
     if (isShared || (at.mode & 0o700) === 0o700) return
@@ -177,7 +180,7 @@ const own = (path: string, isShared: boolean): void => {
   )
 }
 
-/** Returns the directories of a place that are made where they are missing, in the real path of the one around them. */
+/** Returns the directories to create for a place, under the real path of their parent. */
 const partsOf = (place: string): ReadonlyArray<string> => {
   const parent = around(place)
   const outer = Fs.realpathSync.native(Path.dirname(parent ?? place))
@@ -185,17 +188,14 @@ const partsOf = (place: string): ReadonlyArray<string> => {
   return [...names.map((name) => Path.join(outer, name)), Path.join(outer, ...names, Path.basename(place))]
 }
 
-/** Throws a sentence where another user could replace what is made in a directory. */
+/** Throws if another user could replace what is created in a directory. */
 const checkAround = (path: string): void => {
   const { mode, uid: owner } = Fs.statSync(path)
   if ((owner === uid() || owner === 0) && ((mode & 0o002) === 0 || (mode & 0o1000) !== 0)) return
   throw new Error(`${path} belongs to others, or others may write it`)
 }
 
-/**
- * Throws a sentence where the commands of a sandbox, which have no rights of root beyond those of its files, could not
- * come to a directory.
- */
+/** Throws if sandboxed commands can't reach a directory: even root's lack the right to pass closed directories. */
 const checkWay = (path: string): void => {
   for (let at = path; at !== "/"; at = Path.dirname(at)) {
     const { gid, mode, uid: owner } = Fs.statSync(at)
@@ -204,7 +204,7 @@ const checkWay = (path: string): void => {
   }
 }
 
-/** Makes a place where it is missing, and returns its real path; throws where it can't be used. */
+/** Creates a place if it is missing, and returns its real path. Throws if it can't be used. */
 const open = (place: string): string => {
   const parts = partsOf(place)
   const around = Path.dirname(parts[0] ?? place)
@@ -214,10 +214,10 @@ const open = (place: string): string => {
   return parts.at(-1) ?? place
 }
 
-/** Returns the real path that a place has or would have; undefined where nobody could make it as things are. */
+/** Returns the real path that a place has or would have, or undefined if it can't be created. */
 const pathOf = (place: string): string | undefined => Attempt.orUndefined(() => partsOf(place).at(-1))
 
-/** The number of times that a place is made again where another session removes it in between. */
+/** How often a place is created again if another session removes it meanwhile. */
 const mostTries = 100
 
 const makeIn = (place: string, make: (parent: string) => string): string => {
@@ -225,11 +225,11 @@ const makeIn = (place: string, make: (parent: string) => string): string => {
     try {
       const parent = open(place)
       const made = make(parent)
-      // Once the shell's start is under way.
+      // Later, so that it does not delay the shell's start.
       setImmediate(() => sweep(parent))
       return made
     } catch (error) {
-      // Another session has ended in between, and has removed the empty place.
+      // Another session has ended meanwhile and removed the empty place.
       if (codeOf(error) !== "ENOENT" || tries >= mostTries || pathOf(place) === undefined) throw error
     }
   }
@@ -247,14 +247,11 @@ const makeInFirst = (candidates: ReadonlyArray<string>, make: (parent: string) =
   throw new Error(`there is no place for private files: ${obstacles.join("; ")}`)
 }
 
-/**
- * Makes a directory for a session in the first of the places that can be used; throws an error that names the obstacle
- * of each.
- */
+/** Creates a session's directory in the first usable place. Throws an error that says what is wrong with each place. */
 export const make = (candidates: ReadonlyArray<string> = places()): string =>
   makeInFirst(candidates, (parent) => makeOwned(parent, "session"))
 
-/** Makes a directory that the user's programs share, or finds it, in the first of the places that can be used. */
+/** Creates or finds a directory shared by the user's programs, in the first usable place. */
 export const shared = (name: string): string =>
   makeInFirst(places(), (parent) => {
     const path = Path.join(parent, name)
@@ -262,7 +259,7 @@ export const shared = (name: string): string =>
     return path
   })
 
-/** Finds the first place that can be used, and the obstacles of those before it, without leaving anything there. */
+/** Finds the first usable place, and what is wrong with the places before it. Leaves nothing behind. */
 export const examine = (
   candidates: ReadonlyArray<string> = places()
 ): { readonly place: string | undefined; readonly obstacles: ReadonlyArray<string> } => {
@@ -282,11 +279,11 @@ export const examine = (
 /** The places that a sandbox hides, by their real paths. */
 interface Reserved {
   readonly places: ReadonlyArray<string>
-  /** Lets others remove what was made for the reservation. */
+  /** Lets the places be removed again. */
   readonly release: () => void
 }
 
-/** Makes an entry in a place, which keeps the place from being removed; undefined where that can't be. */
+/** Creates an entry that keeps a place from being removed, or returns undefined if it can't. */
 const hold = (place: string): string | undefined =>
   Attempt.orUndefined(() => {
     const parent = open(place)
@@ -298,7 +295,7 @@ const hold = (place: string): string | undefined =>
 const statOf = (path: string): Fs.Stats | undefined =>
   Attempt.orUndefined(() => Fs.lstatSync(path, { throwIfNoEntry: false }))
 
-/** Removes an empty directory in a place, and with the last one the place. */
+/** Removes an empty directory, and its place if that is empty too. */
 export const letGo = (held: string): void => {
   // Others hold the place.
   Attempt.ignore(() => {
@@ -308,9 +305,9 @@ export const letGo = (held: string): void => {
 }
 
 /**
- * Makes sure that no command can make the places before their sessions do: those that it could make are made. They and those
- * that are there are kept from being removed, as the last session of another program would do, until they are released.
- * Throws a sentence where a place that a command could make is no directory.
+ * Creates the places that a command could create, so that no command does it before a session. Keeps all existing
+ * places from being removed, as the last session of another program would, until `release`. Throws if a command could
+ * put something else than a directory at a place.
  *
  * @param isWritable tells whether commands may write to a path
  */

@@ -1,7 +1,7 @@
 /**
- * Lists the processes of a session.
+ * Lists and inspects processes, to find those of a session.
  *
- * On Linux it reads `/proc`; elsewhere it runs `ps`, which is slow.
+ * Reads `/proc` on Linux; elsewhere it runs `ps`, which is slow.
  */
 
 import * as ChildProcess from "node:child_process"
@@ -14,7 +14,7 @@ import { sessionVariable } from "./ShellEnvironment.js"
 /** The most processes that a walk visits. */
 const most = 4096
 
-/** True where the kernel lists the children of a process. */
+/** True if the kernel lists the children of a process. */
 const isListed = (): boolean => mainChildren(process.pid) !== undefined
 
 /** Returns the pids below `root`, parents before their children. */
@@ -25,17 +25,17 @@ export const below = (root: number): ReadonlyArray<number> => {
   return found.slice(1)
 }
 
-/** Returns the pid that a process has for itself and its neighbours, in the innermost of its PID namespaces. */
+/** Returns a process's pid in the innermost of its PID namespaces, which is how the process sees itself. */
 export const innerPid = (pid: number): number => namespacePids(pid).at(-1) ?? pid
 
-/** Finds the process nearest below `root` that calls itself `inner`. */
+/** Finds the process nearest below `root` whose own view of its pid is `inner`. */
 export const find = (root: number, inner: number): number | undefined =>
   below(root).find((pid) => innerPid(pid) === inner)
 
-/** The buffer for all files: they are read one at a time. */
+/** One buffer for all files, since they are read one at a time. */
 const shared = Buffer.allocUnsafeSlow(16_384)
 
-/** Reads a file with three calls of the system, where `readFileSync` takes five. */
+/** Reads a file with three system calls; `readFileSync` takes five. */
 const text = (path: string): string | undefined =>
   Attempt.orUndefined(() => {
     const fd = Fs.openSync(path, "r")
@@ -51,55 +51,53 @@ const text = (path: string): string | undefined =>
     }
   })
 
-/** What a process's `stat` tells on Linux. */
+/** A process's `stat` on Linux. */
 interface Stat extends Process {
   readonly state: string
-  /** The clock ticks that it has run for. */
+  /** The CPU time used, in clock ticks. */
   readonly worked: number
 }
 
-/** Splits a process's `stat` from its state on; the name before may hold anything, parentheses too. */
+/** Splits `stat` into fields from the state on. The name before may contain anything, even parentheses. */
 const fieldsOf = (stat: string): ReadonlyArray<string> => stat.slice(stat.lastIndexOf(")") + 2).split(" ")
 
-/** Reads a process's `stat`; undefined where it has ended. */
 export const stat = (pid: number): Stat | undefined => {
   const stat = text(`/proc/${pid}/stat`)
   return stat === undefined ? undefined : parseStat(stat)
 }
 
-/** SIGINT and SIGQUIT: a shell without job control starts what `&` puts in the background with both ignored. */
+/** SIGINT and SIGQUIT. A shell without job control starts background commands (`&`) with both ignored. */
 const keyboard = 0b110n
 
-/** Tests whether a process ignores the signals of the keyboard. */
 export const isDeaf = (pid: number): boolean => {
   const ignored = /^SigIgn:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
   return (BigInt(`0x${ignored ?? "0"}`) & keyboard) === keyboard
 }
 
-/** The bit of SIGKILL among signals that are sent and not taken. */
+/** The bit of SIGKILL in a set of pending signals. */
 const killed = 1n << BigInt(Os.constants.signals.SIGKILL - 1)
 
-/** The kernel's flag for a process that is ending. */
+/** The kernel's flag for a process that is ending (PF_EXITING). */
 const exiting = 0x4
 
-/** Tests whether a process was killed by SIGKILL, though it may not have ended yet. */
+/** Tests whether a process was killed by SIGKILL, even if it has not ended yet. */
 export const isKilled = (pid: number): boolean => {
   const pending = /^SigPnd:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
   if (pending !== undefined && (BigInt(`0x${pending}`) & killed) !== 0n) return true
-  // The process takes the signal some time before it counts as ended; its exit code and its flags tell meanwhile.
+  // After taking the signal, the process takes a while to end. Its exit code and flags already show it.
   const fields = fieldsOf(text(`/proc/${pid}/stat`) ?? "")
   const [flags, exitCode] = [Number(fields[6]), Number(fields[49])]
   const signal = exitCode & 127
   return signal === Os.constants.signals.SIGKILL || (flags & exiting) !== 0 || !isThere(pid)
 }
 
-/** Reads the name of a process, which it can choose; what is not printable is `?`. */
+/** Reads a process's name, which the process chooses itself. Unprintable characters become `?`. */
 export const nameOf = (pid: number): string => (text(`/proc/${pid}/comm`) ?? "").trim().replaceAll(/[^ -~]/g, "?")
 
-/** The names of shells that `&` of a command may come from. */
+/** Matches the programs of shells that may fork for a command's `&`. */
 const shells = /\/(ba|da|k|mk|z|a)?sh$/
 
-/** Tests for a shell that works: one in the background waits for its children, or has become another program. */
+/** Tests for a working shell, as a fork that has not become another program yet. A waiting shell sleeps. */
 export const isForking = (pid: number): boolean => stat(pid)?.state === "R" && shells.test(exe(pid) ?? "")
 
 const childrenOf = (pid: number, thread: number | string): ReadonlyArray<number> | undefined =>
@@ -108,18 +106,18 @@ const childrenOf = (pid: number, thread: number | string): ReadonlyArray<number>
     .flatMap((one) => (one === "" ? [] : Number(one)))
 
 /**
- * Reads the pids of the children of a process's main thread, in the order in which it got them; undefined where the
- * system does not tell. They include those that it has got from a process that ended.
+ * Reads the children of a process's main thread in the order in which it got them, including children inherited from
+ * ended processes. Returns undefined if the system does not list them.
  */
 export const mainChildren = (pid: number): ReadonlyArray<number> | undefined => childrenOf(pid, pid)
 
-/** Reads the pids of the children of all of a process's threads. */
+/** Reads the children of all threads of a process. */
 export const children = (pid: number): ReadonlyArray<number> =>
   (Attempt.orUndefined(() => Fs.readdirSync(`/proc/${pid}/task`)) ?? []).flatMap(
     (thread) => childrenOf(pid, thread) ?? []
   )
 
-/** Reads a process's pids in the PID namespaces that it lies in, the innermost last. */
+/** Reads a process's pids in all its PID namespaces, the innermost last. */
 export const namespacePids = (pid: number): ReadonlyArray<number> =>
   /^NSpid:\s*(.*)$/m
     .exec(text(`/proc/${pid}/status`) ?? "")?.[1]
@@ -130,8 +128,9 @@ const exe = (pid: number): string | undefined => Attempt.orUndefined(() => Fs.re
 
 /**
  * Tests whether a process is a fork of the shell that has not reset the shell's traps yet. SIGINT would take such a
- * fork back to the shell's main loop, where it would read the next commands as a second shell. A fork resets the traps
- * after its handler of SIGINT, and the trap on SIGURG is set whenever a command runs.
+ * fork back to the shell's main loop, where it would read the next commands as a second shell.
+ *
+ * A fork resets its traps after its handler of SIGINT, and the trap on SIGURG is always set while a command runs.
  */
 export const isNascent = (pid: number, shell: number): boolean => {
   const caught = /^SigCgt:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
@@ -139,57 +138,53 @@ export const isNascent = (pid: number, shell: number): boolean => {
   return caught !== undefined && (BigInt(`0x${caught}`) & bit) !== 0n && exe(pid) === exe(shell)
 }
 
-/** Sends a signal; ignores that the process is gone already. */
+/** Sends a signal. Does nothing if the process is gone. */
 export const send = (pid: number, name: NodeJS.Signals): void => {
-  // 0 is our own group, -1 is everybody.
+  // 0 means this process's own group, -1 means every process.
   if (Math.abs(pid) <= 1) return
-  // Gone, or no longer ours to signal.
+  // The process is gone, or not ours to signal.
   Attempt.ignore(() => process.kill(pid, name))
 }
 
-/** Signals a whole process group at once, which also reaches processes that fork faster than they can be listed. */
+/** Signals a whole process group at once, which reaches even processes that fork faster than they can be listed. */
 export const sendToGroup = (group: number, name: NodeJS.Signals): void => {
   if (group > 1) send(-group, name)
 }
 
-/** The hexadecimal digits of a mark that are the session's. */
+/** The hexadecimal digits of a mark that identify the session. */
 const sessionOf = (sessionId: string): string => `4${sessionId.replaceAll("-", "").slice(0, 7)}`
 
-/** Makes a mark, as the limit's decimal number. */
+/** Makes a mark: a decimal number for the limit that carries it. */
 export const make = (sessionId: string): string =>
   BigInt(`0x${sessionOf(sessionId)}${Crypto.randomUUID().slice(0, 7)}`).toString()
 
-/** Makes the shell text that marks what follows. Where a command has made the mark impossible, nothing is marked. */
+/** Makes bash text that marks everything after it. If a command has made that impossible, nothing is marked. */
 export const set = (mark: string): string => `\\builtin ulimit -SR ${mark}||\\builtin :`
 
-/** Returns the mark of a process; undefined where it has none, or has ended. */
+/** Returns a process's mark, or undefined if it has none or has ended. */
 export const of = (pid: number): string | undefined => {
   return /^Max realtime timeout +(\d{18})\b/m.exec(text(`/proc/${pid}/limits`) ?? "")?.[1]
 }
 
-/** Tests whether a mark is of one of the session's commands. */
+/** Tests whether a mark belongs to a command of the session. */
 export const isOfSession = (mark: string | undefined, sessionId: string): boolean =>
   mark !== undefined && BigInt(mark).toString(16).slice(0, 8) === sessionOf(sessionId)
 
-/** A process, as the kernel lists it. */
 export interface Process {
   readonly pid: number
   readonly parent: number
   readonly group: number
-  /** The session id; `setsid` makes a new one. */
+  /** The process session's id; `setsid` makes a new one. */
   readonly session: number
   /** The start time in clock ticks since boot on Linux; 0 elsewhere. */
   readonly started: number
 }
 
-/**
- * Tests by the fields of a process's `stat` whether it has ended. One whose first thread has ended is a zombie by its
- * state, while its other threads run.
- */
+/** Tests whether a process has ended. If only its first thread has, it looks like a zombie but still runs. */
 const hasEnded = (fields: ReadonlyArray<string>): boolean =>
   fields[0] === "X" || (fields[0] === "Z" && !(Number(fields[17]) > 1))
 
-/** Parses `pid (comm) state ppid pgrp session …`; undefined for a process that has ended. */
+/** Parses `pid (comm) state ppid pgrp session …`. Returns undefined for a process that has ended. */
 const parseStat = (stat: string): Stat | undefined => {
   const fields = fieldsOf(stat)
   const [state = "", parent, group, session] = fields
@@ -205,15 +200,15 @@ const parseStat = (stat: string): Stat | undefined => {
   }
 }
 
-/** Lists `/proc`; empty where no descriptor is left for it. */
+/** Lists `/proc`; empty if no file descriptor is left. */
 const namesInProc = (): ReadonlyArray<string> => Attempt.orUndefined(() => Fs.readdirSync("/proc")) ?? []
 
-/** The most looks at `/proc` for one list. */
+/** The most times that `/proc` is read for one list. */
 const maxLooks = 20
 
 /**
- * Lists each process in `/proc` once, but for those of which `isOlder` is sure. Looks again at what is new where one is
- * gone before it was read, or `isThere` denies it: it may have left a child.
+ * Lists each process in `/proc` once, except those that `isOlder` excludes. Reads `/proc` again if a process was gone
+ * before it was read or `isThere` denies it, since it may have left a child.
  */
 const fromProc = (
   isThere: (one: Process) => boolean = () => true,
@@ -247,20 +242,19 @@ const fromPs = (): Array<Process> => {
   })
 }
 
-/** Lists all processes that have not ended. */
 export const list = (): Array<Process> => (process.platform === "linux" ? fromProc() : fromPs())
 
-/** Tests whether a process has not ended. */
+/** Tests whether a process is running. */
 export const isThere = (pid: number): boolean => {
   const stat = text(`/proc/${pid}/stat`)
   if (stat !== undefined) return parseStat(stat) !== undefined
-  // Where no descriptor is left to read it, it is there all the same.
+  // If no descriptor is left to read `stat`, the directory tells.
   return process.platform !== "linux" || Fs.existsSync(`/proc/${pid}`)
 }
 
 /**
- * Lists the processes that were started at `since` (`ticksAt`) or later. `older` takes the pids of the others, which are
- * not looked at again: looks that follow soon take little time, however many processes there are.
+ * Lists the processes started at `since` (`ticksAt`) or later. Remembers the pids of older ones in `older`, so that
+ * repeated calls are fast even with many processes.
  */
 export const listSince = (since: number, older: Set<number>): Array<Process> => {
   if (process.platform !== "linux") return list().filter((one) => one.started >= since)
@@ -274,12 +268,12 @@ export const listSince = (since: number, older: Set<number>): Array<Process> => 
   return all.filter((one) => one.started >= since)
 }
 
-/** The most pids that are given while one list is made. */
+/** The most pids that may be given out while one list is made. */
 const meanwhile = 1024
 
 /**
- * Remembers how far the kernel has counted its processes. The function that it returns counts again, and returns whether
- * a pid is surely that of an older process: the kernel gives pids in turn.
+ * Returns a function that tells whether a pid surely belongs to a process older than this call. The kernel gives out
+ * pids in turn, so the number of new processes tells which pids may be new.
  */
 export const countBirths = (): (() => (pid: number) => boolean) => {
   const count = () => ({
@@ -290,7 +284,7 @@ export const countBirths = (): (() => (pid: number) => boolean) => {
   return () => {
     const now = count()
     const most = Number(text("/proc/sys/kernel/pid_max"))
-    // Of NaN, which stands for what the system does not tell, nothing is true.
+    // A number that the system does not tell is NaN, for which the comparison is false.
     if (!(now.all - then.all < most / 2)) return () => false
     const young = ((now.last - then.last + most) % most) + meanwhile
     return (pid) => (pid - then.last - 1 + most) % most >= young
@@ -313,11 +307,12 @@ export const descendants = (processes: ReadonlyArray<Process>, root: number): Ar
 }
 
 /**
- * Returns all processes of a session: the descendants of its shell, and those with the shell's session id. Daemons have
- * left both; they carry the session's mark in their environment, or a mark of its commands.
- * Only those started at `since` (`ticksAt`) or later count. `shell` is 0 where there is none. The environment of a
- * root-owned program can't be read by others, who could not send it signals either. Those of which `isOlder` is sure
- * (`countBirths`) are not looked at.
+ * Lists all processes of a session started at `since` (`ticksAt`) or later: the descendants of its shell and those
+ * with the shell's process session. Daemons have left both, but carry the session's mark in their environment or
+ * limits.
+ *
+ * `shell` is 0 if there is none. Processes that `isOlder` excludes (`countBirths`) are not inspected. A root-owned
+ * program hides its environment from other users, but they could not signal it either.
  */
 export const members = (
   shell: number,
@@ -337,7 +332,7 @@ export const members = (
   }
   const all = process.platform === "linux" ? fromProc(isThere, isOlder) : fromPs()
   const processes = all.filter((one) => one.pid !== process.pid && one.started >= since)
-  // The kernel's own threads have 0 for parent and session.
+  // The kernel's own threads have parent and session 0.
   const found = new Map((shell > 0 ? descendants(processes, shell) : []).map((one) => [one.pid, one]))
   for (const one of processes) {
     if (one.pid === shell || (shell > 0 && one.session === shell) || marked.has(one.pid)) found.set(one.pid, one)
@@ -345,17 +340,17 @@ export const members = (
   return [...found.values()]
 }
 
-/** Returns the name of the file that is a process's standard input; undefined where the process is gone. */
+/** Returns what a process's standard input is open on, or undefined if the process is gone. */
 export const inputOf = (pid: number): string | undefined =>
   Attempt.orUndefined(() => Fs.readlinkSync(`/proc/${pid}/fd/0`))
 
-/** The numbers of the system calls `read`, and `select`, `poll` and `epoll` in their forms, by the architecture. */
+/** System call numbers by architecture: `read`, and the variants of `select`, `poll` and `epoll`. */
 const waitingCalls: Readonly<Record<string, readonly [read: string, others: ReadonlyArray<string>]>> = {
   arm64: ["63", ["72", "73", "22", "441"]],
   x64: ["0", ["7", "23", "232", "270", "271", "281", "441"]]
 }
 
-/** Tells what a process sleeps in: a read of its standard input, or a wait for any of several descriptors. */
+/** Tells what a process sleeps in: a read of its standard input, or a wait for one of several descriptors. */
 export const waitOf = (pid: number): "read" | "select" | undefined => {
   const [read, others] = waitingCalls[process.arch] ?? []
   const [call, first] = (text(`/proc/${pid}/syscall`) ?? "").split(" ")
@@ -363,28 +358,24 @@ export const waitOf = (pid: number): "read" | "select" | undefined => {
   return call !== undefined && others?.includes(call) === true ? "select" : undefined
 }
 
-/** Tests whether a process is in the foreground of its terminal. */
 export const isInForeground = (pid: number): boolean => {
   const [, , group, , , foreground] = fieldsOf(text(`/proc/${pid}/stat`) ?? "")
   return group !== undefined && group === foreground
 }
 
-/** Returns the directory of a process; empty where it is gone, or can't be known. */
+/** Returns a process's directory, or an empty string if it is gone or unknown. */
 export const cwdOf = (pid: number): string =>
   Attempt.orElse(() => {
     const cwd = Fs.readlinkSync(`/proc/${pid}/cwd`)
     return cwd.endsWith(" (deleted)") ? "" : cwd
   }, "")
 
-/** The clock ticks by which `ticksAt` may be too early: the kernel tells the uptime in whole ticks too. */
+/** How much too early `ticksAt` may be, in clock ticks: the kernel reports the uptime in whole ticks too. */
 export const early = 2
 
-/**
- * Converts a time of `performance.now()` to clock ticks since boot, rounded down: a process that starts later has at
- * least this start time.
- */
+/** Converts a `performance.now()` time to clock ticks since boot, rounded down so that later processes start later. */
 export const ticksAt = (time: number): number => {
-  // In this order: a pause of this process in between makes the result too early, never too late.
+  // Read in this order, a pause in between makes the result too early, never too late.
   const uptime = Number.parseFloat(text("/proc/uptime") ?? "0")
   const ago = performance.now() - time
   // USER_HZ is 100 on every Linux that Node runs on.

@@ -1,4 +1,4 @@
-/** A command that waits or runs, and the result that it gets. */
+/** A waiting or running command, and how its result is made. */
 
 import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
@@ -12,57 +12,54 @@ import type { Outcome } from "./internal/CommandRun.js"
 import type { CallEnding } from "./ShellBridge.js"
 import type { Use } from "./ShellTerminal.js"
 
-/** Hears of every command of a session. */
+/** Observes every command of a session. */
 export interface Observer {
-  /** Called when a command runs, or begins to wait for its turn. */
+  /** Called when a command starts, or starts waiting for its turn. */
   readonly onBegin: (queued: QueuedCommand) => void
-  /**
-   * Called once it is over, however it ended, before its caller hears of it and before the next one begins; with the
-   * result, where it ended by itself.
-   */
+  /** Called before the caller and the next command learn of the end. `result` is undefined for a stopped command. */
   readonly onEnd: (queued: QueuedCommand, result: CommandResult.CommandResult | undefined) => void
 }
 
-/** A command, with the options of its call. */
+/** A command with the options of its call. */
 export interface QueuedCommand {
   readonly text: string
-  /** The command as it was parsed, where it was. */
+  /** The parsed command, if it was parsed already. */
   readonly line?: CommandLine | undefined
-  /** The time that it may take, in milliseconds. */
+  /** The time limit in milliseconds. */
   readonly timeout: number
   readonly listener: CommandListener
-  /** The input of calls from within the shell that have no standard input of their own. */
+  /** The input of Synapse commands called within the shell without a standard input of their own. */
   readonly input: CommandInput | undefined
-  /** The standard input of the command itself; where undefined, it is empty. */
+  /** The command's own standard input; empty if undefined. */
   readonly stdin?: Read | undefined
-  /** The use that it makes of the session's terminal; undefined for none. */
+  /** How the command uses the session's terminal; undefined if it does not. */
   readonly terminal?: Use | undefined
   readonly observer?: Observer | undefined
-  /** Milliseconds after which its last program goes on as a job; undefined where the caller waits for it. */
+  /** Milliseconds after which a program that still runs becomes a job. If undefined, the caller waits for it. */
   readonly yield?: number | undefined
-  /** Lets its time stand still, until the returned function is called; undefined where it has not begun. */
+  /** Pauses the time limit and returns a function that resumes it. Set once the command has begun. */
   hold?: () => () => void
-  /** True from its place in the queue to its end. */
+  /** True from entering the queue until the end. */
   isOpen?: boolean
   result?: CommandResult.CommandResult
-  /** True once its listener was told of the interruption. */
+  /** True once the listener was told of the interruption. */
   isTold?: boolean
 }
 
-/** The facts about a command that ran which its outcome does not hold. */
+/** Facts about a finished command that its outcome does not hold. */
 interface Findings {
   readonly notices: ReadonlyArray<string>
   /** The last command that bash did not find. */
   readonly missing: string | undefined
-  /** The exit codes of the parts of the last pipeline that it ran, where it ran one. */
+  /** The exit codes of the last pipeline's parts; empty without a pipeline. */
   readonly pipeline: ReadonlyArray<number>
-  /** The shell's directory, where the command changed it. */
+  /** The shell's new directory, if the command changed it. */
   readonly movedTo: string | undefined
-  /** True where the command has ended the shell. */
+  /** True if the command ended the shell. */
   readonly left: boolean
-  /** The end of the call, where the command has called exactly one of our commands. */
+  /** How the Synapse command ended, if exactly one was called. */
   readonly called: CallEnding | undefined
-  /** The images that its calls of our commands have shown. */
+  /** Images shown by the called Synapse commands. */
   readonly images: ReadonlyArray<CommandResult.Image>
 }
 
@@ -74,7 +71,7 @@ export const result = (
   { limit, notice, order, status, stderr, stdout }: Outcome,
   { called, images, left, missing, movedTo, notices, pipeline }: Findings
 ): CommandResult.CommandResult => {
-  // Field by field, since every command makes one: to spread so many objects takes ten times as long.
+  // Assigned field by field: every command makes a result, and spreading so many objects is ten times slower.
   const made: Made = { stdout: stdout.text, stderr: stderr.text, exitCode: status }
   if (order !== undefined) made.order = order
   if (pipeline.slice(0, -1).some(isFailure)) made.pipeline = pipeline
@@ -97,7 +94,7 @@ export const result = (
   return made
 }
 
-/** Returns the result, or fails where the command was stopped by a timeout or a restart. */
+/** Returns the result, or fails if a timeout or a restart stopped the command. */
 export const answer = (
   queued: QueuedCommand,
   stopped: Outcome["stopped"],
@@ -119,31 +116,28 @@ export const answer = (
   )
 }
 
-/** Tells the observer that the command runs, or waits for its turn. */
+/** Tells the observer that the command has started or waits for its turn. */
 export const open = (queued: QueuedCommand): void => {
   if (queued.isOpen === true) return
   queued.isOpen = true
   queued.observer?.onBegin(queued)
 }
 
-/** Tells the observer that the command is over, where it heard of its begin. */
+/** Tells the observer that the command is over, if the observer knows of it. */
 export const close = (queued: QueuedCommand, result?: CommandResult.CommandResult): void => {
   if (queued.isOpen !== true) return
   queued.isOpen = false
   queued.observer?.onEnd(queued, result)
 }
 
-/** The error for a command whose turn it was when the session was restarted, before it had begun. */
+/** The error for a command that had not begun when the session was restarted. */
 export const restarted = (): ExecutionFailed =>
   new ExecutionFailed({
     kind: "shell",
     reason: "The session was restarted or ended before the command ran. Run it again."
   })
 
-/**
- * Tells the listener, once, that the command was interrupted, with the output until then; or that it did not begin, where
- * it has no result.
- */
+/** Tells the listener once that the command was interrupted, with its output so far or that it had not begun. */
 export const tellInterrupted = (queued: Pick<QueuedCommand, "listener" | "isTold" | "result">): void => {
   if (queued.isTold === true) return
   queued.isTold = true

@@ -1,7 +1,4 @@
-/**
- * The private directory of a session: the files that its shell reads, the FIFOs that it writes to, and the files of
- * output that was cut.
- */
+/** The private directory of a session: files that its shell reads, FIFOs that it writes to, and output files. */
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -14,28 +11,28 @@ import type { ShellTerminal } from "./ShellTerminal.js"
 
 const newline = 10
 
-/** The file, held open and rewritten in place, since truncating it first takes ten times as long. */
+/** The file with the command's text, overwritten in place, since truncating it first takes ten times longer. */
 export class CommandFile {
   private readonly fd: number
   private length = 0
 
-  /** Creates the file; throws the file system's error. */
+  /** Creates the file. Throws the file system's error. */
   constructor(readonly path: string) {
     this.fd = Fs.openSync(path, "wx", 0o600)
   }
 
   /**
-   * Writes the text. Where it can't be written whole, the file is emptied, and the file system's error thrown: the shell
-   * must never run a part of a command, nor the rest of another.
+   * Writes the text. If it can't be written whole, empties the file and throws: the shell must never run part of a
+   * command, or the rest of an older one.
    */
   write(text: string): void {
     const length = Buffer.byteLength(text)
-    // A text with one more character would be another copy of it, which counts where it is long.
+    // The newline is added in the buffer, since appending it to a long text would copy the text.
     const bytes = Buffer.allocUnsafe(text.endsWith("\n") ? length : length + 1)
     bytes.write(text)
     bytes[bytes.length - 1] = newline
     const before = this.length
-    // What may lie in the file if this fails.
+    // If writing fails, the file may be this long.
     this.length = Math.max(before, bytes.length)
     try {
       for (let done = 0; done < bytes.length; ) {
@@ -49,7 +46,7 @@ export class CommandFile {
     this.length = bytes.length
   }
 
-  /** True where a command has deleted it. */
+  /** True if a command has deleted the file. */
   get isDeleted(): boolean {
     return Fs.fstatSync(this.fd).nlink === 0
   }
@@ -59,22 +56,22 @@ export class CommandFile {
   }
 }
 
-/** The bytes that are kept. */
+/** The size of the reserve, in bytes. */
 const size = 64 * 1024
 
-/** Error codes of a file system that has no more room. */
+/** Tests for the error of a full disk or an exhausted quota. */
 const isFull = (error: unknown): boolean => {
   const { code } = error as NodeJS.ErrnoException
   return code === "ENOSPC" || code === "EDQUOT"
 }
 
-/** A file that is given up where there is no more room, and made again as soon as there is. */
+/** A file that is deleted to make room on a full disk, and made again as soon as there is room. */
 export class Reserve {
   private kept = false
 
   constructor(private readonly path: string) {}
 
-  /** Writes something; once more without the reserve, where the disk is full. Throws the error of the last attempt. */
+  /** Runs a write; on a full disk, repeats it without the reserve. Throws the last error. */
   use(write: () => void): void {
     try {
       write()
@@ -88,7 +85,7 @@ export class Reserve {
 
   private keep(): void {
     try {
-      // Written, not only made longer: a hole takes no room.
+      // Filled with data, since a hole would take no room on disk.
       Fs.writeFileSync(this.path, Buffer.alloc(size, 1), { mode: 0o600, flag: "wx" })
       this.kept = true
     } catch {
@@ -104,20 +101,19 @@ export class Reserve {
 
 const isDirectory = (path: string): boolean => Attempt.orElse(() => Fs.lstatSync(path).isDirectory(), false)
 
-/** Removes a directory if it is empty. */
 const removeEmpty = (path: string): void => {
-  // Other sessions are in it.
+  // Other sessions are still in it.
   Attempt.ignore(() => Fs.rmdirSync(path))
 }
 
 /**
- * Removes a file or a directory with all that is in it, also where a command has taken away the right to look into it.
- * Leaves it in place where a command has closed a directory around it: the next start removes it (`DirectoryOwner.sweep`).
+ * Removes a file or directory with everything in it, even if a command has removed access rights. Gives up on a
+ * directory that a command has locked from outside: the next start removes it (`PrivateDirectory.sweep`).
  */
 const removeAll = (path: string): void => {
   for (let tries = 0; tries < 1000; tries++) {
     try {
-      // What still runs may make a file in it meanwhile.
+      // Retries, since a running process may still create files in it.
       return Fs.rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 5 })
     } catch (error) {
       const { code, path: at } = error as NodeJS.ErrnoException
@@ -126,46 +122,45 @@ const removeAll = (path: string): void => {
   }
 }
 
-/** Gives back the rights to a directory, or to the one around a file; returns whether that went well. */
+/** Restores the rights to a directory, or to the one around a file. Returns whether that worked. */
 const open = (path: string): boolean =>
   Attempt.orElse(() => {
     Fs.chmodSync(Fs.lstatSync(path).isDirectory() ? path : Path.dirname(path), 0o700)
     return true
   }, false)
 
-/** The directory of a session, with the paths of the files that its shell uses. */
+/** A session's directory and the paths of its files. */
 export class SessionDirectory {
   readonly path: string
-  /** The file with the text of the command that runs. */
+  /** The text of the running command. */
   readonly command: string
-  /** The FIFO that an ending shell writes its state to. */
+  /** A FIFO for the state that an ending shell writes. */
   readonly state: string
-  /** The file with the state that the next shell starts with. */
+  /** The state that the next shell starts with. */
   readonly restore: string
-  /** The FIFO that the shell writes the names of commands to that it did not find. */
+  /** A FIFO for the names of commands that bash did not find. */
   readonly notFound: string
-  /** A file that exists while a command is ended by force. */
+  /** A file that exists while a command is being ended by force. */
   readonly force: string
-  /** A file that exists while a shell is to wait no longer for the program that runs. */
+  /** A file that exists while the shell should stop waiting for the running program. */
   readonly yields: string
-  /** The file that every shell sources at its start. */
+  /** The bash text that every shell sources at its start. */
   readonly definitions: string
-  /** The file that the supervisor runs, and reads at its start. */
+  /** The supervisor's script. */
   readonly supervisor: string
-  /** The terminal that its shells have; undefined where they have none. */
+  /** The terminal of the shells, if they have one. */
   readonly terminal: ShellTerminal | undefined
-  /** The descriptors of a shell's parent that are the shell's own standard streams. */
+  /** The shell's own standard streams, as descriptors of the shell's parent. */
   readonly streams: Readonly<Record<"input" | "output", string>>
-  /** The mark of the first command of the shell that starts next, or was started last. */
+  /** The mark of the first command in the next shell, or in the running one. */
   firstMark = ""
   private readonly commandFile: CommandFile
   private readonly reserve: Reserve
-  /** The files of its commands' output. */
   readonly output: OutputFiles
 
   /**
-   * Creates the directory; throws the file system's error. `sessionId` marks the processes
-   * of its commands. All files of output may have as many bytes as those of one command.
+   * Creates the directory. Throws the file system's error. `sessionId` marks the processes of its commands. All
+   * output files together may be twice as large as the largest one.
    */
   constructor(
     readonly sessionId: string,
@@ -193,12 +188,12 @@ export class SessionDirectory {
     this.reserve = new Reserve(Path.join(this.path, "reserve"))
   }
 
-  /** Writes the text that the shell sources next (`CommandFile.write`). */
+  /** Writes the command that the shell sources next (`CommandFile.write`). */
   writeCommand(text: string): void {
     this.reserve.use(() => this.commandFile.write(text))
   }
 
-  /** Writes the text that every shell sources at its start, and what the supervisor runs. */
+  /** Writes the text that every shell sources at its start, and the supervisor's script. */
   define(text: string): void {
     this.reserve.use(() => {
       this.replace(this.definitions, text)
@@ -206,7 +201,7 @@ export class SessionDirectory {
     })
   }
 
-  /** Makes a file anew: without a sandbox, a command may have put a link or a FIFO in the place of the old one. */
+  /** Replaces a file by a new one. Without a sandbox, a command may have put a link or a FIFO in its place. */
   private replace(path: string, content: string | Buffer): void {
     const next = `${path}.${Crypto.randomUUID()}`
     try {
@@ -218,30 +213,30 @@ export class SessionDirectory {
     }
   }
 
-  /** Writes the state that the next shell sources at its start, as Latin-1. */
+  /** Writes the state for the next shell, as Latin-1. */
   hand(state: string): void {
     this.reserve.use(() => this.replace(this.restore, Buffer.from(state, "latin1")))
   }
 
-  /** True where a command has deleted the files. */
+  /** True if a command has deleted the files. */
   get isDeleted(): boolean {
     return this.commandFile.isDeleted
   }
 
-  /** Tells the shell whether its command is ended by force, or is to go on without it, by a file that is there or not. */
+  /** Creates or removes a file that signals something to the shell: `force` or `yields`. */
   signal(file: string, isOn: boolean): void {
-    // The command has deleted the directory: what was asked for goes on without the file.
+    // If the command has deleted the directory, the signals alone must do.
     Attempt.ignore(() => {
       if (isOn) this.replace(file, "")
       else Fs.rmSync(file, { force: true })
     })
   }
 
-  /** Removes the directory; with `keepOutputFiles`, the files of outputs stay. */
+  /** Removes the directory. With `keepOutputFiles`, keeps the output files. */
   remove(keepOutputFiles: boolean): void {
     const { isDeleted } = this.commandFile
     this.commandFile.close()
-    // A command may have taken the right to enter it; one that was moved away is not there any more.
+    // A command may have removed the right to enter the directory, or moved the directory away.
     if (!isDeleted && isDirectory(this.path)) Fs.chmodSync(this.path, 0o700)
     this.output.close()
     if (keepOutputFiles && this.output.isUsed) {

@@ -1,4 +1,4 @@
-/** Finds the processes that a session has started, and ends them. */
+/** Finds and ends the processes that a session has started. */
 import * as Crypto from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
@@ -10,26 +10,23 @@ import * as ProcessTable from "./ProcessTable.js"
 /** Milliseconds that programs have to end by themselves: a shell for its EXIT trap, a server for its shutdown. */
 export const farewell = 300
 
-/** Milliseconds between two looks at what is left. */
+/** Milliseconds between two checks of what is left. */
 const pollEvery = 10
 
-/** Milliseconds after which the rest is left alone: what another user owns (sudo) can't be ended from here. */
+/** Milliseconds after which the rest is left alone: another user's processes (sudo) can't be ended from here. */
 const giveUp = 4 * farewell
 
-/** The most looks for what was started while the others were stopped; all else waits for that. */
+/** The most checks for processes started while the others were being stopped. They block the event loop. */
 const mostLooks = 10
 
-/** Finds a session's processes by their ancestor, and by the mark in their environment and limits. */
+/** Finds a session's processes by their ancestor and by the mark in their environment and limits. */
 export class SessionProcesses {
-  /** The value of the mark (`ShellEnvironment.sessionVariable`). */
+  /** The value of the variable that marks the processes (`ShellEnvironment.sessionVariable`). */
   readonly sessionId = Crypto.randomUUID()
   private readonly since = ProcessTable.ticksAt(performance.now())
   private readonly births = ProcessTable.countBirths()
 
-  /**
-   * Asks all processes to end, and kills those that do not. `lead` is the pid of the spawned process, 0 where there is
-   * none, and `shell` that of the shell.
-   */
+  /** Asks all processes to end, then kills the rest. `lead` is the spawned process's pid, or 0. */
   end(lead: number, shell: number | undefined): Effect.Effect<void> {
     return Effect.suspend(() => {
       const began = performance.now()
@@ -55,7 +52,7 @@ export class SessionProcesses {
     return ProcessTable.members(lead, this.sessionId, this.since, this.births())
   }
 
-  /** Kills all processes, without waiting; stops all before: what forks all the time is never there to be killed one by one. */
+  /** Kills all processes without waiting. Stops them first, since one that keeps forking would escape. */
   kill(lead: number): void {
     const frozen = new Map<number, ProcessTable.Process>()
     for (let look = 0; look < mostLooks; look++) {
@@ -70,19 +67,19 @@ export class SessionProcesses {
   }
 }
 
-/** Signals a process, and its group if that is of our own process session; no fork of a group escapes that. */
+/** Signals a process, and its group if that is the session's. No fork escapes a signal to its group. */
 const signalAll = (one: ProcessTable.Process, lead: number, name: "SIGSTOP" | "SIGKILL"): void => {
-  // A group lies in one process session; each shell has a group of its own in the session of its supervisor.
+  // A group lies in one process session, and each shell has its own group in the supervisor's session.
   if (one.session === lead) ProcessTable.sendToGroup(one.group, name)
   ProcessTable.send(one.pid, name)
 }
 
-/** The sessions that are open in this process, with one exit listener for all of them. */
+/** The open sessions of this process, with one exit listener for all of them. */
 const open = GlobalValue.globalValue("synapse/SessionProcesses/open", () => {
   const aborts = new Set<() => void>()
   process.on("exit", () => {
     for (const abort of aborts) {
-      // The other sessions have to end all the same.
+      // An error must not keep the other sessions from ending.
       Attempt.ignore(abort)
     }
   })
@@ -95,7 +92,7 @@ export const atExit = (abort: () => void): (() => void) => {
   return () => void open.delete(abort)
 }
 
-/** Acquires something that is released when the scope closes, or when this process exits before that. */
+/** Acquires a resource that is released when the scope closes, or when this process exits first. */
 export const acquire = <A, E>(
   acquiring: Effect.Effect<A, E>,
   release: (acquired: A) => void

@@ -21,40 +21,40 @@ import type { ShellTerminal } from "./ShellTerminal.js"
  * @category models
  */
 export interface Settings {
-  /** The command line that starts the shell; the protocol's options are appended to it (`SYNAPSE_SHELL`). */
+  /** The command line that starts the shell. The session appends its own options (`SYNAPSE_SHELL`). */
   readonly shellCommand: string
-  /** The directory that the first shell starts in; that of this process where undefined. */
+  /** The directory that the first shell starts in; this process's directory if undefined. */
   readonly cwd: string | undefined
-  /** Variables which are set in addition to this process's environment, or in place of its own. */
+  /** Variables added to this process's environment, or overriding its values. */
   readonly environment: Readonly<Record<string, string>>
-  /** The time that a command may take, in milliseconds, where its call names none (`SYNAPSE_COMMAND_TIMEOUT`). */
+  /** The default time limit of a command, in milliseconds (`SYNAPSE_COMMAND_TIMEOUT`). */
   readonly timeout: number
   /**
-   * The most characters of both streams together that a model is shown, and of each that a result keeps, as a head and a
-   * tail (`SYNAPSE_OUTPUT_LIMIT`).
+   * The most characters of output: shown to a model from both streams together, and kept of each stream in a result,
+   * as a head and a tail (`SYNAPSE_OUTPUT_LIMIT`).
    */
   readonly outputLimit: number
-  /** The most bytes of the file with all of a stream's output; 0 for no file (`SYNAPSE_OUTPUT_FILE_LIMIT`). */
+  /** The largest file with a stream's full output, in bytes; 0 for no file (`SYNAPSE_OUTPUT_FILE_LIMIT`). */
   readonly outputFileLimit: number
   /**
-   * Milliseconds after which a call is answered whose program still runs, and goes on as a job; 0 for never. The tool uses it
-   * for calls that name no other (`SYNAPSE_YIELD`).
+   * Milliseconds after which a call returns although its program still runs, which then becomes a job; 0 for never.
+   * The tool uses it for calls that set no value of their own (`SYNAPSE_YIELD`).
    */
   readonly yield: number
-  /** The most jobs that may run at once (`SYNAPSE_MAX_JOBS`). */
+  /** The most jobs that may run at the same time (`SYNAPSE_MAX_JOBS`). */
   readonly maxJobs: number
-  /** True to keep these files when the session ends. */
+  /** True to keep the output files when the session ends. */
   readonly keepOutputFiles: boolean
-  /** The places for private directories, in order; `PrivateDirectory.places` where undefined. */
+  /** Candidate places for private directories, in order; `PrivateDirectory.places` if undefined. */
   readonly privateDirectories: ReadonlyArray<string> | undefined
   /**
-   * The terminal that its shells have; none where undefined.
+   * The terminal of the session's shells, if they have one.
    *
    * @internal
    */
   readonly terminal?: ShellTerminal | undefined
   /**
-   * Called at the session's end once nothing of it can run any more, where that is known before its files are gone.
+   * Called at the session's end when no process of it can run any more, possibly before its files are removed.
    *
    * @internal
    */
@@ -89,7 +89,7 @@ export const defaults: Settings = {
 export class SessionSettings extends Context.Tag("synapse/SessionSettings")<SessionSettings, Settings>() {}
 
 /**
- * A layer of the given settings and the defaults; it does not read the environment. Dies where a setting is invalid.
+ * A layer of the given settings over the defaults, without reading the environment. Dies if a setting is invalid.
  *
  * @since 0.1.0
  * @category layers
@@ -103,15 +103,15 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SessionSett
   )
 
 /**
- * Returns the runtime directory of the user's login (`XDG_RUNTIME_DIR`); undefined where the environment names none.
+ * Returns the runtime directory of the user's login (`XDG_RUNTIME_DIR`), or undefined if it is not set.
  *
  * @since 0.1.0
  */
 export const runtimeDirectory = (): string | undefined => process.env["XDG_RUNTIME_DIR"]
 
 /**
- * Returns the settings of an agent's session, whose turns a program in the foreground is not to use up: 30 seconds, unless
- * the environment names another time.
+ * Returns the settings of an agent's session. Calls return after 30 seconds unless `SYNAPSE_YIELD` is set, so that a
+ * program in the foreground does not use up the agent's turn.
  *
  * @since 0.1.0
  */
@@ -140,7 +140,7 @@ export const fromEnv = (overrides: Partial<Settings> = {}): Effect.Effect<Settin
   )
 
 /**
- * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable or an
+ * A layer that reads the settings from the environment; `overrides` take precedence. Fails if a variable or an
  * override has an invalid value.
  *
  * @since 0.1.0
@@ -149,10 +149,7 @@ export const fromEnv = (overrides: Partial<Settings> = {}): Effect.Effect<Settin
 export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<SessionSettings, ConfigError> =>
   Layer.effect(SessionSettings, fromEnv(overrides))
 
-/**
- * Fails where a program gave a number that is none, or where there is no current directory to start in: the session
- * would end the process over it, or every command.
- */
+/** Fails for an invalid number or a missing start directory, which would otherwise break every command. */
 const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
   Either.map(
     Either.all([

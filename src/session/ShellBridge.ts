@@ -1,4 +1,4 @@
-/** The interface through which programs in a shell call commands that this process implements. */
+/** How programs in a shell call the Synapse commands, which this process implements. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as CallContext from "../domain/CallContext.js"
@@ -9,22 +9,20 @@ import type { CommandListener } from "../domain/CommandListener.js"
 import type { Image } from "../domain/CommandResult.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 
-/** Runs a call that the shell of this bridge has made, or that has this place. */
+/** Marks an effect as part of a call that the shell of this bridge waits for. */
 export const within =
   (commands: unknown) =>
   <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     CallContext.locally(call, { within: commands })
 
-/** The error for a command that waits for the shell which waits for it. */
+/** The error for a command that needs a shell which itself waits for that command. */
 export const busy = (): ExecutionFailed =>
   new ExecutionFailed({
     kind: "shell",
     reason: "a command that the shell has called can't run another in that shell, which waits for it"
   })
 
-/**
- * Runs an effect that needs the shell of this bridge; fails with ExecutionFailed where that shell waits for this fiber.
- */
+/** Runs an effect that needs the shell of this bridge. Fails if that shell waits for this fiber. */
 export const refuse = <A, E, R>(
   commands: unknown,
   execution: Effect.Effect<A, E, R>
@@ -34,68 +32,68 @@ export const refuse = <A, E, R>(
       fiber.getFiberRef(CallContext.current).within === commands ? busy() : execution
   )
 
-/** The end of a call from within the shell. */
+/** How a call from within the shell ended. */
 export interface CallEnding {
   readonly exitCode: number
   readonly category: FailureCategory | undefined
 }
 
-/** The facts about the calls of a line that its result tells. */
+/** What a command line's result says about the calls that the line made. */
 export interface Calls {
-  /** The end of the call; undefined where there was none, or more than one. A call without a mark counts as the line's. */
+  /** How the call ended; undefined unless there was exactly one. A call without a mark counts as the line's. */
   readonly called: CallEnding | undefined
-  /** The images that calls have shown. */
+  /** Images shown by the calls. */
   readonly images: ReadonlyArray<Image>
 }
 
-/** The facts about the command that runs which a call from within it needs. */
+/** What a call from within the shell needs to know about the running command. */
 export interface CallerFacts {
   /** The input of calls that have no standard input of their own. */
   readonly input: CommandInput | undefined
-  /** The most characters of standard output that the result shows; undefined where all of it is taken as it comes. */
+  /** The most characters of standard output that the result shows; undefined if there is no limit. */
   readonly room: number | undefined
-  /** Hears the progress of the calls; undefined where nobody does. */
+  /** Hears the progress of the calls, if anybody does. */
   readonly listener: CommandListener | undefined
 }
 
-/** The bridge of one session, open for the calls of its shell. */
+/** The bridge of one session, open for calls from its shell. */
 export interface OpenBridge {
   /**
-   * Makes all registered commands callable under their names, and those that the text of a command names. It is called
-   * before every command, and takes no time if nothing has changed.
+   * Makes all registered commands callable by name, with those that the command's text names. Called before every
+   * command; costs nothing if nothing has changed.
    */
   readonly offer: (command: string) => void
-  /** True where calls can't be answered any more, or a command has deleted files that they need. */
+  /** True if calls can't be answered any more, or a command has deleted files that they need. */
   readonly isLost: boolean
   /** True while a call is being answered. */
   readonly isBusy: boolean
-  /** Tells whether a process is a caller's side of a call, which cleans up when it is dismissed. */
+  /** Tells whether a process is the caller's side of a call, which cleans up when the call is interrupted. */
   readonly isCaller: (pid: number) => boolean
-  /** Interrupts every call, and waits until their callers have ended and cleaned up. */
+  /** Interrupts every call, and waits until its caller has cleaned up and ended. */
   readonly dismiss: Effect.Effect<void>
-  /** Takes out of the FIFOs what the commands that have ended have left in them. */
+  /** Empties the FIFOs of what ended commands have left in them. */
   readonly tidy: () => void
   readonly close: () => void
 }
 
-/** Makes our commands callable in a shell: by FIFOs in the session's directory, and bash text that uses them. */
+/** Makes Synapse commands callable in a shell, through FIFOs in the session's directory and bash functions. */
 export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
   ShellBridge,
   {
-    /** Returns the paths of the FIFOs that must exist in the session's directory before `open`. */
+    /** Returns the paths of FIFOs that must exist before `open`. */
     readonly fifos: (directory: string) => ReadonlyArray<string>
-    /** Opens the bridge of a session; `around` tells of the command that runs. Throws the file system's errors. */
+    /** Opens the bridge of a session. `around` describes the running command. Throws file system errors. */
     readonly open: (directory: SessionDirectory, around: () => CallerFacts) => OpenBridge
-    /** Returns bash text that every shell runs at its start: functions that call the commands. */
+    /** Returns bash text that every shell runs at its start: the functions that call the commands. */
     readonly definitions: (directory: string) => string
-    /** Returns bash text that puts the directory of the commands' programs into the PATH. */
+    /** Returns bash text that adds the directory of the commands' programs to the PATH. */
     readonly enterPath: (directory: string) => string
     /**
-     * Returns bash text that runs with the words of a command that bash did not find: where it is one of ours, calls it
-     * and returns.
+     * Returns bash text that runs for a command that bash did not find, with its words as arguments. If it is a
+     * Synapse command, the text calls it and returns.
      */
     readonly onNotFound: () => string
-    /** Returns what the calls of the line of this mark have left for its result, since the last time this was asked. */
+    /** Returns what the calls of the line with this mark left for its result, since this was last asked. */
     readonly takeCalls: (mark: string) => Calls
   }
 >() {}

@@ -1,11 +1,11 @@
 /**
- * Makes the environment that a shell starts with: the user's own, without the variables that would disturb the
- * protocol, and with those that keep tools from asking a person who is not there.
+ * Builds a shell's starting environment from the user's: without variables that disturb the protocol, and with values
+ * that keep tools from prompting.
  */
 
 import * as Quote from "../bash/Quote.js"
 
-/** Variables that bash reads at its start, or that make it write or end by itself. */
+/** Variables that bash reads at its start, or that make it print or exit on its own. */
 const dropped = [
   "BASH_ENV",
   "ENV",
@@ -25,7 +25,7 @@ const unattended: Readonly<Record<string, string>> = {
   GIT_EDITOR: "true",
   GIT_PAGER: "cat",
   GIT_TERMINAL_PROMPT: "0",
-  // Otherwise an interactive bash would read the user's history; the first lines that it reads unset this again.
+  // Without it, an interactive bash would read the user's history. The shell's first lines unset it again.
   HISTFILE: "",
   MANPAGER: "cat",
   PAGER: "cat",
@@ -35,10 +35,10 @@ const unattended: Readonly<Record<string, string>> = {
   TERM: "dumb"
 }
 
-/** The variable by which everything that a session started can be found again. */
+/** The variable that marks every process of a session, so that they can be found again. */
 export const sessionVariable = "SYNAPSE_SESSION"
 
-/** Returns why a variable can't be let through into the shell of a session; undefined where it can. */
+/** Explains why the user can't pass a variable into the session's shell, or returns undefined if that is allowed. */
 export const refusal = (name: string): string | undefined => {
   if (!/^[A-Za-z_]\w*$/.test(name)) {
     const assigned = /^([A-Za-z_]\w*)=/.exec(name)?.[1]
@@ -54,8 +54,8 @@ export const refusal = (name: string): string | undefined => {
 }
 
 /**
- * Makes the environment of a shell. `sessionId` marks all that the shell starts, so that the end of the session also
- * finds daemons; `extra` takes precedence over the user's variables.
+ * Builds a shell's environment. `sessionId` marks all processes of the session, so that its end also finds daemons.
+ * `extra` overrides the user's variables.
  */
 export const make = (
   sessionId: string,
@@ -70,8 +70,8 @@ export const make = (
 }
 
 /**
- * Makes the text which gives each of these variables the person's own value, for a command on the person's terminal, or
- * takes it back. What a command has set since stays.
+ * Returns bash text that switches these variables to the person's values for a command on the person's terminal, or
+ * back. Values that a command has changed since are left alone.
  */
 export const switching = (isPersons: boolean): string =>
   Object.entries({ ...unattended, COLORTERM: undefined })

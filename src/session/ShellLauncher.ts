@@ -1,4 +1,4 @@
-/** The interface of what starts a session's shells; a sandbox implements it to wrap them. */
+/** Starts a session's shells. A sandbox implements this interface to wrap them. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
@@ -13,16 +13,17 @@ export interface Spawnable {
 }
 
 /**
- * The options of the supervisor, which starts the shells: `--norc --noprofile` keep the user's files out (S26), `-p` the
- * functions in the environment, which reach the shells all the same.
+ * The options of the supervisor, which starts the shells. `--norc --noprofile` keep the user's files out (S26). `-p`
+ * keeps functions of the environment out of the supervisor; the shells still get them.
  */
 const supervisorOptions = ["--norc", "--noprofile", "-p"]
 
 /**
  * Splits `shellCommand` into words as a shell does (quotes and backslashes, no expansions), and appends the
- * supervisor's options, which its file follows: `sandbox-exec -f /tmp/test.sb /bin/bash` spawns `sandbox-exec` with `-f
- * /tmp/test.sb /bin/bash --norc --noprofile …`. A wrapper must pass its further arguments on to bash, and should pass
- * on descriptor 3.
+ * supervisor's options: `sandbox-exec -f /tmp/test.sb /bin/bash` becomes the program `sandbox-exec` with the
+ * arguments `-f /tmp/test.sb /bin/bash --norc --noprofile …`.
+ *
+ * A wrapper must pass its further arguments on to bash, and should pass on descriptor 3.
  */
 export const parse = (shellCommand: string): Either.Either<Spawnable, InvalidUsage> => {
   const words: Array<string> = []
@@ -39,9 +40,9 @@ export const parse = (shellCommand: string): Either.Either<Spawnable, InvalidUsa
     : Either.right({ program, args: [...args, ...supervisorOptions] })
 }
 
-/** The supervisor of the shells to launch, with its directory and its environment. */
+/** The supervisor to launch. */
 interface LaunchRequest {
-  /** The command line of the supervisor, which is a bash: that of the settings, with its script. */
+  /** The supervisor's command line: the bash of the settings, with the supervisor's script. */
   readonly shell: Spawnable
   /** The session's private directory, which the shell must see. */
   readonly directory: string
@@ -51,36 +52,36 @@ interface LaunchRequest {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** The command line and the callbacks that start one supervisor. */
+/** How to start one supervisor, and the callbacks around its start. */
 export interface Launch {
-  /** The program; it must pass on descriptor 3, which is the supervisor's. */
+  /** The program. It must pass descriptor 3 on to the supervisor. */
   readonly spawnable: Spawnable
   readonly environment: Readonly<Record<string, string>>
-  /** True where it was not tested that the shell can start: if it does not, another launch may succeed. */
+  /** True if nothing has tested that the shell can start. A failed launch is then repeated once. */
   readonly isTrial: boolean
   /**
-   * Run as soon as the program is spawned: does what is left to do before it can go on, and returns what is then written
-   * to its descriptor 3, before the supervisor's own words. Where it fails, all is ended.
+   * Runs as soon as the program is spawned, and completes its preparation. Returns what to write to descriptor 3
+   * before the supervisor's own words. If it fails, everything is ended.
    */
   readonly ready: Effect.Effect<string, ExecutionFailed>
   /**
-   * Run with the pid of the spawned process once the supervisor runs, while its first shell starts. Where it fails, all is
-   * ended before any command, and the command fails with the same error.
+   * Runs with the pid of the spawned process while the first shell starts. If it fails, everything is ended before
+   * any command runs, and the command fails with this error.
    */
   readonly prove: (pid: number) => Effect.Effect<void, ExecutionFailed>
-  /** Run after `prove`, once the first shell answers too, and before any command; fails as `prove` does. */
+  /** Runs after `prove`, once the first shell has answered and before any command. Fails as `prove` does. */
   readonly started: Effect.Effect<void, ExecutionFailed>
-  /** Explains why a shell could not be started, from its standard error; undefined where it can't tell. */
+  /** Explains from its standard error why a shell could not start, or returns undefined. */
   readonly explain: (stderr: string) => ExecutionFailed | undefined
 }
 
 /**
- * Prepares a launch. Fails, with what to do about it, where a shell must not be started. The scope is closed once the
- * supervisor has ended or could not be started: it outlives the shells.
+ * Prepares a launch. Fails, with advice, if a shell must not be started. The scope closes once the supervisor has
+ * ended or could not start; the supervisor outlives the shells.
  */
 export type ShellLauncher = (request: LaunchRequest) => Effect.Effect<Launch, ExecutionFailed, Scope.Scope>
 
-/** A launcher which starts the supervisor itself, with all rights of the user. */
+/** Starts the supervisor without a sandbox, with all rights of the user. */
 export const plain: ShellLauncher = ({ environment, shell }) =>
   Effect.succeed({
     spawnable: shell,

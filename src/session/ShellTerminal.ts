@@ -1,6 +1,6 @@
 /**
- * The terminal of a person: each shell of the session has a pseudo-terminal of the sandbox as its controlling terminal,
- * and the person's own commands run on it (`script` of util-linux).
+ * The terminal of a person's session. Each shell has a pseudo-terminal of the sandbox as its controlling terminal,
+ * made by `script` of util-linux, and the person's own commands run on it.
  */
 import * as Fs from "node:fs"
 import type * as Net from "node:net"
@@ -9,28 +9,28 @@ import * as Fifo from "./Fifo.js"
 import { OutputPipe, type Sink } from "./internal/OutputPipe.js"
 import * as ShellEnvironment from "./ShellEnvironment.js"
 
-/** The use that a command makes of the terminal: it runs on it, or reads the next entry from it. */
+/** How a command uses the terminal: it runs on it, or it reads the next entry from it. */
 export type Use = "command" | "entry"
 
 export interface Options {
-  /** Returns the size of the person's terminal now. */
+  /** Returns the current size of the person's terminal. */
   readonly size: () => { readonly columns: number; readonly rows: number }
-  /** Shows what is written to the pseudo-terminal. */
+  /** Shows output of the pseudo-terminal to the person. */
   readonly show: (chunk: Buffer) => void | Promise<void>
-  /** Returns lines of bash that each new shell reads: functions for entries, and the history. */
+  /** Returns the bash text that each new shell reads: functions for entries, and the history. */
   readonly definitions: () => string
 }
 
-/** The device, as a shell opens it: its controlling terminal. */
+/** The path by which a shell opens its controlling terminal. */
 export const device = "/dev/tty"
 
-/** The text of a sequence that ends with BEL or ST. */
+/** The text of an escape sequence that ends with BEL or ST. */
 const body = String.raw`(?:[^\x07\x1b\xc2]|\xc2(?![\x9c\x9d]))*`
 const passed = String.raw`(?:[^\x1b]|\x1b\x1b)*`
 
 /**
- * Matches what is taken out: the mark that a shell writes behind a command's output, and what sets the clipboard or the title of the
- * person's terminal, or has it type that title. The second group is the end of a text that may be the beginning of one of these.
+ * Matches what is removed from the output: the shell's mark after each command, and sequences that set the person's
+ * clipboard or title, or make the terminal type its title. The second group is an unfinished sequence at the end.
  */
 const taken = new RegExp(
   [
@@ -49,19 +49,21 @@ const taken = new RegExp(
   "g"
 )
 
-/** The most characters that are held back for the end of one. */
+/** The most characters held back for an unfinished sequence. */
 const longest = 1024 ** 2
 
-/** The characters of the line with a terminal's size. */
+/** The length of the line with the terminal's size. */
 const sizeLength = 32
 
-/** Milliseconds after a command's end in which the rest of its output may come. */
+/** How long to wait for the rest of a command's output after its end, in ms. */
 const patience = 500
 
-/** Milliseconds for which a program sees another size, so that it draws its screen anew. */
+/** How long a program sees a changed size, so that it redraws its screen, in ms. */
 const redrawn = 50
 
-/** Takes out of a terminal's output what is not shown. `held` is the end that belongs to what comes next. */
+/**
+ * Removes marks and forbidden sequences from output. `held` is an unfinished sequence, to put before the next chunk.
+ */
 export const filter = (
   text: string
 ): { readonly shown: string; readonly held: string; readonly marks: ReadonlyArray<string> } => {
@@ -75,39 +77,38 @@ export const filter = (
   return { shown, held: held.length > longest ? "" : held, marks }
 }
 
-/** Makes the text that writes a mark to the terminal. */
+/** Returns bash text that writes a mark to the terminal. */
 export const told = (id: string): string =>
   `\\builtin printf '\\033]7770;%s\\007' ${id} 2>/dev/null >${device}||\\builtin :`
 
-/** The terminal of one session. */
 export class ShellTerminal {
-  /** Takes the output of the command that runs on it, and returns what is shown of it. */
+  /** Takes the output of the command on the terminal, and returns what the person sees of it. */
   capture: ((chunk: Buffer) => Buffer) | undefined
-  /** Tells the shells' supervisor that the size has changed. */
+  /** Tells the supervisor that the size has changed. */
   tellSize: () => void = () => {}
   private keys: Net.Socket | undefined
   private screen: OutputPipe | undefined
   private sizeFile: number | undefined
   private pending = ""
-  /** The mark that is waited for, and who waits. */
+  /** The mark that `settled` waits for, and the function that ends its wait. */
   private awaited = ""
   private arrived = () => {}
 
   constructor(private readonly options: Options) {}
 
-  /** True while a command of the shell runs on it. */
+  /** True while a command of the shell runs on the terminal. */
   get isUsed(): boolean {
     return this.capture !== undefined
   }
 
-  /** Makes its files in a session's directory; rejects with the system's error. */
+  /** Creates the terminal's files in the session's directory. Rejects with the system's error. */
   async open(directory: string): Promise<void> {
     this.close()
     const [keys, screen] = [Path.join(directory, "keys"), Path.join(directory, "screen")]
     await Fifo.makeFifos([keys, screen])
     this.screen = new OutputPipe(screen)
     this.screen.attach(this.hear)
-    // Its own reader: a pseudo-terminal is not there yet, and may be followed by another one.
+    // Opened for reading too: the pseudo-terminal does not exist yet, and another may replace it.
     this.keys = Fifo.writer(Fifo.openBoth(keys)).unref()
     this.sizeFile = Fs.openSync(Path.join(directory, "size"), "wx", 0o600)
     this.resize()
@@ -122,12 +123,11 @@ export class ShellTerminal {
     this.sizeFile = undefined
   }
 
-  /** Types on it. */
   type(bytes: Uint8Array): void {
     this.keys?.write(bytes)
   }
 
-  /** Gives it the size of the person's terminal, less so many rows. */
+  /** Sets the pseudo-terminal to the size of the person's terminal, minus `less` rows. */
   resize(less = 0): void {
     const { columns, rows } = this.options.size()
     if (this.sizeFile === undefined) return
@@ -135,13 +135,13 @@ export class ShellTerminal {
     this.tellSize()
   }
 
-  /** Has the program that has the screen draw it anew, as it does where the size changes. */
+  /** Makes the program on the terminal redraw its screen, by changing the size for a moment. */
   redraw(): void {
     this.resize(1)
     setTimeout(() => this.resize(), redrawn).unref()
   }
 
-  /** The lines of bash that each new shell reads. */
+  /** Returns the bash text that each new shell reads. */
   definitions(): string {
     return [
       `__synapse_person() { \\builtin set -m;${ShellEnvironment.switching(true)}; }`,
@@ -150,7 +150,7 @@ export class ShellTerminal {
     ].join("\n")
   }
 
-  /** Waits until all that was written before the mark is shown; for a shell that has ended, no mark comes. */
+  /** Waits until the output before the mark is shown; only briefly if the shell has ended and writes no mark. */
   async settled(id: string, isOver: boolean): Promise<void> {
     if (this.awaited === id) return
     let timer: NodeJS.Timeout | undefined
