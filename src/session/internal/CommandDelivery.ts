@@ -1,7 +1,4 @@
-/**
- * The way of one command through a shell: its lines are written, the shell reports its begin and its end, and its outcome
- * is collected.
- */
+/** Delivers one command to a shell: writes its lines, reads the shell's reports, and collects the outcome. */
 
 import * as CommandLine from "../../bash/CommandLine.js"
 import { ExecutionFailed } from "../../domain/CommandError.js"
@@ -20,22 +17,25 @@ import type { SessionState } from "./SessionState.js"
 import type { Shell, ShellListener } from "./ShellSupervisor.js"
 import * as Yielding from "./Yielding.js"
 
-/** Milliseconds after which the output of a command is read as it comes; until then it is read at the end. */
+/** Milliseconds after which a command's output is read continuously. Before that, it is read at the end. */
 const longRun = 3
 
-/** Milliseconds that a session is idle before it looks for what commands have left without a sign: a daemon holds no pipe. */
+/**
+ * Milliseconds of idleness after which the session looks for processes that commands have left without a sign, such
+ * as daemons, which hold no pipe.
+ */
 const idleFor = 50
 
-/** The most commands that are remembered until then. */
+/** The most commands remembered for that. */
 const mostEnded = 32
 
-/** Feeds commands, and keeps track of the one that runs. */
+/** Feeds commands to the shell, and tracks the running one. */
 export class CommandFeeder {
   private active: CommandDelivery | undefined
   /** Called when the running command has ended. */
   private onEnded: () => void = () => {}
   private readonly longRunTimer: NodeJS.Timeout
-  /** The last commands that ran long and left no sign of a job, by their marks. */
+  /** The last long commands that left no sign of a job, by their marks. */
   private readonly ended = new Map<string, CommandRun>()
   private readonly idleTimer: NodeJS.Timeout
   /** The mark that the last shell has set for its next command. */
@@ -50,18 +50,18 @@ export class CommandFeeder {
     this.idleTimer = setTimeout(() => this.onIdle(), idleFor).unref()
   }
 
-  /** The command that runs; undefined where none does. */
+  /** The running command, if any. */
   get queued(): QueuedCommand | undefined {
     return this.active?.run.queued
   }
 
-  /** The facts about the command that runs, for the calls from within it. */
+  /** What calls from within the running command need to know about it. */
   get callerFacts(): CallerFacts {
     const { input, listener } = this.queued ?? {}
     return { input, room: listener?.takesAll === true ? undefined : this.settings.outputLimit, listener }
   }
 
-  /** Runs a command; `done` is called once, with its outcome. Returns undefined where that has happened already. */
+  /** Runs a command. Calls `done` once with its outcome. Returns undefined if that has happened already. */
   feed(queued: QueuedCommand, ready: ReadyShell, done: (fed: Fed) => void): CommandRun | undefined {
     const { pipes, io, shell } = ready
     const { directory, pool } = io
@@ -102,8 +102,8 @@ export class CommandFeeder {
   }
 
   /**
-   * Stops the running command and its shell, so that nothing more of it runs, but for callers of our commands. The returned
-   * function kills them, and resolves when the command has ended.
+   * Stops the running command and its shell at once, except for callers of Synapse commands. The returned function
+   * kills them, and resolves when the command has ended.
    */
   freeze(): () => Promise<void> {
     const { active } = this
@@ -118,7 +118,7 @@ export class CommandFeeder {
       })
   }
 
-  /** Releases the timer; no command may be fed after this. */
+  /** Releases the timers. No command may be fed after this. */
   close(): void {
     clearTimeout(this.longRunTimer)
     clearTimeout(this.idleTimer)
@@ -132,7 +132,7 @@ export class CommandFeeder {
     this.idleTimer.refresh()
   }
 
-  /** Makes jobs of what commands have left that hold no pipe. */
+  /** Turns processes that commands have left, and that hold no pipe, into jobs. */
   private onIdle(): void {
     if (this.active !== undefined) return void this.idleTimer.refresh()
     const runs = [...this.ended.values()]
@@ -151,27 +151,26 @@ export class CommandFeeder {
   }
 }
 
-/** Milliseconds for which a shell may do nothing at a prompt while a command is on its way. */
+/** Milliseconds for which a shell may sit idle at a prompt although a command is on its way. */
 const longestRest = 2000
 
-/** The most characters of a text that are looked through for what it may do; a longer one may do anything. */
+/** The most characters of a command that are searched. A longer command may do anything. */
 const longestRead = 256 * 1024
 
-/** Tests whether a text has several commands, which may write to both streams in turn before the output is read as it comes. */
+/** Tests whether a text has several commands, which may write to both streams in turn before the output is read. */
 const mayAlternate = (text: string): boolean =>
   text.length > longestRead || /[;&|({`]/.test(text) || text.trim().includes("\n")
 
 /**
- * The outcome of feeding a command. `Ran`: it ran; `missing` is the last command that bash did not find. `NotBegun`:
- * the shell ended before it began the command. `Unable`: the shell can't run commands any more, because something that
- * it needs is disabled, redefined or forbidden. `NotHandedOver`: the command's text could not be written.
+ * What became of a fed command. `Ran`: it ran; `missing` is the last command that bash did not find. `NotBegun`: the
+ * shell ended before starting it. `Unable`: the shell can't run commands any more, because something that it needs is
+ * disabled, redefined or forbidden. `NotHandedOver`: its text could not be written.
  */
 export type Fed =
   | {
       readonly _tag: "Ran"
       readonly outcome: Outcome
       readonly missing: string | undefined
-      /** The mark of its processes. */
       readonly mark: string
     }
   | { readonly _tag: "NotBegun"; readonly exitCode: number }
@@ -181,10 +180,10 @@ export type Fed =
 const unsure =
   "The exit code may not be the command's own: a variable named __synapse_… is readonly, or the shell may open too few files (ulimit -n)."
 
-/** Code that bash gives a command which an interrupt has ended. */
+/** The exit code that bash gives an interrupted command. */
 const interrupted = 130
 
-/** Returns what the shell must know before a command. What a person starts with `&` is bash's own job, on the terminal. */
+/** Returns what the shell must know before a command. On a terminal, `&` starts bash's own job. */
 const beforeOf = (
   { terminal, text }: QueuedCommand,
   state: SessionState,
@@ -198,15 +197,15 @@ const beforeOf = (
 
 interface DeliveryOptions extends RunOptions {
   readonly state: SessionState
-  /** True where its last program may go on as a job. */
+  /** True if the command's last program may go on as a job. */
   readonly yields: boolean
 }
 
 /**
  * The delivery of one command, from its first line to its outcome.
  *
- * Its parts are fields, not variables that closures share. V8 moves literals into its old heap whose like has lived long.
- * One that held such a closure kept all of the command alive there until the next full collection.
+ * Its parts are fields, not variables captured by closures. V8 promotes object literals like earlier long-lived ones
+ * to its old heap. A closure in such a literal would keep the whole command alive until the next full collection.
  */
 export class CommandDelivery implements ShellListener {
   readonly run: CommandRun
@@ -218,11 +217,11 @@ export class CommandDelivery implements ShellListener {
   private readonly before: Protocol.Before
   private readonly stdin: CommandStdin | undefined
   private readonly nonces = FrameReader.makePair()
-  /** True once the shell has reported all that it has to report of this command. */
+  /** True once the shell has reported everything about this command. */
   private isHeard = false
   private watchdog: NodeJS.Timeout | undefined
 
-  /** `done` is called once, with the outcome. */
+  /** Calls `done` once, with the outcome. */
   constructor(
     private readonly queued: QueuedCommand,
     ready: ReadyShell,
@@ -242,39 +241,38 @@ export class CommandDelivery implements ShellListener {
     this.stdin = this.pipes.openInput(queued.stdin)
   }
 
-  /** Writes the command's lines to the shell. */
   begin(): void {
     if (mayAlternate(this.queued.text)) this.run.watch()
     this.deliver()
   }
 
-  /** Reads the output as it comes, for a command that runs long. */
+  /** Reads the output continuously, for a long command. */
   attach(): void {
     if (this.run.over) return
     this.run.attach()
     this.io.attach()
-    // Should an error or a signal end the command's own line, this one reports that.
+    // If an error or a signal ends the command's own line, this one reports the end.
     this.hurry()
     this.watch()
   }
 
-  /** Kills a shell whose trap or prompt waits for input: that has taken the lines of the command, or the next ones. */
+  /** Kills a shell whose trap or prompt waits for input: it takes the lines of this command, or of the next. */
   private watch(): void {
     const worked = ProcessTable.stat(this.shell.pid)?.worked
     const look = () => {
       if (this.isHeard) return
       this.shell.tendSupervisor()
       const seen = ProcessTable.stat(this.shell.pid)
-      // On a busy machine, it may have waited for a processor all the time.
+      // On a busy machine, the shell may just have waited for a CPU.
       const rests = seen?.worked === worked && /[ST]/.test(seen?.state ?? "")
       if (rests && this.shell.isAtPrompt) this.shell.killAll()
       else this.watch()
     }
-    // After a pause of this program, what the shell has said meanwhile is read first.
+    // After a pause of this process, the shell's earlier output is read first.
     this.watchdog = setTimeout(() => setImmediate(look), longestRest).unref()
   }
 
-  /** Makes the shell report where it is. */
+  /** Makes the shell report its status. */
   private hurry(): void {
     this.shell.write(this.probe)
   }
@@ -288,7 +286,7 @@ export class CommandDelivery implements ShellListener {
     }
     const frame = shell.frames.status(body)
     if (frame === undefined) return
-    // What is reported here comes after the command's own line, which has not run then, and never will.
+    // This report comes after the command's own line, which therefore has not run and never will.
     if (!run.begun) return this.giveBack({ _tag: "Unable", shell })
     if (this.queued.terminal === "entry") return this.finish(frame.status)
     if (before.exits && frame.sure) state.learnExitTrap(this.io.takeState())
@@ -348,7 +346,7 @@ export class CommandDelivery implements ShellListener {
     })
   }
 
-  /** Waits until the terminal has shown all of the command; undefined where it had none. */
+  /** Waits until the terminal has shown all of the command's output. Undefined for a command without it. */
   private shown(): Promise<void> | undefined {
     const { terminal } = this.io.directory
     if (this.queued.terminal === undefined || terminal === undefined) return undefined
@@ -361,7 +359,7 @@ export class CommandDelivery implements ShellListener {
     const { run, shell } = this
     const ran: Fed = { _tag: "Ran", outcome, missing, mark: run.mark }
     if (outcome.status !== 1 || run.heard > 0 || !shell.alive) return this.done(ran)
-    // The shell's own messages arrive with the next turn of the event loop.
+    // The shell's own messages arrive in the event loop's next turn.
     setImmediate(() => this.done(this.pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : ran))
   }
 }

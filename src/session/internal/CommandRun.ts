@@ -1,4 +1,4 @@
-/** One run of a command in a shell: its pipes, the captured output, the timeout, and the end. */
+/** One run of a command in a shell: its pipes, its captured output, its time limit and its end. */
 import * as Timers from "node:timers/promises"
 import * as CommandName from "../../command/CommandName.js"
 import type { CommandListener } from "../../domain/CommandListener.js"
@@ -19,35 +19,32 @@ import type { PipePair, SessionIo } from "./SessionIo.js"
 import * as ShellState from "./ShellState.js"
 import type { Shell } from "./ShellSupervisor.js"
 
-/** The most turns of the event loop for which what is read may belong together, while writes follow one another. */
+/** The most turns of the event loop whose reads count as one batch, while writes follow one another. */
 const longestTogether = 16
 
-/** The most writes of one command that are heard of; their number is bounded for the time that each takes. */
+/** The most writes of one command that are observed, since each takes time. */
 const mostWrites = 20_000
 
-/**
- * Milliseconds for which a process substitution may print nothing. A server that `&` has started and that takes SIGINT
- * looks like one.
- */
+/** Milliseconds of silence after which a process substitution counts as a background server: they look alike. */
 const longestQuiet = 500
 
-/** The most jobs by the descriptors that this process may have: two each, a quarter of all. */
+/** Returns the most jobs that this process's descriptors allow: two descriptors per job, a quarter of all. */
 const descriptorsAllow = (): number => Math.max(4, Math.floor((Descriptors.limit() ?? 1024) / 8))
 
-/** Milliseconds between two signals to a shell that is to wait no longer. */
+/** Milliseconds between two signals to a shell that should stop waiting. */
 const askEvery = 20
 
-/** Milliseconds without output after which a server that listens is ready, and between two looks at it. */
+/** Milliseconds without output after which a listening server counts as ready, and between two checks of it. */
 const serverSilence = 1000
 const serverEvery = 500
 
-/** The recorder of one command's order. */
+/** Records the order in which one command writes to its streams. */
 export class OrderRecorder {
   readonly order = new OutputOrder()
   private isWatching = false
   private isAttached = false
   private isOver = false
-  /** True where a turn of the event loop will be looked at. */
+  /** True if a check at the end of the event loop's turn is scheduled. */
   private isDue = false
   private isBusy = false
   private turns = 0
@@ -59,40 +56,40 @@ export class OrderRecorder {
     private readonly sinks: Readonly<Record<StreamName, Sink>>
   ) {}
 
-  /** Begins to hear of the writes; until `attached` is called, it reads as well. */
+  /** Starts observing the writes. Reads the pipes as well, until `attach`. */
   watch(): void {
     this.isWatching = this.pipes.hearWrites(this.onWrite)
   }
 
-  /** Makes ready for pipes that are read as they fill, from now on. */
+  /** Prepares for pipes that are read continuously from now on. */
   attach(): void {
     this.isAttached = true
     if (this.isWatching) return
     this.watch()
-    // What was written before the watch comes before all that it tells of.
+    // What was written before the watch comes before everything that it reports.
     this.pipes.stdout.peek(this.sinks.stdout)
     this.pipes.stderr.peek(this.sinks.stderr)
     this.order.settle()
   }
 
-  /** Reads nothing any more, because the command has ended: what comes now may be of a background process. */
+  /** Stops reading because the command has ended: later output may be a background process's. */
   endReading(): void {
     this.isAttached = true
   }
 
-  /** True while it hears of the writes. */
+  /** True while it observes the writes. */
   get isHearing(): boolean {
     return this.isWatching
   }
 
-  /** Takes the number of bytes that were read. */
+  /** Takes the number of bytes read. */
   took(stream: StreamName, bytes: number): void {
     this.order.took(stream, bytes)
     if (!this.isWatching) this.order.settle()
     else if (bytes > 0) this.look()
   }
 
-  /** Ends the recording, when all is read: at once, or when it has heard of all writes, where that matters. */
+  /** Ends the recording: at once, or after the last writes were observed if their order matters. */
   end(): Promise<void> | undefined {
     if (!this.isWatching || !this.order.isMixed) return this.leave()
     // The first turn may have begun before the last write.
@@ -101,7 +98,6 @@ export class OrderRecorder {
       .then(() => this.leave())
   }
 
-  /** Ends the recording at once. */
   leave(): undefined {
     this.isOver = true
     this.isWatching = false
@@ -118,7 +114,7 @@ export class OrderRecorder {
     this.pipes.endWatch()
   }
 
-  /** Looks, after the other events of this turn, whether more has come. */
+  /** Checks after the other events of this turn whether more has come. */
   private look(): void {
     this.isBusy = true
     if (this.isDue || this.isOver) return
@@ -141,7 +137,7 @@ export class OrderRecorder {
     this.order.settle()
   }
 
-  /** Reads only what was heard of, so that nothing is read whose turn is not known. */
+  /** Reads only streams with an observed write, so that the turn of each read is known. */
   private read(): void {
     for (const stream of ["stdout", "stderr"] as const) {
       if (this.unread[stream] && !this.isAttached) this.pipes[stream].peek(this.sinks[stream])
@@ -151,18 +147,18 @@ export class OrderRecorder {
 }
 
 /**
- * Calls the listener with each stream's chunks in their order: a chunk waits while the listener is busy with the one before
- * it. Once it has thrown, it is not called again, and the command goes on.
+ * Passes each stream's chunks to the listener in order. A chunk waits until the listener has handled the one before.
+ * A listener that has thrown is not called again, and the command goes on.
  */
 class OutputTeller {
-  /** The work of the listener that is not done, by stream; a stream is paused until it is. */
+  /** The listener's unfinished work by stream. A stream is paused until its work is done. */
   private readonly untold = new Map<StreamName, Promise<void>>()
   private isDeaf = false
   private stopWaiting = () => {}
 
   constructor(private readonly listener: CommandListener) {}
 
-  /** Passes on a chunk; returns a promise where the listener is busy, and copies the bytes then. */
+  /** Passes a chunk on. If the listener is busy, copies the chunk and returns a promise. */
   tell(stream: StreamName, chunk: Buffer): void | Promise<void> {
     if (this.isDeaf || this.listener.onOutput === undefined) return
     const before = this.untold.get(stream)
@@ -180,7 +176,7 @@ class OutputTeller {
     return told
   }
 
-  /** Returns a promise that resolves when the listener has done its work, or `leave` is called; undefined where it has. */
+  /** Returns a promise that resolves when the listener is done or `leave` is called. Undefined if it is done. */
   rest(): Promise<unknown> | undefined {
     if (this.untold.size === 0) return undefined
     const left = new Promise<void>((resolve) => {
@@ -189,7 +185,7 @@ class OutputTeller {
     return Promise.race([Promise.all(this.untold.values()), left])
   }
 
-  /** Stops waiting for a listener that is still busy. */
+  /** Stops waiting for a busy listener. */
   leave(): void {
     this.stopWaiting()
   }
@@ -204,11 +200,15 @@ class OutputTeller {
   }
 }
 
-/** Matches bash's own message that it has no terminal to give to a child; no program can print it with this pid. */
+/** Matches bash's message that it has no terminal to give to a child. No other program prints it with this pid. */
 const noTerminal = (pid: number) => new RegExp(`bash: \\[${pid}: \\d+ \\(\\d+\\)\\] tcsetattr: .*\\n`, "g")
 
 /**
- * Removes the name of the file that the shell reads the command from, and bash's messages about having no terminal.
+ * Removes the name of the command's file, and bash's messages about a missing terminal.
+ *
+ * @param file the file with the command
+ *
+ * @param pid the shell's pid, as in its messages
  *
  * @param file the file with the command
  * @param pid the shell's pid, as in its messages
@@ -221,50 +221,46 @@ const remove = (chunk: Buffer, file: string, pid: number): Buffer => {
     chunk
       .toString("latin1")
       .replaceAll(`bash: ${own}`, "bash: ")
-      // A subshell in the background is not interactive, and names the file alone.
+      // A background subshell is not interactive, and names only the file.
       .replaceAll(`${own}line `, "bash: line ")
       .replaceAll(noTerminal(pid), ""),
     "latin1"
   )
 }
 
-/** The reason why a command is ended before it has ended by itself. */
+/** Why a command was ended. */
 type StopReason = "cancelled" | "timeout" | "restart"
 
-/**
- * The outcome of a command that ran: its exit code (the shell's own, where the shell has ended), its output, and the
- * reason why it was stopped, if it was.
- */
+/** The outcome of a command. `status` is the shell's own exit code if the shell has ended. */
 export interface Outcome {
   readonly status: number
   readonly stopped: StopReason | undefined
   readonly stdout: OutputCapture.Captured
   readonly stderr: OutputCapture.Captured
-  /** The order of the lines of both, unless the second came after the first, or it is not known. */
+  /** The order of both streams' lines. Undefined if all of standard output came first, or the order is not known. */
   readonly order: LineOrder | undefined
-  /** The most characters that are shown of both together. */
+  /** The most characters shown of both streams together. */
   readonly limit: number
-  /** The notice that what it has left was ended; undefined where it is a job, or there is none. */
+  /** A notice that the processes left by the command were ended. Undefined if they are a job, or there are none. */
   readonly notice: string | undefined
 }
 
-/** A shell that is ready for a command, with the pipes for it. */
+/** A shell that is ready for a command, with pipes for it. */
 export interface ReadyShell {
   readonly shell: Shell
   readonly io: SessionIo
   readonly pipes: PipePair
 }
 
-/** The settings of a run, and the marks of its command and the next one. */
 export interface RunOptions {
   readonly jobs: JobTable
-  /** The mark of its processes. */
+  /** The mark of the command's processes. */
   readonly mark: string
   readonly nextMark: string
   readonly settings: Settings
 }
 
-/** A command that runs. Either `finish` or `giveBack` ends it, and only once. */
+/** A running command. Exactly one call of `finish` or `giveBack` ends it. */
 export class CommandRun implements Interruption.Target {
   begun = false
   over = false
@@ -276,7 +272,7 @@ export class CommandRun implements Interruption.Target {
   readonly older = new Set<number>()
   readonly shell: Shell
   readonly directory: SessionDirectory
-  /** The child of the shell that `&` in the command has started last. */
+  /** The shell's child that the command's last `&` has started. */
   child: number | undefined
   private readonly io: SessionIo
   private readonly pipes: PipePair
@@ -286,25 +282,25 @@ export class CommandRun implements Interruption.Target {
   private readonly stdout: OutputCapture.OutputCapture
   private readonly stderr: OutputCapture.OutputCapture
   readonly startedAt = performance.now()
-  /** True where it ran long, ended by itself, and nothing is known of what it has left. */
+  /** True if the command ran long and ended by itself, and nobody has checked what it left. */
   mayLeave = false
   private deadline: NodeJS.Timeout | undefined
   private endInterruption: ((onlyStop?: boolean) => Promise<void>) | undefined
-  /** Resolves when nothing of a command that was stopped is left. */
+  /** Resolves when nothing of a stopped command is left. */
   private cleared: Promise<void> | undefined
-  /** Undefined while the order is not recorded. */
+  /** Undefined if the order is not recorded. */
   private recorder: OrderRecorder | undefined
 
   private isLong = false
   private yielding: NodeJS.Timeout | undefined
   private serving: NodeJS.Timeout | undefined
-  /** True once the shell was asked to go on without its last program. */
+  /** True once the shell was asked to go on without the last program. */
   private isYielded = false
   private holds = 0
-  /** Milliseconds that the time stood still. */
+  /** Milliseconds for which the time limit was paused. */
   private waited = 0
 
-  /** `hurry` is called when the command begins to be ended. */
+  /** `hurry` is called when the command is about to be ended. */
   constructor(
     readonly queued: QueuedCommand,
     { pipes, io, shell }: ReadyShell,
@@ -332,12 +328,12 @@ export class CommandRun implements Interruption.Target {
     this.queued.hold = () => this.hold()
   }
 
-  /** Records the order of the output from the beginning, for a command that may write to both streams in turn. */
+  /** Records the output's order from the beginning, for a command that may write to both streams in turn. */
   watch(): void {
     this.recording?.watch()
   }
 
-  /** Reads the output as it comes, and starts the timeout, for a command that runs long. */
+  /** Reads the output continuously and starts the time limit, for a long command. */
   attach(): void {
     if (this.over) return
     this.isLong = true
@@ -353,7 +349,7 @@ export class CommandRun implements Interruption.Target {
     }
   }
 
-  /** Has the shell go on once a server listens and is silent: the limit would be waited for in vain. */
+  /** Makes the shell go on once a server listens and is silent, since waiting for the limit would be in vain. */
   private look(before = this.heard, since = performance.now()): void {
     const isSilent = before === this.heard
     const ports = () => Listeners.heldBy(Interruption.leftovers(this)().map(({ pid }) => pid))
@@ -365,7 +361,7 @@ export class CommandRun implements Interruption.Target {
     this.serving = setTimeout(() => this.look(this.heard, next), serverEvery)
   }
 
-  /** Has the shell go on without the program that it waits for; asks again until it does. */
+  /** Makes the shell go on without the program that it waits for. Repeats the request until it does. */
   private giveWay(): void {
     if (this.over || this.stopped !== undefined) return
     if (!this.isYielded) this.directory.signal(this.directory.yields, true)
@@ -380,20 +376,20 @@ export class CommandRun implements Interruption.Target {
     if (this.isYielded) this.directory.signal(this.directory.yields, false)
   }
 
-  /** Lets the time of the command stand still, until the returned function is called. */
+  /** Pauses the command's time limit until the returned function is called. */
   private hold(): () => void {
     const began = performance.now()
     this.holds++
     clearTimeout(this.deadline)
     return () => {
-      // Where several hold it, the time goes on with the last.
+      // If several hold it, time goes on after the last.
       if (--this.holds > 0) return
       this.waited += performance.now() - began
       if (!this.over && this.stopped === undefined) this.deadline = this.untilTimeout()
     }
   }
 
-  /** Begins to end what the command runs; of several reasons, the first counts. */
+  /** Begins to end the command. Of several reasons, the first counts. */
   stop(reason: Exclude<StopReason, "restart">): void {
     if (this.stopped !== undefined) return
     this.stopped = reason
@@ -408,7 +404,7 @@ export class CommandRun implements Interruption.Target {
     this.endInterruption = Interruption.begin(this)
   }
 
-  /** Stops all that the command runs, and the shell, so that nothing more of it runs; the returned function kills it. */
+  /** Stops the command's processes and the shell at once. The returned function kills them. */
   freeze(isSpared: (pid: number) => boolean): () => void {
     this.stopped ??= "restart"
     clearTimeout(this.deadline)
@@ -420,7 +416,7 @@ export class CommandRun implements Interruption.Target {
     }
   }
 
-  /** Gives the pipes back, because the shell has ended before it began the command. */
+  /** Gives the pipes back because the shell has ended before starting the command. */
   giveBack(): void {
     this.settle()
     this.recorder?.leave()
@@ -429,7 +425,7 @@ export class CommandRun implements Interruption.Target {
     this.io.pool.give(this.pipes)
   }
 
-  /** Collects the output of a command whose status is known. No signal is sent to it after this. */
+  /** Collects the output of a command whose status is known. Sends no signals after this. */
   async finish(status: number, shown?: Promise<void>): Promise<Outcome> {
     let { deadline } = this
     this.deadline = undefined
@@ -460,7 +456,7 @@ export class CommandRun implements Interruption.Target {
     return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
   }
 
-  /** Waits for the command's process substitutions, unless they print nothing for long. */
+  /** Waits for the command's process substitutions, unless they print nothing for too long. */
   private async endSubstitutions(): Promise<void> {
     const isAwaited = Interruption.writers(this)
     let { heard } = this
@@ -477,7 +473,10 @@ export class CommandRun implements Interruption.Target {
     }
   }
 
-  /** Makes a job of what it has left, whose log takes what that prints; ends it where there are too many, and says so. */
+  /**
+   * Makes a job of the processes that the command has left, and logs their output. With too many jobs, ends the
+   * processes instead and returns a notice.
+   */
   adopt(isHeld: boolean, stdout: string, stderr: string): string | undefined {
     const { child, jobs, pipes, shell } = this
     const { pool } = this.io
@@ -511,7 +510,7 @@ export class CommandRun implements Interruption.Target {
     return undefined
   }
 
-  /** Ends the timeout and the interruption. */
+  /** Ends the time limit and the interruption. */
   private settle(): void {
     this.over = true
     clearTimeout(this.deadline)
@@ -519,7 +518,7 @@ export class CommandRun implements Interruption.Target {
     this.cleared ??= this.endInterruption?.()
   }
 
-  /** The recorder of the order; undefined where nobody asks for that. */
+  /** The recorder of the output's order; undefined if nobody needs the order. */
   private get recording(): OrderRecorder | undefined {
     if (this.queued.listener.takesAll !== true) {
       this.recorder ??= new OrderRecorder(this.pipes, { stdout: this.intoStdout, stderr: this.intoStderr })
@@ -536,7 +535,7 @@ export class CommandRun implements Interruption.Target {
     return setTimeout(() => this.stop("timeout"), Math.max(1, this.queued.timeout - elapsed))
   }
 
-  /** Reads what the pipes hold; returns whether another process may still write to them. */
+  /** Reads what the pipes hold. Returns whether another process may still write to them. */
   private drain(): boolean {
     const isHeld = this.pipes.stdout.drain(this.intoStdout)
     return this.pipes.stderr.drain(this.intoStderr) || isHeld
@@ -552,7 +551,7 @@ export class CommandRun implements Interruption.Target {
 
   private readonly cleanStderr = (chunk: Buffer): Buffer => remove(chunk, this.directory.command, this.shell.innerPid)
 
-  /** Keeps what the terminal shows of it, and returns that without the session's own names. */
+  /** Captures what the terminal shows of the command. Returns it without the session's own names. */
   takeScreen(chunk: Buffer): Buffer {
     const clean = this.cleanStderr(this.cleanStdout(chunk))
     this.heard += clean.length

@@ -1,9 +1,9 @@
-/** Reads the frames in which a shell reports on the command that it runs, from among all else that it may print. */
+/** Reads the frames by which a shell reports on its command, among whatever else the shell prints. */
 import * as Crypto from "node:crypto"
 
 /**
- * The secrets of one command. `begun` marks the frame that reports its begin, and may become known to it; `ended` marks
- * the last one, and stands where no trap, trace or prompt sees it before that frame is out.
+ * The secrets of one command. `begun` marks the frame for its start, and the command may learn it. `ended` marks the
+ * last frame, and no trap, trace or prompt sees it before that frame is out.
  */
 export interface Nonces {
   readonly begun: string
@@ -11,49 +11,49 @@ export interface Nonces {
 }
 
 /**
- * Makes a nonce, which a command can't guess and so can't forge a frame with: 64 random bits in 11 characters, since
- * bash takes a time for each. The first 48 bits of an identifier and its last 16 hold no version; node draws the bits
- * of many at once.
+ * Makes a nonce of 64 random bits that a command can't guess, so it can't forge a frame. It has only 11 characters,
+ * since bash takes time for each.
+ *
+ * The first 48 bits and the last 16 of a UUID are random, and node draws the bits of many UUIDs at once.
  */
 export const make = (): string => {
   const random = Crypto.randomUUID()
   return Buffer.from(`${random.slice(0, 8)}${random.slice(9, 13)}${random.slice(-4)}`, "hex").toString("base64url")
 }
 
-/** Makes the secrets of one command. */
 export const makePair = (): Nonces => ({ begun: make(), ended: make() })
 
-/** The most characters of a directory that are reported. */
+/** The most characters of a reported directory. */
 export const maxCwd = 4096
 
 /** The frame that reports the end of a command. */
 export interface StatusFrame {
   readonly status: number
-  /** False where the command's own line could not report: after an interrupt, or where it has not run at all. */
+  /** False if the command's own line could not report: after an interrupt, or if it never ran. */
   readonly sure: boolean
   /** The shell's options, as in `$-`. */
   readonly options: string
-  /** The shell's directory; empty where the shell does not know it, or it is too long to be one. */
+  /** The shell's directory; empty if the shell does not know it or it is too long. */
   readonly cwd: string
-  /** The aliases that were removed, because they are reserved words of the protocol. */
+  /** Aliases that were removed because they hid reserved words of the protocol. */
   readonly removed: ReadonlyArray<string>
-  /** The exit codes of the last pipeline's parts, where it had several. */
+  /** The exit codes of the last pipeline's parts; empty if it had only one. */
   readonly pipeline: ReadonlyArray<number>
-  /** The exit codes of children that have ended, by their pids; undefined where the shell does not know one. */
+  /** The exit codes of ended children by pid. A code that the shell does not know is undefined. */
   readonly ended: ReadonlyMap<number, number | undefined> | undefined
-  /** The child that `&` has started last; undefined where there is none. */
+  /** The child that `&` started last, if any. */
   readonly left: number | undefined
 }
 
-/** The most characters without a frame that are kept. */
+/** The most characters that are kept while no frame comes. */
 const maxPending = 8 * 1024 ** 2
 
-/** The bodies in a chunk that reports a begin and nothing else, as it mostly does. */
+/** The result for a chunk that is just the frame for the command's start, the usual case. */
 const begun: ReadonlyArray<string> = ["A"]
 
 const none: ReadonlyArray<never> = []
 
-/** The exit code of `wait` for a process that is no child of the shell. */
+/** The exit code of `wait` for a process that is not a child of the shell. */
 const unknown = 127
 
 const utf8 = (latin1: string) => Buffer.from(latin1, "latin1").toString()
@@ -66,23 +66,22 @@ const codesIn = (text: string): ReadonlyMap<number, number | undefined> =>
     ])
   )
 
-/** Returns the text; empty where it is longer. */
+/** Returns the text, or an empty string if it is too long. */
 const within = (text: string, most: number): string => (text.length > most ? "" : text)
 
-/**
- * Finds the frames of one command in what a shell prints on its own standard output; anything else there is dropped.
- */
+/** Finds one command's frames in the shell's own standard output. Drops everything else. */
 export class FrameReader {
   private pending = ""
   private nonce = ""
   private beginning: string | undefined
   private opening = ""
   private closing = ""
-  /** The directory that was reported last, as it came and decoded. */
+  /** The last reported directory, raw and decoded. */
   private cwd = { latin1: "", text: "" }
 
   /**
-   * Accepts only frames of this nonce from now on; the one that reports a begin may have another nonce, and comes first.
+   * Accepts only frames with this nonce from now on. `begun` is the nonce of the frame for the start, which comes
+   * first.
    */
   expect(nonce: string, begun?: string): void {
     this.nonce = nonce
@@ -92,7 +91,7 @@ export class FrameReader {
     this.pending = ""
   }
 
-  /** Returns the bodies of the frames that the chunk completes; `A` for the frame that reports a begin. */
+  /** Returns the bodies of the frames that the chunk completes; `A` for the frame of the command's start. */
   read(chunk: Buffer): ReadonlyArray<string> {
     const text = chunk.toString("latin1")
     if (text === this.beginning && this.pending === "") {
@@ -119,9 +118,7 @@ export class FrameReader {
     return bodies
   }
 
-  /**
-   * Parses the body of a status frame; undefined for any other body.
-   */
+  /** Parses the body of a status frame. Returns undefined for any other body. */
   status(body: string): StatusFrame | undefined {
     const [head = "", cwd, removed, pipeline = "", ended = "", left = ""] = body.split(` ${this.nonce} `)
     const match = /^(\??)(\d{1,3}) (\w*)$/.exec(head)
@@ -133,7 +130,7 @@ export class FrameReader {
       options: match[3] ?? "",
       cwd: this.cwd.text,
       removed: removed === "" ? none : removed.split(" ").filter((name) => name !== ""),
-      // With an IFS of the user's own, they are not apart.
+      // With an IFS of the user's own, the codes are not separated.
       pipeline: pipeline !== "" && /^\d{1,3}( \d{1,3})+$/.test(pipeline) ? pipeline.split(" ").map(Number) : none,
       ended: ended === "" ? undefined : codesIn(ended),
       left: /^\d+$/.test(left) ? Number(left) : undefined

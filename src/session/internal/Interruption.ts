@@ -1,27 +1,29 @@
-/** Ends what a command runs, and keeps the shell wherever possible. */
+/** Interrupts commands and ends their processes, keeping the shell alive wherever possible. */
 import * as Timers from "node:timers/promises"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Shell } from "./ShellSupervisor.js"
 
-/** The signs by which the processes of a command are known. */
+/** How the processes of a command are recognized. */
 interface Signs {
-  /** The pid of the shell, which is not one of them. */
+  /** The shell's pid; the shell itself does not count. */
   readonly shell: number
   readonly sessionId: string
-  /** When the command began (`ProcessTable.ticksAt`). */
+  /** The command's start in clock ticks (`ProcessTable.ticksAt`). */
   readonly since: number
-  /** The marks that the command's processes may have. */
+  /** The marks that the command's processes may carry. */
   readonly marks: ReadonlySet<string>
-  /** The pids that are known to be older than the command. */
+  /** Pids known to be older than the command. */
   readonly older: Set<number>
 }
 
 /**
- * Returns the processes that a command has started and that have not ended. Its mark tells, also of what has left the
- * shell's descendants; where a process has none, descent does. What another command of the session has started is not
- * among them, nor what that has started since. Of an ended command, whose shell has others, descent from its processes that
- * are known already counts.
+ * Lists the processes that a command has started and that still run. A process belongs to the command by its mark,
+ * even if it has left the shell's descendants. A process without a mark belongs by descent. Processes of other
+ * commands, and what those start, do not count.
+ *
+ * For an ended command, pass `known`: descent from its known processes counts then, since the shell has other
+ * children.
  */
 export const list = (
   { marks, older, sessionId, shell, since }: Signs,
@@ -47,21 +49,21 @@ const isSame = (one: ProcessTable.Process, other: ProcessTable.Process): boolean
 /** Milliseconds that processes have to end by themselves. */
 const farewell = 300
 
-/** Milliseconds after which the rest is left alone: what another user owns (sudo) can't be ended from here. */
+/** Milliseconds after which the rest is left alone: another user's processes (sudo) can't be ended from here. */
 const giveUp = 4 * farewell
 
-/** The number of processes from which nothing is asked: asking takes time, in which they become more. */
+/** With more processes than this, none is asked to end: asking takes time, in which they multiply. */
 const many = 64
 
-/** Milliseconds between two looks at what is left: the first and the longest. */
+/** The first and the longest pause between two checks of what is left, in ms. */
 const pauses = [1, 20] as const
 
-/** The most looks at what has been forked while the others were stopped. */
+/** The most repeated checks for processes forked while the others were stopped. */
 const mostLooks = 10
 
 /**
- * Stops all, also those that fork faster than they can be listed: a process that is stopped does not fork, and does not
- * go on when one that it waits for ends. What `isSpared` names goes on, with what is below it.
+ * Stops all processes, also those that fork faster than they can be listed. A stopped process does not fork, nor run
+ * on when a process that it waits for ends. Spares the processes that `isSpared` names, and their descendants.
  */
 const stopAll = (
   signs: Signs,
@@ -85,7 +87,7 @@ const stopAll = (
   return stopped
 }
 
-/** Kills children before their parents, at whose end the system wakes those that are stopped (orphaned groups). */
+/** Kills children before their parents: when a parent ends, the kernel wakes its stopped children (orphaned groups). */
 const killStopped = (stopped: ReadonlyArray<ProcessTable.Process>): void => {
   const youngest = stopped.toSorted((a, b) => b.started - a.started || b.pid - a.pid)
   for (const { pid } of youngest) ProcessTable.send(pid, "SIGKILL")
@@ -95,8 +97,8 @@ const killStopped = (stopped: ReadonlyArray<ProcessTable.Process>): void => {
 const precedence = 25
 
 /**
- * Ends what a command has started: asks, then kills. Parents are asked before their children, since a subshell whose
- * child ends would run its next command. Resolves when nothing of it is left.
+ * Ends the processes of a command: asks, then kills. Asks parents before their children, since a subshell whose child
+ * ends would run its next command. Resolves when nothing is left.
  */
 const end = async (signs: Signs): Promise<void> => {
   const asked = new Map<number, number>()
@@ -112,7 +114,7 @@ const end = async (signs: Signs): Promise<void> => {
       for (const { pid } of left.filter((one) => !asked.has(one.pid) && isFirst(one.parent))) {
         asked.set(pid, elapsed)
         ProcessTable.send(pid, "SIGTERM")
-        // One that is stopped takes no other signal.
+        // A stopped process takes no other signal.
         ProcessTable.send(pid, "SIGCONT")
       }
     }
@@ -120,10 +122,7 @@ const end = async (signs: Signs): Promise<void> => {
   }
 }
 
-/**
- * Kills a command with its shell, so that nothing more of it runs: what waits for another of its processes does not see
- * that one's end.
- */
+/** Kills a command and its shell. Stops all first, so that none runs on when a process that it waits for ends. */
 const killWithShell = async (signs: Signs, killShell: () => void): Promise<void> => {
   const began = performance.now()
   ProcessTable.send(signs.shell, "SIGSTOP")
@@ -138,8 +137,8 @@ const killWithShell = async (signs: Signs, killShell: () => void): Promise<void>
 }
 
 /**
- * Milliseconds since an interruption began in which the command's processes get SIGINT, and the shell SIGURG; and in which
- * single processes are killed, one after the other, before the shell is.
+ * Phases of an interruption, in ms since it began. Until `asking`, the command's processes get SIGINT and the shell
+ * SIGURG. Until `killing`, single processes are killed one after the other, then the shell.
  */
 const asking = 1000
 const killing = 2000
@@ -147,26 +146,26 @@ const killing = 2000
 const askEvery = 75
 const killEvery = 10
 
-/** The command that is interrupted. */
+/** The command to interrupt. */
 export interface Target {
   readonly shell: Shell
   readonly directory: SessionDirectory
-  /** The time of `performance.now()` when the command began. */
+  /** The command's start, by `performance.now()`. */
   readonly startedAt: number
   /** True once the shell has begun it. */
   readonly begun: boolean
-  /** True once the shell has nothing left to run but the user's EXIT trap. */
+  /** True if the shell has nothing left to run but the user's EXIT trap. */
   readonly isExiting: boolean
-  /** The mark of its processes, and that of the next command's. */
+  /** The marks of this command's processes and of the next command's. */
   readonly mark: string
   readonly nextMark: string
-  /** The pids that are known to be older. */
+  /** Pids known to be older than the command. */
   readonly older: Set<number>
 }
 
-/** Returns the signs of the target's processes; `shell` is the shell's pid. */
+/** Returns the signs of a command's processes. `shell` is the shell's pid. */
 const signsOf = ({ directory, mark, nextMark, older, startedAt }: Target, shell: number): Signs => {
-  // A shell that has ended the command has the next one's mark; one in which the mark can't be set has another.
+  // A shell that has ended the command carries the next mark. A shell whose mark can't be set carries another one.
   const actual = ProcessTable.of(shell)
   return {
     shell,
@@ -177,7 +176,7 @@ const signsOf = ({ directory, mark, nextMark, older, startedAt }: Target, shell:
   }
 }
 
-/** Returns the function that lists what a command has left behind that has ended itself, at any time after. */
+/** Returns a function that lists what an ended command has left running, whenever it is called. */
 export const leftovers = (target: Target): (() => ReadonlyArray<ProcessTable.Process>) => {
   const signs = signsOf(target, target.shell.pid)
   let found: Array<ProcessTable.Process> | undefined
@@ -187,12 +186,12 @@ export const leftovers = (target: Target): (() => ReadonlyArray<ProcessTable.Pro
   }
 }
 
-/** Ends what a command has left behind that has ended itself. Resolves when nothing of it is left. */
+/** Ends the processes that an ended command has left. Resolves when nothing is left. */
 export const clear = (target: Target): Promise<void> => end(signsOf(target, target.shell.pid))
 
 /**
- * Stops a command with its shell, before anything more of it runs, but for what `isSpared` names. The returned function
- * kills all of it, and resolves when nothing is left.
+ * Stops a command and its shell at once, except for the processes that `isSpared` names. The returned function kills
+ * them, and resolves when nothing is left.
  */
 export const freeze = (target: Target, isSpared: (pid: number) => boolean): (() => Promise<void>) => {
   const signs = signsOf(target, target.shell.pid)
@@ -202,8 +201,8 @@ export const freeze = (target: Target, isSpared: (pid: number) => boolean): (() 
 }
 
 /**
- * Leaves out what runs in the background: processes that ignore SIGINT, and what runs below them. Those below may not
- * ignore it, but at the end of one, the list in the background would run its next command.
+ * Leaves out background processes: those that ignore SIGINT, and their descendants. A descendant may not ignore it,
+ * but when it ends, a background list would run its next command.
  */
 const inForeground = (processes: ReadonlyArray<ProcessTable.Process>): ReadonlyArray<ProcessTable.Process> => {
   const deaf = processes.filter(({ pid }) => ProcessTable.isDeaf(pid))
@@ -211,12 +210,12 @@ const inForeground = (processes: ReadonlyArray<ProcessTable.Process>): ReadonlyA
   return processes.filter((one) => !background.has(one))
 }
 
-/** Milliseconds in which a fork of the shell has redirected its output (`server >log 2>&1 &`). */
+/** Milliseconds in which a new fork of the shell has redirected its output (`server >log 2>&1 &`). */
 const forking = 100
 
 /**
- * Returns the test whether a process of an ended command may still write to its result: a process substitution, or for
- * a moment, a fork of the shell that goes to the background.
+ * Returns a test whether a process of an ended command may still write to its result. That is a process substitution,
+ * or for a moment a fork of the shell that goes to the background.
  */
 export const writers = (target: Target): (() => boolean) => {
   const signs = signsOf(target, target.shell.pid)
@@ -230,9 +229,9 @@ export const writers = (target: Target): (() => boolean) => {
 }
 
 /**
- * Begins to interrupt a command. The returned function must be called as soon as the command's status is known, since a
- * later signal would hit the next command. It ends the command's background processes too, and resolves when nothing
- * of the command is left; earlier commands' go on. With `onlyStop`, it ends nothing.
+ * Begins to interrupt a command. Call the returned function as soon as the command's status is known, since a later
+ * signal would hit the next command. It also ends the command's background processes and resolves when nothing of the
+ * command is left. With `onlyStop`, it only stops signalling. Background processes of earlier commands go on.
  */
 export const begin = (target: Target): ((onlyStop?: boolean) => Promise<void>) => {
   const { directory, shell } = target
@@ -240,7 +239,6 @@ export const begin = (target: Target): ((onlyStop?: boolean) => Promise<void>) =
   let timer: NodeJS.Timeout | undefined
   let repeated: NodeJS.Timeout | undefined
   let forced = false
-  /** Looked up once. */
   let signs: Signs | undefined
 
   const ask = (pids: ReadonlyArray<number>, shellPid: number) => {
@@ -255,7 +253,7 @@ export const begin = (target: Target): ((onlyStop?: boolean) => Promise<void>) =
 
   const step = () => {
     const elapsed = performance.now() - began
-    // The end of an EXIT trap's command would only make the shell run the trap's next one.
+    // Ending an EXIT trap's command would only make the shell run the trap's next one.
     if (elapsed >= killing || target.isExiting) {
       signs ??= signsOf(target, shell.pid)
       void killWithShell(signs, () => shell.kill())

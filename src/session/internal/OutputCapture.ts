@@ -1,8 +1,7 @@
 /**
- * Captures one stream of a command's output up to a limit: its head, its tail, and a file with all of it where it
- * exceeds the limit.
+ * Captures one stream of a command's output: its head and tail up to a limit, and a file with everything beyond it.
  *
- * It uses at most eight bytes of memory for each character of the limit, however much comes.
+ * Needs at most eight bytes of memory per character of the limit, however much comes.
  */
 import * as Fs from "node:fs"
 import type { LineOrder, StreamName } from "../../domain/KeptOutput.js"
@@ -11,7 +10,7 @@ import * as TextCut from "../../domain/TextCut.js"
 import * as Newlines from "../../files/Newlines.js"
 import type { OutputFile } from "../OutputFiles.js"
 
-/** One batch of reads: the bytes of each stream, and the turns in which they were written, one stream after the other. */
+/** A batch of reads: how many bytes of each stream, and in how many alternating turns the streams were written. */
 interface Group {
   stdout: number
   stderr: number
@@ -19,7 +18,7 @@ interface Group {
   turns: number
 }
 
-/** The most groups that are kept as they are; of more, those in the middle become one. */
+/** The most groups to keep. Beyond that, the groups in the middle are merged into one. */
 const maxGroups = 4096
 const keptAtEnds = 1024
 
@@ -29,7 +28,7 @@ const lastOf = ({ first, turns }: Group): StreamName => (turns % 2 === 1 ? first
 
 const hasBoth = ({ stderr, stdout }: Group): boolean => stdout > 0 && stderr > 0
 
-/** The order of a command's output. */
+/** Records in which order a command wrote to its two streams. */
 export class OutputOrder {
   private groups: Array<Group> = []
   private open: Group | undefined
@@ -43,17 +42,17 @@ export class OutputOrder {
     }
   }
 
-  /** Adds what was read. */
+  /** Adds the number of bytes read. */
   took(stream: StreamName, bytes: number): void {
     if (bytes > 0) this.opened(stream)[stream] += bytes
   }
 
-  /** True where both streams have bytes that were read since the last `settle`. */
+  /** True if both streams had bytes since the last `settle`. */
   get isMixed(): boolean {
     return this.open !== undefined && hasBoth(this.open)
   }
 
-  /** Tells that all that was read so far was written before all that comes. */
+  /** Marks everything read so far as written before everything that follows. */
   settle(): void {
     const { open } = this
     this.open = undefined
@@ -72,7 +71,7 @@ export class OutputOrder {
     }
   }
 
-  /** Returns the order in lines of the texts; undefined where only one stream has any, or one came wholly before the other. */
+  /** Returns the order in lines. Undefined if only one stream has lines, or all of standard output came first. */
   lines(stdout: LineCounter, stderr: LineCounter): LineOrder | undefined {
     this.settle()
     const counters = { stdout, stderr }
@@ -105,7 +104,7 @@ export class OutputOrder {
   }
 }
 
-/** Makes one group of two, of which no turns are known. */
+/** Merges two groups, forgetting their turns. */
 const together = (one: Group, next: Group): Group => ({
   stdout: one.stdout + next.stdout,
   stderr: one.stderr + next.stderr,
@@ -113,14 +112,14 @@ const together = (one: Group, next: Group): Group => ({
   turns: 0
 })
 
-/** Returns a group with a turn for each stream that has bytes: standard output first, where nothing is known. */
+/** Gives a group a turn for each stream with bytes. Without known turns, standard output comes first. */
 const known = (group: Group): Group => {
   if (!hasBoth(group)) return { ...group, first: group.stdout > 0 ? "stdout" : "stderr", turns: 1 }
   if (group.turns === 0) return { ...group, first: "stdout", turns: 2 }
   return group.turns === 1 ? { ...group, turns: 2 } : group
 }
 
-/** Shares the lines of a group out among its turns. */
+/** Divides a group's lines among its turns. */
 function* shared(group: Group, lines: Readonly<Record<StreamName, number>>): Iterable<[StreamName, number]> {
   const { first, turns } = known(group)
   const other = otherOf(first)
@@ -133,7 +132,7 @@ function* shared(group: Group, lines: Readonly<Record<StreamName, number>>): Ite
   }
 }
 
-/** Returns a function that counts the newlines before a place, for places in rising order. */
+/** Returns a function that counts the newlines before a position. Positions must not decrease. */
 const counting = (bytes: Buffer): ((end: number) => number) => {
   let [read, count] = [0, 0]
   return (end) => {
@@ -143,58 +142,54 @@ const counting = (bytes: Buffer): ((end: number) => number) => {
   }
 }
 
-/** Returns how many lines are complete in the first bytes of a stream. Each call must ask for at least as many bytes as the last. */
+/** Counts the complete lines in the first bytes of a stream. Positions must not decrease. */
 export type LineCounter = (position: number) => number
 
-/** The limits of a captured stream, and the file for all of it. */
 interface CaptureOptions {
-  /** The most characters of the text, without the line that tells what was left out. */
+  /** The most characters of the text, not counting the line about the gap. */
   readonly limit: number
-  /** The most bytes of the file; 0 for no file. */
+  /** The largest file, in bytes; 0 for no file. */
   readonly fileLimit: number
-  /** Makes the file, or throws; called only where a file is needed. */
+  /** Creates the file, or throws. Called only if a file is needed. */
   readonly file: () => OutputFile
 }
 
 export interface Captured {
   readonly text: string
-  /**
-   * The file that holds the whole output (or as much as `fileLimit` and the disk allow), where the text leaves
-   * something out, or whoever shows it will.
-   */
+  /** The whole output, as far as `fileLimit` and the disk allow. Present if the text is or will be shown with a gap. */
   readonly file?: string
-  /** The facts about all of the output, for whoever shows it with something left out. */
+  /** Facts about the whole output, for showing it with a gap. */
   readonly kept?: KeptOutput.KeptStream
 }
 
-/** A UTF-8 character has four bytes at most. */
+/** The longest UTF-8 character, in bytes. */
 const maxBytesPerCharacter = 4
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
-/** Takes the bytes of a stream as they come, and returns its text at the end. */
+/** Takes a stream's bytes as they come, and returns its text at the end. */
 export class OutputCapture {
   /** All bytes while they fit, then the first ones. */
   private head: Array<Buffer> = []
   private headLength = 0
-  /** A ring buffer of the last bytes, once the head is full. */
+  /** A ring buffer of the last bytes, used once the head is full. */
   private ring: Buffer | undefined
   private ringEnd = 0
   private total = 0
   private file: OutputFile | undefined
   private path: string | undefined
   private written = 0
-  /** The reason why the file does not hold everything. */
+  /** Why the file does not hold everything. */
   private cutFile: string | undefined
   private readonly half: number
-  /** The first and the last bytes that are kept, once it is finished: all of them twice, where none was left out. */
+  /** The first and last bytes kept at the end. Without a gap, both are the whole output. */
   private ends: { readonly head: Buffer; readonly tail: Buffer } | undefined
 
   constructor(private readonly options: CaptureOptions) {
     this.half = Math.ceil(options.limit / 2) * maxBytesPerCharacter
   }
 
-  /** Takes a chunk; copies its bytes. */
+  /** Appends a copy of the chunk. */
   push(chunk: Buffer): void {
     this.total += chunk.length
     const room = 2 * this.half - this.headLength
@@ -204,7 +199,7 @@ export class OutputCapture {
     if (chunk.length > room) this.overflow()
   }
 
-  /** Closes the file and returns the text. The file stays where the text was cut. */
+  /** Returns the text and closes the file, which stays if the text has a gap. */
   finish(): Captured {
     const tail = this.readTail()
     this.close()
@@ -229,7 +224,7 @@ export class OutputCapture {
     )
   }
 
-  /** Puts the whole output, which `finish` has returned as `text`, into the file as well. */
+  /** Writes the whole output, which `finish` has returned as `text`, to a file too. */
   keep(text: string): Captured {
     this.overflow()
     this.close()
@@ -237,7 +232,7 @@ export class OutputCapture {
     return this.path === undefined ? { text, kept } : { text, kept, file: this.path }
   }
 
-  /** Returns a counter of the lines of the text that `finish` has returned. */
+  /** Returns a counter of lines in the text that `finish` has returned. */
   counter({ kept, text }: Captured): LineCounter {
     const { total } = this
     const { head, tail } = this.ends ?? { head: Buffer.alloc(0), tail: Buffer.alloc(0) }
@@ -252,7 +247,7 @@ export class OutputCapture {
       const left = inTail - tailUpTo(Math.max(0, position - start))
       if (position >= start && left <= behind) return lines - left
       const found = headUpTo(Math.min(position, head.length))
-      // In the gap, the lines before it and the one that tells of it are complete.
+      // Within the gap, the lines before it and the line about it are complete.
       return found <= before ? found : lines - behind
     }
   }
@@ -265,7 +260,7 @@ export class OutputCapture {
   }
 
   private cut(head: string, tail: string): Captured {
-    // A byte that is not UTF-8 counts as the three bytes of its replacement character.
+    // A byte that is not UTF-8 becomes a replacement character of three bytes.
     const left = Math.max(1, this.total - Buffer.byteLength(head) - Buffer.byteLength(tail))
     const before = head.endsWith("\n") ? head : `${head}\n`
     const text = `${before}${KeptOutput.gapLine(left, this.where)}`
@@ -274,7 +269,7 @@ export class OutputCapture {
     return this.path === undefined ? captured : { ...captured, file: this.path }
   }
 
-  /** Where all of the output is. */
+  /** Says where all of the output is. */
   private get where(): string {
     if (this.path === undefined) return `not kept${this.cutFile === undefined ? "" : `: ${this.cutFile}`}`
     return this.cutFile === undefined
@@ -282,7 +277,7 @@ export class OutputCapture {
       : `the first ${this.written} bytes: ${this.path} (${this.cutFile})`
   }
 
-  /** Directs further bytes to the ring, and to the file where there can be one. */
+  /** Sends further bytes to the ring, and to a file if there can be one. */
   private overflow(): void {
     const all = Buffer.concat(this.head, this.headLength)
     if (this.options.fileLimit > 0) {
@@ -326,11 +321,11 @@ export class OutputCapture {
     const first = Math.min(last.length, ring.length - at)
     last.copy(ring, at, 0, first)
     last.copy(ring, 0, first)
-    // It only grows: its remainder is the position, and its size tells whether the ring was filled once.
+    // It only grows: its remainder is the position, and its size tells whether the ring was ever full.
     this.ringEnd += last.length
   }
 
-  /** Returns the last bytes; undefined where the head holds all. */
+  /** Returns the last bytes, or undefined if the head holds everything. */
   private readTail(): Buffer | undefined {
     if (this.ring === undefined || this.ringEnd <= this.ring.length) return this.ring?.subarray(0, this.ringEnd)
     const at = this.ringEnd % this.ring.length
@@ -339,8 +334,10 @@ export class OutputCapture {
 }
 
 /**
- * Returns the text of both streams of a command, and the order of their lines where it is known. A stream that can't be
- * shown whole gets its file, also where the text is whole.
+ * Returns the text of a command's streams, and the order of their lines if known. A stream that can't be shown whole
+ * gets a file, even if its text is whole.
+ *
+ * @param limit the most characters shown of both streams together
  *
  * @param limit the most characters that are shown of both together
  */

@@ -1,26 +1,23 @@
 /**
- * The reading end of a FIFO: read in one go when a command has ended, or as it comes while a command runs long.
+ * The reading end of a FIFO: read at once after a short command, or continuously during a long one.
  *
- * While it is not attached, this process holds no writing end. Reading to the end then tells by end-of-file (instead of
- * EAGAIN) that no other process holds one either, and that the FIFO can serve the next command.
+ * Unless it is attached, this process holds no writing end. End-of-file then tells that no other process holds one
+ * either, and that the FIFO can serve the next command.
  */
 import * as Fs from "node:fs"
 import type * as Net from "node:net"
 import * as Fifo from "../Fifo.js"
 
-/** The buffer of all pipes: they are read one at a time, and sinks copy what they keep. */
+/** One buffer for all pipes: they are read one at a time, and sinks copy what they keep. */
 const shared = Buffer.allocUnsafeSlow(Fifo.capacity)
 
-/** The most bytes that one `drain` reads: a pipe holds less, so more was written meanwhile. */
+/** The most bytes that one `drain` reads. A pipe holds less, so a process is still writing then. */
 const maxDrain = 1024 ** 2 + Fifo.capacity
 
-/**
- * Takes bytes, which are only valid until it returns; where it returns a promise, an attached pipe is paused until the
- * promise is settled.
- */
+/** Takes bytes that are valid only during the call. An attached pipe pauses until a returned promise settles. */
 export type Sink = (chunk: Buffer) => void | Promise<void>
 
-/** Milliseconds between two looks at a pipe for which there was no second descriptor. */
+/** Milliseconds between two reads of a pipe for which no second descriptor was available. */
 const lookEvery = 10
 
 const isNoneLeft = (error: unknown): boolean => {
@@ -30,9 +27,8 @@ const isNoneLeft = (error: unknown): boolean => {
 
 const { O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
 
-/** Reads a FIFO that commands write to. */
 export class OutputPipe {
-  /** Undefined while a socket reads it to its end (`untilEnd`). */
+  /** Undefined while a socket reads the pipe to its end (`untilEnd`). */
   private fd: number | undefined
   private readonly inode: number
   private writer: number | undefined
@@ -44,7 +40,7 @@ export class OutputPipe {
     this.inode = Fs.fstatSync(this.fd).ino
   }
 
-  /** Detaches the pipe and reads what it holds. Returns whether another process still holds the writing end. */
+  /** Detaches the pipe and reads what it holds. Returns whether another process still has it open for writing. */
   drain(sink: Sink): boolean {
     this.detach()
     for (let left = maxDrain; left > 0; ) {
@@ -57,31 +53,28 @@ export class OutputPipe {
     return true
   }
 
-  /**
-   * Reads what it holds, as far as that fits into one read, without changing how it is read otherwise; nothing where it
-   * is closed.
-   */
+  /** Reads what fits into one read, and leaves the pipe attached or detached. Does nothing if it is closed. */
   peek(sink: Sink): void {
     if (this.fd === undefined) return
     const count = this.readOnce()
     if (count !== undefined && count > 0) void sink(shared.subarray(0, count))
   }
 
-  /** Reads as it comes, until `drain`, `detach` or `close`. */
+  /** Reads continuously until `drain`, `detach` or `close`. */
   attach(sink: Sink): void {
     this.detach()
     try {
-      // Without a writing end of our own, a FIFO that nobody has opened yet would be at its end at once.
+      // Without its own writing end, a FIFO that nobody has opened yet would end at once.
       this.writer = Fs.openSync(this.again, O_WRONLY | O_NONBLOCK)
       this.read(Fs.openSync(this.again, O_RDONLY | O_NONBLOCK), sink)
     } catch {
-      // No descriptor is left, or a command has taken away the right to open it.
+      // No descriptor is left, or a command has removed the right to open it.
       this.detach()
       this.timer = setInterval(() => this.peek(sink), lookEvery).unref()
     }
   }
 
-  /** Reads what there is into the shared buffer; returns 0 where nobody has it open, undefined where it is empty. */
+  /** Reads into the shared buffer. Returns 0 if no process can write any more, or undefined if the pipe is empty. */
   private readOnce(): number | undefined {
     try {
       return Fs.readSync(this.open, shared, 0, Fifo.capacity, null)
@@ -92,8 +85,8 @@ export class OutputPipe {
   }
 
   /**
-   * Reads as it comes until the last writer has gone, then calls `ended`. This process has no descriptor of the pipe
-   * then, and one until then: `reopen` makes it fit for use again.
+   * Reads continuously until the last writer has gone, then calls `ended`. This process holds one descriptor until
+   * then, and none afterwards; `reopen` makes the pipe usable again.
    */
   untilEnd(sink: Sink, ended: () => void): void {
     this.detach()
@@ -105,7 +98,7 @@ export class OutputPipe {
     })
   }
 
-  /** Opens the FIFO again after its end; returns false where a command has deleted or replaced it. */
+  /** Opens the FIFO again after its end. Returns false if a command has deleted or replaced it. */
   reopen(): boolean {
     if (this.fd !== undefined) return true
     try {
@@ -127,12 +120,12 @@ export class OutputPipe {
     this.fd = undefined
   }
 
-  /** True where its name was deleted: no process can open it for writing any more. */
+  /** True if its name was deleted, so that no process can open it for writing any more. */
   get lost(): boolean {
     return Fs.fstatSync(this.open).nlink === 0
   }
 
-  /** A path that opens the same FIFO again: its own path may have been deleted or replaced by a command. */
+  /** A path that opens this very FIFO, even if a command has deleted or replaced its name. */
   get again(): string {
     return process.platform === "linux" ? `/proc/self/fd/${this.open}` : this.path
   }
@@ -142,7 +135,7 @@ export class OutputPipe {
     return this.fd
   }
 
-  /** Reads through a descriptor, which the socket owns. */
+  /** Reads through a descriptor that the socket owns. */
   private read(fd: number, sink: Sink): Net.Socket {
     const socket: Net.Socket = Fifo.make(fd, {
       buffer: shared,
@@ -154,13 +147,13 @@ export class OutputPipe {
         return false
       }
     })
-    // A background child that holds the pipe is no reason for the process to stay; a command that runs holds it itself.
+    // A background child that holds the pipe must not keep this process alive. A running command does so itself.
     socket.unref()
     this.socket = socket
     return socket
   }
 
-  /** Stops reading as it comes. */
+  /** Stops reading continuously. */
   detach(): void {
     clearTimeout(this.timer)
     this.timer = undefined

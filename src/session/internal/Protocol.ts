@@ -1,10 +1,11 @@
 /**
- * The bash text that is written to a shell, and the frames that it answers with.
+ * The bash text written to a shell, and the frames that the shell answers with.
  *
- * The shell reads these lines from its standard input. A command's text is never among them: it lies in a file that the
- * shell sources, so that an open quote or here-document is that command's own error. Every word is chosen so that no
- * function, alias, `enable -n` or readonly name of the user's can change its meaning; where one can, a second way
- * follows.
+ * The shell reads these lines from its standard input. A command's text is never among them. It lies in a file that
+ * the shell sources, so that an open quote or here-document is the command's own error.
+ *
+ * Each word is chosen so that no function, alias, `enable -n` or readonly name of the user's can change its meaning.
+ * If one can, a second way follows.
  */
 
 import * as Fs from "node:fs"
@@ -25,15 +26,16 @@ import * as ShellState from "./ShellState.js"
 type Bridge = Context.Tag.Service<ShellBridge>
 
 /**
- * Makes the function that bash calls for a command it did not find. It reports the name, which tells this case from any
- * other exit code 127, or calls the command where it is one of ours. Where `builtin` itself is not found (`enable -n
- * builtin`), it must not call itself without end.
+ * Makes the function that bash calls for a command it did not find. The function calls a Synapse command, or reports
+ * the name, which tells this case from any other exit code 127.
+ *
+ * If `builtin` itself is not found (`enable -n builtin`), the function must not call itself endlessly.
  */
 const notFoundFunction = (directory: SessionDirectory, bridge: Bridge): string => {
   const first = `[[ \${FUNCNAME[1]-} != command_not_found_handle ]]`
   const ours = bridge.onNotFound()
   return (
-    // Without the options that would show all this; a shell that calls it is a subshell already.
+    // Switches off the options that would show all this. A shell that calls the function is a subshell already.
     `command_not_found_handle() { { ${first} && { \\unset -f builtin; \\builtin local -; \\builtin set +vx; }; } 2>/dev/null; ` +
     `${ours === "" ? "" : `if ${first}; then ${ours}; fi; `}` +
     `{ ${first} && \\builtin printf '%s\\0' "$1" 1<>${quote(directory.notFound)}; } 2>/dev/null; ` +
@@ -42,8 +44,8 @@ const notFoundFunction = (directory: SessionDirectory, bridge: Bridge): string =
 }
 
 /**
- * Makes the file `definitions`: how the shell calls our commands, and reports a command that it did not find. A file is
- * read at once, standard input in blocks.
+ * Makes the file `definitions`: how the shell calls Synapse commands and reports commands not found. bash reads a
+ * file at once, but standard input in blocks.
  */
 export const definitions = (directory: SessionDirectory, bridge: Bridge): string =>
   [
@@ -62,9 +64,9 @@ export const names = (directory: SessionDirectory, bridge: Bridge): ReadonlyArra
     .filter((name) => /^\w+$/.test(name))
 
 /**
- * Makes the first lines that a shell reads. `cwd` is the directory to change to, and `start` where that one is gone: the
- * answer then tells where the shell is. `restore` sources the state of the last shell, whose functions and aliases take
- * the place of ours.
+ * Makes the first lines that a shell reads. The shell changes to `cwd`, or to `start` if `cwd` is gone; its answer
+ * then tells where it is. With `restore`, it sources the last shell's state, whose functions and aliases replace the
+ * session's.
  */
 export const startUp = (
   directory: SessionDirectory,
@@ -80,9 +82,9 @@ export const startUp = (
     "\\builtin history -c; \\builtin set +o history",
     `\\builtin . ${quote(directory.definitions)}`,
     restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
-    // The state holds the old PWD.
+    // The restored state contains the old PWD.
     `\\builtin [ "\${__synapse_elsewhere-}" ]&&PWD=$__synapse_elsewhere`,
-    // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
+    // Sourced text counts as a script: without execfail, a failing `exec` would end the shell.
     "\\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
       `\\builtin unset -v HISTFILE MAILCHECK; ${noPrompts}`,
     `${ShellState.set(directory)};${setTexts(directory)};${keepsLast}`,
@@ -93,43 +95,40 @@ export const startUp = (
     ""
   ].join("\n")
 
-/** Makes the text that tests whether the shell has the streams that it started with. */
+/** Makes bash text that tests whether the shell still has the streams that it started with. */
 const hasOwn = ({ streams }: SessionDirectory): string =>
   `\\builtin [ /dev/fd/10 -ef ${streams.input} ]&&\\builtin [ /dev/fd/1 -ef ${streams.output} ]`
 
-/** The text that looks before a command whether the streams can be told by the supervisor's. */
+/** Makes bash text that notes before a command whether the shell's streams can be compared with the supervisor's. */
 const remember = (directory: SessionDirectory): string => `__synapse_own=;${hasOwn(directory)}&&__synapse_own=1;`
 
-/** Makes the text that tests whether the shell still has the command's output as its own. */
+/** Makes bash text that tests whether the shell's own streams are still the command's pipes. */
 const isCommands = ({ stderr, stdout }: PipePaths): string =>
   `\\builtin [ /dev/fd/1 -ef ${quote(stdout)} ]||\\builtin [ /dev/fd/2 -ef ${quote(stderr)} ]`
 
-/** Makes the text that ends the shell, with any trap on EXIT; where jobs are stopped, the first `exit` only warns. */
+/** Makes bash text that ends the shell, running any trap on EXIT. With stopped jobs, the first `exit` only warns. */
 const end = (status: string): string => {
   const exit = `\\builtin exit ${status} 2>/dev/null`
   return `{ __synapse_lost=descriptors;\\builtin eval "\${__synapse_exit-}";${exit};${exit}; }`
 }
 
-/**
- * Makes the text that ends a shell whose streams are not its own after a command with these pipes; `status` is the text
- * of the exit code.
- */
+/** Makes bash text that ends a shell whose streams a command has replaced. `status` is bash text for the exit code. */
 const check = (directory: SessionDirectory, pipes: PipePaths, status: string): string =>
   `${isCommands(pipes)}||` +
   `{ \\builtin [ "\${__synapse_own-}" ]&&{ ${hasOwn(directory)}||__synapse_own=lost; };\\builtin [ "$__synapse_own" = lost ]; }&&${end(status)};`
 
-/** Makes the text that does the same where the command's line was left. */
+/** Makes the same for a command whose own line was abandoned. */
 export const checkLeft = (pipes: PipePaths): string => `{ ${isCommands(pipes)}; }&&${end("130")}\n`
 
-/** The paths at which systems have cat. */
+/** Where systems keep cat. */
 const systems = ["/bin/cat", "/usr/bin/cat", "/run/current-system/sw/bin/cat"]
 
-/** Returns the path of `cat`; where it is unknown, its name. */
+/** Returns the path of `cat`, or just its name if the path is unknown. */
 const cat = (): string => systems.find((path) => Fs.existsSync(path)) ?? "cat"
 
-/** The standard input of one command. It is read no faster than the command reads, and no further once nobody does. */
+/** One command's standard input, read at the pace of the command and no further than it reads. */
 export class CommandStdin {
-  /** Both ends of the FIFO, until the shell has opened it: neither the shell nor whoever writes waits for the other. */
+  /** Holds both ends of the FIFO until the shell has opened it, so that neither side waits for the other. */
   private both: number | undefined
   private sink: FifoSink | undefined
 
@@ -140,7 +139,7 @@ export class CommandStdin {
     this.both = Fifo.openBoth(path)
   }
 
-  /** Opens the FIFO for a command; undefined where that can't be done: the command gets no input. */
+  /** Opens the FIFO for a command. Returns undefined if that fails; the command then gets no input. */
   static open(path: string, read: Read | undefined): CommandStdin | undefined {
     try {
       return read && new CommandStdin(path, read)
@@ -149,7 +148,7 @@ export class CommandStdin {
     }
   }
 
-  /** Passes the input on, once the shell has opened the FIFO. */
+  /** Starts passing the input on, once the shell has opened the FIFO. */
   begin(): void {
     if (this.both === undefined) return
     try {
@@ -159,7 +158,7 @@ export class CommandStdin {
     this.leaveBoth()
   }
 
-  /** Passes nothing on any more. */
+  /** Stops passing the input on. */
   close(): void {
     this.leaveBoth()
     this.sink?.close()
@@ -178,116 +177,121 @@ export class CommandStdin {
   }
 }
 
-/** SIGURG by its number, which bash finds faster than its name. */
+/** SIGURG by number, which bash finds faster than by name. */
 const urg = Os.constants.signals.SIGURG
 
-/** The beginning of the commands that run the user's. */
+/** The beginning of the protocol's commands. */
 const protocols = "\\builtin "
 
-/** The beginning of the command that sources the user's. */
+/** The beginning of the command that sources the user's command. */
 const sourcing = `${protocols}. `
 
 /** The most characters of `$_` that are kept. */
 const maxLast = 16_384
 
 /**
- * Makes the trap that is set while a command runs. SIGURG makes the shell interrupt itself: first through a trap on INT
- * that the user may have set, and, should that not end the command, by the default. SIGINT alone would be lost wherever
- * a trap ignores it, and would let a list go on after a child that died otherwise. While the shell waits for a child,
- * no trap runs; once its children are killed, the file `force` tells that the user's trap is skipped.
+ * Makes the trap on SIGURG for a running command. SIGURG makes the shell interrupt itself: first through a trap on
+ * INT that the user may have set, then by the default if that did not end the command.
  *
- * `mayExit`: a shell that begins to exit is left alone the first time, since it would lose its state. Its current
- * command is the one of the protocol's that sources the user's, as it is while a compound command such as `(…)` runs;
- * a command text with one is always interrupted.
+ * SIGINT alone would be lost wherever a trap ignores it, and a list would go on after a child that died otherwise. No
+ * trap runs while the shell waits for a child. Once its children are killed, the file `force` says that the user's
+ * trap is skipped.
+ *
+ * `mayExit`: the first SIGURG spares a shell that begins to exit, since it would lose its state. Its current command
+ * is then the protocol's command that sources the user's. The same is true while a compound command such as `(…)`
+ * runs, so a text with one is always interrupted.
  */
 const interruptTrap = (directory: SessionDirectory, mayExit: boolean) =>
   quote(
-    // The groups keep `set -x` from showing all that. Without it, the user's trap keeps its standard error.
+    // The groups keep `set -x` from showing all that. Outside of them, the user's trap keeps its standard error.
     `{ \\builtin [ ! -e ${quote(directory.yields)} ] && { \\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
       "\\builtin unset -v PROMPT_COMMAND; \\builtin trap '{ \\builtin trap - INT; \\builtin kill -INT $$; } 2>/dev/null' URG; " +
       (mayExit ? `\\builtin [ "\${BASH_COMMAND:0:${protocols.length}}" != ${quote(protocols)} ] && ` : "") +
       '{ \\builtin [ ! "${-//[^x]}" ] || { \\builtin kill -INT $$; \\builtin [ ]; }; }; }; } 2>/dev/null && \\builtin kill -INT $$'
   )
 
-/** Makes a command which sets `$?` to the status; only a subshell can do that for an arbitrary one. */
+/** Makes a command that sets `$?`. For an arbitrary status, only a subshell can. */
 const withStatus = (status: number) => (status === 0 ? "" : status === 1 ? "((0))||" : `(\\builtin exit ${status})||`)
 
-/** Makes the beginning of a variable: one character more than is kept, which tells that it is too long. */
+/** Makes the beginning of a variable's value: one character more than is kept, to show that it is too long. */
 const short = (name: string, length: number) => `\${${name}+\${${name}:0:${length + 1}}}`
 
-/** The most characters of the statuses of a pipeline's parts that are reported. */
+/** The most characters reported of a pipeline's exit codes. */
 const maxPipeline = 400
 
-/** The directory that a status frame reports. */
+/** The directory in a status frame. */
 const cwd = short("PWD", maxCwd)
 
-/** The reserved words of the protocol. An alias for one of them changes what every later line means. */
+/** The protocol's reserved words. An alias for one of them changes the meaning of every later line. */
 export const reserved: ReadonlyArray<string> = ["{", "}"]
 
-/** The names among them that are aliases. */
+/** The reserved words that are aliases. */
 const hiding = reserved.map((word) => `\${BASH_ALIASES[\\${word}]+${word === "}" ? "\\}" : word} }`).join("")
 
-/** Removes the aliases for reserved words, so that the next line means what it says; with errexit, a failure ends the shell. */
+/** Removes aliases for reserved words, so that the next line means what it says. A failure must not trigger errexit. */
 const dropAliases = `\\builtin unalias ${reserved.map((word) => `'${word}'`).join(" ")} 2>/dev/null||\\builtin :`
 
 /**
- * The commands that keep bash from running what belongs to a prompt. There is none, and what such a text reads from
- * standard input would be the lines of the protocol.
+ * Keeps bash from running prompt text such as PROMPT_COMMAND. No prompt is shown, and such text would read the
+ * protocol's lines from standard input.
  */
 const noPrompts = "\\builtin unset -v PROMPT_COMMAND||\\builtin :;PS0= PS1= PS2="
 
-/** The signals whose traps may read our lines while no command runs; those on INT, URG and EXIT are the protocol's. */
+/** Signals whose traps may read the protocol's lines between commands. INT, URG and EXIT are the protocol's own. */
 const idleSignals = "HUP QUIT USR1 USR2 PIPE ALRM TERM CHLD CONT TSTP TTIN TTOU WINCH IO VTALRM PROF XCPU XFSZ"
 
-/** Writes the state, which only the session's own trap on EXIT would do, and ends the shell. */
+/** Writes the state, as only the session's trap on EXIT would do, and ends the shell. */
 const leave = '\\builtin eval "${__synapse_exit-}"; \\builtin exit'
 
-/** The trap while no command runs: SIGURG makes a prompt or a trap that reads our lines the last one, and ends it next. */
+/**
+ * Sets the trap on SIGURG while no command runs. The first SIGURG removes traps and prompts that may read the
+ * protocol's lines; the next one ends the shell.
+ */
 const idleTrap = `\\builtin trap "\${__synapse_idle-:}" ${urg}`
 
-/** The trap while a command runs, by whether its text has a compound command in parentheses. */
+/** Sets the trap on SIGURG while a command runs. `hasGroup`: its text has a compound command in parentheses. */
 const busyTrap = (hasGroup: boolean) => `\\builtin trap "\${__synapse_${hasGroup ? "group" : "busy"}-:}" ${urg}`
 
-/** Sets the texts of the traps, once for a shell: bash takes a time for every character of a line. */
+/** Sets the texts of the traps once per shell, since bash takes time for each character of a line. */
 const setTexts = (directory: SessionDirectory) =>
   `__synapse_busy=${interruptTrap(directory, true)} __synapse_group=${interruptTrap(directory, false)} ` +
   `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};\\builtin trap '${leave}' ${urg};${dropAliases};${noPrompts}`)}`
 
 /**
- * The facts that the shell needs before a command: the status of the last one, options that are only set while a command
- * runs, and text that a new shell runs once.
+ * What the shell needs to know before a command: the last status, options that are set only while a command runs, and
+ * text that a new shell runs once.
  */
 export interface Before {
   readonly status: number
   readonly options: string
   readonly once: string
-  /** True where the command may define aliases. */
+  /** True if the command may define aliases. */
   readonly aliases: boolean
-  /** True where the command may run a pipeline, whose parts' statuses are reported too. */
+  /** True if the command may run a pipeline, whose exit codes are reported too. */
   readonly pipes: boolean
-  /** True where the command may set a trap on EXIT, or another has. */
+  /** True if the command may set a trap on EXIT, or an earlier one has. */
   readonly exits: boolean
-  /** True where the command may close descriptors of the shell's own. */
+  /** True if the command may close the shell's own descriptors. */
   readonly closes: boolean
-  /** True where the command may run a compound command in parentheses. */
+  /** True if the command may run a compound command in parentheses. */
   readonly hasGroup: boolean
-  /** True where the command may start something that outlives it. */
+  /** True if the command may start something that outlives it. */
   readonly leaves: boolean
-  /** True where its last program may go on while the shell no longer waits for it. */
+  /** True if the shell may stop waiting for the command's last program. */
   readonly yields: boolean
-  /** The children of the shell whose exit codes are to be reported, once they have ended. */
+  /** The shell's children whose exit codes should be reported once they have ended. */
   readonly children: ReadonlyArray<number>
-  /** True where the command may switch the history on, which would then take our lines. */
+  /** True if the command may switch on the history, which would then record the protocol's lines. */
   readonly remembers: boolean
-  /** True where bash may have met the end of a text within a `$(`. */
+  /** True if sourced text may have ended within a `$(`. */
   readonly isMisparsed: boolean
-  /** True where the shell prints what it reads (`set -v`). */
+  /** True if the shell prints what it reads (`set -v`). */
   readonly isVerbose: boolean
-  /** What a trap on RETURN would show of itself: nothing, itself where its output is not put aside, or itself anyhow. */
+  /** What the trap on RETURN would print: nothing, its commands unless output is redirected, or always its text. */
   readonly trace: "none" | "commands" | "input"
 }
 
-/** The facts for a text of the program's own, which leaves the shell as it was. */
+/** The facts for the session's own text, which leaves the shell as it was. */
 export const own: Before = {
   status: 0,
   options: "",
@@ -308,13 +312,13 @@ export const own: Before = {
 
 const takeLast = `__synapse_last=\${_:0:${maxLast}}`
 
-/** The same, with the statuses of the last pipeline's parts. */
+/** Takes `$_` and the exit codes of the last pipeline's parts. */
 const takePipeline = `${takeLast} __synapse_pipeline=\${PIPESTATUS[*]}`
 
-/** Keeps `$_`, which the end of a sourced file sets to that file's name; set after every command for the next one. */
+/** Keeps `$_`, which a sourced file replaces by its name. Set after every command for the next one. */
 const keepsLast = `\\builtin trap '${takeLast}' RETURN`
 
-/** Makes the trap of a command that the one set for every command does not do for. */
+/** Makes the trap on RETURN for a command that needs another one than `keepsLast`. */
 const returnTrap = ({ pipes, trace }: Before): string => {
   if (trace === "input") return "\\builtin trap - RETURN;"
   if (trace === "none" && !pipes) return ""
@@ -322,7 +326,7 @@ const returnTrap = ({ pipes, trace }: Before): string => {
   return `\\builtin trap '${trace === "none" ? take : `{ ${take}; } &>/dev/null`}' RETURN;`
 }
 
-/** Makes the text that takes the exit codes of those children that have ended: to wait for them does not block then. */
+/** Makes bash text that takes the exit codes of ended children, for which `wait` does not block. */
 const takeEnded = (children: ReadonlyArray<number>): string =>
   children
     .map(
@@ -331,39 +335,44 @@ const takeEnded = (children: ReadonlyArray<number>): string =>
     )
     .join("")
 
-/** Takes the child that `&` has started last, if the shell knows it: of one that it does not, it would not know the exit code. */
+/** Takes the child that `&` started last, unless the shell has forgotten it, with its exit code. */
 const takeLeft = '\\builtin disown -h "${!-}" 2>/dev/null&&__synapse_left=$!;'
 
 /**
- * Makes the command that prints a frame, whatever the user has done to the builtins: no function or alias can take the
- * place of an arithmetic expression, whose error message repeats it as it stands. The record separator at its beginning
- * is that error, so nothing of it is evaluated. The empty expansion keeps this line, should a program that reads it print it,
- * from being a frame.
+ * Makes the command that prints a frame, whatever the user has done to the builtins. It is an arithmetic expression,
+ * which no function or alias can replace, and bash's error message repeats it literally.
+ *
+ * The record separator in front is the error, so that nothing of the body is evaluated. The empty expansion keeps
+ * this line itself from being a frame, if a program reads and prints it.
  */
 const printed = (body: string): string => `((\x1e\${-+}${body}\x1e))2>&1||\\builtin :`
 
-/** Makes the command that prints a status frame. */
 const printedStatus = (nonce: string, values: ReadonlyArray<string>): string =>
   printed(`${nonce} ${values.join(` ${nonce} `)} ${nonce}`)
 
 /**
- * Makes the redirection of the command's standard input, where it has one. Through `cat`, it is a pipe without a name:
- * once its writer has gone, a FIFO that is opened again (`/dev/stdin`) would wait for another. It is no child of the
- * shell, whose `wait` would wait for it. bash makes that pipe as descriptor 63, which the command must not see. The FIFO
- * itself is the input of the group that runs the command: a `cat` that opened it could come when its writer has gone.
+ * Makes the redirection of the command's standard input, if it has one.
+ *
+ * Through `cat`, the input is a pipe without a name. A FIFO opened again (`/dev/stdin`) after its writer has gone
+ * would wait for another writer. `cat` is no child of the shell, since the shell's `wait` would wait for it. bash
+ * makes that pipe as descriptor 63, which the command must not see.
+ *
+ * The FIFO is the standard input of the whole group. If `cat` opened it, the writer might be gone by then.
  */
 const standardInput = ({ stdin, stdout }: PipePaths): string =>
   stdout === Terminal.device ? ` <${stdout}` : stdin === undefined ? "" : ` < <(${cat()} 2>/dev/null <&0 &) 63<&-`
 
 /**
- * Makes the lines that run the command in the directory and report how it ended.
+ * Makes the lines that run the command in the directory's file and report how it ended.
  *
- * The first line is for whatever reads standard input before a prompt. All the rest is one group: bash runs it whole or
- * not at all, so that what was eaten has not run; and nothing in it reads our lines. The first frame reports that the
- * command begins; without `builtin`, it can't. Then the status is kept, and all that could see the second nonce is
- * switched off. `$_` is kept by a trap, for after a sourced file it is that file's name.
+ * The empty first line is for whatever reads standard input before a prompt. The rest is one group, which bash runs
+ * whole or not at all: if part of it was eaten, nothing has run, and nothing within it reads the protocol's lines.
  *
- * bash takes a time for every character here. `nextMark` marks what the command after this one starts.
+ * The first frame reports that the command begins, which is impossible without `builtin`. Afterwards the status is
+ * kept, and everything that could see the second nonce is switched off. A trap keeps `$_`, which a sourced file would
+ * replace by its name.
+ *
+ * bash takes time for each character here. `nextMark` marks what the next command starts.
  */
 export const run = (
   directory: SessionDirectory,
@@ -387,11 +396,11 @@ export const run = (
     ? ["__synapse_ended= __synapse_left=;", ["$__synapse_ended", "$__synapse_left"]]
     : ["", []]
   return (
-    // No alias for the brace can keep the frame from being printed, and let the command run.
+    // No alias for the brace may suppress the frame and still let the command run.
     `\n${before.isMisparsed ? `${ShellState.recount}\n` : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${forgetLeft}${ended}${busyTrap(before.hasGroup)};${returnTrap(before)}${audience}${before.once}${before.closes ? remember(directory) : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
     `${before.exits ? ShellState.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
-    // Where PWD is a reference to `a[$(…)]`, the end runs a command, which must not find the nonce in BASH_COMMAND.
+    // If PWD is a nameref to `a[$(…)]`, reading it runs a command, which must not find the nonce in BASH_COMMAND.
     `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${shown}${before.closes ? check(directory, pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}${ended}${before.leaves || before.yields ? takeLeft : ""}` +
     `${printedStatus(nonces.ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline, ...left])};` +
     `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}; } <${quote(pipes.stdin ?? "/dev/null")}\n`
@@ -399,11 +408,11 @@ export const run = (
 }
 
 /**
- * Makes the line that makes the shell report how a command ended whose own line could not, or that it has not begun, and
- * brings the shell in order.
+ * Makes the line that reports how a command ended whose own line could not, or that it has not begun. The line also
+ * restores the shell's traps and aliases.
  */
 export const probe = ({ begun, ended }: Nonces, nextMark: string, use: Terminal.Use | undefined): string => {
-  // It is unset where an error has ended the line: the status is the error's then.
+  // The status is unset if an error has ended the command's line. `$?` is the error's then.
   const status = `\${__synapse_status:+?}\${__synapse_status:-$? $-}`
   return (
     `${printedStatus(ended, [status, cwd, ""])}\n${ShellState.recount}\n` +

@@ -1,6 +1,4 @@
-/**
- * The pipes for the output of commands: a pair for the one that runs, and pairs that jobs still hold.
- */
+/** The pipes for the output of commands: one pair for the running command, and pairs that jobs still hold. */
 
 import * as Fs from "node:fs"
 import * as Timers from "node:timers/promises"
@@ -16,16 +14,16 @@ import { OutputPipe } from "./OutputPipe.js"
 import { CommandStdin } from "./Protocol.js"
 import * as ShellState from "./ShellState.js"
 
-/** The most bytes of a state; a longer one is lost, and the result says so. */
+/** The most bytes of a shell's state. A longer state is lost, and the result says so. */
 const maxState = 64 * 1024 ** 2
 
-/** The most characters of names not found that are kept; only the last name counts. */
+/** The most characters kept of the names not found. Only the last name counts. */
 const maxMissing = 4096
 
-/** All pipes of a session, in its directory. */
+/** All pipes of a session. */
 export class SessionIo {
   readonly calls: OpenBridge
-  /** Set where a command was found to have deleted some of it. */
+  /** True once a command was found to have deleted some of the files. */
   broken = false
   private readonly statePipe: OutputPipe
   private readonly notFoundPipe: OutputPipe
@@ -45,7 +43,7 @@ export class SessionIo {
     this.notFoundPipe = new OutputPipe(directory.notFound)
   }
 
-  /** Makes the pipes; `around` tells calls of the command that runs. On failure, the directory is removed. */
+  /** Creates the pipes. `around` describes the running command to calls. On failure, the directory is removed. */
   static async lay(
     directory: SessionDirectory,
     bridge: Context.Tag.Service<ShellBridge>,
@@ -61,18 +59,18 @@ export class SessionIo {
     }
   }
 
-  /** True where it can't be used any more. */
+  /** True if the pipes can't be used any more. */
   get isLost(): boolean {
     return this.broken || this.calls.isLost || this.directory.isDeleted
   }
 
-  /** Reads the pipes as they fill, while a command runs long: a shell that ends may write much. */
+  /** Reads the pipes as they fill, for a long command: an ending shell may write much. */
   attach(): void {
     this.statePipe.attach(this.intoState)
     this.notFoundPipe.attach(this.intoMissing)
   }
 
-  /** Returns the last command that bash did not find during the command that has ended, if any. */
+  /** Returns the last command name that bash did not find during the ended command. */
   takeMissing(): string | undefined {
     this.statePipe.detach()
     this.notFoundPipe.drain(this.intoMissing)
@@ -81,13 +79,13 @@ export class SessionIo {
     return name
   }
 
-  /** True once the shell has written all of its state: what is left of it is the user's EXIT trap. */
+  /** True once the shell has written all of its state. Only the user's EXIT trap can run after that. */
   get isStateWritten(): boolean {
     this.statePipe.peek(this.intoState)
     return this.stateEnd === ShellState.lastBytes
   }
 
-  /** Returns the state that the shell has written at its end, byte for byte as Latin-1. */
+  /** Returns the state that the shell has written at its end, as Latin-1. */
   takeState(): string {
     this.statePipe.drain(this.intoState)
     this.stateLength = 0
@@ -117,7 +115,7 @@ export class SessionIo {
   }
 }
 
-/** The FIFOs for the standard output and the standard error of one command, and one for its input. */
+/** The FIFOs for one command's standard input, output and error. */
 export class PipePair {
   readonly stdout: OutputPipe
   readonly stderr: OutputPipe
@@ -136,32 +134,32 @@ export class PipePair {
     }
   }
 
-  /** True where a command has deleted one of them. */
+  /** True if a command has deleted one of them. */
   get isLost(): boolean {
     return this.stdout.lost || this.stderr.lost
   }
 
-  /** Opens the input of a command; undefined where it has none, or a command has deleted the FIFO. */
+  /** Opens a command's input. Returns undefined without an input, or if a command has deleted the FIFO. */
   openInput(read: Read | undefined): CommandStdin | undefined {
     const input = CommandStdin.open(this.paths.stdin, read)
     this.hadInput ||= input !== undefined
     return input
   }
 
-  /** True where the `cat` of a command before may still read the input: it would take that of the next one. */
+  /** True if the `cat` of an earlier command may still read the input FIFO. It would take the next command's input. */
   get isInputHeld(): boolean {
     this.hadInput &&= Fifo.isRead(this.paths.stdin)
     return this.hadInput
   }
 
-  /** Removes the FIFO of the input, and returns the path for another one. */
+  /** Removes the input FIFO, and returns the path for a new one. */
   removeInput(): string {
     this.hadInput = false
     Fs.rmSync(this.paths.stdin, { force: true })
     return this.paths.stdin
   }
 
-  /** Makes it fit for a command after `PipePool.lend`; returns false where a command has deleted one of them. */
+  /** Makes the pair usable again after `PipePool.lend`. Returns false if a command has deleted one of them. */
   reopen(): boolean {
     return this.stdout.reopen() && this.stderr.reopen()
   }
@@ -173,8 +171,8 @@ export class PipePair {
   }
 
   /**
-   * Calls back when one of them was written to, in the order of the writes, until `ignoreWrites`. Returns false where
-   * that can't be told. The watch stays for the next command: to keep it is cheaper than a new one.
+   * Calls `onWrite` for each write to one of them, in order, until `ignoreWrites`. Returns false if the system can't
+   * tell. The watch is kept for the next command, since a new one is slower.
    */
   hearWrites(onWrite: (stream: StreamName) => void): boolean {
     if (process.platform !== "linux") return false
@@ -187,7 +185,7 @@ export class PipePair {
       }
       return true
     } catch {
-      // Such as that the user has no watch left.
+      // For example because the user has no inotify watch left.
       this.endWatch()
       return false
     }
@@ -197,7 +195,7 @@ export class PipePair {
     this.onWrite = undefined
   }
 
-  /** Ends the watch, because what is written is not a command's any more, or too much. */
+  /** Ends the watch: the writes are no longer the command's, or too many. */
   endWatch(): void {
     this.onWrite = undefined
     for (const watcher of this.watchers.splice(0)) watcher.close()
@@ -209,31 +207,30 @@ export class PipePair {
   }
 }
 
-/** Milliseconds between two reads of a pipe that a job writes to, one chunk each, so that a flood of output takes little time. */
+/** Milliseconds between two reads of a job's pipe, one chunk each, so that a flood of output takes little CPU time. */
 const jobEvery = 1
 
-/** The number of pairs that are made at once, but for the first: most sessions need one. */
+/** How many pairs are made at once after the first. Most sessions need only one. */
 const batch = 4
 
-/** Hands out pairs of FIFOs that no other process writes to, and takes them back. */
+/** Lends pairs of FIFOs that no other process writes to. */
 export class PipePool {
   private readonly all = new Set<PipePair>()
   private free: Array<PipePair> = []
-  /** The pairs whose input is held by a command before. */
+  /** Pairs whose input FIFO an earlier command still holds. */
   private readonly held: Array<PipePair> = []
-  /** The pairs that were not opened yet. */
+  /** Pairs that are created but not opened yet. */
   private readonly unopened: Array<Required<PipePaths>> = []
-  /** The number of pairs that were made. */
   private made = 0
 
   constructor(private readonly directory: string) {}
 
-  /** Takes a pair that no other process writes to; undefined where none is left, or none could be opened. */
+  /** Takes a pair that no other process writes to. Returns undefined if none is left or can be opened. */
   take(): PipePair | undefined {
     return Attempt.orUndefined(() => this.next())
   }
 
-  /** Makes more pairs where none is left; rejects with the error of mkfifo or of the file system. */
+  /** Creates pairs if none is left. Rejects with the error of mkfifo or the file system. */
   async fill(): Promise<void> {
     const ready = this.next()
     if (ready !== undefined) return this.give(ready)
@@ -245,7 +242,7 @@ export class PipePool {
     if (made !== undefined) this.give(made)
   }
 
-  /** Makes pairs, and the other FIFOs named; rejects with mkfifo's error. */
+  /** Creates pairs and the other named FIFOs. Rejects with mkfifo's error. */
   async make(count: number, others: ReadonlyArray<string> = []): Promise<void> {
     const pairs = Array.from({ length: count }, () => {
       const name = `${this.directory}/${this.made++}`
@@ -271,7 +268,7 @@ export class PipePool {
       this.unopened.pop()
       return pair
     } catch (error) {
-      // Where a command has deleted it, it is of no use any more.
+      // A pair that a command has deleted is of no further use.
       if ((error as NodeJS.ErrnoException).code === "ENOENT") this.unopened.pop()
       throw error
     }
@@ -288,8 +285,8 @@ export class PipePool {
   }
 
   /**
-   * Takes back a pair that other processes still write to, and reads it until they have closed it: `take` gets what they
-   * write, and `ended` is called then.
+   * Takes back a pair that other processes still write to, and reads it until they have closed it. `take` gets what
+   * they write; `ended` is called at the end.
    */
   lend(pair: PipePair, take: (stream: StreamName, chunk: Buffer) => void, ended: () => void): void {
     pair.endWatch()

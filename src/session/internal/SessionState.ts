@@ -1,34 +1,34 @@
-/** The state that a session keeps from command to command, and from one shell to the next. */
+/** What a session remembers from one command to the next, and from one shell to the next. */
 import type { StatusFrame } from "./FrameReader.js"
 import type { Before } from "./Protocol.js"
 import * as ShellState from "./ShellState.js"
 
-/** The most characters of a text that are looked through for what it may do; a longer one may do what `eval` may. */
+/** The most characters of a command that are searched. A longer command is treated as if it used `eval`. */
 const longestRead = 256 * 1024
 
 /** Tests whether a command may switch on `set -v`. */
 const readsAloud = (text: string): boolean =>
   text.includes("verbose") || (text.includes("set") && isFollowed(text, /\bset\b/g, /[-\s]\w*v/))
 
-/** Matches a command that may source or evaluate a text. */
+/** Matches a command that may source or evaluate text. */
 const mayEvaluate = /\b(source|eval)\b|(^|[\s;&|(])\.\s/
 
-/** Matches a command that begins with a file of commands. */
+/** Matches a command that begins by sourcing a file. */
 const firstSources = /^\s*(?:\\?(?:builtin|command)\s+)?(?:source|\.)\s/
 
 /** Matches a command that may end its shell itself. */
 const mayExit = /\b(?:exit|exec|kill|logout)\b/
 
-/** Matches a command that may switch on `set -x`, or a trap on DEBUG, unless it evaluates a text that does. */
+/** Matches a command that may switch on `set -x` or set a trap on DEBUG, other than by evaluated text. */
 const mayTrace = /\b(set|trap)\b/
 
-/** Matches `&` where it is no part of another operator. */
+/** Matches `&` as an operator of its own. */
 const mayLeave = /(?<![&<>|])&(?![&>])/
 
-/** Matches a command that may define an alias, unless it evaluates a text that does. */
+/** Matches a command that may define an alias, other than by evaluated text. */
 const mayAlias = /alias|ALIAS/
 
-/** Matches a command with `trap` that may define a function which sets a trap on EXIT; others leave later commands as they are. */
+/** Matches a command with `trap` that may define a function which sets a trap on EXIT later. */
 const mayTrapExit = /\b(?:exit|0)\b/i
 
 /** Tests whether a command may open or close a descriptor for good. */
@@ -36,8 +36,8 @@ const mayRedirect = (text: string): boolean =>
   text.length > longestRead || (text.includes("exec") && isFollowed(text, /\bexec\b/g, /[<>]/))
 
 /**
- * Tests whether a word has something behind it in its line. Each line is looked at once, from its first such word: one
- * pattern for both would look at a line again for every word in it.
+ * Tests whether a word is followed by something in its line. Searches each line once, from its first such word; one
+ * combined pattern would search a line again for every such word.
  */
 const isFollowed = (text: string, word: RegExp, next: RegExp): boolean => {
   for (let found = word.exec(text); found !== null; found = word.exec(text)) {
@@ -49,50 +49,48 @@ const isFollowed = (text: string, word: RegExp, next: RegExp): boolean => {
   return false
 }
 
-/** Matches whatever one of these matches; most commands hold none of it. */
+/** Matches everything that one of these patterns matches. Most commands match nothing. */
 const mayMatter = /histor|set|trap|verbose|alias|ALIAS|source|eval|\./
 
-/** The status of a text that bash can't parse. */
+/** The exit code for text that bash can't parse. */
 const syntaxError = 2
 
-/** Matches bash's message about a text that ends too early; in another language, the status has to tell. */
+/** Matches bash's message about text that ends too early. In another language, the exit code has to tell. */
 const endsEarly = /unexpected EOF/
 
 const nothing: Pick<ShellState.Restoration, "once" | "options"> = { once: "", options: "" }
 
-/** The part of a shell's state that the session has to know outside of it. */
 export class SessionState {
-  /** The shell's directory, as of the last command that ended. */
+  /** The shell's directory after the last command that ended. */
   cwd: string
-  /** The exit code of the last command, which is the next one's `$?`. */
+  /** The last command's exit code, which is the next command's `$?`. */
   status = 0
-  /** Bash text that gives the next shell the state of the last; undefined where there is no state to hand on. */
+  /** Bash text that restores the last shell's state in the next shell, if there is one to restore. */
   restoration: string | undefined
-  /** The exit codes of the parts of the last command's pipeline. */
+  /** The exit codes of the last command's pipeline parts. */
   pipeline: ReadonlyArray<number> = []
-  /** True where the last command has ended the shell. */
+  /** True if the last command ended the shell. */
   hasLeft = false
-  /** True where the last command may have ended within a `$(`. */
+  /** True if the last command's text may have ended within a `$(`. */
   private isMisparsed = false
-  /** True where the user's own tracing (`set -x`) is on; it is off between commands. */
+  /** True if the user's own tracing (`set -x`) is on. The session switches it off between commands. */
   isTraced = false
-  /** True where the shell prints what it reads (`set -v`). */
+  /** True if the shell prints what it reads (`set -v`). */
   private isVerbose = false
-  /** The text of the last command. */
   private text = ""
-  /** True where a command has named `trap`: a function may set one. */
+  /** True if a command has mentioned `trap`, since a function may set one later. */
   private knowsTraps = false
-  /** True where a command has redirected a descriptor for good: a function may do it again. */
+  /** True if a command has redirected a descriptor for good, since a function may do it again. */
   private redirects = false
   /** Who has set the trap on EXIT. */
   private exitTrap: ReturnType<typeof ShellState.whose> = "session"
-  /** True where a command may have set another trap on EXIT. */
+  /** True if a command may have set its own trap on EXIT. */
   mayHaveTrapped = false
   /** The part of the last shell's state that only a command's own line can restore. */
   private rest = nothing
-  /** True where the user was told that `set -e` ends the shell, and it is still on. */
+  /** True if the user was told that `set -e` ends the shell, and it is still on. */
   private knowsErrexit = false
-  /** The names of ours that the user was told to have replaced. */
+  /** The overridden names of Synapse commands that the user was told about. */
   private readonly told = new Set<string>()
   private notices: Array<string | (() => string | undefined)> = []
 
@@ -100,7 +98,7 @@ export class SessionState {
     this.cwd = directory
   }
 
-  /** Forgets everything, so that the next shell starts as the first one did. */
+  /** Forgets everything, so that the next shell starts like the first one. */
   reset(): void {
     this.cwd = this.directory
     this.status = 0
@@ -118,10 +116,10 @@ export class SessionState {
     this.notices = []
   }
 
-  /** Returns what the shell must know before a command, and forgets what a new shell needs once. */
+  /** Returns what the shell must know before a command, and clears what is needed only once per shell. */
   takeBefore(text: string, children: ReadonlyArray<number>, yields: boolean): Before {
     const { exitTrap, isMisparsed, rest } = this
-    // With errexit, bash ends at a file that is not there with the exit code of the command before.
+    // With errexit, sourcing a missing file ends bash with the exit code of the previous command.
     const status = rest.options.includes("e") && firstSources.test(text) ? 0 : this.status
     const options = `${rest.options}${this.isTraced && !rest.options.includes("x") ? "x" : ""}`
     const isLong = text.length > longestRead
@@ -163,7 +161,7 @@ export class SessionState {
     }
   }
 
-  /** Adds a notice, which comes with the next result; a function is called only then, and may find that there is none. */
+  /** Adds a notice to the next result. A function is called only then, and may return nothing. */
   note(notice: string | (() => string | undefined)): void {
     this.notices.push(notice)
   }
@@ -178,13 +176,13 @@ export class SessionState {
     this.noteRemoved(removed)
   }
 
-  /** Keeps the status of a command that has ended; `stderr` may tell of a text within it that ended too early. */
+  /** Keeps an ended command's exit code. `stderr` may show that evaluated text ended too early. */
   end(status: number, stderr: string): void {
     this.status = status
     this.isMisparsed ||= status === syntaxError || endsEarly.test(stderr)
   }
 
-  /** Keeps what the shell has told of its trap on EXIT (`ExitTrap.tell`). */
+  /** Keeps what the shell has reported about its trap on EXIT (`ShellState.tell`). */
   learnExitTrap(told: string): void {
     this.exitTrap = ShellState.whose(told)
     this.mayHaveTrapped = this.exitTrap !== "session"
@@ -195,7 +193,7 @@ export class SessionState {
     this.note(`No alias may have the name of a reserved word that the session needs: removed ${names.join(", ")}.`)
   }
 
-  /** Tells once, while `set -e` is on, that it ends the shell: what may have ended it otherwise is an `exit`. */
+  /** Notes once that `set -e` ends the shell. An end may also come from an `exit` in the command. */
   private noteErrexit(lost: string): void {
     if (!this.rest.options.includes("e")) this.knowsErrexit = false
     else if (!this.knowsErrexit && (lost.includes("errexit") || !mayExit.test(this.text))) {
@@ -204,7 +202,6 @@ export class SessionState {
     }
   }
 
-  /** Replaces all notices by one. */
   noteOnly(notice: string): void {
     this.notices = [notice]
   }

@@ -1,6 +1,6 @@
 /**
- * Provides a shell whenever a command needs one: starts it, hands the last one's state on to it, replaces it, and ends
- * it with all that it started.
+ * Provides a shell whenever a command needs one. Starts shells, hands their state on, replaces them, and ends them
+ * with everything that they started.
  */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -28,12 +28,11 @@ import { SessionIo } from "./SessionIo.js"
 import type { SessionState } from "./SessionState.js"
 import * as Supervisor from "./ShellSupervisor.js"
 
-/** A shell that has started, and its pipes. */
 interface StartedShell extends Supervisor.LaunchedShell {
   readonly io: SessionIo
 }
 
-/** The shell before the one to start: its pipes, and its supervisor, where that can start another one. */
+/** The previous shell's pipes, and its supervisor if that can start another shell. */
 interface Last {
   readonly io: SessionIo | undefined
   readonly launched: Omit<Supervisor.LaunchedShell, "shell"> | undefined
@@ -43,10 +42,10 @@ interface StartOptions {
   readonly bridge: Context.Tag.Service<ShellBridge>
   readonly environment: Readonly<Record<string, string>>
   readonly launcher: ShellLauncher
-  /** Makes the pipes in a directory. */
+  /** Creates the pipes in a directory. */
   readonly lay: (directory: SessionDirectory) => Promise<SessionIo>
   readonly onExit: (gone: Supervisor.Shell) => void
-  /** Called as soon as a shell has started, without an asynchronous step in between. */
+  /** Called synchronously when a shell has started. */
   readonly onStarted: (started: StartedShell) => void
   readonly settings: Settings
   readonly shell: Spawnable
@@ -55,9 +54,11 @@ interface StartOptions {
 }
 
 /**
- * Makes the function that starts the shells of a session, in the pipes of the last one; undefined for the first shell,
- * whose pipes are made at the same time. A shell gets the state of the last; where that state ends every new shell
- * (`PROMPT_COMMAND=exit`), it starts without it. Where the supervisor starts no more shells, another one is launched.
+ * Makes the function that starts a session's shells in the pipes of the last one. The first shell's pipes are created
+ * while it starts.
+ *
+ * A shell gets the state of the last one. If that state ends every new shell (`PROMPT_COMMAND=exit`), it starts
+ * without the state. If the supervisor starts no more shells, another is launched.
  */
 const makeShellStart = ({
   bridge,
@@ -98,7 +99,7 @@ const makeShellStart = ({
           shell,
           directory,
           environment,
-          // The directory that the first shell started in may be gone for a later one.
+          // The directory that the first shell started in may be gone by now.
           cwd: isFirst ? (settings.cwd ?? process.cwd()) : "/",
           entered: state.cwd,
           greet: greet(directory),
@@ -117,7 +118,7 @@ const makeShellStart = ({
     const { terminal } = directory
     if (known === undefined && terminal !== undefined) yield* Supervisor.attempt(() => terminal.open(directory.path))
     const laying = known === undefined ? Supervisor.attempt(() => lay(directory)) : Effect.succeed(known)
-    // The program starts while the pipes are made.
+    // The program starts while the pipes are created.
     const begun = yield* Deferred.make<void>()
     const tellBegun = Deferred.succeed(begun, undefined)
     const launching = Effect.ensuring(launch(directory, known === undefined, tellBegun), tellBegun)
@@ -134,7 +135,7 @@ const makeShellStart = ({
     yield* Exit.zipRight(launched, laid)
   })
 
-  /** Starts the next shell in a supervisor that runs. */
+  /** Starts the next shell in a running supervisor. */
   const nextOne = (io: SessionIo, { supervisor, over }: NonNullable<Last["launched"]>) =>
     Effect.flatMap(define(io.directory), () => {
       const next = supervisor.next()
@@ -144,7 +145,7 @@ const makeShellStart = ({
       })
       return Effect.matchEffect(Effect.raceFirst(answer, restart.asked), {
         onFailure: (error) => {
-          // One that does not answer would read what is meant for its successor.
+          // A shell that does not answer would read what is meant for its successor.
           if (next.alive) supervisor.kill()
           return error
         },
@@ -164,7 +165,7 @@ const makeShellStart = ({
       return Effect.zipRight(over, launchOne(io))
     })
     if (!supervisor.canGoOn) return another
-    // Where the supervisor can go on, the state of the last shell may be what is wrong.
+    // If the supervisor can go on, the last shell's state may be the culprit.
     return Effect.catchAll(nextOne(io, launched), (error) =>
       restart.isAsked() || (state.restoration !== undefined && supervisor.canGoOn) ? error : another
     )
@@ -201,22 +202,17 @@ const makeShellStart = ({
 
 /** Starts, replaces and ends the shells of one session. */
 export interface ShellLifecycle {
-  /**
-   * Returns the shell, and pipes for a command, where they are ready; undefined otherwise. Nearly every command gets
-   * them this way.
-   */
+  /** Returns the shell and pipes for a command if they are ready. Nearly every command gets them this way. */
   readonly peek: () => ReadyShell | undefined
-  /** Waits until there are a shell and pipes for a command; starts a shell where there is none. */
+  /** Waits until a shell and pipes are ready, starting a shell if necessary. */
   readonly ready: Effect.Effect<void, ExecutionFailed>
-  /**
-   * Returns the same as `peek`, right after `ready`, without testing whether a command has deleted the pipes meanwhile.
-   */
+  /** Like `peek`, right after `ready`, but does not test whether a command has deleted the pipes meanwhile. */
   readonly take: () => ReadyShell | undefined
-  /** Ends a shell that can't run commands any more; its state is not handed on. */
+  /** Ends a shell that can't run commands any more, without handing on its state. */
   readonly replace: (shell: Supervisor.Shell) => Effect.Effect<void>
-  /** Ends the shell and all that it started, and forgets its state. */
+  /** Ends the shell and everything that it started, and forgets its state. */
   readonly restart: Effect.Effect<void>
-  /** The number of restarts that were asked for. */
+  /** The number of restarts requested so far. */
   readonly restarts: () => number
 }
 
@@ -232,12 +228,12 @@ interface LifecycleOptions {
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
-/** Milliseconds that the calls of our commands have to remove what they had begun, before all is killed. */
+/** Milliseconds that calls of Synapse commands have to clean up before everything is killed. */
 const callsFarewell = 5000
 
 const ended = () => new ExecutionFailed({ kind: "crash", reason: "the session has ended" })
 
-/** Makes the lifecycle of a session's shells. Its shell is ended with the scope, with everything that it started. */
+/** Makes the lifecycle of a session's shells. Closing the scope ends the shell and everything that it started. */
 export const make = ({
   bridge,
   feeder,
@@ -250,22 +246,22 @@ export const make = ({
 }: LifecycleOptions): Effect.Effect<ShellLifecycle, never, Scope.Scope> => {
   const processes = new SessionProcesses.SessionProcesses()
   const environment = ShellEnvironment.make(processes.sessionId, settings.environment, variables)
-  /** Held by whoever starts or ends a shell: a command that waits for a restart comes after it. */
+  /** Held while a shell is started or ended. A command that waits for a restart comes after it. */
   const changing = new CommandQueue()
   let shell: Supervisor.Shell | undefined
-  /** The supervisor of the shell, which outlives it. */
+  /** The shell's supervisor, which outlives the shell. */
   let supervisor: Supervisor.ShellSupervisor | undefined
   let io: SessionIo | undefined
-  /** Waits until the supervisor has ended, and the resources of its launch are released. */
+  /** Waits until the supervisor has ended and its launch's resources are released. */
   let over: Effect.Effect<void> = Effect.void
-  /** The number of restarts that were asked for and are not done; no command begins meanwhile. */
+  /** The number of unfinished restarts. No command begins meanwhile. */
   let restarts = 0
   let asked = 0
   let isDisposed = false
-  /** Called when a restart is asked for, which does not wait for a shell to start. */
+  /** Called when a restart is requested, which does not wait for a shell to start. */
   const leaving = new Set<() => void>()
 
-  /** Runs a change in a fiber of its own, which goes on where whoever waits for it is interrupted. */
+  /** Runs a change in its own fiber, so that it completes even if its caller is interrupted. */
   const change = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.flatMap(Effect.forkDaemon(Effect.interruptible(changing.hold(what))), Fiber.join)
 
@@ -320,7 +316,7 @@ export const make = ({
     state
   })
 
-  /** Ends a shell whose files a command has deleted: the next one gets new files. */
+  /** Ends a shell whose files a command has deleted, so that the next one gets new files. */
   const discard = (lost: SessionIo) =>
     Effect.gen(function* () {
       const hadShell = shell !== undefined
@@ -339,17 +335,17 @@ export const make = ({
 
   const prepare = Effect.gen(function* () {
     if (isDisposed) return yield* ended()
-    // A shell that is just ending still hands its state on.
+    // An ending shell still hands its state on.
     if (shell?.alive === false) {
       const ending = shell
       yield* Effect.promise(() => ending.ended)
-      // One that ended while its pipes were still being made has told nobody.
+      // A shell that ended while its pipes were being created has told nobody.
       if (shell === ending) shell = undefined
     }
     if (io?.isLost === true) yield* discard(io)
     if (io === undefined || shell === undefined) {
       const starting = start({ io, launched: supervisor === undefined ? undefined : { supervisor, over } })
-      // A wrapper may have started more than itself; nothing else is there before the first shell.
+      // A wrapper may have started more than itself. Before the first shell, nothing else of the session exists.
       yield* io === undefined ? Effect.tapError(starting, () => processes.end(0, undefined)) : starting
     }
     if (io === undefined || shell?.alive !== true) {
@@ -359,22 +355,23 @@ export const make = ({
     yield* Supervisor.attempt(() => pool.fill())
   })
 
-  /** Ends the calls of our commands, which remove what they had begun. */
+  /** Ends running calls of Synapse commands, letting them clean up. */
   const dismiss = Effect.suspend(() =>
     io?.calls.isBusy === true ? Effect.timeoutOption(io.calls.dismiss, callsFarewell) : Effect.void
   )
 
-  /** Asks all that the session started to end, then kills it. */
+  /** Asks everything that the session started to end, then kills it. */
   const endAll = Effect.gen(function* () {
     if (io === undefined) return
     yield* dismiss
     const ending = supervisor
     const isIdle = feeder.queued === undefined
-    // An idle shell ends by itself, and runs the user's EXIT trap; its supervisor follows. Without a trap, nothing waits for that.
+    // An idle shell ends by itself and runs the user's EXIT trap; its supervisor follows. Without a trap, there is
+    // nothing to wait for.
     const isQuiet = isIdle && !state.mayHaveTrapped
     if (isQuiet && ending?.endAtOnce((spawned) => processes.members(spawned)) === true) settings.onQuiet?.()
     else {
-      // The shell writes its state then, and would wait for whoever reads it.
+      // The shell writes its state as it ends, and would block if nobody read it.
       io.attach()
       ending?.end()
     }
@@ -389,7 +386,7 @@ export const make = ({
     io.calls.tidy()
   })
 
-  /** Ends the command that runs, before anything more of it does. */
+  /** Ends the running command before it can do anything more. */
   const endCommand = Effect.suspend(() => {
     const kill = feeder.freeze()
     return Effect.zipRight(dismiss, Effect.timeoutOption(Effect.promise(kill), SessionProcesses.farewell))
@@ -452,7 +449,7 @@ export const make = ({
     restarts: () => asked
   }
 
-  /** Kills everything at once when this process exits, which leaves no time to ask or to wait. */
+  /** Kills everything at once when this process exits, which leaves no time to ask or wait. */
   const abort = () => {
     processes.kill(supervisor?.spawned ?? 0)
     io?.close(settings.keepOutputFiles)

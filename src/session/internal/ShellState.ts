@@ -1,8 +1,8 @@
 /**
- * The state that a shell writes when it ends, and the bash text that gives it to the next one.
+ * The state that an ending shell writes, and the bash text that restores it in the next one.
  *
- * A state is a list of parts, each of a name, a newline and a text, ended by a NUL byte, which no text of a shell can
- * hold. Every part is restored by itself: what bash can't read again costs nothing but itself.
+ * A state is a list of parts: a name, a newline and a text, ended by a NUL byte, which no shell text can contain.
+ * Each part is restored separately, so a part that bash can't read again does not affect the others.
  */
 
 import * as Os from "node:os"
@@ -12,24 +12,24 @@ import { quote } from "../../bash/Quote.js"
 import type { PipePaths } from "../Fifo.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 
-/** SIGURG by its number, which bash finds faster than its name. */
+/** SIGURG by number, which bash finds faster than by name. */
 const urg = Os.constants.signals.SIGURG
 
-/** The beginning of the session's own trap; `exit` does not set the exit codes of a pipeline's parts. */
+/** The beginning of the session's trap on EXIT. It saves $PIPESTATUS, which `exit` leaves unchanged. */
 const first = `{ __synapse_codes="\${__synapse_codes:-$? \${PIPESTATUS[@]}}";\\builtin trap : ${urg};`
 
-/** The session's own trap on EXIT: short, for a user may list the traps. The group keeps `set -x` from showing it. */
+/** The session's trap on EXIT: short, since a user may list the traps. The group hides it from `set -x`. */
 const trap = '{ \\builtin eval "${__synapse_exit-}" || \\builtin :; } 2>/dev/null'
 
-/** The output of `trap -p EXIT` for the session's own trap, and of one that does nothing. */
+/** The output of `trap -p EXIT` for the session's own trap, and for an ignored one. */
 const sayings = { own: `trap -- '${trap}' EXIT\n`, ignored: "trap -- '' EXIT\n" }
 
-/** The command that runs the user's, and is the current one when the shell exits. */
+/** The beginning of the command that runs the user's command. It is bash's current command when the shell exits. */
 const evaluating = '\\builtin "$__synapse_by" '
 
 /**
- * Notes that errexit is the cause of an exit: bash has undone a redirection of the user's command then, or the last
- * command has the shell's exit code, which may be by chance where there is an `exit`.
+ * Notes that errexit caused an exit. Then bash has undone a redirection of the user's command, or the last command's
+ * exit code is the shell's. With an `exit`, the second may be chance.
  */
 const noteErrexit = ({ streams }: SessionDirectory): string =>
   `\\builtin [ "\${-//[^e]}" ]&&{ \\builtin [ /dev/fd/1 -ef ${streams.output} ]&&` +
@@ -37,33 +37,37 @@ const noteErrexit = ({ streams }: SessionDirectory): string =>
   `\\builtin [ "$__synapse_last" != 0 ]&&\\builtin [ "\${__synapse_rest/" $__synapse_last "}" != "$__synapse_rest" ]&&` +
   "__synapse_lost+=failure; }; }"
 
-/** Makes the text of the session's own trap, which writes the state into the FIFO; where that is missing, no state is wanted. */
+/** Makes the body of the session's trap on EXIT, which writes the state if the FIFO for it exists. */
 const own = (directory: SessionDirectory): string =>
-  // A shell that exits must not be interrupted: the first line is short, since bash reads a line before it runs it. A
-  // subshell that is interrupted as it begins still has the trap. Opened for reading too: where the host is gone, opening
-  // a FIFO for writing would block forever. The outer groups keep `set -x` from showing the rest.
+  // The first line makes a shell that exits uninterruptible. It is short, since bash reads a whole line before
+  // running it. A subshell that is interrupted as it starts still has the trap. The FIFO is opened for reading too,
+  // since opening it only for writing would block forever if the host is gone. The outer groups keep `set -x` from
+  // showing the rest.
   `${first} } 2>/dev/null\n` +
   `{ \\builtin [ "\${BASHPID-$$}\${__synapse_told-}" = $$ ] && \\builtin [ -p ${quote(directory.state)} ] && { ${noteErrexit(directory)};__synapse_told=1; ` +
   `\\builtin eval ${quote(`\\builtin trap - DEBUG RETURN; ${writing}`)} 1<>${quote(directory.state)}; }; } 2>/dev/null`
 
-/** The beginning of the command that sources the user's. */
+/** The beginning of the command that sources the user's command. */
 const sourcing = "\\builtin . "
 
 /**
- * A syntax error without quotes, which makes bash begin to read anew. Where a text that it sourced or evaluated ended within a
- * `$(`, bash 5.2 counts open quotes from below zero: each one is written before the memory that is theirs, and the shell
- * aborts some commands later. errexit could end the shell at it.
+ * A harmless syntax error that resets bash's parser. After sourced or evaluated text that ended within a `$(`, bash
+ * 5.2 counts open quotes from below zero. It then writes outside its memory for each quote, and aborts some commands
+ * later.
+ *
+ * The text holds no quotes. With errexit the error would end the shell, so errexit is off meanwhile.
  */
 export const recount =
   "case $- in *e*) \\builtin set +e;\\builtin eval \\)||\\builtin :;\\builtin set -e;; *) \\builtin eval \\)||\\builtin :;; esac"
 
 /**
- * The trap on DEBUG. The user's trap finds the options as they were, and may be interrupted.
+ * The trap on DEBUG. It restores the user's options for the user's trap on EXIT, and lets that trap be interrupted.
  *
- * It also runs before the command that sources the user's, and once more where that fails and the user's trap on ERR
- * runs for it. That one has run for the user's own command already: what it prints now goes nowhere.
+ * It also runs before the command that sources the user's. If that fails, it runs again, because the user's trap on
+ * ERR runs for the sourcing too. The trap on ERR has run for the user's own command already, so its second output is
+ * discarded.
  *
- * The first line holds no quotes.
+ * The first line holds no quotes, since bash may need `recount` first.
  */
 const beforeUsers =
   `{ __synapse_codes=$?\\ \${PIPESTATUS[@]}; ${recount}; } 2>/dev/null\n` +
@@ -73,17 +77,14 @@ const beforeUsers =
   `\\builtin [ "\${BASH_COMMAND:0:${sourcing.length}}" = ${quote(sourcing)} ] && __synapse_seen+=1; \\builtin : "\${__synapse_last-}"; ` +
   // With errexit, the shell ends here, and the trap on EXIT follows.
   `((\${#__synapse_seen}<2)) || \\builtin [ "\${-//[^e]}" ] || { \\builtin trap - DEBUG; \\builtin [ "\${-//[^x]}" ]; }; } 2>/dev/null || ` +
-  // Behind `builtin`, it would be undone.
+  // After `builtin`, bash would undo the redirection.
   "\\exec </dev/null >/dev/null 2>&1"
 
-/** Makes the text that sets the session's trap and the variables that `guarded` and `look` need, once for a shell. */
+/** Makes bash text that sets the session's trap, and the variables that `guarded` and `own` use, once per shell. */
 export const set = (directory: SessionDirectory): string =>
   `__synapse_told= __synapse_lost= __synapse_codes= __synapse_exit=${quote(own(directory))} __synapse_exiting=${quote(beforeUsers)};\\builtin trap ${quote(trap)} EXIT`
 
-/**
- * Makes the text that runs a command which may set a trap on EXIT; `source` begins the command that sources it, by
- * `path`.
- */
+/** Makes bash text for a command that may set a trap on EXIT. `source` begins the command that sources `path`. */
 export const guarded = (
   source: string,
   path: string,
@@ -91,8 +92,9 @@ export const guarded = (
   stdin: string,
   isShown: boolean
 ): string => {
-  // bash undoes the innermost redirection before it runs the trap. The trace of our own command must not be shown: it
-  // goes to the shell's standard error, and so do the messages of a trap while the user traces (`set -x`, `set -v`).
+  // bash undoes the innermost redirection before it runs the trap. While the user traces (`set -x`, `set -v`),
+  // standard error is the innermost, so that the protocol's own trace goes to the shell's standard error. A trap's
+  // messages go there too then.
   const [inner, outer] = isShown ? [` 2>|${quote(stderr)}`, ""] : ["", ` 2>|${quote(stderr)}`]
   const arm = `{ __synapse_seen=; \\builtin [ -o functrace ]||\\builtin trap "\${__synapse_exiting-}" DEBUG; } 2>/dev/null`
   const text = `${arm};${source}${stdin === "" ? " </dev/null" : stdin}${inner}`
@@ -103,28 +105,28 @@ export const guarded = (
   )
 }
 
-/** Makes the text that tells after a command which trap is set. */
+/** Makes bash text that reports after a command which trap on EXIT is set. */
 export const tell = ({ state }: SessionDirectory): string =>
   `\\builtin [ ! -p ${quote(state)} ]||\\builtin trap -p EXIT 1<>${quote(state)}||\\builtin :;`
 
-/** Returns whose trap it is, from what `tell` has told: nobody's where there is none, or one that does nothing. */
+/** Returns whose trap `tell` has reported: nobody's if there is none, or if it does nothing. */
 export const whose = (told: string): "session" | "user" | "nobody" =>
   told === "" || told === sayings.ignored ? "nobody" : told === sayings.own ? "session" : "user"
 
-/** The text that sets the session's trap again. */
+/** Bash text that sets the session's trap again. */
 export const again = `\\builtin trap ${quote(trap)} EXIT;`
 
-/** Matches the session's own traps in a list: those on EXIT and RETURN, and that which interrupts a command. */
+/** Matches the session's own traps in a list of traps: on EXIT, on RETURN and on SIGURG. */
 const listed = /^trap -- '\{ (?:[^\n]*__synapse_[^\n]*' (?:EXIT|RETURN)|\\builtin \[ ! -e [^\n]*' (?:SIG)?URG)\n/gm
 
 /** Removes the session's own traps from a list of traps. */
 export const hide = (chunk: Buffer): Buffer =>
   chunk.includes("trap -- '{ ") ? Buffer.from(chunk.toString("latin1").replaceAll(listed, ""), "latin1") : chunk
 
-/** Makes the text that writes one part. */
+/** Makes bash text that writes one part. */
 const part = (name: string, text: string): string => `\\builtin printf "${name}\\n"; ${text}; \\builtin printf "\\0"`
 
-/** The text that makes a shell which is ending write its state to its standard output. */
+/** Bash text that makes an ending shell write its state to its standard output. */
 const writing: string = [
   part("options", "\\builtin set +o"),
   part("traps", "\\builtin trap -p"),
@@ -147,7 +149,7 @@ const writing: string = [
     "descriptors",
     [3, 4, 5, 6, 7, 8, 9].map((fd) => `\\builtin [ -e /dev/fd/${fd} ]&&\\builtin printf ${fd}`).join(";")
   ),
-  // Those of bash's own are closed in its children, as `flags` tells. By itself, for an alias may break it.
+  // bash's own descriptors are close-on-exec, as `flags` shows. Evaluated separately, since an alias may break it.
   part(
     "high",
     `\\builtin eval ${quote(
@@ -161,37 +163,37 @@ const writing: string = [
   part("end", "\\builtin :")
 ].join("; ")
 
-/** The bytes that a state ends with. */
+/** The end of a complete state. */
 export const lastBytes = "end\n\0"
 
-/** The state of an ended shell, for the next one. */
+/** How to restore the state of an ended shell in the next one. */
 export interface Restoration {
   /** Bash text that the next shell sources at its start. */
   readonly text: string
-  /** Bash text that it runs right before its first command, since the protocol could not start with it. */
+  /** Bash text to run right before the next shell's first command. At its start, it would break the protocol. */
   readonly once: string
-  /** The options that are only set while a command runs. */
+  /** Options that are set only while a command runs. */
   readonly options: string
-  /** The exit codes of the parts of the pipeline that ran last. */
+  /** The exit codes of the last pipeline's parts. */
   readonly pipeline: ReadonlyArray<number>
-  /** The directory that the shell ended in; undefined where it is not known. */
+  /** The directory that the shell ended in; undefined if it is not known. */
   readonly directory: string | undefined
-  /** The names of the user's own functions and aliases that hide commands of ours. */
+  /** The user's functions and aliases that hide Synapse commands, by name. */
   readonly own: ReadonlyArray<string>
-  /** The names of aliases that are left out. */
+  /** The names of aliases that are not restored. */
   readonly removed: ReadonlyArray<string>
-  /** The descriptors that were open, and are no more. */
+  /** The descriptors that were open and now are closed. */
   readonly closed: ReadonlyArray<string>
   /** The names of coprocesses, whose descriptors are closed. */
   readonly coprocesses: ReadonlyArray<string>
-  /** The cause of the shell's end, where the session knows it: `descriptors`, `errexit`, or `failure` where that is likely. */
+  /** Why the shell ended, if the session knows: `descriptors`, `errexit`, or `failure` for a probable errexit. */
   readonly lost: string
 }
 
-/** Matches options that would end the next shell, silence it, trace the protocol, or make the shell keep a history. */
+/** Matches options not restored: they would end or silence the next shell, trace the protocol, or keep a history. */
 const notHandedOn = /^set [-+]o (errexit|noexec|onecmd|history|histexpand|monitor|emacs|vi|privileged|xtrace)\n/gm
 
-/** Returns each function's own text; `names` are in the order of the texts. */
+/** Splits the text of all functions by function. `names` must be in the order of the texts. */
 const functionTexts = (all: string, names: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> => {
   const starts: Array<readonly [name: string, at: number]> = []
   let from = 0
@@ -207,7 +209,7 @@ const functionTexts = (all: string, names: ReadonlyArray<string>): ReadonlyArray
   return starts.map(([name, at], i) => [name, all.slice(at, starts[i + 1]?.[1])])
 }
 
-/** Tests for functions that the session has defined: they name its directory, or the one before. */
+/** Tests for a function that the session has defined: its text names this session's directory, or an earlier one. */
 const isOurs =
   ({ directory, ours }: Next) =>
   ([name, text]: readonly [string, string]): boolean =>
@@ -215,17 +217,17 @@ const isOurs =
     (ours.includes(name) &&
       [quote(directory), `${Path.dirname(directory)}/session-`].some((path) => text.includes(path)))
 
-/** Makes the lines that set limits, from what `ulimit -a` says. */
+/** Makes bash text that sets limits, from the output of `ulimit -a`. */
 const limits = (which: "S" | "H", said: string): string =>
   Array.from(said.matchAll(/-([a-zA-Z])\) (\w+)$/gm))
     .filter(([, letter]) => letter !== "p" && letter !== "R")
     .map(([, letter, value]) => `\\builtin ulimit -${which} -${letter} ${value} 2>/dev/null||\\builtin :;`)
     .join("")
 
-/** The flag of a descriptor that a program does not inherit. */
+/** The flag of a close-on-exec descriptor. */
 const closedOnExec = 0o2000000
 
-/** Returns the descriptors that were the user's, with the variables that hold their numbers. */
+/** Returns the user's open descriptors, with the variables that hold their numbers. */
 const userDescriptors = (low: string, high: string, variables: string): ReadonlyArray<string> => [
   ...low,
   ...Array.from(high.matchAll(/^(\d+) pos:[\s\S]*?^flags:\s*(\d+)$/gm))
@@ -239,13 +241,13 @@ const userDescriptors = (low: string, high: string, variables: string): Readonly
     })
 ]
 
-/** Returns the names of the coprocesses that a state's variables tell of. */
+/** Returns the names of the coprocesses among a state's variables. */
 const coprocesses = (variables: string): ReadonlyArray<string> =>
   Array.from(variables.matchAll(/^declare -a (\w+)=\(\[0\]="\d+" \[1\]="\d+"\)$/gm)).flatMap(([, name = ""]) =>
     new RegExp(`^declare -\\S+ ${name}_PID="\\d+"$`, "m").test(variables) ? name : []
   )
 
-/** Returns the directory that the text of a state enters. */
+/** Returns the directory that a state's `cd` command enters. */
 const directoryOf = (text: string | undefined): string | undefined => {
   const path = CommandLine.parse(Buffer.from(text ?? "", "latin1").toString()).words.at(-1)?.value
   return path?.startsWith("/") === true && !path.includes("\uFFFD") ? path : undefined
@@ -257,9 +259,9 @@ const aliasOf = (text: string): string => /^alias (?:-- )?(.+?)=/.exec(text)?.[1
 const evaluated = (text: string | undefined): string =>
   text === undefined || text === "" ? "" : `\\builtin eval ${quote(text)}\n`
 
-/** The facts about the next shell that its state depends on. */
+/** What a restoration depends on in the next shell. */
 export interface Next {
-  /** The names of the variables that it starts with: those that the old shell had unset are unset again. */
+  /** The variables that the shell starts with, by name. Those that the old shell had unset are unset again. */
   readonly environment: ReadonlyArray<string>
   /** The names of the functions that the session defines, and its directory. */
   readonly ours: ReadonlyArray<string>
@@ -268,10 +270,10 @@ export interface Next {
   readonly refused: ReadonlyArray<string>
 }
 
-/** The most parts of a state: a shell writes fewer, and a command that forges one may write any number. */
+/** The most parts of a state that are parsed. A shell writes fewer, but a forged state may have any number. */
 const mostParts = 64
 
-/** Makes the restoration from what an ended shell has written; undefined where that is incomplete. */
+/** Makes the restoration from an ended shell's state. Returns undefined if the state is incomplete. */
 export const restoration = (state: string, next: Next): Restoration | undefined => {
   const { environment, ours, refused } = next
   if (!state.endsWith("\0end\n\0")) return undefined
@@ -290,7 +292,7 @@ export const restoration = (state: string, next: Next): Restoration | undefined 
   const exported = new Set(Array.from(variables.matchAll(/^declare -\w*x\w* (\w+)/gm), (match) => match[1]))
   const unset = environment.filter((name) => /^\w+$/.test(name) && !exported.has(name))
   const hiding = new Set([...kept, ...aliases.map(([name]) => name)])
-  // `pushd -n` adds below the current directory, so the last one comes first.
+  // `pushd -n` adds below the current directory, so the last entry comes first.
   const stack = (parts.get("stack") ?? "").split("\n").reverse()
   const options = parts.get("options") ?? ""
   const lostCoprocesses = coprocesses(variables)
@@ -316,7 +318,7 @@ export const restoration = (state: string, next: Next): Restoration | undefined 
       limits("S", parts.get("soft") ?? "") +
       limits("H", parts.get("hard") ?? "") +
       (disabled.length > 0 ? `\\builtin enable -n ${disabled.join(" ")};` : ""),
-    // The first is that of the whole.
+    // The first code is the whole pipeline's.
     pipeline: (parts.get("pipeline") ?? "").trim().split(/\s+/).slice(1).map(Number),
     directory: directoryOf(parts.get("directory")),
     options: ["errexit", "xtrace"].map((name) => (options.includes(`set -o ${name}\n`) ? name.charAt(0) : "")).join(""),

@@ -1,8 +1,8 @@
 /**
- * The process that is launched for a session: it runs the session's shells, one after another (`supervisor.bash`).
+ * The process launched for a session, which runs the session's shells one after another (`supervisor.bash`).
  *
- * What the shells leave in the background lives as long as this process, and so does the sandbox around it. A wrapper
- * that does not pass descriptor 3 on makes it a shell itself, and then it ends with that one.
+ * Background processes of the shells live as long as this process, and so does the sandbox around it. If a wrapper
+ * does not pass on descriptor 3, the process becomes the shell itself, and ends with it.
  */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
@@ -18,30 +18,29 @@ import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Launch, ShellLauncher, Spawnable } from "../ShellLauncher.js"
 import * as Frames from "./FrameReader.js"
 
-/** Makes the error of a command for which there is no shell. */
+/** Makes the error for a command that has no shell to run in. */
 export const noShell = (reason: string): ExecutionFailed =>
   new ExecutionFailed({ kind: "shell", reason: `no shell: ${reason}` })
 
 const noShellFrom = (error: unknown): ExecutionFailed => noShell(error instanceof Error ? error.message : String(error))
 
-/** Runs what a shell needs in order to run; fails with the error where it throws or rejects. */
+/** Runs a step of starting a shell. Fails with ExecutionFailed if it throws or rejects. */
 export const attempt = <A>(run: () => A | Promise<A>): Effect.Effect<A, ExecutionFailed> =>
   Effect.tryPromise({ try: async () => run(), catch: noShellFrom })
 
-/** The callbacks for a shell's frames and its end. */
 export interface ShellListener {
   readonly onFrame: (body: string) => void
-  /** Called with the exit code as a shell reports it: 128 plus the signal's number where a signal ended it. */
+  /** Called with the exit code as a shell reports it: 128 plus the signal's number after a signal. */
   readonly onExit: (code: number) => void
 }
 
-/** The most characters of the shell's own standard error that are kept; it explains why a shell could not start. */
+/** The most characters kept of the shell's own standard error, which explains why a shell could not start. */
 const maxComplaint = 4096
 
-/** The pid of no process, and of the parent of none. */
+/** A pid that no process has, not even as its parent's. */
 const nobody = -1
 
-/** Milliseconds that a shell has to answer after its start. */
+/** Milliseconds that a new shell has to answer. */
 const startTimeout = 60_000
 
 /** A shell in its supervisor, and the frames on its standard output. */
@@ -50,14 +49,14 @@ export class Shell {
   alive = true
   /** Resolves once the shell has ended and its output is read. */
   readonly ended: Promise<void>
-  /** The end of the shell's own standard error, which holds nothing of a command's. */
+  /** The end of the shell's own standard error, which holds no command's output. */
   complaint = ""
   private listener: ShellListener | undefined
   private inner = 0
-  /** The pid in this process's PID namespace, once it is looked up. */
+  /** The pid in this process's PID namespace, once looked up. */
   private outer: number | undefined
   private settle = () => {}
-  /** The exit code, once it has ended. */
+  /** The exit code, once the shell has ended. */
   private code: number | undefined
 
   constructor(private readonly supervisor: ShellSupervisor) {
@@ -66,7 +65,7 @@ export class Shell {
     })
   }
 
-  /** Passes the frames of this nonce, and the shell's end, to the listener from now on; the end also where it was before. */
+  /** Sends frames with this nonce to the listener from now on, and the shell's end, even if it has ended before. */
   hear(nonce: string, listener: ShellListener): void {
     this.frames.expect(nonce)
     this.listener = listener
@@ -77,17 +76,17 @@ export class Shell {
     if (this.alive) this.supervisor.write(text)
   }
 
-  /** The pid of the process that was spawned: the supervisor, or what wraps it. */
+  /** The pid of the spawned process: the supervisor, or its wrapper. */
   get spawned(): number {
     return this.supervisor.spawned
   }
 
-  /** The shell's own pid in this process's PID namespace; that of no process where the shell has ended unseen. */
+  /** The shell's pid in this process's PID namespace, or `nobody` if the shell has ended unseen. */
   get pid(): number {
     return this.hostPid ?? (this.supervisor.keeps ? nobody : this.supervisor.spawned)
   }
 
-  /** The same; undefined where it is not known yet. */
+  /** Like `pid`, but undefined while it is not known. */
   get hostPid(): number | undefined {
     if (this.inner === 0) return undefined
     if (this.outer === undefined) {
@@ -98,7 +97,7 @@ export class Shell {
     return this.outer
   }
 
-  /** The pid that the shell has for itself, as in its messages. */
+  /** The shell's pid in its own view, as in its messages. */
   get innerPid(): number {
     return this.inner
   }
@@ -106,23 +105,22 @@ export class Shell {
   /** Kills the shell at once, but not what it started. */
   kill(): void {
     if (!this.alive) return
-    // A shell whose pid is not known can only be killed with all that is around it.
+    // A shell whose pid is not known can only be killed with its supervisor.
     const pid = this.supervisor.keeps ? this.hostPid : undefined
     if (pid === undefined) this.supervisor.kill()
     else ProcessTable.send(pid, "SIGKILL")
   }
 
-  /** True where its standard input is the supervisor's, as it is between commands. */
+  /** True if its standard input is the supervisor's, as it is between commands. */
   get isAtPrompt(): boolean {
     return ProcessTable.inputOf(this.pid) === ProcessTable.inputOf(this.supervisor.pid)
   }
 
-  /** Looks after its supervisor (`ShellSupervisor.tend`). */
   tendSupervisor(): void {
     this.supervisor.tend()
   }
 
-  /** Kills the supervisor too: something else may read what its shells are to read. */
+  /** Kills the supervisor too, because another process may be reading the input of its shells. */
   killAll(): void {
     this.supervisor.kill()
   }
@@ -135,7 +133,7 @@ export class Shell {
     this.complaint = (this.complaint + chunk.toString()).slice(-maxComplaint)
   }
 
-  /** Takes the end of the shell, when all its output is read. */
+  /** Takes the shell's exit code, once all its output is read. */
   hearExit(code: number): void {
     this.alive = false
     this.code = code
@@ -144,8 +142,8 @@ export class Shell {
   }
 
   /**
-   * Lets the shell read its first lines, and waits for its answer: the directory that it is in where it could not change
-   * to the one that it was told, empty otherwise. Fails with what is wrong with it.
+   * Lets the shell read its first lines and waits for its answer. Returns the directory that the shell is in if it
+   * could not change to the requested one, otherwise an empty string. Fails with what is wrong with the shell.
    */
   greet(text: (nonce: string) => string): Effect.Effect<string, string> {
     return Effect.async<string, string>((resume) => {
@@ -170,21 +168,19 @@ export class Shell {
     )
   }
 
-  /**
-   * The shell's standard error without bash's messages about having no terminal, which do not tell why it ended.
-   */
+  /** The shell's standard error without bash's messages about a missing terminal, which do not explain its end. */
   get words(): string {
     return this.complaint.replaceAll(/^bash: (cannot set terminal process group|no job control).*\n?/gm, "").trim()
   }
 }
 
-/** Milliseconds after the exit of the process in which its last output may still arrive. */
+/** Milliseconds after the process's exit in which its last output may still arrive. */
 const lastWords = 50
 
-/** The most turns of the event loop in which a dead shell's last output is read. */
+/** The most turns of the event loop spent reading an ended shell's last output. */
 const mostTurns = 100
 
-/** The first word to the supervisor, which tells it that descriptor 3 is ours. */
+/** The first word to the supervisor, by which it recognizes that descriptor 3 is Synapse's. */
 const greeting = "synapse-supervisor"
 
 const exitCode = (code: number | null, signal: NodeJS.Signals | null): number => {
@@ -192,34 +188,33 @@ const exitCode = (code: number | null, signal: NodeJS.Signals | null): number =>
   return 128 + (signal === null ? 0 : Os.constants.signals[signal])
 }
 
-/** A supervisor that was spawned, and the shell that runs in it. */
+/** A spawned supervisor and the shell in it. */
 export class ShellSupervisor {
-  /** The pid of the spawned process: a wrapper, or the supervisor itself. It leads a session of its own, without a terminal. */
+  /** The spawned process's pid: a wrapper, or the supervisor itself. It leads a process session without a terminal. */
   readonly spawned: number
-  /** The file that the supervisor runs, by which it is told from the session's own processes. */
+  /** The supervisor's script, whose path tells the supervisor from the session's other processes. */
   readonly script: string
   /** False once the process has ended. */
   alive = true
   /** Resolves once the process has ended and all its output is read. */
   readonly over: Promise<void>
-  /** Resolves once the supervisor reports that it runs, and what wraps it has done its work; never where nothing keeps shells. */
+  /** Resolves once the supervisor reports that it runs, with its wrapper's work done. Never without a supervisor. */
   readonly running: Promise<void>
   private tellRunning: () => void = () => {}
-  /** True where shells can follow one another in the process. */
+  /** True if shells can follow one another in the process. */
   keeps = false
-  /** The first process of a PID namespace of the session's own, as this process knows it. */
+  /** The first process of the session's own PID namespace, by its pid here. */
   private init: number | undefined
-  /** True once the input has ended, perhaps by the doing of a wrapper: no further shell can start. */
+  /** True once the input has ended, perhaps because of a wrapper. No further shell can start then. */
   private isAtEnd = false
-  /** The shell that the process starts with. */
   readonly first: Shell
   private shell: Shell | undefined
   private isEnding = false
-  /** True once all was killed, and there was nothing but the shell. */
+  /** True once everything was killed and only an idle shell had been running. */
   private isAlone = false
-  /** The supervisor's own pid, where another process was spawned, which wraps it. */
+  /** The supervisor's own pid, if the spawned process is a wrapper around it. */
   private wrapped: number | undefined
-  /** The line that separates what a dead shell has not read from the lines for the next shell. */
+  /** The line that separates what an ended shell has not read from the next shell's lines. */
   private readonly token = Frames.make()
   private readonly lifeline: Net.Socket
 
@@ -229,12 +224,12 @@ export class ShellSupervisor {
     private readonly onShellExit: (shell: Shell) => void
   ) {
     this.spawned = child.pid ?? 0
-    // A shell that waits must not keep the process alive; while a command runs, CommandQueue does.
+    // An idle shell must not keep this process alive. While a command runs, CommandQueue does.
     child.unref()
     for (const pipe of child.stdio) if (pipe instanceof Net.Socket) pipe.unref()
     this.first = new Shell(this)
     this.shell = this.first
-    // A write to a process that has just died fails; its exit reports that.
+    // A write to a process that has just died fails. Its exit reports that.
     child.stdin.on("error", () => {})
     child.stdout.on("data", (chunk: Buffer) => this.shell?.hearOutput(chunk))
     child.stderr.on("data", (chunk: Buffer) => this.shell?.hearComplaint(chunk))
@@ -266,29 +261,29 @@ export class ShellSupervisor {
     })
   }
 
-  /** Lets the supervisor start its first shell, after the words for what wraps it. */
+  /** Lets the supervisor start its first shell. `words` come first and are for its wrapper. */
   begin(words: string): void {
-    // The signal by which the supervisor lets a terminal go on.
+    // The signal by which the supervisor resumes a stopped terminal.
     const terminal = this.directory.terminal === undefined ? "" : "CONT"
     this.lifeline.write(`${words}${greeting}\0${this.token}\0${this.directory.path}\0${terminal}\0`)
   }
 
-  /** True where the next shell can start, once the last one has ended. */
+  /** True if another shell can start after the last one has ended. */
   get canGoOn(): boolean {
     return this.alive && this.keeps && !this.isAtEnd
   }
 
-  /** The supervisor's own pid in this process's PID namespace; that of what was spawned where nothing keeps shells. */
+  /** The supervisor's own pid in this process's PID namespace; without a supervisor, the spawned process's. */
   get pid(): number {
     return this.wrapped ?? this.spawned
   }
 
-  /** True where nothing can be left of all that it has started: there was nothing, or the PID namespace has ended. */
+  /** True if nothing that it started can be left: nothing else ran, or the PID namespace has ended. */
   get isAllGone(): boolean {
     return !this.alive && (this.isAlone || (this.init !== undefined && !ProcessTable.isThere(this.init)))
   }
 
-  /** Starts the next shell; only where the last one has ended, and only where `canGoOn`. */
+  /** Starts the next shell. Call it only after the last one has ended, and only if `canGoOn`. */
   next(): Shell {
     const shell = new Shell(this)
     this.shell = shell
@@ -300,13 +295,13 @@ export class ShellSupervisor {
     this.child.stdin.write(text)
   }
 
-  /** Lets a supervisor go on that a command has stopped (SIGSTOP), and ends what wraps one that was killed. */
+  /** Resumes a supervisor that a command has stopped (SIGSTOP), and ends the wrapper of one that was killed. */
   tend(): void {
     this.goOn()
     if (this.wrapped !== undefined && !ProcessTable.isThere(this.wrapped)) this.kill()
   }
 
-  /** Has it give the pseudo-terminal the size that is in the session's directory. */
+  /** Makes it give the pseudo-terminal the size in the session's directory. */
   tellSize(): void {
     if (this.keeps) ProcessTable.send(this.pid, "SIGWINCH")
   }
@@ -315,7 +310,7 @@ export class ShellSupervisor {
     ProcessTable.send(this.pid, "SIGCONT")
   }
 
-  /** Closes the input: an idle shell then runs its EXIT trap and ends, and the process ends with it. */
+  /** Closes the input. An idle shell then runs its EXIT trap and ends, and the process with it. */
   end(): void {
     this.isEnding = true
     if (this.alive) this.goOn()
@@ -324,8 +319,8 @@ export class ShellSupervisor {
   }
 
   /**
-   * Kills all at once where nothing runs but the idle shell and what is around it; returns whether it did. `members` lists
-   * all processes of the session, daemons too.
+   * Kills everything at once if nothing runs but the idle shell and its wrappers. Returns whether it did. `members`
+   * lists all processes of the session, daemons too.
    */
   endAtOnce(members: (spawned: number) => ReadonlyArray<ProcessTable.Process>): boolean {
     const { init, shell, spawned, wrapped } = this
@@ -342,7 +337,7 @@ export class ShellSupervisor {
     return true
   }
 
-  /** Kills the process at once, with its shell, but not what that has started. */
+  /** Kills the process and its shell at once, but not what the shell has started. */
   kill(): void {
     if (!this.alive) return
     const pid = this.shell?.hostPid
@@ -350,37 +345,38 @@ export class ShellSupervisor {
     this.child.kill("SIGKILL")
   }
 
-  /** Without this word, the supervisor's guard takes the end of the socket for the death of this program. */
+  /** Tells the supervisor's guard to leave. Without this word, it takes the socket's end for this process's death. */
   private dismiss(): void {
     if (this.lifeline.writableEnded) return
-    // Mostly nobody hears it. node writes out the stack of that error, and V8 then looks for the ends of a bundle's lines.
+    // Usually nobody listens any more, and the write fails. node captures that error's stack, which is slow in a
+    // bundle: V8 looks for the ends of its lines.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     this.lifeline.end("quit\0")
     Error.stackTraceLimit = stackTraceLimit
   }
 
-  /** Kills a shell whose supervisor is dead: its state would mix with that of its successor. */
+  /** Kills a shell whose supervisor is dead. Its state would mix with its successor's. */
   private killOrphan(shell: Shell): void {
     shell.alive = false
     if (!this.keeps || shell.innerPid === 0) return
     const known = shell.hostPid
     for (const { pid, session } of ProcessTable.list()) {
-      // On a terminal, it leads a session of its own.
+      // On a terminal, the shell leads its own process session.
       const isOurs = session === this.spawned || pid === known
       if (isOurs && ProcessTable.innerPid(pid) === shell.innerPid) ProcessTable.send(pid, "SIGKILL")
     }
   }
 
   /**
-   * Takes what the supervisor says: `K` with its pid once it keeps shells, `E` with the exit code of each that has ended, and `Q` once its
-   * input has ended.
+   * Takes a report of the supervisor: `K` with its pid once it keeps shells, `E` with the exit code of each ended
+   * shell, and `Q` once its input has ended.
    */
   private hearReport(text: string): void {
     this.keeps = true
     const inner = Number(/K(\d+)\0/.exec(text)?.[1] ?? ProcessTable.innerPid(this.spawned))
     if (ProcessTable.innerPid(this.spawned) !== inner) this.wrapped = ProcessTable.find(this.spawned, inner)
-    // A namespace around this process too has the same number for it.
+    // If this process is in that namespace too, the pid is the same inside and outside.
     if (inner === 2 && this.wrapped !== undefined && this.wrapped !== inner) {
       this.init ??= ProcessTable.stat(this.wrapped)?.parent
     }
@@ -389,13 +385,13 @@ export class ShellSupervisor {
     const code = /E(\d+)\0/.exec(text)?.[1]
     if (this.isAtEnd || (this.isEnding && code !== undefined)) this.dismiss()
     const ending = this.shell
-    // A shell that lives when the input has ended was asked for, and has not started.
+    // If the input has ended, a shell that counts as alive was requested but never started.
     if (ending?.alive !== true || (code === undefined && !this.isAtEnd)) return
     ending.alive = false
     this.listenOut(ending, Number(code ?? 0), mostTurns)
   }
 
-  /** Ends a shell that is dead when all that it has written is read; that lies in the socket already. */
+  /** Ends a dead shell once all its output is read, which lies in the socket already. */
   private listenOut(ending: Shell, code: number, turns: number): void {
     const stdout = this.child.stdout as Net.Socket
     const before = stdout.bytesRead
@@ -425,7 +421,7 @@ const withUmask = <A>(umask: number | undefined, run: () => A): A => {
   }
 }
 
-/** Spawns a supervisor, whose first shell starts at once. Fails where the program can't be spawned. */
+/** Spawns a supervisor, whose first shell starts at once. Fails if the program can't be spawned. */
 const spawn = (
   launch: Launch,
   { cwd, directory, onExit }: LaunchOptions
@@ -447,21 +443,21 @@ const spawn = (
             // The types know this only for a list of three.
           })
         ) as ChildProcess.ChildProcessWithoutNullStreams
-        // At once, for an error that nobody hears ends the program.
+        // Attached at once, since an error without a listener ends this process.
         return { child, failed: new Promise<Error>((resolve) => child.on("error", resolve)) }
       },
       catch: noShellFrom
     })
     if (child.pid !== undefined) return new ShellSupervisor(child, directory, onExit)
-    // Where this process has run out of descriptors, the child has no streams either.
+    // If this process has run out of descriptors, the child has no streams either.
     const error = yield* Effect.promise(() => failed)
     return yield* noShell(`${program} could not be started: ${error.message}`)
   })
 
-/** A restart that may be asked for while a shell starts, whose answer is not waited for then. */
+/** A restart, which may be requested while a shell starts. The shell's answer is not waited for then. */
 export interface Restart {
   readonly isAsked: () => boolean
-  /** Fails once it is asked for. */
+  /** Fails once a restart is requested. */
   readonly asked: Effect.Effect<never, ExecutionFailed>
 }
 
@@ -475,16 +471,16 @@ interface LaunchOptions {
   readonly cwd: string
   /** The directory that the first shell changes to. */
   readonly entered: string
-  /** Lets the first shell read its first lines; fails with what is wrong with it. */
+  /** Lets the first shell read its first lines. Fails with what is wrong with it. */
   readonly greet: (shell: Shell) => Effect.Effect<void, string>
-  /** Run as soon as the supervisor, or what wraps it, waits for nothing more. */
+  /** Runs as soon as the supervisor or its wrapper needs nothing more to start. */
   readonly onBegun: Effect.Effect<unknown>
   /** Called once for each shell, when it has ended and its output is read. */
   readonly onExit: (gone: Shell) => void
   readonly restart: Restart
 }
 
-/** A supervisor that was launched, and its first shell, which has answered. */
+/** A launched supervisor, and its first shell, which has answered. */
 export interface LaunchedShell {
   readonly shell: Shell
   readonly supervisor: ShellSupervisor
@@ -492,12 +488,12 @@ export interface LaunchedShell {
   readonly over: Effect.Effect<void>
 }
 
-/** Matches what another shell says of `--norc`. */
+/** Matches another shell's complaint about `--norc`. */
 const unknownOption = /^(?:\S+: )?(?:0: )?(?:Illegal option --|unknown option|bad option|no such option)|fish: --norc/im
 
 /**
- * Launches a supervisor. A fiber of its own keeps the launch's scope open as long as the supervisor lives. A launch on trial
- * that fails is repeated once. Fails where no shell can be started, with the shell's own message if there is one.
+ * Launches a supervisor. A daemon fiber keeps the launch's scope open until the supervisor ends. Repeats a failed
+ * trial launch once. Fails if no shell can start, with the shell's own message if there is one.
  */
 export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, ExecutionFailed> =>
   Effect.gen(function* () {
@@ -511,7 +507,7 @@ export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, Exe
       const supervisor = yield* Effect.acquireRelease(spawn(launch, options), (supervisor) =>
         Effect.sync(() => supervisor.kill())
       )
-      // What is left to do is done while the program starts.
+      // The launch completes its preparation while the program starts.
       supervisor.begin(yield* launch.ready)
       yield* options.onBegun
       const { first } = supervisor
@@ -519,14 +515,15 @@ export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, Exe
         const { words } = first
         const { args, program } = launch.spawnable
         const name = [program, ...args.filter((word) => word !== directory.supervisor)].join(" ")
-        // The option is one of ours, so that the shell is to blame, wherever it was started.
+        // Synapse has added this option, so the shell is to blame, however it was started.
         if (unknownOption.test(words)) {
           return noShell(`${shell.program} is not bash, and no other shell will do: SYNAPSE_SHELL names it`)
         }
         return launch.explain(words) ?? noShell(`${name} ${what}${words === "" ? "" : `: ${words}`}`)
       })
       const answered = yield* Deferred.make<void>()
-      // What wraps the shells is looked at while the first of them starts; a wrapper may keep the supervisor's report back.
+      // `prove` runs while the first shell starts. A wrapper may hold back the supervisor's report, so the shell's
+      // answer counts too.
       const running = Effect.raceFirst(
         Effect.promise(() => supervisor.running),
         Deferred.await(answered)

@@ -1,15 +1,15 @@
-/** Writes a command so that the shell can go on while its last program still runs. */
+/** Rewrites a command so that the shell can go on while its last program still runs. */
 import type { CommandLine } from "../../bash/CommandLine.js"
 import { quote } from "../../bash/Quote.js"
 import * as CommandName from "../../command/CommandName.js"
 
-/** The most characters of a text that is rewritten; nobody types a longer one. */
+/** The most characters of a text to rewrite. Nobody types a longer one. */
 const longest = 16_384
 
-/** Reserved words before a command, which the tree has among its words. */
+/** Reserved words before a command that the parser lists among its words. */
 const prefixes: ReadonlySet<string> = new Set(["time", "coproc"])
 
-/** Waits for the last program; once the file is there, as long as it runs, the shell waits no longer, and the status is 0. */
+/** Makes bash text that waits for the last program, but ends with status 0 once the file exists. */
 const waiting = (file: string): string =>
   "\\builtin wait $!||{ __synapse_code=$?\n" +
   "while \\builtin [ $__synapse_code -gt 128 ];do if \\builtin kill -0 $! 2>/dev/null;then " +
@@ -17,8 +17,10 @@ const waiting = (file: string): string =>
   "else \\builtin wait $!&&__synapse_code=0||__synapse_code=$?;\\builtin break;fi;done;\\builtin return $__synapse_code; }"
 
 /**
- * Returns the text of a command whose last part runs in the background, while the shell waits for it. Only a program does:
- * what changes the shell itself must run in the shell. Undefined where the text ends otherwise.
+ * Rewrites a command so that its last part runs in the background while the shell waits for it. Returns undefined
+ * unless the last part is a program: what changes the shell must run in the shell.
+ *
+ * @param file exists once the shell should stop waiting
  *
  * @param file exists once the shell is to wait no longer
  */
@@ -37,7 +39,7 @@ export const rewrite = (given: CommandLine, file: string): string | undefined =>
     return undefined
   if (name.expands || CommandName.builtins.has(name.value) || prefixes.has(name.value)) return undefined
   const [before, last, after] = [text.slice(0, start), text.slice(start, command.end), text.slice(command.end)]
-  // A redirection in front, or a word that changes what follows, belongs to it.
+  // A redirection before the program, or a word that changes what follows, belongs to the program.
   if (!/(?:^|[;&|\n])\s*$/.test(before)) return undefined
   return `${before}{ if \\builtin declare -F -- ${quote(name.value)} >/dev/null;then ${last}\nelse ${last} &\n${waiting(file)};fi;}${after}`
 }

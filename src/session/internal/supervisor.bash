@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# Runs the interactive shells of a session, one after another, so that what runs in the background outlives a shell.
+# Runs the interactive shells of a session one after another, so that background processes outlive a shell.
 #
-# Descriptor 3 is a socket to the program, which says who it is, a secret word and the session's directory; later
-# `quit`. If it ends without that word, the program is dead. Where no wrapper passes it on (docker exec,
-# sudo), this process becomes the shell. The names are odd, for a variable of the environment must reach the shells.
+# Descriptor 3 is a socket to the Synapse process, which sends a greeting, a secret word and the session's directory, and
+# later `quit`. If the socket ends without that word, the Synapse process is dead. If a wrapper (docker exec, sudo) does
+# not pass the descriptor on, this process becomes the shell. The names are odd, since the shells inherit the environment
+# and a variable of the same name must reach them.
 __synapse_next() { TMOUT='' IFS='' read -r -d '' "$@"; }
 
 __synapse_greeted() {
@@ -19,8 +20,8 @@ __synapse_fields() {
   fields=(${stat##*)})
 }
 
-# Whether a process, whose fields are read, is in the process session $2, or carries the session's mark in its limits or in its
-# environment.
+# Tests whether a process, whose fields are read, is in the process session $2, or carries the session's mark in its
+# limits or environment.
 __synapse_is_ours() {
   local limits='' variable
   if (( $2 > 1 && fields[3] == $2 )); then return 0; fi
@@ -34,8 +35,9 @@ __synapse_is_ours() {
   return 1
 }
 
-# Stops all that the session has started, into `frozen`: what forks all the time is never there to be killed one by one.
-# Each process is looked at once, so that the looks become short; one that is gone meanwhile may have left a child.
+# Stops everything that the session has started, and lists it in `frozen`: a process that forks all the time would
+# escape being killed one by one. Inspects each process once, so that the passes get short. A process that is gone
+# meanwhile may have left a child.
 __synapse_freeze() {
   local pass pid again=yes fields
   local -A seen=()
@@ -47,12 +49,12 @@ __synapse_freeze() {
       if [[ ${seen[$pid]-} ]] || (( pid == BASHPID || pid == $$ )); then continue; fi
       seen[$pid]=yes
       __synapse_fields "$pid"
-      # A zombie with further threads is a process whose first thread has ended.
+      # A zombie with more threads is a process whose first thread has ended.
       if [[ ${fields[0]-Z} == [ZX] ]] && (( ${fields[17]-0} < 2 )); then again=yes; continue; fi
       if ! __synapse_is_ours "$pid" "$1" || ! kill -STOP "$pid"; then continue; fi
       again=yes
       frozen+=("$pid")
-      # No fork of a group escapes a signal to all of it.
+      # No fork escapes a signal to its whole group.
       if (( fields[2] > 1 && fields[2] != $2 )); then
         kill -STOP -- "-${fields[2]}"
         frozen+=("-${fields[2]}")
@@ -61,7 +63,8 @@ __synapse_freeze() {
   done
 }
 
-# Waits for the death of the program; then kills all that the session has started, and removes its directory.
+# Waits for the death of the Synapse process. Then kills everything that the session has started, and removes the
+# session's directory.
 __synapse_guard() {
   local order fields own pass frozen
   __synapse_next -u 3 order
@@ -71,19 +74,20 @@ __synapse_guard() {
   for (( pass = 0; pass < 500; pass++ )); do
     frozen=()
     __synapse_freeze "${own[3]}" "${own[2]}"
-    # All at once: the death of one wakes its stopped children.
+    # All at once, since the death of one wakes its stopped children.
     if (( ${#frozen[@]} == 0 )) || ! kill -KILL -- "${frozen[@]}"; then break; fi
   done
   kill -KILL $$
   command -p rm -rf -- "$__synapse_directory"
 }
 
-# The shell has a process group of its own, so that `kill 0` does not reach this process. For a person it has a terminal too,
-# whose keys and screen are FIFOs of the program; its own streams are then 5, 6 and 7 of `script`.
+# The shell has its own process group, so that `kill 0` does not reach this process. A person's shell also has a
+# terminal, made by `script`: its keys and screen are FIFOs of the Synapse process, and its own streams are
+# descriptors 5, 6 and 7 of `script`.
 __synapse_start() {
   local shell
   set -m
-  # The supervisor is no level of its own.
+  # The supervisor must not count as a shell level.
   (
     SHLVL=$((SHLVL - 1))
     if [[ $__synapse_terminal ]]; then
@@ -111,13 +115,13 @@ __synapse_resize() {
 
 __synapse_keep() {
   exec 4>&2 2>/dev/null
-  # Handlers, for a signal that is ignored would be ignored by the shells too.
+  # Handlers, since the shells would inherit ignored signals.
   trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE VTALRM PROF XCPU XFSZ TSTP TTIN TTOU
   trap __synapse_resize WINCH
   printf 'K%s\0' $$ >&3
   __synapse_start
   cd /
-  # The second process of a PID namespace ends with the first, and all the others with them.
+  # The second process of a PID namespace ends with the first, as do all others; no guard is needed.
   if (( $$ != 2 )); then
     __synapse_guard </dev/null >/dev/null 4>&- &
     __synapse_guard=$!
@@ -136,7 +140,7 @@ __synapse_keep() {
     __synapse_start
   done
   printf Q >&3
-  # The guard knows whether the program is dead, or has ended the input, or answers that it knows of the end.
+  # The guard knows whether the Synapse process is dead, has ended the input, or acknowledges this end.
   if [[ ${__synapse_guard-} ]]; then
     while kill -0 "$__synapse_guard"; do wait "$__synapse_guard"; done
   fi
