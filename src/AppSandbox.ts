@@ -1,4 +1,4 @@
-/** The sandboxed shell: the manager over the platform of this machine, and its configuration. */
+/** The sandboxed shell of an app: its manager, this machine's platform, and its configuration. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -28,8 +28,8 @@ import { ShellBridge } from "./session/ShellBridge.js"
 import * as ShellLauncher from "./session/ShellLauncher.js"
 
 /**
- * The platform of this machine. Variables that the settings set are passed on to sandboxed shells, whatever they look
- * like.
+ * Builds the platform of this machine. Sandboxed shells get every variable that the settings set, even one that looks
+ * like a secret.
  */
 const makePlatform = Effect.gen(function* () {
   const settings = yield* SessionSettings.SessionSettings
@@ -52,7 +52,7 @@ const makePlatform = Effect.gen(function* () {
       })
 })
 
-/** Returns why a shell's command line can't start, as far as its first word tells. */
+/** Explains why a shell's command line can't start, judging by its first word. */
 const problemOfShell = (shellCommand: string, cwd: string, path: string): string | undefined =>
   Either.match(ShellLauncher.parse(shellCommand), {
     onLeft: ({ reason }) => reason,
@@ -64,7 +64,7 @@ const problemOfShell = (shellCommand: string, cwd: string, path: string): string
     }
   })
 
-/** Finds a given setting that can't work: a directory or a shell that is not there, a path that can't be allowed. */
+/** Finds a setting that can't work: a missing directory or shell, or a path that can't be allowed. */
 const findUnworkable = (
   { cwd = ".", environment = {}, shellCommand }: Partial<SessionSettings.Settings>,
   sandbox: SandboxSettings.Settings
@@ -77,35 +77,32 @@ const findUnworkable = (
   return found && { path: `sandbox.${found.path}`, reason: found.reason }
 }
 
-/** Makes the manager, which is the only way to the shell, over the providers of an app, and the jobs of its commands. */
+/** Builds the SandboxManager, which is the only way to the shell, and the table of its jobs. */
 const make = ({ platform, providers }: Pick<Options, "platform" | "providers">) =>
   Effect.gen(function* () {
     const registry = SandboxProvider.make()
     const jobs = Context.make(JobTable.SessionJobs, new JobTable.JobTable())
-    // Layers that are composed take several times as long, which a start would wait for.
+    // Built by hand: composed layers take several times as long, and every start would wait for them.
     const services = (
       platform === undefined ? Context.make(SandboxPlatform, yield* makePlatform) : yield* Layer.build(platform)
     ).pipe(Context.merge(jobs), Context.add(SandboxProvider.SandboxProviders, registry))
     if (providers !== undefined) yield* Effect.orDie(Effect.provide(Layer.build(providers), services))
     const local = yield* Effect.provide(LocalSandboxProvider.make, services)
-    // Another of its name takes its place.
+    // Fails if the app gave a provider named `local`, which then replaces this one.
     yield* Effect.ignore(registry.add(local))
     return Context.add(jobs, SandboxManager.SandboxManager, yield* Effect.provide(SandboxManager.make, services))
   })
 
-/** A layer of the same. */
 export const layer = (options: Pick<Options, "platform" | "providers">) => Layer.scopedContext(make(options))
 
-/**
- * A layer of the settings of the sandbox, the content of `sandbox.json`, and the policies that are built from both.
- */
+/** A layer of the sandbox's settings, `sandbox.json`, and the policies built from both. */
 const layerConfiguration = ({ sandbox }: Pick<Options, "sandbox">, cwd?: string) =>
   PolicyBuilder.layer.pipe(
     Layer.provideMerge(SandboxConfig.layer),
     Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox, cwd))
   )
 
-/** The same, which fails with the setting's own name for a given setting that can't work. */
+/** Like `layerConfiguration`, but fails with the name of a setting that can't work. */
 export const layerChecked = (options: Pick<Options, "sandbox">, settings: Partial<SessionSettings.Settings> = {}) =>
   Layer.tap(layerConfiguration(options, settings.cwd), (context) => {
     const found = findUnworkable(settings, Context.get(context, SandboxSettings.SandboxSettings))
@@ -114,10 +111,10 @@ export const layerChecked = (options: Pick<Options, "sandbox">, settings: Partia
 
 const described = { summary: "", usage: "" }
 
-/** The commands of sub-agents that programs in the shell can call. */
+/** The `task:` commands that programs in the shell can call. */
 const tasks = ["explore", "general", "list", "skill"].map((type) => ({ ...described, name: `task:${type}` }))
 
-/** The services that commands are made of. */
+/** The services that the commands need. */
 type Floor =
   | Layer.Layer.Success<ReturnType<typeof layerConfiguration>>
   | JobTable.SessionJobs
@@ -125,10 +122,7 @@ type Floor =
   | SandboxManager.SandboxManager
   | SessionSettings.SessionSettings
 
-/**
- * A layer of the shell alone. The commands that Synapse brings, and what they are made of, are loaded when the shell calls
- * one.
- */
+/** A layer of the shell alone. Synapse's commands and their dependencies are loaded when the shell first calls one. */
 export const layerShell = (
   settings: Partial<SessionSettings.Settings>,
   options: Pick<Options, "permission" | "sandbox">

@@ -1,6 +1,6 @@
 /**
- * Implements `synapse-shell/promise` over the layers of Synapse, for programs that use Effect and pass Synapse on to
- * code that does not.
+ * Implements `synapse-shell/promise` on Synapse's layers, for Effect programs that pass a Synapse to code without
+ * Effect.
  *
  * @since 0.1.0
  */
@@ -36,7 +36,7 @@ import * as KeepAlive from "./session/KeepAlive.js"
 import * as ToolFormat from "./toolset/ToolFormat.js"
 import { Toolset } from "./toolset/Toolset.js"
 
-/** A clock whose timers do not keep the process alive: periodic work ends with the program. */
+/** A clock whose timers do not keep the process alive, so that periodic work ends with the program. */
 const live = Clock.make()
 
 const clock: Clock.Clock = {
@@ -48,7 +48,7 @@ const clock: Clock.Clock = {
   sleep: (duration) =>
     Effect.async((resume) => {
       const milliseconds = Duration.toMillis(duration)
-      // A longer sleep never ends, as with Effect's own clock.
+      // Sleeps that exceed setTimeout's limit never end, as with Effect's own clock.
       if (milliseconds > Timeout.longest) return
       const timer = setTimeout(() => resume(Effect.void), milliseconds).unref()
       return Effect.sync(() => clearTimeout(timer))
@@ -66,7 +66,7 @@ const layerQuietClock: Layer.Layer<never> = Layer.setClock(clock)
 export type Services = Toolset | CommandRegistry.CommandRegistry | TodoStore.TodoStore
 
 /**
- * Makes a Synapse with a shell of its own; `synapse-shell/promise` validates the settings first.
+ * Makes a Synapse with its own shell. It does not validate the settings, as `synapse-shell/promise` does.
  *
  * @since 0.1.0
  * @category constructors
@@ -97,7 +97,7 @@ export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
 }
 
 /**
- * Makes a Synapse from a layer. Rejects with InvalidUsage where the layer fails.
+ * Makes a Synapse from a layer. Rejects with InvalidUsage if the layer fails.
  *
  * @since 0.1.0
  * @category constructors
@@ -125,7 +125,7 @@ export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Fac
       if (!ToolFormat.formats.includes(format)) {
         throw new InvalidUsage(`unknown format ${JSON.stringify(format)}: there are ${ToolFormat.formats.join(", ")}`)
       }
-      // The types can express this for one format, and not for a union of formats.
+      // TypeScript can express this for one format, but not for a union of formats.
       return toolset.tools.map((tool) => ToolFormat.toFormat(tool, format)) as unknown as ReadonlyArray<never>
     },
     handle: (call, options) => calls.handle(call, options, disposed !== undefined),
@@ -155,7 +155,7 @@ export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Fac
 }
 
 /**
- * Makes a client of the daemon; `synapse-shell/promise` validates the settings first.
+ * Makes a client of the daemon. It does not validate the settings, as `synapse-shell/promise` does.
  *
  * @since 0.1.0
  * @category constructors
@@ -193,7 +193,7 @@ export const connect = (settings: Client.ClientSettings = {}): Client.Client => 
   }
 }
 
-/** Drops settings that are undefined, which would override the environment. */
+/** Drops undefined settings, which would otherwise override the environment. */
 const given = <A extends object>(settings: A) =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
     readonly [K in keyof A]?: Exclude<A[K], undefined>
@@ -209,10 +209,10 @@ const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<Sa
   }
 }
 
-/** Matches the settings that are looked at when the app is made. */
+/** Matches the settings that are checked when the app is built. */
 const checked = /^(?:cwd|shellCommand|sandbox\..*)$/
 
-/** Names a setting that can't work as the program gave it. */
+/** Reports a setting that can't work under the name that the program used. */
 const withName = (error: unknown): unknown => {
   const cause = error instanceof InvalidUsage ? error.cause : undefined
   if (!ConfigError.isConfigError(cause) || cause._op !== "InvalidData") return error

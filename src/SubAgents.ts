@@ -1,4 +1,4 @@
-/** The sub-agents of an app: their manager, and the apps of their own that they work in. */
+/** The sub-agents of an app: their manager, and the app that each one runs in. */
 
 import * as Fs from "node:fs"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -29,7 +29,6 @@ import type { SessionJobs } from "./session/JobTable.js"
 import { SessionSettings } from "./session/SessionSettings.js"
 import type { ShellBridge } from "./session/ShellBridge.js"
 
-/** Variables that name a provider, or hold a key. */
 const variables = [
   ModelSettings.variables.provider,
   ModelSettings.variables.model,
@@ -40,15 +39,14 @@ const variables = [
 const isSet = (name: string): Effect.Effect<boolean> =>
   Effect.match(Config.nonEmptyString(name), { onFailure: () => false, onSuccess: () => true })
 
-/** Tests whether the environment names a provider or holds a key, or `settings.json` exists. It loads no provider. */
+/** Tests whether a model provider is set up: by a variable, or by an existing `settings.json`. It loads no provider. */
 const isProviderSet = (home: string): Effect.Effect<boolean> =>
   Effect.map(Effect.forEach(variables, isSet), (set) => set.includes(true) || Fs.existsSync(`${home}/settings.json`))
 
-/** The parts of an app that those of sub-agents are made of too, each time anew. */
+/** The parts that each sub-agent's app is built from, anew each time. */
 export interface Parts {
-  /** The tools; where nothing may be written, without commands that do what a sandbox does not see. */
+  /** The tools. A read-only app lacks the commands that act outside the sandbox. */
   readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, SandboxManager | SessionJobs | Extensions>
-  /** The sandbox. */
   readonly sandbox: Layer.Layer<
     SandboxManager | SessionJobs,
     never,
@@ -59,14 +57,16 @@ export interface Parts {
     | SessionSettings
     | ShellBridge
   >
-  /** Finds models in place of the settings. */
+  /** Replaces the models of the settings and the environment. */
   readonly models: Layer.Layer<ModelProvider, ConfigError> | undefined
 }
 
 /**
- * Makes the app of a sub-agent. Its sandbox enforces the given policy, for it reads no configuration; places that a
- * person lets it write are remembered as those of its parent are. Its MCP servers are those that its parent may start, and
- * none where nothing may be written, for they run outside of the sandbox.
+ * Builds a sub-agent's app. Its sandbox reads no configuration and enforces the given policy. Paths that a person
+ * allows are remembered where the parent's are.
+ *
+ * It may start the MCP servers that its parent may start. A read-only sub-agent may start none, because servers run
+ * outside the sandbox.
  */
 const appOf =
   (
@@ -92,7 +92,7 @@ const appOf =
     return Layer.scopedContext(Layer.build(app))
   }
 
-/** A layer of the tools of an agent that only reads, as those of `task:explore` do, in place of the tools of its parent. */
+/** A layer of the tools of a read-only agent, with the rights of `task:explore`. */
 export const layerReading = (
   parts: Parts
 ): Layer.Layer<
@@ -108,7 +108,6 @@ export const layerReading = (
     })
   )
 
-/** Loads what finds models by the settings and the environment. */
 const liveModels = async (settings: SandboxSettings["Type"]): Promise<Layer.Layer<ModelProvider, ConfigError>> => {
   const [{ layer }, { layerFromEnv }] = await Promise.all([
     import("./agent/model/LiveModelProvider.js"),
@@ -117,7 +116,7 @@ const liveModels = async (settings: SandboxSettings["Type"]): Promise<Layer.Laye
   return layer.pipe(Layer.provide(layerFromEnv), Layer.provide(Layer.succeed(SandboxSettings, settings)))
 }
 
-/** A layer which runs sub-agents. It loads the models and the loop with the first task. */
+/** A layer that runs sub-agents. It loads the models and the loop with the first task. */
 export const layer = (
   parts: Parts
 ): Layer.Layer<

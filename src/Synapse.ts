@@ -85,7 +85,7 @@ export type Extensions = McpClient.McpClient | SkillStore.SkillStore | SubAgentM
 export type Services = Tools | Extensions | SandboxManager.SandboxManager
 
 /**
- * The commands that Synapse brings: by name, the effect which makes the handler of each.
+ * Synapse's own commands, as effects that make their handlers.
  *
  * @since 0.1.0
  * @category commands
@@ -111,8 +111,8 @@ export const commands = {
 }
 
 /**
- * Changes to the commands that Synapse brings: `false` leaves one out, a handler replaces it.
- * `CommandRegistry.layerAdd` adds further ones.
+ * Changes to Synapse's own commands: `false` removes one, a handler replaces it. `CommandRegistry.layerAdd` adds
+ * others.
  *
  * @since 0.1.0
  * @category models
@@ -149,7 +149,7 @@ const layerCommands = (changes: Commands) =>
   ).pipe(Layer.orDie)
 
 /**
- * A layer of the tools over any shell, and over the extensions that their commands stand on.
+ * A layer of the tools over any shell and any extensions.
  *
  * @since 0.1.0
  * @category layers
@@ -172,16 +172,16 @@ export const layerTools = (
  */
 export interface Options {
   /**
-   * Settings of the sandbox, which take precedence over `sandbox.json` and the environment; `{ enabled: false }` makes
+   * Settings of the sandbox, which take precedence over `sandbox.json` and the environment. `{ enabled: false }` makes
    * an app without a sandbox.
    */
   readonly sandbox?: Partial<SandboxSettings.Settings>
   /**
-   * Asks a person when the policy denies something, to a sub-agent as well; by default nobody is asked, so that it stays
+   * Asks a person when the policy denies something, also for sub-agents. By default, nobody is asked and it stays
    * denied.
    */
   readonly permission?: Layer.Layer<Permission.Permission>
-  /** Enforces the policy of the provider `local`, in place of this machine's kernel. */
+  /** Enforces the policy of the provider `local` instead of this machine's kernel. */
   readonly platform?: Layer.Layer<
     SandboxPlatform.SandboxPlatform,
     never,
@@ -189,35 +189,33 @@ export interface Options {
   >
   /**
    * Sandbox providers, made by `SandboxProvider.layerAdd`, that `sandbox.json` may choose by name. One named `local`
-   * replaces the one that Synapse brings.
+   * replaces Synapse's own.
    */
   readonly providers?: Layer.Layer<
     never,
     DuplicateName,
     SandboxProvider.SandboxProviders | SandboxSettings.SandboxSettings | SessionSettings.SessionSettings
   >
-  /** Changes to the commands that Synapse brings. */
+  /** Changes to Synapse's own commands. */
   readonly commands?: Commands
   /**
-   * True to describe the commands of MCP servers and skills in the tool's description, in a line each as far as 2,000
-   * bytes go (`SYNAPSE_DESCRIBE_EXTENSIONS`); by default, it only tells how to find them.
+   * True to list MCP commands and skills in the tool's description, one line each, up to 2,000 bytes
+   * (`SYNAPSE_DESCRIBE_EXTENSIONS`). By default, the description only tells how to find them.
    */
   readonly describeExtensions?: boolean
-  /** Finds the models of sub-agents, in place of the settings and the environment. */
+  /** Finds the models of sub-agents, instead of the settings and the environment. */
   readonly models?: Layer.Layer<ModelProvider, ConfigError>
-  /** Runs sub-agents, in place of Synapse's own manager. */
+  /** Runs sub-agents instead of Synapse's own manager. */
   readonly subAgents?: Layer.Layer<SubAgentManager.SubAgentManager>
 }
 
-/** Refuses the keys of `Given` that `Known` does not have. */
+/** Rejects keys of `Given` that `Known` does not have. */
 type NoMore<Known, Given> = { readonly [Key in Exclude<keyof Given, keyof Known>]: never }
 
-/** The options that only a sandbox uses. */
 type Sandboxing = "permission" | "platform" | "providers"
 
 /**
- * Options that all have an effect: unknown names, and options that only a sandbox uses in an app without one, do not
- * type-check.
+ * Options that all have an effect. Unknown names do not type-check, nor do sandbox options in an app without a sandbox.
  *
  * @since 0.1.0
  * @category models
@@ -230,7 +228,6 @@ export type Checked<Given extends Options> = Given &
     ? { readonly [Key in Sandboxing]?: never }
     : unknown)
 
-/** The parts that the apps of sub-agents are made of, as this one is. */
 const partsOf = (options: Options): SubAgents.Parts => ({
   tools: (isReadOnly) =>
     Layer.provide(layerTools(isReadOnly ? onlyReading(options.commands) : options.commands), layerDescription(options)),
@@ -238,7 +235,7 @@ const partsOf = (options: Options): SubAgents.Parts => ({
   models: options.models
 })
 
-/** Leaves out the commands that are not Synapse's own, and those that do what a sandbox does not see. */
+/** Leaves out commands that are not Synapse's own, and MCP commands, which act outside the sandbox. */
 const onlyReading = (changes: Commands = {}): Commands => ({
   ...Object.fromEntries(Object.keys(changes).map((name) => [name, false])),
   "mcp:*": false
@@ -254,7 +251,7 @@ const layerDescription = ({ describeExtensions }: Options) =>
   Description.layerFromEnv(describeExtensions === undefined ? {} : { describeExtensions })
 
 /**
- * Makes the commands of a shell that is there already.
+ * Makes the commands of a running shell.
  *
  * @since 0.1.0
  * @internal
@@ -272,8 +269,8 @@ export const bridgeCommands = (within: Within) =>
   )
 
 /**
- * Makes a layer share nothing with other layers: neither with another call of the same function, as layers of a module
- * would, nor is it built twice where it is used twice, as with `Layer.fresh`.
+ * Makes each call of a function return a separate layer, unlike a layer in a module. A layer used twice is still built
+ * once, unlike with `Layer.fresh`.
  *
  * @since 0.1.0
  * @internal
@@ -284,7 +281,7 @@ export const own = <A, E>(layer: Layer.Layer<A, E>): Layer.Layer<A, E> => Layer.
  * A layer of the tools over a real shell in a sandbox. The shell starts with the first command and ends with the scope.
  * Settings that are not given come from the environment, then from the defaults.
  *
- * Every call makes an app of its own: two of them in one program are two shells, and the same layer used twice is one.
+ * Every call makes its own app: two calls in one program make two shells, while one layer used twice is one shell.
  *
  * @example
  * ```ts
@@ -326,7 +323,6 @@ export const layer = <
     options ?? {}
   )
 
-/** Gives a layer the services below the sandbox. */
 const settled = <A, E>(
   layer: Layer.Layer<A, E, Floor>,
   settings: Partial<SessionSettings.Settings>,
@@ -334,11 +330,11 @@ const settled = <A, E>(
 ): Layer.Layer<A, E | ConfigError> =>
   own(
     layer.pipe(
-      // One for all: sub-agents ask in the same order.
+      // Sub-agents share it, so that their questions are asked in order.
       Layer.provide(options.permission ?? Permission.layerNone),
       Layer.provide(AppSandbox.layerChecked(options, settings)),
       Layer.provide(Bridge.layer),
-      // This is the registry that the tools use; the shell calls its commands.
+      // The tools and the shell share this registry.
       Layer.provide(CommandRegistry.layer),
       Layer.provide(SessionSettings.layerFromEnv(settings)),
       Layer.provide(layerDescription(options)),
@@ -352,7 +348,7 @@ type Floor = Exclude<
 >
 
 /**
- * A layer of the tools of an agent that only reads: its rights are those of `task:explore`.
+ * A layer of the tools of a read-only agent, with the rights of `task:explore`.
  *
  * @since 0.1.0
  * @internal
@@ -371,8 +367,8 @@ export const layerReading = (
   )
 
 /**
- * Makes a teardown for `NodeRuntime.runMain`, with which a program that was interrupted exits as shells expect: with 130
- * after SIGINT, and with 143 after SIGTERM.
+ * Makes a teardown for `NodeRuntime.runMain`. An interrupted program then exits with 130 after SIGINT and 143 after
+ * SIGTERM, as shells expect.
  *
  * @example
  * ```ts

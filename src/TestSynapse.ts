@@ -1,5 +1,5 @@
 /**
- * Synapse over a scripted shell, for tests of programs that use it.
+ * Synapse over a scripted shell, for tests of programs that use Synapse.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import { BashSession, type ExecuteOptions } from "./session/BashSession.js"
 import * as JobTable from "./session/JobTable.js"
 
 /**
- * Answers a command: with a result, whose missing fields mean success without output, or with an effect of one.
+ * Answers a command with a result or an effect of one. Missing fields mean success without output.
  *
  * @since 0.1.0
  * @category models
@@ -50,13 +50,13 @@ export type ShellCall = Data.TaggedEnum<{
 export class TestShell extends Context.Tag("synapse/TestShell")<
   TestShell,
   {
-    /** Returns all calls that have reached the shell, in order. */
+    /** Returns every call that reached the shell, in order. */
     readonly calls: Effect.Effect<ReadonlyArray<ShellCall>>
   }
 >() {}
 
 /**
- * Answers a task for a sub-agent: with its final text, or with an effect of one.
+ * Answers a sub-agent's task with its final text or an effect of one.
  *
  * @since 0.1.0
  * @category models
@@ -67,7 +67,7 @@ export type TaskScript = (
 ) => string | Effect.Effect<string, CommandError>
 
 /**
- * A layer of a manager whose sub-agents answer as `script` does. Their types are the built-in ones.
+ * A layer of a manager with the built-in types, whose sub-agents answer as `script` does.
  *
  * @since 0.1.0
  * @category layers
@@ -108,7 +108,7 @@ const layerSession = (script: Script, cwd: string): Layer.Layer<BashSession | Te
         restart: Effect.sync(() => {
           calls.push({ _tag: "Restart" })
         }),
-        // A script may also answer as a sandbox would, whose errors a shell alone does not have.
+        // Scripts may also fail with a sandbox's errors, which a shell alone does not have.
         execute: (command, options) =>
           // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
           run(command, options) as Effect.Effect<CommandResult.CommandResult, ExecutionFailed | InvalidUsage>
@@ -141,7 +141,7 @@ export const layer = (
   options: {
     readonly cwd?: string
     readonly commands?: Synapse.Commands
-    /** Answers the tasks for sub-agents; without it, there are none. */
+    /** Answers the tasks of sub-agents. Without it, sub-agents are not available. */
     readonly subAgents?: TaskScript
   } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>

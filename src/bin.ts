@@ -16,9 +16,11 @@ import * as Version from "./domain/Version.js"
 import type { Options } from "./Synapse.js"
 
 /**
- * The signals that end a program: this one ends its commands first. SIGUSR1 would start node's debugger, which listens on
- * a port. Those that tell of a fault of node's own are not among them (no code can run after one), nor SIGPROF, which
- * node's profiler uses; what they and SIGKILL leave, the shell's supervisor and the next start remove.
+ * The signals that end the program; it ends its commands first. SIGUSR1 is listed because node would otherwise open a
+ * debugger port.
+ *
+ * Signals for node's own faults are left out because no code can run after them. SIGPROF is left out because node's
+ * profiler uses it. The shell's supervisor and the next start clean up after those signals and SIGKILL.
  */
 const signals = [
   ...(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM"] as const),
@@ -30,7 +32,6 @@ type Given = Parameters<MakeApp>
 const optionsOf = ([, sandbox, permission]: Given): Pick<Options, "permission" | "sandbox"> =>
   permission === undefined ? { sandbox } : { sandbox, permission }
 
-/** Loads the modules of the app. */
 const synapse = Effect.promise(() => import("./Synapse.js"))
 
 const app: Context.Tag.Service<App> = {
@@ -42,13 +43,12 @@ const app: Context.Tag.Service<App> = {
 
 const program = Effect.suspend(() => Program.main(process.argv.slice(2), app))
 
-/** Prints to stderr at once; where nobody can hear it, nothing is said. */
+/** Writes lines to stderr synchronously, and ignores errors. */
 const say = (...lines: ReadonlyArray<string>): void => {
-  // An error here, which ends nothing, would be reported here again, without end.
+  // An error thrown here would be reported here again, endlessly.
   Attempt.ignore(() => Fs.writeSync(2, `${lines.join("\n")}\n`))
 }
 
-/** Prints what a bug report needs. */
 const reportDefect = (cause: Cause.Cause<never>): void => {
   say(
     `synapse: internal error: ${Cause.pretty(cause)}`,
@@ -57,10 +57,10 @@ const reportDefect = (cause: Cause.Cause<never>): void => {
   )
 }
 
-/** Exits when all output has been taken; after a signal, it waits no longer than a second. */
+/** Exits once all output is written. After a signal, it waits at most a second. */
 const leave = (code: number, stopped: boolean): void => {
   const exit = () => process.exit(code)
-  // Accessing process.stdout creates it, which takes a millisecond or two: most runs have nothing left to write.
+  // Accessing process.stdout creates it, which takes 1 to 2 ms, and most runs have nothing left to write.
   if (!process.getActiveResourcesInfo().some((name) => name.endsWith("WriteWrap"))) return exit()
   if (stopped) setTimeout(exit, 1000)
   process.stdout.write("", () => process.stderr.write("", exit))
@@ -68,12 +68,12 @@ const leave = (code: number, stopped: boolean): void => {
 
 /**
  * Runs the program. It does not use `NodeRuntime.runMain`, which treats SIGINT and SIGTERM alike, ignores a second
- * signal and a closed terminal, and cuts off output that is not yet written.
+ * signal and a closed terminal, and cuts off unwritten output.
  */
 const main = (): void => {
-  // Fibers that wait do not keep node running.
+  // Waiting fibers do not keep node running.
   const keepAlive = setInterval(() => {}, Timeout.longest)
-  // The libraries repeat there what servers have said.
+  // Libraries print there what servers said, which is untrusted text.
   console.warn = () => {}
   const fiber = Effect.runFork(program)
   let stoppedWith: number | undefined
@@ -94,7 +94,8 @@ const main = (): void => {
   }
 
   process.on("uncaughtException", (error: NodeJS.ErrnoException) => {
-    // Nobody reads our output any more: end quietly, as programs in a pipe do. Each further write reports it again.
+    // Nobody reads the output any more: end quietly, as programs in a pipe do. Each further write reports this error
+    // again.
     if (error.code === "EPIPE") return stop(ExitCode.brokenPipe)
     const isOurs = error.syscall === "write"
     if (stoppedWith === undefined || !isOurs) {

@@ -1,6 +1,6 @@
 /**
- * Synapse for programs without Effect: `import { make } from "synapse-shell/promise"`. The package includes all that it
- * needs.
+ * Synapse for programs without Effect: `import { make } from "synapse-shell/promise"`. The package includes every
+ * dependency.
  *
  * @since 0.1.0
  */
@@ -51,8 +51,8 @@ export type {
 } from "./promise/Synapse.js"
 
 /**
- * Makes a Synapse with a shell of its own, which starts with the first command. Rejects with InvalidUsage where a
- * setting is wrong.
+ * Makes a Synapse with its own shell, which starts with the first command. Rejects with InvalidUsage if a setting is
+ * wrong.
  *
  * @example
  * ```ts
@@ -73,7 +73,7 @@ export const make = async (unchecked: Settings.Settings = {}): Promise<Synapse> 
 }
 
 /**
- * Makes a client of the daemon that keeps the sessions of `synapse exec --session`. Rejects with InvalidUsage where a
+ * Makes a client of the daemon that keeps the sessions of `synapse exec --session`. Rejects with InvalidUsage if a
  * setting is wrong.
  *
  * @example
@@ -94,7 +94,9 @@ export const connect = async (settings: Client.ClientSettings = {}): Promise<Cli
   return PromiseSynapse.connect(settings)
 }
 
-/** Copies what is the objects' own, so that what was checked is what is used: no getter answers twice, nothing is inherited. */
+/**
+ * Copies own properties only, so that the checked values are the used ones: a getter can't answer differently later.
+ */
 const copyOf = (settings: Settings.Settings): Settings.Settings => {
   if (!Fields.isObject(settings)) return settings
   const own: Settings.Settings = { ...settings }
