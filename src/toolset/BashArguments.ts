@@ -1,4 +1,4 @@
-/** Reads the arguments of a call of `Bash` as models write them, and makes the right call from a wrong one. */
+/** Reads the arguments of a `Bash` call as models write them, and builds a correct call from a wrong one. */
 import * as Predicate from "effect/Predicate"
 import * as Quote from "../bash/Quote.js"
 import * as Timeout from "../domain/Timeout.js"
@@ -17,11 +17,12 @@ const isCommandAlone = (given: Given): boolean => {
 }
 
 /**
- * Writes arguments in the form of the tool's parameters where only one meaning is possible: `cmd` for `command`, a
- * timeout as a string, nulls, `restart` alone. Everything else stays as it is, to be checked.
+ * Rewrites arguments whose meaning is certain: `cmd` for `command`, a timeout as a string, nulls, `restart` alone.
+ * Leaves all others as they are, to be checked.
  */
 export const prepare = (given: unknown): unknown => {
-  // The text of half a character, as `\\ud800`, is only looked for in the call's own JSON.
+  // Half of a surrogate pair (`\ud800`) is looked for only in the call's own JSON, so a string that holds one is not
+  // parsed here.
   const object = typeof given === "string" && !/\\ud[89a-f]/i.test(given) ? parseJson(given) : given
   if (!Predicate.isReadonlyRecord(object)) return given
   if (isCommandAlone(object)) return object
@@ -45,17 +46,19 @@ export const prepare = (given: unknown): unknown => {
   return read
 }
 
-/** Tests whether prepared arguments ask for nothing but a new shell. */
+/** Tests whether prepared arguments only ask for a new shell. */
 export const isRestartAlone = ({ command, restart }: { readonly command: string; readonly restart?: boolean }) =>
   restart === true && command === nothing
 
-/** The form of a right call. */
 export const form = '{"command":"<command>"}'
 
-/** The most characters of a command that is shown again; in bash, the placeholder of a longer one is a syntax error. */
+/**
+ * The longest command, in characters, that a corrected call repeats. Bash reads the placeholder of a longer one as a
+ * syntax error.
+ */
 const longest = 2000
 
-/** Returns the arguments of a right call, as JSON, made from those of a wrong one; undefined if they hold no command. */
+/** Builds the JSON arguments of a correct call from a wrong call's. Returns undefined if they hold no command. */
 export const example = (given: unknown): string | undefined => {
   const prepared = prepare(typeof given === "string" ? ofText(given) : given)
   const object: Given = Predicate.isReadonlyRecord(prepared) ? prepared : {}
@@ -77,7 +80,7 @@ export const example = (given: unknown): string | undefined => {
   })
 }
 
-/** Returns the first of some arguments that is a whole number of milliseconds, and not too small or large. */
+/** Returns the first named argument that is a whole number of milliseconds within the limits. */
 const millisecondsIn = (given: Given, least: number, ...names: ReadonlyArray<string>): number | undefined =>
   names
     .map((name) => String(given[name]))
@@ -101,29 +104,29 @@ export const toCommand = (given: unknown): string | undefined => {
   return words.some((word) => unwritable.test(word)) ? undefined : words.map(Quote.word).join(" ")
 }
 
-/** Matches a command of one line that `&&` or `&` can stand beside: a pipeline, without a comment. */
+/** Matches a one-line pipeline without a comment, which `&&` or `&` can follow directly. */
 const oneLine = /^(?:[^\n#;&<(|`]|\|(?!\|))*$/
 
-/** Writes a command that runs in a directory, and leaves the shell where it is. */
+/** Writes a command that runs in a directory without moving the shell there. */
 export const inDirectory = (directory: string, command: string): string => {
   const cd = `cd ${directory.startsWith("-") ? "-- " : ""}${Quote.word(directory)} &&`
   return oneLine.test(command) ? `(${cd} ${command})` : `(${cd} {\n${command}\n})`
 }
 
-/** Writes a command so that it runs in the background, as a job. */
+/** Appends `&`, in a group if the command needs one. */
 export const inBackground = (given: string): string => {
   const command = given.trim()
   if (command === "" || /[^&]&$/.test(command)) return command
   return `${/^[\w ./:=@%+,-]*$/.test(command) ? command : `{\n${command}\n}`} &`
 }
 
-/** Tests whether a value is a truth value, or the word for it. */
+/** Tests whether a value is this boolean, or its name in a string. */
 const isSaid = (given: unknown, value: boolean): boolean =>
   given === value || (typeof given === "string" && given.toLowerCase() === String(value))
 
-/** Reads arguments that are not JSON: a command alone. */
+/** Reads arguments that are not valid JSON as a command. */
 const ofText = (text: string): unknown => {
-  // Line breaks in strings are written as they are.
+  // Models leave line breaks and tabs in JSON strings unescaped.
   const escaped = (json: string) =>
     json.replace(/"(?:\\[\s\S]|[^"\\])*"/g, (each) =>
       each.replace(/[\n\r\t]/g, (char) => JSON.stringify(char).slice(1, -1))

@@ -1,5 +1,5 @@
 /**
- * The tool `Bash`: a persistent bash, with the commands that only Synapse has.
+ * The tool `Bash`: a persistent bash with the Synapse commands.
  *
  * @since 0.1.0
  */
@@ -33,7 +33,7 @@ import * as Diagnosis from "./internal/Diagnosis.js"
 import * as Tool from "./Tool.js"
 
 /**
- * Returns a hint for a person on a command that failed in the shell; undefined where there is none.
+ * Explains to a person why a shell command failed. Returns undefined if the reason is unknown.
  *
  * @since 0.1.0
  * @internal
@@ -57,9 +57,9 @@ export const hintForPerson = (
   })
 
 /**
- * Makes the error about a text that is no command.
+ * Makes the error for a text that is not a command.
  *
- * @param meant the command that was probably meant, where that is known
+ * @param meant the command that was probably meant, if known
  */
 const notRun = (reason: string, meant: unknown): InvalidUsage =>
   new InvalidUsage({
@@ -67,7 +67,7 @@ const notRun = (reason: string, meant: unknown): InvalidUsage =>
     advice: typeof meant === "string" && isShort(meant) ? [Advice.line`Did you mean ${Advice.run(meant)}?`] : []
   })
 
-/** Tests whether a command can be named within a line. */
+/** Tests whether a command fits into a sentence. */
 const isShort = (command: string): boolean => command.length <= 200 && !/\p{Cc}/u.test(command)
 
 /**
@@ -80,9 +80,7 @@ export class BashTool extends Context.Tag("synapse/BashTool")<BashTool, Tool.Too
 
 const missing = "command parameter is required"
 
-/**
- * Makes a parameter optional without allowing `undefined`, which JSON does not have, and which errors would mention.
- */
+/** Makes a parameter optional without allowing `undefined`, which JSON lacks and which error messages would mention. */
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
 const milliseconds = (minimum: number, description: string) =>
@@ -169,7 +167,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
             const extensions = () => extensionsOf(registry)
             const diagnosis = Diagnosis.make({ command, result, cwd, around, commands, here, extensions })
             if (audience === undefined) return diagnosis
-            // The output that a person sees has no remark.
+            // A person's output has no remark, so the listener gets the cause.
             if (diagnosis.cause !== undefined) onHint?.(diagnosis.cause)
             return { category: diagnosis.category, hint: diagnosis.hint }
           })
@@ -188,7 +186,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const ofError = (error: CommandError, params: unknown): Tool.Diagnosis => {
       if (error._tag === "Blocked")
         return { remark: error.denied === undefined ? error.message : told.text(error.denied) }
-      // Whose limit is another's than the tool's own says itself what helps.
+      // An error with advice of its own comes from another time limit than the tool's.
       return error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
         ? { remark: `${error.message}. ${yieldedTooLate(params) ? whole : longer}` }
         : {}
@@ -217,11 +215,10 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
   })
 )
 
-/** Returns the names of the commands that are known under prefixes. */
 const extensionsOf = (registry: Context.Tag.Service<CommandRegistry>): ReadonlyArray<string> =>
   registry.list().flatMap(({ known }) => (known?.() ?? []).map(({ name }) => name))
 
-/** Tests whether the registry has a command, and its usage every word behind the name. */
+/** Tests whether the registry lists a command whose usage has each of the words after its name. */
 const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string): boolean => {
   const [name = "", ...options] = command.split(" ")
   const handler = registry.find(name)
@@ -252,7 +249,7 @@ const run = (
     )
     const endless = timeout === undefined && params.yield === undefined ? CommandText.following(command) : undefined
     if (endless === undefined || isOurs(/\S+/.exec(command)?.[0] ?? "")) return running
-    // A person sees what comes, and ends it by a key.
+    // A person sees the output as it comes, and can stop the command.
     return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
       audience === undefined ? refused(params, endless, {}) : running
     )
@@ -264,7 +261,7 @@ const run = (
   })
 }
 
-/** Refuses a text, with the call that was meant. */
+/** Refuses a text that is not a command, and shows the call that was probably meant. */
 const refused = (
   { command: _, ...others }: typeof Parameters.Type,
   reason: string,
@@ -278,7 +275,7 @@ const refused = (
     )
   )
 
-/** Puts notices before those of a result, or of an error that holds output. */
+/** Adds notices before those of a result or of an ExecutionFailed. */
 const noticed = (
   running: Effect.Effect<CommandResult, CommandError>,
   notices: ReadonlyArray<string>
@@ -293,15 +290,14 @@ const noticed = (
             : error
       })
 
-/** Returns the command that a call's parameters ran. */
 const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
   const text = CommandText.read((params as typeof Parameters.Type).command, isOurs)
   return text._tag === "NoCommand" ? "" : text.command
 }
 
-/** Tells how to go on where the tool's own time limit ended a command. */
+/** Advice for a command that the tool's time limit ended. */
 const longer = "To run longer, give timeout=<ms>, or yield=0, which makes it a job."
 
-/** Tells the same where the command was to be a job before, and could not. */
+/** Advice for a command that should have become a job first, but could not. */
 const whole =
   "yield takes only the last program of a line, outside a pipeline or ( ): give timeout=<ms>, or yield=0, which makes all of it a job."

@@ -2,9 +2,9 @@
  * The Bash tool for `@effect/ai`: `LanguageModel.generateText({ prompt, toolkit: BashToolkit.toolkit })`, with
  * `BashToolkit.layer` provided. It is a module of its own, so that only programs that use it load `@effect/ai`.
  *
- * Invalid parameters are answered with a result. A tool name that does not exist is not: `generateText` and
- * `streamText` then fail with the `MalformedOutput` of `@effect/ai`, for they decode the response by the names of the
- * toolkit's own tools. Catch that error, and call the model again with its `description` as a message of the user.
+ * Invalid parameters are answered with a result. An unknown tool name is not: `generateText` and `streamText` fail with
+ * `MalformedOutput`, because they decode the response by the toolkit's own names. Catch that error, and call the model
+ * again with its `description` as a user message.
  *
  * @since 0.1.0
  */
@@ -31,15 +31,15 @@ export interface Parameters extends AiTool.AnyStructSchema {
 }
 
 /**
- * Accepts any parameters: where `@effect/ai` checked them, wrong ones would end the whole conversation; the toolset
- * answers them with an error that tells the model what is wrong.
+ * Accepts any parameters. If `@effect/ai` checked them, wrong ones would end the whole conversation. The toolset
+ * instead returns an error that tells the model what is wrong.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const Parameters = Schema.Unknown.annotations({
   jsonSchema: Tool.toJsonSchema(BashTool.Parameters)
-  // The type requires a struct, but the code that uses it only requires a schema.
+  // The type requires a struct, but `@effect/ai` only uses it as a schema.
 }) as unknown as Parameters
 
 const withDescription = (description: string) =>
@@ -53,7 +53,7 @@ const withDescription = (description: string) =>
   )
 
 /**
- * The toolkit of the one tool, `Bash`. A result is the output of a ToolReturn; `isFailure` is its `isError`.
+ * The toolkit with the one tool `Bash`. Its result is the output of a ToolReturn, and `isFailure` is its `isError`.
  *
  * @since 0.1.0
  * @category toolkits
@@ -61,7 +61,7 @@ const withDescription = (description: string) =>
 export const toolkit = withDescription(Description.make([]))
 
 /**
- * Makes the same toolkit, with a description that also names the commands that are registered now.
+ * Makes the same toolkit, with a description that also names the currently registered commands.
  *
  * @since 0.1.0
  * @category toolkits
@@ -71,7 +71,7 @@ export const toolkitOfToolset: Effect.Effect<typeof toolkit, never, Toolset> = E
 )
 
 /**
- * A layer which runs the toolkit's calls in the toolset.
+ * A layer that runs the toolkit's calls in the toolset.
  *
  * @example
  * ```ts

@@ -1,5 +1,6 @@
 /**
- * Writes the description of the tool `Bash`, which a model reads with every request: only what is so here, and short.
+ * Writes the description of the tool `Bash`, which a model reads with every request, so it is short and true of this
+ * shell.
  */
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -13,22 +14,21 @@ import { type Conditions, Confinement } from "../sandbox/Conditions.js"
 
 export interface Settings {
   /**
-   * True to describe the commands of MCP servers and skills in a line each, as far as 2,000 bytes go
-   * (`SYNAPSE_DESCRIBE_EXTENSIONS`); otherwise the description only tells how to find them.
+   * True to list MCP commands and skills in the description, one line each, up to 2,000 bytes
+   * (`SYNAPSE_DESCRIBE_EXTENSIONS`). Otherwise, it only tells how to find them.
    */
   readonly describeExtensions: boolean
 }
 
 const defaults: Settings = { describeExtensions: false }
 
-/** The settings that the tool is described with; the defaults where none are provided. */
+/** The settings of the description, with defaults. */
 export class DescriptionSettings extends Context.Reference<DescriptionSettings>()("synapse/DescriptionSettings", {
   defaultValue: () => defaults
 }) {}
 
 /**
- * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable has an
- * invalid value.
+ * A layer of the settings from the environment; `overrides` take precedence. Fails if a variable has an invalid value.
  */
 export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<never, ConfigError> =>
   Layer.effect(
@@ -40,11 +40,8 @@ export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<nev
   )
 
 /**
- * Writes the description.
- *
- * @param handlers the commands that are not the shell's own
- * @param conditions the conditions that commands run under; undefined where they are not known
- * @param settings whether the commands of extensions are described too
+ * @param handlers the commands that Synapse adds to the shell
+ * @param conditions the conditions that commands run under, if known
  */
 export const make = (
   handlers: ReadonlyArray<Described>,
@@ -78,16 +75,15 @@ export const make = (
 
 const line = ({ summary, usage }: Described): string => `- ${usage}: ${summary}`
 
-/** The beginning of the commands that the text on jobs names. */
+/** The prefix of the commands that the text about jobs names. */
 const jobs = "job:"
 
-/** The command that finds commands. */
 const search = "command:search"
 
-/** Tests whether a handler stands for any number of commands, which are found by `command:search`. */
+/** Tests whether a handler stands for many commands, which `command:search` finds. */
 const isExtension = ({ known, name }: Described): boolean => known !== undefined && name.endsWith(":*")
 
-/** The most bytes that tell that there are extensions, and those that describe their commands. */
+/** The limits, in bytes, of the line about extensions and of the list of their commands. */
 const mostFound = 300
 const mostDescribed = 2000
 
@@ -97,7 +93,7 @@ const forms: Readonly<Record<string, string>> = {
   "task:*": "of sub-agents (task:general, task:explore -d <words> -p <prompt>)"
 }
 
-/** Tells that there are commands of extensions, and how to find them. */
+/** Says which kinds of extension commands there are, and how to find them. */
 const found = (extensions: ReadonlyArray<Described>): string => {
   const named: Array<string> = []
   const text = () => `More commands, ${named.join(", ")}: ${search} <words> finds them; each has --help.`
@@ -112,10 +108,10 @@ const found = (extensions: ReadonlyArray<Described>): string => {
   return text()
 }
 
-/** The most characters of a command's line. */
+/** The longest line about an extension command, in characters. */
 const longestDescribed = 160
 
-/** Describes the commands of extensions, in the words of their authors. */
+/** Lists extension commands with their authors' summaries. */
 const described = (extensions: ReadonlyArray<Described>): ReadonlyArray<string> => {
   const lines = extensions.flatMap((extension) => (extension.known?.() ?? []).filter(isDescribed)).map(toLine)
   const more = (shown: number) => `- and ${lines.length - shown} more`
@@ -132,7 +128,7 @@ const toLine = ({ name, summary }: Described): string => {
   return `- ${shown}: ${UntrustedText.quoted(summary, Math.max(longestDescribed - shown.length, 20))}`
 }
 
-/** Of skills, the calls that load them: these name their programs. */
+/** Skips the programs of skills, since the instructions of a skill name them. */
 const isDescribed = ({ name }: Described): boolean => !name.startsWith("skill:") || name.includes(" ")
 
 const shell = [
@@ -160,9 +156,8 @@ const reaching = (hosts: ReadonlyArray<string>): string => {
   return `reaches no host but ${named.join(", ")}${hosts.length > mostHosts ? ` and ${hosts.length - mostHosts} more` : ""}`
 }
 
-/** The most hosts that are named. */
 const mostHosts = 8
-/** The most directories that are named, and the most characters of all together. */
+/** The most directories that are named, and the longest list of them in characters. */
 const mostRoots = 6
 const longestRoots = 300
 const longestReason = 300

@@ -1,15 +1,15 @@
-/** Tells which texts the toolset and the router only pass on to the shell. */
+/** Recognizes commands that the toolset and the router pass to the shell unchanged. */
 import * as CommandLine from "../bash/CommandLine.js"
 import * as ReservedName from "../command/ReservedName.js"
 import { identifyCommandType } from "../router/CommandType.js"
 import * as CommandText from "./internal/CommandText.js"
 
 /**
- * Parses a text that, with only the commands that Synapse brings, goes to the shell as it is, and leaves nothing running;
- * undefined for any other.
+ * Parses a text that only the shell runs, unless a program adds commands, and that leaves no job. Returns undefined for
+ * any other text.
  */
 export const read = (text: string): CommandLine.CommandLine | undefined => {
-  // Tasks for sub-agents get more time.
+  // Tasks for sub-agents have a longer time limit.
   if (text.includes("task:") || CommandText.read(text, ReservedName.isBuiltIn)._tag !== "Command") return undefined
   const line = CommandLine.parse(text)
   const isInBackground = line.tokens.some((token) => token._tag === "Operator" && token.value === "&")

@@ -1,12 +1,12 @@
 /**
- * Turns what a program writes for a terminal into the text that the terminal would show at the end: without colours,
- * and with the last state of a progress bar only.
+ * Converts terminal output to the text that a terminal would finally show: without colours, and with only the last
+ * state of a progress bar.
  */
 
-/** The column at which a cursor movement ends at the latest, as at the right edge of a terminal. */
+/** The rightmost column that a cursor movement can reach. */
 const lastColumn = 200
 
-/** The most lines that the cursor goes up, or down to a line that is not there yet: a terminal shows no more. */
+/** The height of the screen in lines, which limits vertical cursor movements. */
 const height = 60
 
 const zeroWidth = /^[\p{Mark}\u200b-\u200d\ufeff]$/u
@@ -18,11 +18,11 @@ const widthOf = (character: string): number =>
 
 const control = /[\0-\x08\x0b-\x1f\x7f-\x9f]/
 
-/** Matches the sequences of ECMA-48, in their 7-bit and 8-bit forms. */
+/** Matches ECMA-48 sequences in their 7-bit and 8-bit forms. */
 const sequence = new RegExp(
   [
     String.raw`(?:\x1b\[|\x9b)([ -?]*)([@-~])?`,
-    // A title or a link ends with its line at the latest; a picture, which may have lines, only where it has no end.
+    // An unterminated title or link ends at its line's end. A picture may span lines if it is terminated.
     String.raw`(?:\x1b\]|\x9d)[^\x07\x18\x1a\x1b\x9c\n]*(?:[\x07\x18\x1a\x9c]|\x1b\\)?`,
     String.raw`(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])(?:[^\x07\x18\x1a\x1b\x9c\x90\x98\x9e\x9f]*(?:[\x07\x18\x1a\x9c]|\x1b\\)|[^\x1b\n]*)`,
     String.raw`\x1b[ -/]*[0-~]?|[\x80-\x9f]`
@@ -30,7 +30,7 @@ const sequence = new RegExp(
   "g"
 )
 
-/** Writes a sequence that moves the cursor or erases as `ESC [ n X`, or as a newline; removes all others. */
+/** Rewrites a sequence that moves the cursor or erases as `ESC [ n X` or a newline, and removes any other. */
 const normalize = (all: string, parameters: string | undefined, final: string | undefined): string => {
   if (parameters === undefined) {
     if (all === "\x1bD" || all === "\x1bE" || all === "\x84" || all === "\x85") return "\n"
@@ -38,16 +38,16 @@ const normalize = (all: string, parameters: string | undefined, final: string | 
   }
   if (final === undefined || !"ABCDEFGJK`".includes(final)) return ""
   const [first = 0] = parameters.split(";").map(Number)
-  // A private sequence (`?25l`) has parameters that are no numbers.
+  // Private sequences such as `?25l` have parameters that are not numbers.
   return Number.isInteger(first) ? `\x1b[${Math.min(first, 999)}${final}` : ""
 }
 
-/** Matches a normalized sequence, a control character, or the text up to the next of them. */
+/** Matches a normalized sequence, a control character, or the text before the next of them. */
 const token = /\x1b\[(\d+)(.)|[\0-\x08\x0a-\x1f\x7f]|[^\0-\x08\x0a-\x1f\x7f]+/g
 
 /**
- * Returns the text that a terminal would show. Only newlines and tabs remain of the control characters; those that move
- * nothing are shown as their pictures (`␀`). A text without any is returned as it is.
+ * Returns the text that a terminal would show. Of the control characters, newlines and tabs remain, and those that move
+ * nothing become their pictures (`␀`).
  */
 export const show = (text: string): string => {
   if (!control.test(text)) return text
@@ -61,20 +61,19 @@ export const show = (text: string): string => {
   return screen.toString()
 }
 
-/** A line by its columns: a wide character or a tab stands in its first one, and its others are empty. */
+/** A line by columns. A wide character or a tab is in its first column, and its other columns are empty strings. */
 interface Row {
   readonly cells: Array<string>
-  /** True where something was overwritten or erased, so that blanks at its end are none of the text's. */
+  /** True if something was overwritten or erased. Blanks at the end are then not part of the text. */
   isChanged: boolean
 }
 
-/** A screen and its cursor. */
 class Screen {
   private readonly rows: Array<Row> = [{ cells: [], isChanged: false }]
   private row = 0
   private column = 0
 
-  /** Writes text, or carries out a control character. */
+  /** Writes text or one control character. */
   write(text: string): void {
     if (text === "\r") this.column = 0
     else if (text === "\b") this.moveBy(-1)
@@ -132,7 +131,7 @@ class Screen {
       if (before >= 0) cells[before] += character
       return
     }
-    // A tab only moves, where something is there already.
+    // Over existing text, a tab only moves the cursor.
     if (isTab && cells.length > at) return
     while (cells.length < at) cells.push(" ")
     for (let next = at; next < at + width; next++) {
@@ -141,7 +140,7 @@ class Screen {
     }
   }
 
-  /** Makes a column blank, and with it the others that its character takes. */
+  /** Blanks a column and the other columns of its character. */
   private blank(at: number): void {
     const { cells } = this.line
     if (at >= cells.length) return
@@ -156,7 +155,7 @@ class Screen {
     this.column = columns < 0 ? Math.max(0, to) : Math.max(this.column, Math.min(to, lastColumn))
   }
 
-  /** Moves the cursor by lines, not past the edges of the screen. */
+  /** Moves the cursor vertically, within the screen. */
   private moveByRows(rows: number): void {
     const first = Math.max(0, this.rows.length - height)
     const last = Math.max(first + height, this.rows.length) - 1
@@ -168,7 +167,7 @@ class Screen {
     this.column = Math.min(column, lastColumn)
   }
 
-  /** Erases the line: from the cursor (0), up to the cursor (1), or all of it (2). */
+  /** Erases from the cursor (0), up to the cursor (1), or the whole line (2). */
   private eraseLine(which: number): void {
     const { cells } = this.line
     if (which === 1) for (let at = 0; at <= Math.min(this.column, lastColumn); at++) this.blank(at)
@@ -179,7 +178,7 @@ class Screen {
     cells.length = from
   }
 
-  /** Erases the screen from the cursor on. */
+  /** Erases the screen after the cursor, the only mode (0) that is supported. */
   private eraseBelow(which: number): void {
     if (which !== 0) return
     this.eraseLine(0)

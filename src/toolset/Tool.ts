@@ -16,7 +16,7 @@ import { type CommandError, type FailureCategory, InvalidUsage } from "../domain
 import type { CommandResult } from "../domain/CommandResult.js"
 
 /**
- * The definition of a tool in a model's tool list; `ToolFormat.toFormat` converts it to the form that an API takes.
+ * The definition of a tool in a model's tool list. `ToolFormat.toFormat` converts it for an API.
  *
  * @since 0.1.0
  * @category models
@@ -24,7 +24,7 @@ import type { CommandResult } from "../domain/CommandResult.js"
 export interface ToolDefinition {
   readonly name: string
   readonly description: string
-  /** The parameters as a JSON schema of one object, without references. */
+  /** The parameters as the JSON schema of an object, without references unless the schema is recursive. */
   readonly parameters: JsonSchema
 }
 
@@ -45,11 +45,14 @@ export interface JsonSchema {
  * @category models
  */
 export interface Diagnosis {
-  /** The line that `output` has behind the command's own output; by default, a failure's exit code, or the error's text. */
+  /**
+   * The line after the command's own output in `output`. By default, it is the exit code of a failure, or the error's
+   * text.
+   */
   readonly remark?: string | undefined
-  /** How to see the usage of what failed, for `message`. */
+  /** How to see the usage of the failed command, for `message`. */
   readonly hint?: Advice.Advice | undefined
-  /** The category of a failure, where the result alone does not tell it. */
+  /** The category of a failure, if the result alone does not tell it. */
   readonly category?: FailureCategory | undefined
 }
 
@@ -61,29 +64,27 @@ export interface Diagnosis {
  */
 export interface Tool {
   readonly definition: ToolDefinition
-  /** The form of a correct call, for errors about a wrong one: `Count(to=…)`. */
+  /** The form of a correct call, shown in errors: `Count(to=…)`. */
   readonly example: string
-  /**
-   * Runs the tool with the arguments of a call. Fails with InvalidUsage for wrong arguments.
-   */
+  /** Runs the tool with the arguments of a call. Fails with InvalidUsage for wrong arguments. */
   readonly run: (params: unknown) => Effect.Effect<CommandResult, CommandError>
   /**
-   * Returns a correct call made of what a wrong one gave: its arguments, or their text where that is not JSON; undefined
-   * where they make none. `example` takes its place where it is not there.
+   * Returns a correct call, made from the arguments of a wrong one, or from their text if it is not JSON. Returns
+   * undefined if that is impossible. Without this function, errors show `example`.
    */
   readonly exampleFor?: (params: unknown) => string | undefined
-  /** Tells how a call ended; nothing where the output and the exit code say it all. */
+  /** Explains how a call ended, if the output and the exit code do not say it all. */
   readonly diagnose?: (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) => Effect.Effect<Diagnosis>
   /**
-   * Returns the call of this tool that does what a tool that is not there was called for; undefined where it is not
-   * known. The arguments are text where they are not JSON.
+   * Returns the call of this tool that replaces a call of an unknown tool, or undefined. `params` is text if the
+   * arguments are not JSON.
    */
   readonly replace?: (name: string, params: unknown) => string | undefined
 }
 
 /**
- * Makes a tool from the schema of its parameters. The model's JSON schema comes from it, and `run` gets only arguments
- * that it accepts.
+ * Makes a tool from the schema of its parameters. The schema also gives the JSON schema for the model, and `run` gets
+ * only arguments that it accepts.
  *
  * @since 0.1.0
  * @category constructors
@@ -91,12 +92,12 @@ export interface Tool {
 export const make = <A, I>(
   options: {
     readonly name: string
-    /** The description; a function where it changes with the registered commands. */
+    /** The description; a function if it changes with the registered commands. */
     readonly description: string | (() => string)
     readonly parameters: Schema.Schema<A, I>
-    /** A correct call; by default, it is made from the required parameters. */
+    /** A correct call. By default, it is made from the required parameters. */
     readonly example?: string
-    /** Brings arguments that are written in another way into the form of the parameters, before they are checked. */
+    /** Converts arguments that are written differently to the form of the parameters, before the check. */
     readonly prepare?: (params: unknown) => unknown
     readonly run: (params: A) => Effect.Effect<CommandResult, CommandError>
   } & Pick<Tool, "diagnose" | "exampleFor" | "replace">
@@ -131,7 +132,7 @@ export const make = <A, I>(
 }
 
 /**
- * Makes the error for wrong parameters: every problem on a line of its own, and a correct call where one is known.
+ * Makes the error for wrong parameters: one problem per line, and a correct call if known.
  *
  * @since 0.1.0
  * @category errors
@@ -158,15 +159,15 @@ const propertiesOf = ({ properties }: JsonSchema): string => {
   return names.length === 0 ? "" : ` with ${names.join(", ")}`
 }
 
-/** Makes a call with a placeholder for each required parameter. */
+/** Writes a call with a placeholder for each required parameter. */
 const exampleOf = (name: string, jsonSchema: JsonSchema): string => {
   const required = Array.isArray(jsonSchema["required"]) ? jsonSchema["required"] : []
   return `${name}(${required.map((parameter) => `${parameter}=…`).join(", ")})`
 }
 
 /**
- * Makes the JSON schema of parameters for a model: without `$schema`, and without `$ref` unless a schema refers to
- * itself.
+ * Converts the schema of parameters to a JSON schema for a model, without `$schema`. It has `$ref` only if the schema
+ * refers to itself.
  *
  * @since 0.1.0
  */
@@ -183,7 +184,7 @@ export const toJsonSchema = <A, I>(schema: Schema.Schema<A, I>): JsonSchema => {
     if (typeof node !== "object" || node === null) return node
     const { $ref, ...rest } = node as JsonSchema
     const definition = typeof $ref === "string" ? $ref.replace("#/$defs/", "") : undefined
-    // A recursive schema can only be written with a reference.
+    // Only a reference can express a recursive schema.
     if (definition !== undefined && within.includes(definition)) return node
     const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, inline(value, within)]))
     if (definition === undefined) return inner

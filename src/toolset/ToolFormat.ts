@@ -1,13 +1,13 @@
 /**
- * Converts a tool's definition to the form that a model's API takes.
+ * Converts a tool's definition to the form that a model's API expects.
  *
  * @since 0.1.0
  */
 import type { JsonSchema, ToolDefinition } from "./Tool.js"
 
 /**
- * The name of a format. `anthropic` is the Messages API, `openai` the Chat Completions API and all APIs compatible with
- * it, and `mcp` the answer to `tools/list`.
+ * The name of a format: `anthropic` for the Messages API, `openai` for the Chat Completions API and compatible APIs,
+ * `mcp` for the answer to `tools/list`.
  *
  * @since 0.1.0
  * @category models

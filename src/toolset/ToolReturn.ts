@@ -29,48 +29,44 @@ import type { ToolCall } from "../domain/ToolCall.js"
 import * as TerminalText from "./TerminalText.js"
 import type { Diagnosis } from "./Tool.js"
 
-/**
- * The lines of a stream that are shown: its first ones, the line that tells of a gap (or nothing), and its last ones.
- */
+/** The shown lines of a stream: the first ones, the line that marks a gap (or an empty text), and the last ones. */
 interface Part {
   readonly head: string
   readonly mark: string
   readonly tail: string
 }
 
-/** Counts the newlines of a text. */
 const newlinesIn = (text: string): number => {
   let count = 0
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++
   return count
 }
 
-/** Splits a text behind its newlines. */
 const linesOf = (text: string): Array<string> => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
 type Row = readonly [number: number, line: string]
 
 /**
- * Returns the lines of a stream that are shown, each with its number in the stream.
+ * Numbers the shown lines of a stream.
  *
- * @param newlines the number of them in the stream's text
+ * @param newlines how many newlines the stream's text has
  */
 const rowsOf = ({ head, mark, tail }: Part, newlines: number): ReadonlyArray<Row> => {
   const lines = linesOf(head)
-  // A line that the gap interrupts stands with the mark.
+  // The line that the gap interrupts gets the same number as the mark.
   if (mark !== "") lines.push(`${head === "" || head.endsWith("\n") ? "" : `${lines.pop()}\n`}${mark}`)
   const below = newlines - newlinesIn(tail) + 1
   return [...lines.map((line, at): Row => [at + 1, line]), ...linesOf(tail).map((line, at): Row => [below + at, line])]
 }
 
-/** Joins what is shown of both streams, whose lines came in a known order. */
+/** Merges the shown lines of both streams in their known order. */
 const interleaved = (rows: Readonly<Record<StreamName, ReadonlyArray<Row>>>, order: LineOrder): string => {
   const counts = { stdout: 0, stderr: 0 }
   const at = { stdout: 0, stderr: 0 }
   const taken: Array<string> = []
   const take = (stream: StreamName, upTo: number) => {
     for (let row = rows[stream][at[stream]]; row !== undefined && row[0] <= upTo; row = rows[stream][++at[stream]]) {
-      // Only the end of a stream has no newline.
+      // Only the last line of a stream can lack a newline.
       if (taken.at(-1)?.endsWith("\n") === false) taken.push("\n")
       taken.push(row[1])
     }
@@ -85,9 +81,9 @@ const interleaved = (rows: Readonly<Record<StreamName, ReadonlyArray<Row>>>, ord
 }
 
 /**
- * Cuts lines that are longer than `KeptOutput.longestLine`; a mark at the end of each tells what was left out.
+ * Cuts lines that are longer than `KeptOutput.longestLine`, with a mark that says how much is missing.
  *
- * @param where said once; undefined where another mark says it
+ * @param where where the whole output is, said once; undefined if another mark says it
  */
 const cutLines = (text: string, where?: string): string => {
   if (text.length <= KeptOutput.longestLine) return text
@@ -104,9 +100,9 @@ const cutLines = (text: string, where?: string): string => {
 }
 
 /**
- * Returns the text of both streams, line by line in the order in which they came, where it is known; otherwise the second
- * after the first. Long lines, binary parts and the middle of what exceeds
- * the limit are left out; a mark tells how much that is, and where all of it is.
+ * Returns the text of both streams, line by line in order of arrival if it is known; otherwise stdout, then stderr.
+ * Leaves out long lines, binary parts, and the middle of output above the limit. A mark tells how much is missing, and
+ * where all of it is.
  *
  * @since 0.1.0
  */
@@ -118,7 +114,8 @@ export const of = (output: Pick<CommandResult.CommandResult, "stdout" | "stderr"
   const first = cut(stdout, KeptOutput.roomBeside(lengthOf(stderr), limit))
   const second = cut(stderr, KeptOutput.roomBeside(lengthOf(stdout), limit))
   const textOf = ({ head, mark, tail }: Part): string => joined(head, `${mark}${tail}`)
-  // What moves the cursor to another line, or is no text, has other lines than those whose order is known.
+  // The known order counts the lines as they were written. Cursor movements and binary parts change the lines that are
+  // shown.
   if (output.order === undefined || !stdout.hasLines || !stderr.hasLines) return joined(textOf(first), textOf(second))
   const rows = {
     stdout: rowsOf(first, newlinesIn(output.stdout)),
@@ -127,17 +124,17 @@ export const of = (output: Pick<CommandResult.CommandResult, "stdout" | "stderr"
   return interleaved(rows, output.order)
 }
 
-/** Joins two texts; the second begins on a line of its own. */
+/** Joins two texts, with a newline between them. */
 const joined = (first: string, second: string): string =>
   first === "" || second === "" || first.endsWith("\n") ? first + second : `${first}\n${second}`
 
-/** The text of a stream, with a gap of so many bytes between head and tail, or none. */
+/** The text of a stream, with `left` bytes missing between head and tail. */
 interface Shown {
   readonly head: string
   readonly tail: string
   readonly left: number
   readonly where: string
-  /** True where its lines are those of the stream. */
+  /** True if it has the same lines as the stream. */
   readonly hasLines: boolean
 }
 
@@ -155,14 +152,14 @@ const shown = (text: string, kept: KeptOutput.KeptStream | undefined): Shown => 
     const [head, tail] = [TerminalText.show(first), TerminalText.show(second)]
     const hasLines = newlinesIn(head) === newlinesIn(first) && newlinesIn(tail) === newlinesIn(second)
     if (bytes === 0) return { head: cutLines(head, where), tail, left: 0, where, hasLines }
-    // A long line that the gap interrupts is cut there, not at its end.
+    // If the gap interrupts a long line, the line is cut at the gap, not at its end.
     const ofTail = tail.length - Math.max(0, `${tail}\n`.indexOf("\n") - KeptOutput.longestLine)
     const before = TextCut.headOf(head, head.lastIndexOf("\n") + 1 + KeptOutput.longestLine)
     const after = TextCut.tailOf(tail, ofTail)
     const left = bytes + Buffer.byteLength(head + tail) - Buffer.byteLength(before + after)
     return { head: cutLines(before), tail: cutLines(after), left, where, hasLines }
   }
-  // The gap belongs to the binary part. The text around it is UTF-8, so that its bytes can be counted.
+  // The gap counts as part of the binary data. The text around it is UTF-8, so its bytes can be counted.
   const before = whole.slice(0, Math.min(binary.start, start))
   const after = whole.slice(bytes === 0 ? binary.end : Math.max(binary.end, start))
   const size = (kept?.bytes ?? Buffer.byteLength(whole)) - Buffer.byteLength(before) - Buffer.byteLength(after)
@@ -176,7 +173,7 @@ const shown = (text: string, kept: KeptOutput.KeptStream | undefined): Shown => 
   }
 }
 
-/** Cuts a text in the middle so that it fits, and writes the mark of its gap. */
+/** Cuts the middle out of a text so that it fits, and marks the gap. */
 const cut = (text: Shown, room: number): Part => {
   const { head, left, tail, where } = text
   if (lengthOf(text) <= room) return { head, mark: left === 0 ? "" : KeptOutput.gapLine(left, where), tail }
@@ -188,7 +185,7 @@ const cut = (text: Shown, room: number): Part => {
   return { head: before, mark: KeptOutput.gapLine(left + gone, where), tail: after }
 }
 
-/** The sentences on how a call ended, of which `output` and `extras` tell the rest. */
+/** The sentences of `message` about how a call ended. `output` and `extras` hold the details. */
 const Ending = {
   succeeded: "Command executed successfully.",
   failed: "Command failed.",
@@ -198,12 +195,11 @@ const Ending = {
   died: "The tool itself failed."
 } as const
 
-/** All these sentences. */
 const all: ReadonlySet<string> = new Set(Object.values(Ending))
 
 /**
- * Words a tool's error for a model: with how to see the usage of what failed, where that is known, and in full where the call itself
- * was wrong (S46).
+ * Writes an error's `message` for a model, with how to see the usage of the failed command. If the call itself was
+ * wrong, it is the whole error (S46).
  */
 const ofError = (error: CommandError): string => {
   switch (error._tag) {
@@ -219,7 +215,7 @@ const ofError = (error: CommandError): string => {
   }
 }
 
-/** Tells the advice on how to see more help, which `message` has, from the rest, which `output` has. */
+/** Separates advice about `--help`, which goes into `message`, from other advice, which goes into `output`. */
 const adviceOf = ({ advice }: Pick<CommandError, "advice">) => {
   const isHelp = (part: Advice.Part) =>
     typeof part !== "string" && part._tag === "Run" && part.command.endsWith(" --help")
@@ -239,18 +235,18 @@ export interface ToolReturn {
   /** The `id` of the call. */
   readonly toolCallId: string
   readonly isError: boolean
-  /** The text for the model, which holds all that it needs to know. */
+  /** The text for the model, with everything that it needs to know. */
   readonly output: string
   /**
-   * A sentence on how the call ended, which repeats nothing of `output`; for a failure, how to see the usage of what failed,
-   * where that is known. Of a call that no tool could take, it is the whole text.
+   * A sentence on how the call ended, which does not repeat `output`. After a failure, it may say how to see the usage
+   * of the failed command. If no tool accepted the call, it is the whole text.
    */
   readonly message: string
   readonly extras: Extras
 }
 
 /**
- * The details for programs; each field is present only where it applies.
+ * The details for programs. Fields that do not apply are absent.
  *
  * @since 0.1.0
  * @category models
@@ -259,30 +255,30 @@ export interface Extras {
   readonly exitCode?: number
   readonly stdout?: string
   readonly stderr?: string
-  /** The files that hold the whole output, where it was cut. */
+  /** The files with the whole output, if it was cut. */
   readonly stdoutFile?: string
   readonly stderrFile?: string
-  /** Images that the command showed, for callers that can give them to the model. */
+  /** Images that the command showed, for callers that can pass them to the model. */
   readonly images?: ReadonlyArray<CommandResult.Image>
-  /** The jobs that the command has left running, and those that have ended since the last result. */
+  /** The jobs that the command left running, and those that ended since the last result. */
   readonly jobs?: ReadonlyArray<JobStatus.JobStatus>
   readonly notices?: ReadonlyArray<string>
   readonly personal?: CommandResult.Personal
   readonly failureCategory?: FailureCategory
-  /** The tag of the error, where the command did not run or was stopped. */
+  /** The tag of the error, if the command did not run or was stopped. */
   readonly error?: CommandError["_tag"]
-  /** The tool's name as the call gave it, where the call itself was wrong. */
+  /** The tool's name as the call gave it, if the call itself was wrong. */
   readonly toolName?: string
-  /** The parser's message, where the arguments are not JSON. */
+  /** The parser's message, if the arguments are not JSON. */
   readonly parseError?: string
   readonly interrupted?: true
   readonly blocked?: true
   readonly blockedReason?: string
-  /** The denial as data, where the sandbox made it. */
+  /** The denial as data, if the sandbox made it. */
   readonly denied?: Diagnostic.Denial
   readonly blockedResource?: string
   readonly blockedRule?: string
-  /** The hosts that the command reached on the network, each with its port. */
+  /** The hosts that the command reached on the network, with their ports. */
   readonly hosts?: ReadonlyArray<string>
 }
 
@@ -294,13 +290,13 @@ export interface Extras {
  */
 export interface ExitOptions {
   /**
-   * The reader of the result; a model by default. Anybody else has seen the output as it came, and is told by the message
-   * alone what became of a command that did not end.
+   * The reader of the result; a model by default. Other readers have already seen the output, so `message` alone tells
+   * them why a command did not end.
    */
   readonly audience?: Advice.Audience | undefined
-  /** The output of an interrupted command until then. */
+  /** The output of an interrupted command so far. */
   readonly partial?: CommandResult.CommandResult | undefined
-  /** What the tool tells of how the call ended. */
+  /** The tool's own explanation of how the call ended. */
   readonly diagnosis?: Diagnosis | undefined
 }
 
@@ -342,8 +338,8 @@ const messageOf = (error: CommandError, { audience }: ExitOptions): string =>
   audience === undefined ? ofError(error) : withRemedy(toText(error, audience))
 
 /**
- * Makes the result of a call that no tool could take. `message` is the whole text: it is to be enough for a next call that
- * is right (S30, S46).
+ * Makes the result of a call that no tool accepted. `message` is the whole text, so that the next call can be right
+ * (S30, S46).
  *
  * @since 0.1.0
  * @category constructors
@@ -383,14 +379,14 @@ const withError = (
   }
 }
 
-/** Says what to do where the process had no file descriptor left, whichever part of it needed one. */
+/** Adds advice to a message about running out of file descriptors. */
 const withRemedy = (message: string): string =>
   /\bEMFILE\b/.test(message)
     ? `${message}\nThe program has used up its file descriptors: end background commands, or start it with a higher limit (ulimit -n 64, or more).`
     : message
 
 /**
- * Fails with the typed error of a result that has the category of one, as `CommandResult.orFail` does.
+ * Fails with the typed error of a result whose category has one, as `CommandResult.orFail` does.
  *
  * @since 0.1.0
  * @category combinators
@@ -405,8 +401,8 @@ export const orFail = <E, R>(
   })
 
 /**
- * Leaves out what the rest of a result tells: the texts of the streams, the notices and the denial's words, which `output`
- * holds, and a message that stands in it, or says no more than `isError`.
+ * Leaves out what the rest of a result says: the streams, the notices and the denial's words, which `output` holds.
+ * Omits a message that `output` or `isError` already says.
  *
  * @since 0.1.0
  * @category combinators
@@ -418,7 +414,6 @@ export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
   return { ...rest, ...(isTold ? undefined : { message }), extras: others }
 }
 
-/** Words an exit code. */
 const status = (exitCode: number): string => `[exit ${exitCode}]`
 
 type Output = Omit<CommandResult.CommandResult, "exitCode">

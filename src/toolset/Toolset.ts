@@ -1,5 +1,5 @@
 /**
- * Runs the tool calls of a model: every call gets a result, whatever happens.
+ * Runs the tool calls of a model. Every call gets a result.
  *
  * @since 0.1.0
  */
@@ -24,7 +24,7 @@ import { BashTool } from "./BashTool.js"
 import * as Tool from "./Tool.js"
 import * as ToolReturn from "./ToolReturn.js"
 
-/** Answers the call of a tool that there is not, with the call that takes its place. */
+/** Answers a call of an unknown tool with the call that replaces it. */
 const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): ToolReturn.ToolReturn => {
   const known = tools.map(({ definition }) => definition.name)
   const isNamed = call.name.trim() !== ""
@@ -45,13 +45,12 @@ const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): ToolRetur
   )
 }
 
-/** A flaw of a call's arguments, with the parser's message where they are not JSON. */
+/** What is wrong with the arguments, with the parser's message if they are not JSON. */
 interface Flaw {
   readonly problem: string
   readonly parseError?: string
 }
 
-/** Reads the arguments of a call. */
 const parsed = (call: ToolCall): Either.Either<unknown, Flaw> =>
   Either.flatMap(
     Either.try({
@@ -69,7 +68,7 @@ const parsed = (call: ToolCall): Either.Either<unknown, Flaw> =>
     }
   )
 
-/** Answers a call with wrong arguments; where they are not JSON, with the call that they probably mean. */
+/** Answers a call with unreadable arguments. If they are not JSON, it shows the call that was probably meant. */
 const refused = (call: ToolCall, tool: Tool.Tool, { problem, ...told }: Flaw): ToolReturn.ToolReturn => {
   const meant = () => Attempt.orUndefined(() => tool.exampleFor?.(call.arguments)) ?? tool.example
   const example = told.parseError === undefined ? undefined : meant()
@@ -77,7 +76,7 @@ const refused = (call: ToolCall, tool: Tool.Tool, { problem, ...told }: Flaw): T
   return ToolReturn.fromError(call, error, { toolName: call.name, ...told })
 }
 
-/** The most levels of arrays and objects in arguments. */
+/** The deepest nesting of arrays and objects in arguments. */
 const deepest = 100
 
 /**
@@ -101,16 +100,15 @@ const deepest = 100
 export class Toolset extends Context.Tag("synapse/Toolset")<
   Toolset,
   {
-    /** The definitions of the tools, for a model's tool list. */
     readonly tools: ReadonlyArray<Tool.ToolDefinition>
     /**
-     * Runs a call and returns its result, which is an error value where it fails. Calls run in parallel; a call with
-     * the id of a running one is refused. Interruption ends the tool, and returns when the tool has ended.
+     * Runs a call and returns its result; failures are results too. Calls run in parallel. A call with the id of a
+     * running one is refused. Interruption ends the tool first.
      */
     readonly handle: (call: ToolCall) => Effect.Effect<ToolReturn.ToolReturn>
     /**
-     * Ends the running call of that id, whose `handle` then returns exit code 130 and the output so far. Returns when
-     * the tool has ended; `false` where no such call is running.
+     * Ends the running call with this id, whose `handle` then returns exit code 130 and the output so far. Returns
+     * after the tool has ended, or `false` if no such call is running.
      */
     readonly cancel: (id: string) => Effect.Effect<boolean>
   }
@@ -119,8 +117,8 @@ export class Toolset extends Context.Tag("synapse/Toolset")<
 type Running = Fiber.RuntimeFiber<CommandResult.CommandResult, CommandError>
 
 /**
- * Makes a toolset; fails with DuplicateName for two tools of the same name. When the scope closes, running calls are
- * interrupted.
+ * Makes a toolset. Fails with DuplicateName if two tools have the same name. Closing the scope interrupts running
+ * calls.
  *
  * @since 0.1.0
  * @category constructors
@@ -135,7 +133,7 @@ export const make = (
       if (byName.has(name)) return yield* new DuplicateName({ kind: "tool", name })
       byName.set(name, tool)
     }
-    /** The fibers of running calls, by id; undefined for a moment, while a fiber is being forked. */
+    /** Running fibers by call id; undefined for a moment, while a fiber is being forked. */
     const running = yield* Effect.acquireRelease(
       Effect.sync(() => new Map<string, Running | undefined>()),
       (fibers) => Fiber.interruptAll([...fibers.values()].filter((fiber) => fiber !== undefined))
@@ -157,7 +155,7 @@ export const make = (
             outer.onInterrupted?.(result)
           }
         }
-        // The fiber is the call's own, so the value needs no reset.
+        // The fiber belongs to this call, so the value needs no reset.
         const body = Effect.flatMap(FiberRef.set(CommandListener.current, listener), () => {
           partial = undefined
           return tool.run(params)
@@ -214,12 +212,12 @@ export const make = (
  */
 export const layer: Layer.Layer<Toolset, never, BashTool> = Layer.scoped(
   Toolset,
-  // A single tool has no duplicate.
+  // One tool alone can't be a duplicate.
   Effect.flatMap(BashTool, (bash) => Effect.orDie(make([bash])))
 )
 
 /**
- * A layer of a toolset with any tools; fails with DuplicateName for two of the same name.
+ * A layer of a toolset with any tools. Fails with DuplicateName if two have the same name.
  *
  * @since 0.1.0
  * @category layers
@@ -229,7 +227,7 @@ export const layerOf = (tools: ReadonlyArray<Tool.Tool>): Layer.Layer<Toolset, D
 
 const handled = Span.within("Toolset.handle")
 
-/** Names what a span tells of a call as OpenTelemetry does. */
+/** Describes a call in a span with OpenTelemetry's attribute names. */
 const attributesOf = (call: ToolCall): Span.Attributes<ToolReturn.ToolReturn> => ({
   begun: () => ({ "gen_ai.tool.call.id": call.id, "gen_ai.tool.name": call.name }),
   ended: ({ extras: { denied, exitCode, failureCategory } }) => ({
@@ -239,7 +237,7 @@ const attributesOf = (call: ToolCall): Span.Attributes<ToolReturn.ToolReturn> =>
   })
 })
 
-/** Finds the one tool whose name is written so, but for the case of its letters, and the word `functions.` before it. */
+/** Finds the one tool with this name in any case, with or without the prefix `functions.`. */
 const inAnyCase = (tools: ReadonlyArray<Tool.Tool>, name: string): Tool.Tool | undefined => {
   const wanted = name
     .trim()
@@ -266,7 +264,7 @@ export const stillRunning = (call: ToolCall): ToolReturn.ToolReturn =>
 
 const nothing = Effect.sync((): Tool.Diagnosis => ({}))
 
-/** Calls a tool's `diagnose`; one that fails tells nothing. */
+/** Calls a tool's `diagnose`, and ignores its failures. */
 const diagnose = (tool: Tool.Tool, params: unknown, exit: Exit.Exit<CommandResult.CommandResult, CommandError>) =>
   tool.diagnose === undefined
     ? nothing
@@ -278,6 +276,6 @@ const diagnose = (tool: Tool.Tool, params: unknown, exit: Exit.Exit<CommandResul
 const hasDefect = <A, E>(exit: Exit.Exit<A, E>): exit is Exit.Failure<A, E> =>
   Exit.isFailure(exit) && Cause.isDie(exit.cause)
 
-/** Logs a defect with its stack trace, for whoever repairs the tool; the model gets the message only. */
+/** Logs a defect with its stack trace for developers; the model gets only the message. */
 const logDefect = (call: ToolCall, cause: Cause.Cause<unknown>) =>
   Effect.logError(`the tool ${call.name} failed unexpectedly`, cause)

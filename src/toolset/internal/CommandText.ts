@@ -1,6 +1,7 @@
 /**
- * Tells commands from what a model may write in place of one: Markdown, a prompt, JSON, the call itself, a patch, prose, or
- * a program that would not end. Bash would run parts of it. Each form has a call in `test/fixtures/corpus/text.json`.
+ * Recognizes what a model may write instead of a command, and bash would run parts of: Markdown, a prompt, JSON, the
+ * call itself, a patch, prose. It also finds programs that would not end. Each form has a call in
+ * `test/fixtures/corpus/text.json`.
  */
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
@@ -10,10 +11,7 @@ import * as Correction from "./Correction.js"
 import { Given, isShown as isShort, parseJson } from "./Given.js"
 import * as PatchText from "./PatchText.js"
 
-/**
- * Tests whether a token is the first of its line, and the line continues no other. Newlines within a quoted word begin
- * no line.
- */
+/** Tests whether a token begins a line that does not continue another. Newlines in a quoted word do not begin lines. */
 export const isFirst = (tokens: ReadonlyArray<Token>, at: number, text: string): boolean => {
   const before = tokens[at - 1]
   if (before?._tag === "Blank") {
@@ -22,7 +20,7 @@ export const isFirst = (tokens: ReadonlyArray<Token>, at: number, text: string):
   return before === undefined || before._tag === "Newline" || before._tag === "HereDocument"
 }
 
-/** Returns a text without the here-documents that are closed in it. */
+/** Removes the closed here-documents from a text. */
 export const outsideHereDocuments = (text: string): string => {
   const pieces: Array<string> = []
   let from = 0
@@ -34,13 +32,13 @@ export const outsideHereDocuments = (text: string): string => {
   return pieces.length === 0 ? text : pieces.join("") + text.slice(from)
 }
 
-/** The text of a command, as it was read. */
+/** The text of a call's command, classified. */
 export type CommandText = Data.TaggedEnum<{
-  /** It goes to bash as it is. */
+  /** Goes to bash unchanged. */
   Command: { readonly command: string }
-  /** It is a command with something around it that surely is no part of it; the notice says what that was. */
+  /** A command with something around it that is certainly not part of it; the notice names that. */
   Wrapped: { readonly command: string; readonly notice: string }
-  /** It is no command. `meant` holds the arguments that a right call probably has. */
+  /** Not a command. `meant` holds the arguments of the call that was probably meant. */
   NoCommand: { readonly reason: string; readonly meant: Readonly<Record<string, unknown>> }
 }>
 
@@ -51,23 +49,23 @@ const { Command, NoCommand, Wrapped } = CommandText
 /** Matches the names of programs that do not end by themselves. */
 const endless = /\b(?:n?vim?(?:diff)?|r?view|nano|pico|emacs|[hb]top|watch|tail|journalctl)\b/
 
-/** Matches texts that can be something else than a command: all others go to bash without a further look. */
+/** Matches texts that may not be commands. All others go to bash without a further look. */
 const suspicious = new RegExp(
   String.raw`^\s*(?:[[{$>*|+•#-]|\d{1,3}[.)]|[A-Z]|bash\b|apply_?patch|diff |[\w.-]{1,50}@)|${"```"}|~~~|${endless.source}`
 )
 
 /**
- * Reads the text of a command. Whatever bash could run for a good reason is a `Command`.
+ * Classifies a text. Whatever bash could sensibly run is a `Command`.
  *
- * @param isOurs tests whether a command of ours has this name: what begins with it is neither prose nor a program that
- *   takes the whole screen
+ * @param isOurs tests whether a Synapse command has this name; a text that begins with one is neither prose nor a
+ *   screen program
  */
 export const read = (text: string, isOurs: (name: string) => boolean = () => false): CommandText =>
   suspicious.test(text) && (!isOurs(/\S+/.exec(text)?.[0] ?? "") || PatchText.find(text) !== undefined)
     ? readAt(text, 0)
     : Command({ command: text })
 
-/** The number of things around a command that are looked into. */
+/** The deepest nesting of wrappers around a command. */
 const deepest = 3
 
 const readAt = (text: string, depth: number): CommandText =>
@@ -80,7 +78,7 @@ const readAt = (text: string, depth: number): CommandText =>
   ofTerminal(text) ??
   Command({ command: text })
 
-/** Takes the command out of something else, which must be the only thing around it. */
+/** Takes the command out of a wrapper, which must be the only one. */
 const unwrap = (command: string, around: string, reason: string, depth: number): CommandText => {
   const inner = depth > deepest ? NoCommand({ reason, meant: {} }) : readAt(command, depth + 1)
   if (inner._tag === "NoCommand") return NoCommand({ reason, meant: inner.meant })
@@ -90,10 +88,10 @@ const unwrap = (command: string, around: string, reason: string, depth: number):
     : Wrapped({ command, notice: `It was run without ${around}.` })
 }
 
-/** The most characters of a text that is taken apart. */
+/** The longest text, in characters, that is analysed. */
 const longest = 100_000
 
-/** Matches the beginning of a JSON object; `{ "a" :` can be a group of bash. */
+/** Matches the beginning of a JSON object. With a blank before the colon, `{ "a" :` can be a bash group. */
 const jsonObject = /^\s*\{\s*"[\w .-]+":/
 const jsonWords = /^\s*\["/
 
@@ -114,7 +112,7 @@ const ofJson = (text: string, depth: number): CommandText | undefined => {
     : NoCommand({ reason, meant: ofObject(value) })
 }
 
-/** Returns the arguments that an object holds: of a call, or of `TodoWrite`. */
+/** Returns the arguments in an object: of a call, or of `TodoWrite`. */
 const ofObject = (value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const found = [value, value["arguments"], value["input"]].filter(Predicate.isReadonlyRecord)
   const todos = found.find((each) => Array.isArray(each["todos"]))
@@ -122,7 +120,7 @@ const ofObject = (value: Readonly<Record<string, unknown>>): Readonly<Record<str
   return found.find((each) => "command" in each || "cmd" in each) ?? {}
 }
 
-/** Matches the call of the tool, but not the function `bash()`; `bash ls` is a command of ours. */
+/** Matches a call of the tool, but not the function `bash()` or the Synapse command `bash ls`. */
 const callForm = /^\s*(?:[Bb]ash[ \t]*\((?![ \t]*\))|Bash(?:[ \t]+(?=[^\s(])|\s*$))/
 const quotedCommand = /^(?:command\s*[=:]\s*)?("(?:\\[\s\S]|[^"\\])*"|'[^'\\]*')\s*$/
 
@@ -144,7 +142,7 @@ const ofCall = (text: string, depth: number): CommandText | undefined => {
   return NoCommand({ reason, meant: { command: meant.startsWith("-") ? `bash ${meant}` : meant } })
 }
 
-/** Matches `$ `, and longer prompts such as `ada@host:~/src$ `. */
+/** Matches `$ ` and longer prompts such as `ada@host:~/src$ `. */
 const promptForm = String.raw`[ \t]*(?:\$|[\w.-]{1,50}@[\w.-]{1,50}:[^\s$#'"();&|<>]{0,200}[$#])(?=[ \t])`
 const firstPrompt = new RegExp(String.raw`^\s*?(${promptForm})[ \t]+\S`)
 const linePrompt = new RegExp(String.raw`^${promptForm}[ \t]+`, "gm")
@@ -154,7 +152,7 @@ const ofPrompt = (text: string, depth: number): CommandText | undefined => {
   if (prompt === undefined) return undefined
   const reason = `it begins with the prompt "${prompt} ", and not all of its lines are commands`
   const given = text.replaceAll("\r\n", "\n")
-  // A here-document may show a terminal: there, a longer prompt is not told from what is meant.
+  // A here-document may contain a terminal transcript, whose long prompts look like real ones.
   const command =
     prompt !== "$" && text.includes("<<")
       ? undefined
@@ -164,7 +162,7 @@ const ofPrompt = (text: string, depth: number): CommandText | undefined => {
     : unwrap(command, `the prompt "${prompt} "`, reason, depth)
 }
 
-/** Returns the commands of a text without their prompts; undefined if a line has none, for it may be output. */
+/** Removes the prompts from a text. Returns undefined if a line has none, since it may be output. */
 const withoutPrompts = (given: string): string | undefined => {
   const { tokens } = CommandLine.parse(given)
   let command = ""
@@ -179,21 +177,21 @@ const withoutPrompts = (given: string): string | undefined => {
     from = next.end
   }
   command += given.slice(from)
-  // A prompt that is left stands in quotes that an apostrophe of a line before has opened.
+  // A remaining prompt is inside quotes that an apostrophe on an earlier line has opened.
   return outsideHereDocuments(command).search(linePrompt) < 0 ? command : undefined
 }
 
 const markdown = "it is Markdown, of which bash would run parts; give the command alone"
-/** Matches a fence around all of a text. */
+/** Matches a fence around a whole text. */
 const fenced = /^\s*(`{3,}|~{3,})[ \t]*([\w-]*)[ \t]*\n([\s\S]*\n)?[ \t]*\1[`~]*\s*$/
-/** The languages of fences that hold commands. */
+/** The fence languages whose content is commands. */
 const shells = /^(?:bash|sh|shell|zsh)$/i
 
 const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
   if (!isMarkdown(text)) return undefined
   const [, fence = "", language = "", given = ""] = fenced.exec(text.slice(0, longest).replaceAll("\r\n", "\n")) ?? []
   const command = given.replace(/\n$/, "")
-  // Further fences are text where they stand in a here-document.
+  // Inside a here-document, more fences are plain text.
   const inner = fence.startsWith("~") ? /^[ \t]*~{3}/m : /^[ \t]*`{3}/m
   if (command === "" || inner.test(outsideHereDocuments(command))) return NoCommand({ reason: markdown, meant: {} })
   if (shells.test(language)) return unwrap(command, "the Markdown fence around it", markdown, depth)
@@ -203,8 +201,8 @@ const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
 }
 
 /**
- * Tests whether a text has a fence where no command has one: bash runs what it finds between the backquotes. Fences in
- * here-documents, in quotes and in comments are none.
+ * Tests whether a text has a Markdown fence, since bash would run what is between its backquotes. Fences in
+ * here-documents, quotes and comments do not count.
  */
 const isMarkdown = (text: string): boolean => {
   if (!text.includes("```") && !(text.includes("~~~") && /^[ \t]*~{3}/m.test(text))) return false
@@ -225,7 +223,7 @@ const ofPatch = (text: string): CommandText | undefined => {
   return NoCommand({ reason: PatchText.reason, meant: isShown ? { command: PatchText.toCommand(found.patch) } : {} })
 }
 
-/** Matches words that begin sentences, and name no commands; lists, rows of tables, and quotes of more than one line. */
+/** Matches sentences by first words that are not command names, and lists, table rows, and quotes of several lines. */
 const prose = [
   /^\s*(?:I|I'(?:ll|m|ve|d)|Let|Let's|Here|Here's|The|This|That|That's|These|Those|There|Now|First|Then|Next|Finally|Please|We|We'll|You|It|It's|To|In|On|My|Sure|Okay|After|Before|Because|Since|Based|Looking|Although|However|So|And|But)[,:]?[ \t]+\S/,
   /^(?:\s|#.*\n)*(?:-|[+•*]|\d{1,3}[.)])[ \t]+\S/,
@@ -238,7 +236,9 @@ const ofProse = (text: string): CommandText | undefined =>
     ? NoCommand({ reason: "it is prose or a quote, of which bash would run parts; give the command alone", meant: {} })
     : undefined
 
-/** Programs that need a terminal, with what to use instead; with most options, an editor does without one. */
+/**
+ * Programs that need a terminal, and what to use instead. Editors with options other than these can run without one.
+ */
 const screens: ReadonlyArray<readonly [name: RegExp, options: RegExp, instead: string]> = [
   [
     /^(?:n?vim?(?:diff)?|r?view|nano|pico|emacs)$/,
@@ -258,7 +258,7 @@ const ofTerminal = (text: string): CommandText | undefined => {
     : NoCommand({ reason: `${name} needs a terminal, which job:start --pty gives it; ${row[2]}`, meant: {} })
 }
 
-/** Says why a text does not end by itself, for its last command follows a file. A time limit ends it. */
+/** Explains that a text does not end by itself if its last command follows a file. */
 export const following = (text: string): string | undefined => {
   const [name, ...words] = lastCommand(text)
   const isFollowing = words.some((word) => /^(?:-[\dnqvz]*[fF][\dnqvz]*|--follow(?:=.*)?)$/.test(word))
@@ -268,7 +268,9 @@ export const following = (text: string): string | undefined => {
     : undefined
 }
 
-/** Returns the words of the last command of a text; none where it is piped, redirected, or within another one. */
+/**
+ * Returns the words of a text's last command, or an empty list if it is piped, redirected, or inside another command.
+ */
 const lastCommand = (text: string): ReadonlyArray<string> => {
   if (text.length > longest || !endless.test(text)) return []
   const { isBackground = false, pipelines = [] } = CommandLine.parse(text).tree.lists.at(-1) ?? {}

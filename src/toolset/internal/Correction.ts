@@ -1,6 +1,6 @@
 /**
- * The table of other agents' tools: what a model called, and the command that does the same here, made of the call's own
- * arguments. Each row has a call in `test/fixtures/corpus/calls.json`.
+ * Maps the tools of other agents to commands that do the same here, made from the call's arguments. Each row has a call
+ * in `test/fixtures/corpus/calls.json`.
  */
 import * as Predicate from "effect/Predicate"
 import * as Quote from "../../bash/Quote.js"
@@ -9,21 +9,19 @@ import * as BashArguments from "../BashArguments.js"
 import { Given, isShown } from "./Given.js"
 import * as PatchText from "./PatchText.js"
 
-/** Tests whether Synapse has a command of its own by that name. */
+/** Tests whether a Synapse command with this name is available. */
 export type Offers = (command: string) => boolean
 
-/** What commands can do here. */
 export interface Here {
   readonly offers: Offers
-  /** True where commands reach no network. */
   readonly isOffline: boolean
 }
 
-/** Makes the command from the arguments, or a sentence; undefined if they hold too little. */
+/** Makes a command or a sentence from the arguments. Returns undefined if they hold too little. */
 type Template = (given: Given, here: Here) => string | Advice.Advice | undefined
 
 interface Row {
-  /** The names of the tools, in lower case, without what is no letter. */
+  /** The names of the tools in lower case, letters only. */
   readonly names: string
   readonly command: Template
 }
@@ -33,7 +31,7 @@ const fileOf = (given: Given): string => given.path("<file>", "filepath", "absol
 const directoryOf = (given: Given): string =>
   given.path(".", "path", "dirpath", "directory", "relativeworkspacepath", "dir")
 
-/** Writes `read`; other agents count lines from 1. */
+/** Writes a `read` command; other agents count lines from 1. */
 const read = (given: Given): string => {
   const file = fileOf(given)
   const range = rangeOf(given)
@@ -41,14 +39,14 @@ const read = (given: Given): string => {
   const skipped = (given.number("offset") ?? 1) - 1
   const limit = given.number("limit") ?? 0
   return [
-    // A name that a variable could have is bash's own `read`.
+    // Without `./`, a file whose name could be a variable's would select bash's own `read`.
     `read ${/^[A-Za-z_]\w*$/.test(file) ? `./${file}` : file}`,
     ...(skipped > 0 ? [`--offset ${skipped}`] : []),
     ...(limit > 0 ? [`--limit ${limit}`] : [])
   ].join(" ")
 }
 
-/** Returns the lines from a first to a last one; `[5, -1]` goes to the end. */
+/** Writes a range of lines; `[5, -1]` goes to the end. */
 const rangeOf = (given: Given): string | undefined => {
   const range = given.any("viewrange")
   const [first, last] = Array.isArray(range)
@@ -61,7 +59,7 @@ const rangeOf = (given: Given): string | undefined => {
   return `${start}-${to === undefined || to < start ? "" : to}`
 }
 
-/** Writes what lists a directory, and shows a file. */
+/** Writes a command that lists a directory or shows a file. */
 const view = (given: Given): string => {
   const file = fileOf(given)
   const mayBeDirectory = rangeOf(given) === undefined && !/^<|\.\w+'?$/.test(file)
@@ -81,7 +79,7 @@ const writing = (file: string, content: string | undefined): string =>
 const quoted = (text: string | undefined, placeholder: string): string =>
   text === undefined || !isShown(text) ? placeholder : Quote.quote(text)
 
-/** Writes `edit`; without an old text, it makes a file that is not there yet. */
+/** Writes an `edit` command; an empty old text makes a new file. */
 const edit = (given: Given, file = fileOf(given)): string => {
   const old = given.text("oldstring", "oldstr")
   const replacement = given.text("newstring", "newstr")
@@ -97,7 +95,7 @@ const multiEdit = (given: Given): string => {
   return edits.length === 0 ? `edit ${file} <old> <new>` : edits.join(" &&\n")
 }
 
-/** Writes lines behind a line of a file; before the first one, `r` of sed can't. */
+/** Inserts text after a line of a file. sed's `r` can't insert before the first line. */
 const insert = (given: Given): string => {
   const file = fileOf(given)
   const line = given.number("insertline") ?? 0
@@ -128,7 +126,7 @@ const patch: Template = (given) => {
     : Advice.line`${Advice.run("edit <file> <old> <new>")} for each change; ${Advice.run("edit --help")} says more`
 }
 
-/** Matches what `grep -E` reads in another way than ripgrep. */
+/** Matches regular expressions that `grep -E` reads differently from ripgrep. */
 const beyondExtended = /\\[A-Za-z]|\(\?|[*+?}][?+]/
 
 const grep = (given: Given): string => {
@@ -142,7 +140,7 @@ const grep = (given: Given): string => {
     `grep -rI${shows}${given.flag("i") ? "i" : ""}${beyondExtended.test(pattern ?? "") ? "P" : "E"}`,
     ...(shows === "n" && context !== undefined ? [`-C ${context}`] : []),
     "--exclude-dir={.git,node_modules}",
-    // The sandbox denies these, and other files are found all the same.
+    // The sandbox denies reading these; without the exclusion, grep would report errors.
     ...(names.length === 0 ? ["--exclude='.env*'"] : names.map((name) => `--include=${Quote.quote(name)}`)),
     ...(pattern?.startsWith("-") === true ? ["-e"] : []),
     quoted(pattern, "<pattern>"),
@@ -151,7 +149,7 @@ const grep = (given: Given): string => {
   ].join(" ")
 }
 
-/** Returns the patterns of the names of files; `--include` knows no braces and no directories. */
+/** Returns patterns for `--include`, which supports neither braces nor directories. */
 const namesOf = (given: Given): ReadonlyArray<string> => {
   const type = given.text("type")
   const glob = given.text("glob", "include") ?? ""
@@ -163,10 +161,10 @@ const namesOf = (given: Given): ReadonlyArray<string> => {
   ].filter((name) => name !== "" && isShown(name))
 }
 
-/** Writes `Glob`: the files that bash finds by the pattern, one a line. */
+/** Writes a command that prints the files that match a glob, one per line. */
 const glob = (given: Given): string => {
   const pattern = given.text("pattern")
-  // Quotes all that bash would read in another way.
+  // Escapes every other character that bash would interpret.
   const names =
     pattern === undefined || pattern === "" || !isShown(pattern)
       ? "<pattern>"
@@ -176,7 +174,7 @@ const glob = (given: Given): string => {
   return `(${cd}shopt -s globstar nullglob && for f in ${names}; do printf '%s\\n' "$f"; done)`
 }
 
-/** Writes the list of `TodoWrite`, or of a plan, with the keys that ours has and no others. */
+/** Writes a `TodoWrite` command from a todo list or a plan, with only the keys that it accepts. */
 export const todoWrite = (given: Given): string => {
   const items = [...given.objects("todos"), ...given.objects("plan")].flatMap((item) => {
     const content = item.text("content", "step") ?? ""
@@ -204,7 +202,7 @@ const python: Template = (given) => {
     : `python3 - ${Quote.hereDocument(`${code.replace(/\n$/, "")}\n`)}`
 }
 
-/** Writes `Task`, which has a sub-agent do something. */
+/** Writes the command of a sub-agent. */
 const task = (given: Given, { offers }: Here): string | Advice.Advice => {
   const asked = (given.text("subagenttype", "type", "agent") ?? "general").trim().toLowerCase()
   const type = asked === "explore" || asked === "plan" ? "explore" : /^[\w.+]+$/.test(asked) ? asked : "general"
@@ -288,10 +286,10 @@ const rowOf = (name: string): Row | undefined => {
   return byName.get(plain)
 }
 
-/** Matches `mcp__<server>__<tool>`: a server's name has no two underscores next to each other. */
+/** Matches `mcp__<server>__<tool>`; a server name has no `__`. */
 const mcpName = /^mcp__((?:(?!__)[\w.-])+)__([\w.-]+)$/
 
-/** Returns our name of an MCP tool that is named as `mcp__<server>__<tool>`. */
+/** Converts `mcp__<server>__<tool>` to the Synapse name of the MCP tool. */
 export const mcpNameOf = (name: string): string | undefined => {
   const [, server, tool] = mcpName.exec(name) ?? []
   return server === undefined ? undefined : `mcp:${server}:${tool}`
@@ -303,13 +301,13 @@ const mcp = (command: string, { params }: Given): string => {
   return json === "{}" ? command : `${command} --json ${isShown(json) ? Quote.word(json) : "'{…}'"}`
 }
 
-/** Matches names that tools which run a command line have. */
+/** Matches likely names of tools that run a command line. */
 const shellLike = /shell|bash|terminal|command|(?:^|_)(?:run|exec|execute)(?:_|$)/i
 
 /**
- * Returns the advice that takes the place of a call of another agent's tool; undefined for an unknown tool.
+ * Advises what to do instead of calling another agent's tool. Returns undefined for an unknown tool.
  *
- * @param params the arguments: the object, or text that is not JSON
+ * @param params the arguments, or their text if it is not JSON
  */
 export const advise = (name: string, params: unknown, here: Here): Advice.Advice | undefined => {
   const given = new Given(params)
@@ -319,9 +317,9 @@ export const advise = (name: string, params: unknown, here: Here): Advice.Advice
   return typeof found === "string" ? [Advice.run(found)] : found
 }
 
-/** The tools' names in lower case that are no programs' names. */
+/** Lower-case tool names that are not program names. */
 const lowerCase = new Set(["applypatch", "glob", "list", "multiedit", "shell", "todoread", "todowrite", "webfetch"])
 
-/** Tests whether a command that bash did not find is called as another agent's tool is. */
+/** Tests whether a command that bash did not find is the name of another agent's tool. */
 export const isTool = (name: string): boolean =>
   (/[A-Z_]/.test(name) || lowerCase.has(name)) && (rowOf(name) !== undefined || mcpName.test(name))

@@ -1,6 +1,6 @@
 /**
- * Tells what a failure means: the table of what programs say, the answers that exit codes give, and who failed in a
- * pipeline. Each row of the table has a report in `test/fixtures/failures.json`.
+ * Explains failures: by what programs print, by what exit codes mean, and by which part of a pipeline failed. Each row
+ * of the table has a report in `test/fixtures/failures.json`.
  */
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
@@ -18,7 +18,7 @@ import * as Correction from "./Correction.js"
 import * as MissingCommand from "./MissingCommand.js"
 import * as MissingPath from "./MissingPath.js"
 
-/** The words of the system for signals that programs rarely use as exit codes of their own, by exit code. */
+/** The system's words for signals, by exit codes that programs rarely use themselves. */
 const words: Readonly<Record<number, string>> = {
   131: "Quit (SIGQUIT)",
   132: "Illegal instruction",
@@ -36,44 +36,39 @@ const words: Readonly<Record<number, string>> = {
 }
 
 /**
- * Returns the words for the signal that ended a command with this exit code; undefined where the code can as well be the
- * program's own, as 129 is git's for wrong usage.
+ * Names the signal that ended a command. Returns undefined if the exit code may be the program's own, such as git's 129
+ * for wrong usage.
  */
 export const ofExitCode = (exitCode: number): string | undefined => words[exitCode]
 
-/** The facts that a diagnosis is made from. */
 export interface Facts {
   readonly command: string
   readonly result: CommandResult
-  /** The shell's directory. */
   readonly cwd: string
   readonly around: VisibleFiles
-  /** The names of the commands that are not the shell's own. */
+  /** The names of Synapse's commands. */
   readonly commands: ReadonlyArray<string>
   readonly here: Correction.Here
-  /** Returns the names of the extension commands that are known. */
   readonly extensions: () => ReadonlyArray<string>
 }
 
-/** What a result means. */
 export interface Diagnosis {
-  /** The line for a model that `output` has behind the command's own output. */
+  /** The line for a model, which follows the command's output. */
   readonly remark: string | undefined
-  /** What probably went wrong, in words for a person as well; undefined if it is unknown, or the exit code was an answer. */
+  /** The probable cause, for people too. Undefined if it is unknown, or if the exit code is an answer. */
   readonly cause: string | undefined
-  /** How to see the usage of what failed. */
+  /** How to see the usage of the failed command. */
   readonly hint: Advice.Advice | undefined
   readonly category: FailureCategory | undefined
 }
 
-/** A failure that what a program has printed makes certain. */
+/** A failure that is certain from what a program printed. */
 interface Row {
   readonly exitCode?: number
-  /** Matches the command's text. */
   readonly command?: RegExp
-  /** Matches what was printed. */
+  /** Matches stderr or stdout. */
   readonly says: RegExp
-  /** What it means; `$1` is the first group of `says`. */
+  /** The explanation; `$1` is the first group of `says`. */
   readonly means: string
 }
 
@@ -196,7 +191,7 @@ export const rows: ReadonlyArray<Row> = [
   }
 ]
 
-/** Returns what a row of the table says of a failure. */
+/** Explains a failure by the table. */
 export const ofTable = (
   command: string,
   { category, exitCode, stderr, stdout }: Pick<CommandResult, "category" | "exitCode" | "stderr" | "stdout">
@@ -206,14 +201,14 @@ export const ofTable = (
     if (exitCode === ExitCode.success ? row.exitCode !== exitCode : (row.exitCode ?? exitCode) !== exitCode) continue
     if (row.command !== undefined && !row.command.test(command)) continue
     const found = row.says.exec(stderr) ?? row.says.exec(stdout)
-    // An empty text says nothing if the other one is not empty.
+    // A row for empty output applies only if both streams are empty.
     if (found === null || (found[0] === "" && row.exitCode === 1 && stderr + stdout !== "")) continue
     return row.means.replace("$1", found[1] ?? "")
   }
   return undefined
 }
 
-/** The answers that exit code 1 of programs gives. */
+/** What exit code 1 means for programs that answer with it. */
 const answers: Readonly<Record<string, string>> = {
   "[": "false",
   cmp: "they differ",
@@ -229,7 +224,7 @@ const answers: Readonly<Record<string, string>> = {
 
 const bare = (program: string): string => program.replace(/^\/(?:usr\/)?bin\//, "")
 
-/** Returns the answer that an exit code gives; undefined if it may be a failure. */
+/** Returns the answer that an exit code means, or undefined if it may be a failure. */
 const answerOf = (line: CommandLine.CommandLine, result: CommandResult): string | undefined => {
   const { exitCode, left, pipeline, stderr, stdout } = result
   const names = candidates(line, left)
@@ -239,7 +234,7 @@ const answerOf = (line: CommandLine.CommandLine, result: CommandResult): string 
     const isSearch = /\bxargs\b.*\s[efz]?grep\s/.test(line.text) && stdout === "" && stderr === ""
     return isSearch ? "no match" : "a command that xargs ran failed"
   }
-  // What stands on standard error can be another's where it is known that this one's exit code was 1.
+  // Without the pipeline's exit codes, stderr may explain the exit code 1. With them, it may come from another part.
   if (exitCode !== 1 || (stderr !== "" && pipeline === undefined)) return undefined
   const [first, second] = line.simple ? line.words.map(({ value }) => value) : []
   if (bare(name) === "grep" && line.simple && line.input === undefined && first !== undefined && second === undefined)
@@ -250,16 +245,19 @@ const answerOf = (line: CommandLine.CommandLine, result: CommandResult): string 
   return Object.hasOwn(answers, bare(name)) ? answers[bare(name)] : undefined
 }
 
-/** Commands that always succeed, or nearly so; they are named only where no other can have failed. */
+/** Commands that practically always succeed. They are named only if no other command can have failed. */
 const succeeding = new Set(["true", "false", ":", "echo", "printf"])
 /** Commands that only pass on a status. */
 const leaving = new Set(["exit", "return"])
-/** Builtins that never fail without a message of bash's own. */
+/** Builtins that never fail without a bash message. */
 const outspoken = new Set([".", "cd", "export", "popd", "pushd", "source", "unset"])
-/** Programs that run others, whose status is then that of another program. */
+/** Commands that run others and return their status. */
 const passing = new Set([".", "bash", "coproc", "dash", "eval", "ksh", "sh", "source", "ssh", "sudo", "xargs", "zsh"])
 
-/** Returns the commands that a line may have failed for, in order; empty if the text does not tell. */
+/**
+ * Returns the commands that may have caused a line's exit code, in order. Returns an empty list if the text does not
+ * tell.
+ */
 export const candidates = (line: CommandLine.CommandLine, hasLeft = false): ReadonlyArray<string> => {
   const list = CommandStatus.deciders(line.tree, hasLeft)
   if (list === undefined || list.includes(undefined)) return []
@@ -268,19 +266,19 @@ export const candidates = (line: CommandLine.CommandLine, hasLeft = false): Read
   return [...new Set(telling.length === 0 && line.simple ? names : telling)].slice(0, 3)
 }
 
-/** Returns the commands that can have failed without a word of bash's. */
+/** Removes the commands whose failure bash would have reported. */
 const silent = (line: CommandLine.CommandLine, names: ReadonlyArray<string>): ReadonlyArray<string> =>
   line.tokens.some((token) => token._tag === "Operator" && isRedirection(token.value) && /^(?:2|&)/.test(token.value))
     ? names
     : names.filter((name) => !outspoken.has(name))
 
-/** Returns the one program of a line that can be missing where its exit code is 127. */
+/** Returns the only program of a line that can be missing after exit code 127. */
 const missing = (line: CommandLine.CommandLine, hasLeft = false): string | undefined => {
   const [name, ...others] = candidates(line, hasLeft).filter((name) => !builtins.has(name))
   return others.length === 0 ? name : undefined
 }
 
-/** Returns the name of the command that failed; undefined if that is not certain, or it did not even begin. */
+/** Returns the command that failed. Returns undefined if that is not certain, or if it did not start. */
 const culprit = (
   line: CommandLine.CommandLine,
   { exitCode, left, notFound, stderr }: CommandResult
@@ -289,18 +287,18 @@ const culprit = (
     const name = notFound ?? missing(line, left)
     return name === undefined || passing.has(name) ? undefined : name
   }
-  // The codes from 124 to 126 are those of `timeout` and of what bash could not execute; above 128, a signal's.
+  // Exit codes 124 to 126 come from `timeout`, or from bash when it can't execute a file; those above 128 from signals.
   if (exitCode >= ExitCode.timeout && exitCode < 255) return undefined
   const names = candidates(line, left)
   const said = Array.from(stderr.matchAll(/^bash: (?:line \d+: )?(.*?): /gm), ([, name]) => name).at(-1)
   const [name, ...others] = said === undefined ? silent(line, names) : names.filter((name) => name === said)
   if (name === undefined || others.length > 0 || passing.has(name)) return undefined
-  // In a pipe, any command can have failed where `pipefail` is set.
+  // With `pipefail`, any command of a pipe can have failed.
   const isPiped = line.tokens.some((token) => token._tag === "Operator" && /^\|&?$/.test(token.value))
   return isPiped && !stderr.split("\n").some((each) => each.startsWith(`${Path.basename(name)}: `)) ? undefined : name
 }
 
-/** Returns the line that was run for a command: behind the word `bash`, where it only stands before a command. */
+/** Returns the command after the word `bash`, or the line itself. */
 const lineOf = (line: CommandLine.CommandLine): CommandLine.CommandLine => {
   const first = line.name === "bash" ? line.tail[0] : undefined
   const isCommand =
@@ -311,16 +309,16 @@ const lineOf = (line: CommandLine.CommandLine): CommandLine.CommandLine => {
   return isCommand ? CommandLine.parse(line.rest) : line
 }
 
-/** Matches names that can be written in a hint as they are. */
+/** Matches names that a hint can show unquoted. */
 const nameable = /^(?:[\w./:@%+,][\w./:@%+,-]*|\[)$/
 
-/** Advises on how to see the usage of what failed (S16). */
+/** Advises how to see the usage of the failed command (S16). */
 const hintOf = (
   name: string | undefined,
   meant: MissingCommand.Meant | undefined,
   { here, result }: Facts
 ): Advice.Advice | undefined => {
-  // A command of ours has told by itself how it is used.
+  // Synapse commands report their usage themselves.
   if (name === undefined || !nameable.test(name) || result.category !== undefined) return undefined
   if (result.exitCode !== ExitCode.notFound || !MissingCommand.isMissing(name, result))
     return Advice.line`${help(name)} shows how to use ${name}.`
@@ -339,8 +337,8 @@ const hintOf = (
 }
 
 /**
- * Returns the category of a failure. Where bash did not find a path, or the program of an `exec`, only the exit code
- * tells it.
+ * Returns the category of a failure. If bash did not find a path or the program of an `exec`, only the exit code tells
+ * it.
  */
 const categoryOf = (
   line: CommandLine.CommandLine,
@@ -354,14 +352,14 @@ const categoryOf = (
     ? "command_not_found"
     : undefined)
 
-/** Tests whether a result may have something to tell: most have not. */
+/** A cheap test that skips most results, which need no diagnosis. */
 export const mayTell = ({ exitCode, movedTo, pipeline, stderr, stdout }: CommandResult): boolean =>
   exitCode !== ExitCode.success ||
   movedTo !== undefined ||
   pipeline !== undefined ||
   stderr !== "" ||
   stdout.endsWith("? \n") ||
-  // As git commit --amend does.
+  // `git commit --amend` prints this.
   stdout.includes("\n Date: ")
 
 export const make = (facts: Facts): Diagnosis => {
@@ -409,7 +407,10 @@ const bashIn = (stderr: string): string =>
 const joined = (parts: ReadonlyArray<string | undefined>): string | undefined =>
   parts.filter((part) => part !== undefined).join(" ") || undefined
 
-/** Puts the directory behind a meaning, or before one of several lines, whose last may be the end of a here-document. */
+/**
+ * Puts the directory after a meaning. It goes before a meaning of several lines, since the last may end a
+ * here-document.
+ */
 const withDirectory = (
   meaning: string | undefined,
   directory: string | undefined
@@ -418,22 +419,21 @@ const withDirectory = (
   return meaning?.includes("\n") === true ? [where, meaning] : [meaning, where]
 }
 
-/** Returns what probably went wrong; undefined if that is not certain. */
 const causeOf = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
   const { command, result } = facts
   const { exitCode, stderr } = result
   if (exitCode === ExitCode.notFound) return pathMeant(line, facts)
   const signal = ofExitCode(exitCode)
-  // Whoever writes the code has chosen it, and what bash printed is not repeated.
+  // Skip an exit code that the command itself names, and a signal that bash has already printed.
   const isTold = signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) || command.includes(`${exitCode}`)
   return (isTold ? undefined : signal) ?? pathMeant(line, facts)
 }
 
-/** Asks whether another file was meant than one that was not found. */
+/** Suggests an existing file for a path that was not found. */
 const pathMeant = (line: CommandLine.CommandLine, { around, cwd, result }: Facts): string | undefined =>
   MissingCommand.didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, around))
 
-/** Returns what was meant by the one part of a pipeline that bash did not find. */
+/** Suggests a command if bash did not find exactly one part of a pipeline. */
 const ofStage = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
   const [name, ...others] = MissingCommand.missedIn(facts.result.stderr)
   return name === undefined || others.length > 0
@@ -441,7 +441,7 @@ const ofStage = (line: CommandLine.CommandLine, facts: Facts): string | undefine
     : MissingCommand.meant(line, name, { ...facts, result: { ...facts.result, notFound: name } })?.text
 }
 
-/** Says how a command of a server or a skill is called whose name has a slash, which bash takes for a path. */
+/** Explains how to call an MCP tool or a skill with a slash in its name, which bash takes for a path. */
 const slashed = (stderr: string): string | undefined => {
   const name =
     stderr === ""
@@ -450,7 +450,7 @@ const slashed = (stderr: string): string | undefined => {
   return name === undefined ? undefined : `bash takes a name with a / for a path: write ${name.replaceAll("/", ":")}`
 }
 
-/** Says that curly quotes are letters to bash, where a command failed by words that begin or end with them. */
+/** Explains that bash reads curly quotes as letters, if words with them made the command fail. */
 export const curlyQuotes = (
   { text, tokens }: CommandLine.CommandLine,
   { exitCode, stderr }: Pick<CommandResult, "exitCode" | "stderr">
@@ -473,7 +473,7 @@ interface Failure {
 
 const textOf = (failed: ReadonlyArray<Failure>): string => failed.map(({ text }) => text).join(", ")
 
-/** Returns the parts of the last pipeline that failed; the last part only counts if that is asked for. */
+/** Returns the failed parts of the last pipeline, without its last part unless `withLast`. */
 export const failuresIn = (
   line: CommandLine.CommandLine,
   { exitCode, pipeline = [], stderr }: Pick<CommandResult, "exitCode" | "pipeline" | "stderr">,
@@ -484,7 +484,7 @@ export const failuresIn = (
     const code = pipeline[index] ?? 0
     const isLast = index === pipeline.length - 1
     if (code === 0 || code === ExitCode.brokenPipe || (isLast && !withLast)) return []
-    // Who throws the messages of a program away expects that it has some: find that may not look everywhere.
+    // A part whose messages are discarded is expected to have some, such as find in unreadable directories.
     if (!isLast && part.isSilent && code === 1) return []
     if (!isLast && part.program !== undefined && code === 1 && Object.hasOwn(answers, Path.basename(part.program)))
       return []
@@ -497,7 +497,10 @@ export const failuresIn = (
   })
 }
 
-/** Returns who has the exit code: what runs the program, where that says itself that it could not. */
+/**
+ * Names the program that the exit code is from: a wrapper such as `env`, if stderr shows that it failed, or the program
+ * that it runs.
+ */
 const speakerOf = ({ program, wrappers }: CommandStatus.Part, code: number, stderr: string): string | undefined => {
   const wrapper = wrappers.find((name) =>
     stderr
@@ -511,17 +514,17 @@ const speakerOf = ({ program, wrappers }: CommandStatus.Part, code: number, stde
   return wrapper ?? program
 }
 
-/** Tells why, where the exit code alone tells it. */
+/** Explains an exit code that has a fixed meaning. */
 const why = ({ wrappers }: CommandStatus.Part, code: number, stderr: string): string => {
   if (code === ExitCode.timeout) return wrappers.includes("timeout") ? ": timeout ended it" : ""
   const signal = ofExitCode(code)
   return signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) ? "" : `: ${signal}`
 }
 
-/** The exit codes by which programs say that they did not reach a host. */
+/** The exit codes by which programs report an unreachable host. */
 const unreached: Readonly<Record<string, ReadonlyArray<number>>> = { curl: [5, 6, 7], wget: [4] }
 
-/** Tells that a pipeline failed for want of a network, where it is all that the text runs. */
+/** Explains that a pipeline failed because the sandbox has no network, if the text runs nothing else. */
 export const offlineOf = (
   { text, tree }: CommandLine.CommandLine,
   [first, ...others]: ReadonlyArray<Failure>,
@@ -529,7 +532,7 @@ export const offlineOf = (
 ): string => {
   if (first === undefined || others.length > 0 || offline === undefined || !isAlone(tree)) return ""
   if (offline === "socket") return ': blocked by rule "no unix sockets"'
-  // This machine's names are reached without a network.
+  // Local addresses need no network.
   const isCounted = offline === "counted" && !/localhost|\b127\.|::1|0\.0\.0\.0/i.test(text)
   const name = first.name ?? ""
   const isUnreached = Object.hasOwn(unreached, name) && unreached[name]?.includes(first.code) === true
@@ -537,7 +540,7 @@ export const offlineOf = (
   return isCounted && CommandWords.programs.has(name) ? "; it tried the network, and the sandbox has none" : ""
 }
 
-/** Tests whether a pipeline is all that a text runs, but `cd`. */
+/** Tests whether a text only runs one pipeline, perhaps after a `cd`. */
 const isAlone = ({ lists: [list, ...others] }: CommandLine.CommandLine["tree"]): boolean => {
   const [first, second, ...more] = list?.pipelines ?? []
   if (others.length + more.length > 0) return false

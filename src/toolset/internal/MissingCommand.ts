@@ -1,4 +1,4 @@
-/** Finds the command that was meant by one which bash did not find. */
+/** Suggests a command instead of one that bash did not find. */
 import type * as CommandLine from "../../bash/CommandLine.js"
 import { builtins } from "../../command/CommandName.js"
 import * as ReservedName from "../../command/ReservedName.js"
@@ -9,27 +9,25 @@ import * as Correction from "./Correction.js"
 import type { Facts } from "./Diagnosis.js"
 import * as MissingPath from "./MissingPath.js"
 
-/** What was meant. */
 export interface Meant {
-  /** The sentence for a reader: `did you mean git?` */
+  /** The sentence for a reader, such as `did you mean git?`. */
   readonly text: string | undefined
-  /** The name of the command that was meant, where it is one alone. */
+  /** The suggested command's name, if there is only one. */
   readonly command?: string
-  /** True where another agent's tool was called, so that this is certain. */
+  /** True if another agent's tool was called, which makes the suggestion certain. */
   readonly isTool?: boolean
 }
 
-/** Asks whether something was meant. */
 export const didYouMean = (meant: string | undefined): string | undefined =>
   meant === undefined ? undefined : `did you mean ${meant}?`
 
 const asking = (command: string): Meant => ({ text: didYouMean(command), command: command.split(" ", 1).join() })
 
-/** Returns the names of the commands that bash says it did not find. */
+/** Returns the names of the commands that bash did not find. */
 export const missedIn = (stderr: string): ReadonlyArray<string> =>
   Array.from(stderr.matchAll(/^bash: (?:line \d+: )?(.+): command not found$/gm), ([, name = ""]) => name)
 
-/** Tests whether a command is not there, where a line that names it ended with 127; else it has missed another one itself. */
+/** Tests whether a command is missing after exit code 127. It may also exist and have missed another command itself. */
 export const isMissing = (name: string, { notFound, stderr, stdout }: CommandResult): boolean =>
   notFound === name ||
   name.includes("/") ||
@@ -38,25 +36,25 @@ export const isMissing = (name: string, { notFound, stderr, stdout }: CommandRes
   isMissed(name, stderr) ||
   /^bash: exec: /m.test(stderr)
 
-/** Tests whether a program such as `env` says that it did not find this one. */
+/** Tests whether a program such as `env` did not find a command. */
 const isMissed = (name: string, stderr: string): boolean =>
   MissingPath.linesIn(stderr).some(
     (line) =>
       !line.startsWith("bash: ") && [`‘${name}’: `, `'${name}': `, ` ${name}: `].some((said) => line.includes(said))
   )
 
-/** Matches names of programs that are often not there, and are near to others which do something else. */
+/** Matches programs that are often missing, and whose similar names belong to different programs. */
 const unlike = /^(?:pipx|python2|ag|fd|rg)$/
 
 /**
- * Returns what was meant by a line in which bash found no such command; undefined if that is not known.
+ * Suggests a command for a line in which bash did not find one.
  *
- * @param named the one program of the line that can be missing
+ * @param named the only program of the line that can be missing
  */
 export const meant = (line: CommandLine.CommandLine, named: string | undefined, facts: Facts): Meant | undefined => {
   const { around, commands, here, result } = facts
   const isNotFound = result.exitCode === 127 || result.pipeline?.includes(127) === true
-  // A command of ours has told it itself.
+  // Synapse commands explain a failure themselves.
   if (!isNotFound || result.category !== undefined) return undefined
   const name = result.notFound ?? named
   if (name === undefined || name.includes("/")) return undefined
@@ -64,7 +62,7 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
     const known = facts.extensions()
     const near = known.includes(name) ? undefined : Similar.nearest(name, known)
     if (near !== undefined) return asking(near)
-    // What the line calls itself has said on standard error what is wrong.
+    // If the line calls the command itself, stderr has already said what is wrong.
     return name === line.name
       ? undefined
       : { text: `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself` }
@@ -74,7 +72,7 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
     if (tool !== undefined) return tool
   }
   if ((result.notFound === undefined && !isMissed(name, result.stderr)) || unlike.test(name)) return undefined
-  // Few slips are in the first character.
+  // Typing errors rarely affect the first character.
   const isNear = Similar.isNear(name)
   const isSlip = (other: string) =>
     isNear(other) && (other[0]?.toLowerCase() === name[0]?.toLowerCase() || isExchanged(name, other))
@@ -84,7 +82,7 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
 
 const isExchanged = (one: string, other: string): boolean => [...one].sort().join("") === [...other].sort().join("")
 
-/** Returns the command that takes the place of another agent's tool, or says that there is none like it. */
+/** Returns the command that replaces another agent's tool, or says that there is none. */
 const ofTool = (name: string, operand: string | undefined, { here }: Facts): Meant | undefined => {
   const mcp = Correction.mcpNameOf(name)
   if (mcp !== undefined) return here.offers("mcp:") ? asking(mcp) : undefined
@@ -94,7 +92,7 @@ const ofTool = (name: string, operand: string | undefined, { here }: Facts): Mea
     return { text: Advice.render([advice], { run: (command) => command }) }
   if (typeof only !== "object") return undefined
   const [program = ""] = only.command.split(" ", 1)
-  // Before a question mark, the dot would be a glob.
+  // Before a question mark, the dot would read as a glob.
   const form = program === "grep" ? "grep -rn" : /<| \.$/.test(only.command) ? program : only.command
   return /^\w/.test(form) ? { ...asking(form), isTool: true } : { text: `here it is: ${only.command}` }
 }

@@ -1,38 +1,38 @@
-/** Finds the file that was probably meant by a path which a failed command did not find. */
+/** Suggests a file instead of a path that a failed command did not find. */
 import * as Path from "node:path"
 import type { CommandLine } from "../../bash/CommandLine.js"
 import type { Word } from "../../bash/Token.js"
 import * as Similar from "../../domain/Similar.js"
 import type { VisibleFiles } from "../../sandbox/VisibleFiles.js"
 
-/** The most levels of directories below the shell's, and the most directories and names that are looked at. */
+/** The limits of the search: levels below the shell's directory, directories, and names. */
 const deepest = 3
 const mostDirectories = 64
 const mostNames = 2000
 
-/** Matches names that each directory may have a file of. */
+/** Matches file names that many directories share. */
 const usual =
   /^(?:__init__|__main__|Cargo|CMakeLists|conftest|Dockerfile|index|lib|main|Makefile|mod|package|README|setup|tsconfig)\b/i
 
-/** The names of directories that hold what programs have made or fetched. */
+/** Directories of generated or downloaded files. */
 const made = new Set(["build", "dist", "node_modules", "target", "vendor", "__pycache__"])
 
 /**
- * Finds the file; undefined where there is none, or several.
+ * Finds the only matching file, or returns undefined.
  *
  * @param path the absolute path that is missing
  */
 const find = (path: string, cwd: string, around: VisibleFiles): string | undefined => {
   if (around.kindOf(path) !== undefined) return undefined
   const name = Path.basename(path)
-  // Any directory may hold such a one.
+  // Short names match files anywhere.
   if (name.length < 3) return undefined
   const directory = Path.dirname(path)
   const isUsual = usual.test(name) && directory !== cwd && around.kindOf(directory) === "directory"
   return withEnding(path, around) ?? (isUsual ? undefined : below(name, cwd, around))
 }
 
-/** Finds the one file beside it that has an ending, where none was written: `calc` for `calc.py`. */
+/** Finds the only file beside it with the same name and an ending: `calc.py` for `calc`. */
 const withEnding = (path: string, around: VisibleFiles): string | undefined => {
   const name = Path.basename(path)
   if (name.includes(".")) return undefined
@@ -43,7 +43,7 @@ const withEnding = (path: string, around: VisibleFiles): string | undefined => {
   return around.kindOf(found) === "directory" ? undefined : found
 }
 
-/** Finds the one file of this name below a directory. */
+/** Finds the only file of this name below a directory. */
 const below = (name: string, top: string, around: VisibleFiles): string | undefined => {
   const found: Array<string> = []
   let seen = 0
@@ -67,29 +67,29 @@ const below = (name: string, top: string, around: VisibleFiles): string | undefi
 }
 
 const ending = ": No such file or directory"
-/** The most lines of a message that are read, and the most characters of one. */
+/** How many lines of a message are read, and how many characters a line may have. */
 const mostLines = 50
 const longestLine = 1024
 
-/** Matches words by which a program, or the shell, works in another directory than the one it is called in. */
+/** Matches words that make a program or the shell work in another directory. */
 const elsewhere = /^(?:cd|pushd|popd|-C.*|--chdir.*|--cwd.*|--directory.*|--prefix.*|-execdir)$/
 
-/** Matches a value that is given by name, as to a tool: what reads it tells it. */
+/** Matches a parameter such as `name=value`, whose errors come from the program that reads it. */
 const parameter = /^\w+=/
 
-/** Returns the lines of a message which say that a path does not exist. */
+/** Returns the lines that report a missing path. */
 export const linesIn = (stderr: string): ReadonlyArray<string> =>
   stderr.split("\n", mostLines).filter((line) => line.length <= longestLine && /No such file or directory$/.test(line))
 
-/** Tests whether a message says that a path is missing which depends on the directory. */
+/** Tests whether a message reports a missing relative path. */
 export const isRelative = (stderr: string): boolean =>
   linesIn(stderr).some((line) => !/(?:^|[\s'‘"])\/\S.*No such/.test(line))
 
 /**
- * Returns a path that exists and is nearly the one which was not found, in the form that it was written in; undefined
- * where there is none, or where the directory that a relative path began in is not known for sure.
+ * Suggests an existing path that is similar to a missing one, and writes it the same way. Returns undefined if there is
+ * none, or if the directory that a relative path began in is uncertain.
  *
- * @param cwd the directory that the shell is in after the command
+ * @param cwd the shell's directory after the command
  */
 export const meant = (line: CommandLine, stderr: string, cwd: string, around: VisibleFiles): string | undefined => {
   const missing = [...linesIn(stderr), ...otherLinesIn(stderr)]
@@ -110,7 +110,7 @@ export const meant = (line: CommandLine, stderr: string, cwd: string, around: Vi
   return undefined
 }
 
-/** Returns the lines in which node and pytest say that a file does not exist. */
+/** Returns the lines in which node and pytest report a missing file. */
 const otherLinesIn = (stderr: string): ReadonlyArray<string> =>
   stderr
     .split("\n", mostLines)
@@ -120,13 +120,13 @@ const otherLinesIn = (stderr: string): ReadonlyArray<string> =>
         /^(?:Error: Cannot find module '\/|ERROR: file or directory not found: )/.test(line)
     )
 
-/** Tests whether a line says of this path that it is missing. */
+/** Tests whether a line reports this path as missing. */
 const names = (line: string, path: string): boolean =>
   line.endsWith(`not found: ${path}`) ||
   line.includes(` ${path}${ending}`) ||
   [`'${path}'`, `‘${path}’`, `"${path}"`].some((quoted) => line.includes(quoted))
 
-/** Corrects the first part of a path that does not exist; the whole must exist then. */
+/** Corrects the first missing part of a path, if the whole path then exists. */
 const near = (path: string, around: VisibleFiles): string | undefined => {
   let missing = path
   while (around.kindOf(Path.dirname(missing)) !== "directory") {

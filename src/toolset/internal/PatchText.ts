@@ -1,15 +1,13 @@
-/** Tells a patch that was given in the place of a command, and writes the command that applies it. */
+/** Recognizes a patch that was given instead of a command, and writes the command that applies it. */
 import * as Quote from "../../bash/Quote.js"
 
-/** Matches an envelope without quotes, perhaps behind the name of the tool that takes one. */
+/** Matches an unquoted patch envelope, perhaps after the name `apply_patch`. */
 const envelope = /^\s*(?:apply_?patch\b[\s(]*)?(\*\*\* Begin Patch[ \t]*\r?\n[\s\S]*)$/
 const envelopeEnd = /\n\*\*\* End Patch(?=\s*(?:EOF)?[\s)]*$)/
-/** Matches the beginning of a unified diff, perhaps of git's. */
+/** Matches the beginning of a unified diff, perhaps from git. */
 const unified = /^\s*(?:diff --git [^\n]*\n(?:(?!--- )[^\n]*\n){0,8})?--- [^\n]+\n\+\+\+ [^\n]+\n@@ /
 
-/**
- * Returns the patch that a text is and nothing else, or its beginning where it has no end; undefined where it is none.
- */
+/** Returns the patch if a text is nothing else. `isWhole` is false if its end is missing. */
 export const find = (text: string): { readonly patch: string; readonly isWhole: boolean } | undefined => {
   if (unified.test(text)) return { patch: text, isWhole: true }
   const patch = envelope.exec(text)?.[1]
@@ -18,15 +16,13 @@ export const find = (text: string): { readonly patch: string; readonly isWhole: 
   return end === null ? { patch, isWhole: false } : { patch: patch.slice(0, end.index + end[0].length), isWhole: true }
 }
 
-/** Says why a patch is not run. */
 export const reason = "it is a patch, of which bash would run parts; give it to edit --patch in a here-document"
 
-/** Writes the command that applies a patch. */
 export const toCommand = (patch: string): string =>
   `edit --patch ${Quote.hereDocument(`${patch.replace(/^\s*\n|\s+$/g, "")}\n`)}`
 
-/** Matches the tool's name before its here-document. */
+/** Matches `apply_patch` before its here-document. */
 const named = /^(\s*(?:cd [^\n;&|]+&&\s*)?)apply_?patch(?=\s*<<)/
 
-/** Puts our name in the place of another agent's, where a script gives a patch to that. */
+/** Replaces `apply_patch` in a script that gives it a patch. */
 export const renamed = (script: string): string => script.replace(named, "$1edit --patch")
