@@ -1,4 +1,4 @@
-/** Makes the tools of sub-agents, each in an app of its own whose policy allows no more than its parent's. */
+/** Builds each sub-agent's tools in a separate app, whose policy allows no more than its parent's. */
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
@@ -24,13 +24,12 @@ import type { Toolset } from "../toolset/Toolset.js"
 interface Rights {
   /** The directory that its shell starts in; by default, that of its parent's first shell. */
   readonly cwd: string | undefined
-  /** True if its sandbox lets it write temporary files only. */
+  /** True if its sandbox only lets it write temporary files. */
   readonly isReadOnly: boolean
-  /** The task that is named when a person is asked for permission. */
+  /** Shown to a person who is asked for permission. */
   readonly task: Task
 }
 
-/** The services of an agent's app. */
 export type Services = CommandRegistry | SandboxManager | TodoStore | Toolset
 
 export interface Tools {
@@ -41,15 +40,15 @@ export interface Tools {
 interface AppSettings {
   readonly session: SessionSettings.Settings
   readonly sandbox: SandboxSettings.Settings
-  /** The policy that its sandbox enforces, whatever files and settings say; undefined if its parent has no sandbox. */
+  /** The policy that its sandbox enforces in place of files and settings. Undefined if its parent has no sandbox. */
   readonly policy: InForce | undefined
-  /** True if nothing in it may write outside of the sandbox either. */
+  /** True if nothing in the app may write outside the sandbox either. */
   readonly isReadOnly: boolean
-  /** Asks a person for what its policy denies. */
+  /** Asks a person about what the policy denies. */
   readonly permission: Context.Tag.Service<Permission.Permission>
 }
 
-/** Makes the app of a sub-agent, which shares nothing with others. */
+/** Builds a sub-agent's app, which shares nothing with others. */
 export type MakeApp = (settings: AppSettings) => Layer.Layer<Services, ConfigError>
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
@@ -61,7 +60,7 @@ const unheld = () =>
 
 const realOf = (path: string): ReadonlyArray<string> => Attempt.orElse(() => [Fs.realpathSync(path)], [])
 
-/** Returns the real paths of the temporary directories that a sandbox has of its own. On macOS, one is made. */
+/** Returns the real paths of a sandbox's private temporary directories. On macOS, it creates one. */
 const ownPlaces: Effect.Effect<ReadonlyArray<string>, ExecutionFailed, Scope.Scope> = process.platform === "darwin"
   ? Effect.acquireRelease(
       Effect.try({
@@ -72,7 +71,7 @@ const ownPlaces: Effect.Effect<ReadonlyArray<string>, ExecutionFailed, Scope.Sco
     )
   : Effect.sync(() => [...new Set(["/tmp", "/var/tmp"].flatMap(realOf))])
 
-/** Changes the directory in the shell itself, so that only what its sandbox shows can be entered. */
+/** Changes the directory in the shell itself, so that only directories inside the sandbox can be entered. */
 const enter = (manager: Context.Tag.Service<SandboxManager>, cwd: string): Effect.Effect<void, CommandError> =>
   Effect.flatMap(manager.execute(`cd -- ${Quote.quote(cwd)}`), ({ blockedReason, exitCode, stderr }) =>
     exitCode === 0
@@ -84,8 +83,8 @@ const enter = (manager: Context.Tag.Service<SandboxManager>, cwd: string): Effec
   )
 
 /**
- * Returns a function that makes the tools of a sub-agent, which end with the scope: a shell, a list of tasks and a policy,
- * which is its parent's current one, or allows less. Fails with ExecutionFailed if the policy can't be enforced.
+ * Returns a function that makes a sub-agent's tools: a shell, a task list, and its parent's current policy or a
+ * narrower one. The tools end with the scope. Fails with ExecutionFailed if the policy can't be enforced.
  */
 export const make = (
   app: MakeApp
@@ -112,7 +111,7 @@ export const make = (
       const built = yield* Layer.build(
         app({
           session: { ...session, cwd: start, environment, terminal: undefined },
-          // What enables a sandbox is decided already; it must not be asked again.
+          // The parent has decided this, so the settings must not decide again.
           sandbox: { ...sandbox, enabled: policy !== undefined },
           policy: inForce === undefined || policy === undefined ? undefined : { ...inForce, policy },
           isReadOnly,

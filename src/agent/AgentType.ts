@@ -1,14 +1,13 @@
-/** Built-in types of sub-agents, and types that markdown files define. */
+/** The built-in types of sub-agents, and the types that markdown files define. */
 
 import type { SubAgentType } from "../extension/SubAgentManager.js"
 import type * as FrontMatter from "../extension/skill/FrontMatter.js"
 
 export interface AgentType extends SubAgentType {
-  /** Text for the system prompt. */
   readonly instructions: string
-  /** The name of its model; the provider's default if undefined. */
+  /** The name of its model; by default, the provider's default model. */
   readonly model: string | undefined
-  /** The most turns, within those of the settings. */
+  /** The most turns, capped by the settings. */
   readonly maxTurns: number | undefined
   readonly skills: ReadonlyArray<string>
 }
@@ -30,43 +29,42 @@ const answering =
   "asked for, in the form that was asked for: paths, line numbers and facts instead of a report of your steps. Files that hold outputs of your commands go with you: the " +
   "answer holds what matters of them. You can't start sub-agents."
 
-/** Instructions for agents that may not write. */
+/** Instructions for read-only agents. */
 export const reading =
   "You only search and read: the sandbox lets you write nowhere but under $TMPDIR, which is yours alone, empty, and goes with you. " +
   "Use grep, find, git log, git diff and read; don't try to change anything."
 
-/** Returns the instructions of all sub-agents of a type. */
 export const instructionsOf = ({ instructions, isReadOnly }: AgentType): string =>
   [answering, ...(isReadOnly ? [reading] : []), ...(instructions === "" ? [] : [instructions])].join("\n\n")
 
-/** The built-in types. A file can't replace them. */
+/** The built-in types, which files can't replace. */
 export const all: ReadonlyArray<AgentType> = [
   builtIn("explore", "A sub-agent that searches and reads; it can't write.", true, ""),
   builtIn("general", "A sub-agent for a task of several steps, with the same rights as you.", false, ""),
   builtIn("skill", "Does a task by a skill's instructions: --skill NAME.", false, "")
 ]
 
-/** The names that a file can't define. */
+/** Names that a file can't define. */
 const taken = new Set([...all.map(({ name }) => name), "list", "help"])
 
-/** Matches a name that can stand behind `task:`. */
+/** Matches valid names, as in `task:<name>`. */
 const nameable = /^[A-Za-z0-9][\w.+-]{0,63}$/
 
-/** The front matter's fields that Synapse uses, and those it ignores silently. Names are in lower case, without dashes. */
+/** Front matter fields that Synapse uses, and those that it silently ignores, in lower case without dashes. */
 const known = new Set("name description model maxturns tools disallowedtools permissionmode skills readonly".split(" "))
 const silent = new Set("color version author license".split(" "))
 
 /** Claude's tools that can write. */
 const writing = /^(?:bash|edit|write|multiedit|notebookedit|\*|all)$/i
 
-/** Names of models in Claude's files that no provider has. */
+/** Model names in Claude's files that no provider knows. */
 const aliases = new Set(["inherit", "default", "sonnet", "opus", "haiku", "opusplan"])
 
-/** The most problems that are reported for a file, and the most skills that it may name. */
+/** How many problems of a file are reported, and how many skills it may name. */
 const mostProblems = 5
 const mostSkills = 20
 
-/** Splits a list of tools, without their arguments: `Bash(git diff, git log)`. */
+/** Splits a list of tools and removes their arguments, as in `Bash(git diff, git log)`. */
 const listOf = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
     .replace(/\([^()]*\)/g, "")
@@ -75,9 +73,9 @@ const listOf = (text: string | undefined): ReadonlyArray<string> =>
     .filter((one) => one !== "")
 
 /**
- * Makes the type that a file defines. A file can only narrow the rights of its sub-agents.
+ * Reads a type from a file, which can only narrow the rights of its sub-agents.
  *
- * @param file the name of the file, without its ending
+ * @param file the file's name without its ending
  */
 export const ofFile = (
   file: string,
@@ -104,7 +102,7 @@ export const ofFile = (
 
   const tools = fields.has("tools") ? listOf(fields.get("tools")) : undefined
   const denied = listOf(fields.get("disallowedtools"))
-  // A file may have both `readonly` and `read-only`: then the stricter one counts.
+  // A file may have both `readonly` and `read-only`; the stricter one wins.
   const flags = [...given].flatMap(([key, value]) =>
     key.toLowerCase().replace(/[-_]/g, "") === "readonly" ? [value.toLowerCase()] : []
   )

@@ -1,4 +1,4 @@
-/** Runs sub-agents, each in an app of its own, by built-in types and types that files define. */
+/** Runs sub-agents of built-in types and of types that files define, each in its own app. */
 
 import * as Fs from "node:fs"
 import * as Cause from "effect/Cause"
@@ -40,15 +40,15 @@ import type { ModelProvider } from "./model/ModelProvider.js"
 interface Root {
   readonly source: "project" | "home"
   readonly directory: string
-  /** The real path of the directory that it must lie in. */
+  /** The real path that must contain the directory. */
   readonly within?: string
 }
 
-/** The most bytes of a file, and the most files of a directory. */
+/** The largest file in bytes, and the most files of a directory. */
 const longest = 128 * 1024
 const mostFiles = 500
 
-/** Reads the types of the files, sorted by name. */
+/** Reads all types, sorted by name. */
 export function* scan(roots: ReadonlyArray<Root>): Yield.Steps<ReadonlyArray<AgentType.AgentType>> {
   const byName = new Map(AgentType.all.map((type) => [type.name, type]))
   const unusable: Array<AgentType.AgentType> = []
@@ -66,7 +66,7 @@ export function* scan(roots: ReadonlyArray<Root>): Yield.Steps<ReadonlyArray<Age
 
 const tooMany = `only the first ${mostFiles} files are read`
 
-/** The names of a directory's markdown files, but for hidden ones, in order. */
+/** Lists the visible markdown files of a directory, sorted. */
 const namesIn = (directory: string): ReadonlyArray<string> =>
   Attempt.orElse(() => Fs.readdirSync(directory), [])
     .filter((name) => /^[^.].*\.md$/i.test(name))
@@ -97,13 +97,13 @@ const read = (root: Root, file: string): AgentType.AgentType => {
 
 interface Options {
   readonly app: AgentTools.MakeApp
-  /** Loads the layer that finds models. It is called with the first task. */
+  /** Loads the layer that finds models, with the first task. */
   readonly models: () => Promise<Layer.Layer<ModelProvider, ConfigError>>
-  /** True if a provider is set, so that lists name the commands. */
+  /** True if a provider is set, so that lists include the `task:` commands. */
   readonly isOffered: boolean
 }
 
-/** The types of other agents, and ours that do the same. */
+/** Type names of other agents, and the equivalent types here. */
 const foreign: ReadonlyMap<string, string> = new Map([
   ["agent", "general"],
   ["general-purpose", "general"],
@@ -143,7 +143,7 @@ const apart = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     )
   )
 
-/** A layer which runs sub-agents. The loop and the models are loaded with the first task. */
+/** A layer that runs sub-agents. It loads the loop and the models with the first task. */
 export const layer = ({
   app,
   isOffered,
@@ -179,11 +179,11 @@ export const layer = ({
           : new InvalidUsage({ reason: `task:${name}: ${UntrustedText.line(broken.problem ?? "", 300)}.` })
       })
 
-      /** Runs a task so that it ends with the layer at the latest. */
+      /** Runs a task that ends with the layer at the latest. */
       const supervised = <A, E>(task: Effect.Effect<A, E>): Effect.Effect<A, E> =>
         Effect.acquireUseRelease(Effect.forkIn(Effect.interruptible(task), scope), Fiber.join, Fiber.interrupt)
 
-      /** Loads the loop once. After a failure, the next task tries again. */
+      /** Loads the loop once, and again after a failure. */
       let loaded: SubAgentRun | undefined
       const load = Effect.gen(function* () {
         if (loaded !== undefined) return loaded

@@ -1,8 +1,7 @@
 /**
- * Keeps what a directory holds before and after a run, so that what the run changed can be shown and taken back.
- *
- * The files are git objects in a store of Synapse's own. git gets neither the repository's settings nor the user's, so that
- * no command, filter or hook which they name is run.
+ * Keeps a directory's state before and after a run, so that the run's changes can be shown and undone. Files are git
+ * objects in a separate store of Synapse. git runs without the repository's and the user's settings, so no command,
+ * filter or hook in them can run.
  */
 import * as ChildProcess from "node:child_process"
 import * as Crypto from "node:crypto"
@@ -23,14 +22,14 @@ import * as RegularFile from "../files/RegularFile.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 
-/** The bounds of a snapshot, and of each call of git: its output, and its time in ms. Of a store: its size, its age, and its turns. */
+/** The limits of a snapshot, of a git call (output in bytes, time in ms), and of a store. */
 const most = { files: 20_000, bytes: 256 * 1024 ** 2, fileBytes: 10 * 1024 ** 2, output: 32 * 1024 ** 2, time: 15_000 }
 const mostOfStore = { kibibytes: 1024 ** 2, age: 30 * 24 * 3600_000, turns: 20 }
 
-/** The places of git. `PATH` is not searched: commands may be able to write a git of their own there. */
+/** Where git may be. `PATH` is not searched, because commands may be able to put a fake git there. */
 const programs = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git", "/run/current-system/sw/bin/git"]
 
-/** The reason for which there is no snapshot, or nothing can be taken back. */
+/** Says why there is no snapshot, or why nothing can be undone. */
 export class NoSnapshot extends Schema.TaggedError<NoSnapshot>("synapse/NoSnapshot")("NoSnapshot", {
   reason: Schema.String
 }) {
@@ -44,23 +43,23 @@ const Turn = Schema.parseJson(
     session: Schema.String,
     /** When it began, in ms since 1970. */
     time: Schema.Number,
-    /** The directory that the paths of its trees are relative to. */
+    /** The directory that the paths in its trees are relative to. */
     root: Schema.String,
     before: Schema.optional(Schema.String),
-    /** Undefined while it runs, and if it was killed. */
+    /** Missing while the run goes on, and after it was killed. */
     after: Schema.optional(Schema.String),
-    /** The files that are too large. */
+    /** The number of files that were too large. */
     large: Schema.optional(Schema.Number),
-    /** The rights of files before it, which trees don't tell, by their names in base64. */
+    /** The permission bits of files before the run, which trees do not keep. The keys are paths in base64. */
     modes: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Number })),
-    /** The names of files that could not be read, and so were not kept. */
+    /** Files that could not be read and were not kept. */
     unread: Schema.optional(Schema.Array(Schema.String)),
     /** Why there is no snapshot. */
     problem: Schema.optional(Schema.String)
   })
 )
 
-/** A run that changed something, or could not be kept. */
+/** A run that changed something or could not be kept. */
 export type Turn = typeof Turn.Type
 
 export interface Place {
@@ -70,17 +69,17 @@ export interface Place {
   readonly cwd: string
 }
 
-/** A file of a snapshot as git writes it: its mode in six digits, a blank, and the id of its content. */
+/** A file in git's format: its mode in six digits, a blank, and its object id. */
 type Entry = string
 
-/** A file that differs. Its path is relative, and each of its characters is a byte. */
+/** A file that differs. Each character of its relative path is one byte. */
 export interface Change {
   readonly path: string
   readonly before: Entry | undefined
   readonly after: Entry | undefined
 }
 
-/** What became of a change that was to be taken back. */
+/** The result of undoing one change. */
 export interface Outcome {
   readonly path: string
   readonly state: "restored" | "removed" | "changed since" | "failed"
@@ -99,7 +98,7 @@ const reasonOf = (error: unknown): string => {
   return stderr === undefined || stderr === "" ? message : `git: ${stderr.trim()}`
 }
 
-/** Runs git over a store. */
+/** Runs git on a store. */
 class Git {
   private readonly program = programs.find((path) => Fs.existsSync(path))
   readonly directory: string
@@ -144,7 +143,9 @@ class Git {
     })
   }
 
-  /** Writes a content. git itself reads no file: attributes and named pipes mean nothing, and one file fails alone. */
+  /**
+   * Writes an object directly. git would follow attributes, hang on named pipes, and fail as a whole for one bad file.
+   */
   keep({ content, id }: Content): void {
     const path = Path.join(this.directory, "objects", id.slice(0, 2), id.slice(2))
     if (Fs.existsSync(path)) return
@@ -154,7 +155,7 @@ class Git {
     Fs.renameSync(made, path)
   }
 
-  /** Makes the store, unless it is there. */
+  /** Creates the store if it is missing. */
   readonly open = Effect.suspend(() => {
     if (Fs.existsSync(this.directory)) return Effect.void
     Directories.make(Path.join(this.store, "turns"))
@@ -168,7 +169,7 @@ const within = (directory: string, path: string): Buffer => Buffer.concat([Buffe
 const lookAt = (path: Buffer): Fs.Stats | undefined => Attempt.orUndefined(() => Fs.lstatSync(path))
 const split = (text: string): ReadonlyArray<string> => text.split("\0").filter((path) => path !== "")
 
-/** Returns the top of the working tree around a directory, whose ignored files are left out; else the directory. */
+/** Returns the root of the surrounding repository, whose ignore rules apply, or the directory itself. */
 const rootOf = (cwd: string): string => {
   for (let at = cwd; ; at = Path.dirname(at)) {
     if (Fs.existsSync(Path.join(at, ".git"))) return at
@@ -176,7 +177,7 @@ const rootOf = (cwd: string): string => {
   }
 }
 
-/** A file or a link, and its content as git keeps it. */
+/** A file or a link, with its content as git stores it. */
 interface Content {
   readonly entry: Entry
   readonly id: string
@@ -184,7 +185,7 @@ interface Content {
   readonly mode: number
 }
 
-/** Reads a file or a link; throws where it can't be read. */
+/** Reads a file or a link. Throws if it is unreadable. */
 const read = (path: Buffer): Content | "large" | "other" | undefined => {
   const stats = Fs.lstatSync(path, { throwIfNoEntry: false })
   if (stats === undefined) return undefined
@@ -202,34 +203,37 @@ const read = (path: Buffer): Content | "large" | "other" | undefined => {
   return { content, entry: `${mode} ${id}`, id, mode: stats.mode & 0o777 }
 }
 
-/** The state of a directory at one moment, as git keeps it. */
+/** The state of a directory at one moment, as git stores it. */
 interface Held {
-  /** The rights of files that differ from the usual ones. */
+  /** The permission bits of files other than 644 and 755. */
   readonly modes: Readonly<Record<string, number>>
   readonly tree: string
   readonly large: number
   readonly unread: ReadonlyArray<string>
-  /** Names of files that were there and not kept: ignored, too large, hidden, or in another repository. Directories end in a slash. */
+  /**
+   * Existing files that were not kept: ignored, too large, hidden, or in another repository. Directories end with a
+   * slash.
+   */
   readonly passed: ReadonlySet<string>
 }
 
-/** Returns the directories that a path is in, the outermost first, each with its slash. */
+/** Returns the parent directories of a path with their slashes, outermost first. */
 const around = (path: string): ReadonlyArray<string> =>
   [...path.slice(0, -1).matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))
 
 /**
- * Writes the tree of what the directory holds now.
+ * Writes the tree of the directory's current state.
  *
- * Rules of what to ignore decide about new files alone, since the run can write them: what was kept once is looked at
- * again, and what was there before the run and passed over is not new after it.
+ * The run can change ignore rules, so they only decide about new files. Files kept earlier are kept again. Files
+ * skipped before the run do not count as new after it.
  */
 const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string) => boolean, before?: Held) =>
   Effect.gen(function* () {
-    // Over an index that is missing, all files are others: git then follows no link, and enters no other repository.
+    // Without an index, git lists all files as untracked. It then follows no links and enters no other repositories.
     const others = ["ls-files", "-z", "--others"]
     const known = new Set(split(yield* git.run(["ls-files", "-z"])))
     const listed = yield* Effect.either(git.run([...others, "--exclude-standard"], "", "none"))
-    // git waits for a .gitignore that is a named pipe: what is known is kept all the same.
+    // git hangs on a `.gitignore` that is a named pipe. Files known from earlier are kept all the same.
     if (Either.isLeft(listed) && (listed.left.reason !== tookLong || known.size === 0)) return yield* listed.left
     const present = Either.isLeft(listed) ? [] : split(listed.right)
     const unread = Either.isLeft(listed) ? [`new files (${tookLong})`] : []
@@ -263,7 +267,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
         if (typeof found !== "object") {
           if (found === "large") large++
           if (found === "unread") unread.push(nameOf(path).toString())
-          // After the run, a file that is there and can't be kept counts as it was.
+          // After the run, an existing file that can't be kept counts as unchanged.
           const isGone = before === undefined || found === undefined || found === "other"
           if (known.has(path) && isGone) gone.push(path)
           if (before === undefined && found !== undefined) passed.add(path)
@@ -294,7 +298,7 @@ const write = (path: string, turn: Turn): void => {
   Fs.renameSync(`${path}.new`, path)
 }
 
-/** Removes stores that were not used for long, and this one if it has become too large. */
+/** Removes stores that were long unused, old turns, and this store if it is too large. */
 const prune = (git: Git, store: string) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
@@ -310,10 +314,10 @@ const prune = (git: Git, store: string) =>
   })
 
 /**
- * Keeps what a directory holds before a run, and returns what keeps it after the run. It never fails: the turn then says
- * why it can't be taken back.
+ * Keeps a directory's state before a run, and returns an effect that keeps it after the run. It never fails: the turn
+ * then records why it can't be undone.
  *
- * @param isHidden tests for files that commands can't read or write, which are not kept
+ * @param isHidden tests for files that commands can't read, which are not kept
  */
 export const begin = (
   place: Place,
@@ -337,7 +341,7 @@ export const begin = (
     const turn = { session, time, root }
     const keep = (turn: Turn) => Effect.sync(() => Attempt.ignore(() => write(path, turn)))
     if (before._tag === "Left") {
-      // What is too much now may be ignored later.
+      // Ignore rules may exclude what was too much this time.
       for (const name of ["index", index]) Attempt.ignore(() => Fs.rmSync(Path.join(git.directory, name)))
       Attempt.ignore(() => Directories.make(Path.dirname(path)))
       yield* keep({ ...turn, problem: before.left.reason })
@@ -350,7 +354,7 @@ export const begin = (
       const after = yield* Effect.either(treeOf(git, place, root, isHidden, before.right))
       Attempt.ignore(() => Fs.renameSync(Path.join(git.directory, index), Path.join(git.directory, "index")))
       if (after._tag === "Left") return yield* keep({ ...begun, problem: after.left.reason })
-      // A run that has changed nothing leaves the one before it to be taken back.
+      // A run without changes leaves the previous run to be undone.
       if (after.right.tree === tree) return Attempt.ignore(() => Fs.rmSync(path))
       const left = {
         large: Math.max(large, after.right.large),
@@ -361,15 +365,15 @@ export const begin = (
     return { end }
   }).pipe(Effect.catchAllDefect((defect) => Effect.as(Effect.logDebug("no snapshot", defect), { end: Effect.void })))
 
-/** A run that is looked at from its first command on. */
+/** A run that is being kept. */
 export interface Watched {
-  /** Waits until what the directory holds is kept: a command may change it then. */
+  /** Waits until the state before the run is kept. Commands must wait for it. */
   readonly ready: Effect.Effect<void>
-  /** Keeps what the run has changed. */
+  /** Keeps the state after the run. */
   readonly end: Effect.Effect<void>
 }
 
-/** Begins to keep what a directory holds, while the model thinks about its first command. */
+/** Starts to keep a directory's state while the model prepares its first command. */
 export const watch = (
   place: Place,
   session: string,
@@ -383,7 +387,7 @@ export const watch = (
       hasRun = true
       return Effect.asVoid(Fiber.await(fiber))
     }),
-    // A run without a command has changed nothing: a snapshot that is not ready yet is none.
+    // A run without commands has changed nothing, so its unfinished snapshot is dropped.
     end: Effect.flatMap(
       Effect.suspend(() => (hasRun ? Fiber.await(fiber) : Fiber.interrupt(fiber))),
       (exit) => (Exit.isSuccess(exit) ? exit.value.end : Effect.void)
@@ -391,20 +395,20 @@ export const watch = (
   }))
 }
 
-/** The last turn of a directory that changed something, and its changes. */
+/** The last turn in a directory that changed something, and its changes. */
 export interface Last {
   readonly turn: Turn
   readonly changes: ReadonlyArray<Change>
   /** Returns the changes as a diff. */
   readonly diff: Effect.Effect<string, NoSnapshot>
-  /** Takes the changes back. A file that is not as the turn left it stays as it is. */
+  /** Undoes the changes, except in files that were changed since. */
   readonly undo: Effect.Effect<ReadonlyArray<Outcome>, NoSnapshot>
 }
 
 /**
- * Finds the last turn of a directory that changed something.
+ * Finds the last turn in a directory that changed something.
  *
- * @param mayPass true to go to the turn before it the next time, if this one can't be taken back
+ * @param mayPass true to skip a turn that can't be undone the next time
  */
 export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnapshot> =>
   Effect.gen(function* () {
@@ -427,7 +431,7 @@ export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnaps
       const reason = `The last turn (session ${session}) runs, or was killed: its changes can't be told from yours. git diff shows both.`
       return yield* refuse(reason)
     }
-    // Where no attributes of the project are.
+    // git runs where no attributes of the project apply.
     const turns = Path.dirname(path)
     const git = new Git(store, turns, turns, "none")
     const raw = split(yield* git.run(["diff-tree", "-r", "-z", "--no-renames", "--raw", before, after]))
@@ -447,7 +451,7 @@ export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnaps
       undo: Effect.gen(function* () {
         const outcomes: Array<Outcome> = []
         const isRemoval = ({ before }: Change) => before === undefined
-        // What a directory holds goes before the file that was in its place comes back.
+        // New files go first: their directory may be in the place of a file that comes back.
         for (const change of [...changes.filter(isRemoval).reverse(), ...changes.filter((one) => !isRemoval(one))]) {
           const { before } = change
           const content =
@@ -466,7 +470,7 @@ export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnaps
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = Fs.constants
 
-/** Uses the directory of a path, in which no link leads elsewhere. */
+/** Calls `use` with a path's directory, which is opened step by step without following links. */
 const inParent = <A>(
   root: string,
   names: ReadonlyArray<string>,
@@ -490,7 +494,7 @@ const inParent = <A>(
   }
 }
 
-/** Gives a file the content that it had, unless somebody has changed it since. */
+/** Restores a file's old content, unless it was changed since. */
 const takeBack = (root: string, { after, before, path }: Change, content: Buffer, mode?: number): Outcome["state"] => {
   const names = path.split("/")
   const name = names.pop() ?? ""
@@ -526,7 +530,7 @@ const takeBack = (root: string, { after, before, path }: Change, content: Buffer
     const isElsewhere = code === "ELOOP" || code === "ENOTDIR" || code === "ENOENT"
     return isElsewhere ? (before === undefined && code === "ENOENT" ? "removed" : "changed since") : "failed"
   } finally {
-    // A directory that the turn made is empty now.
+    // Remove directories that only the turn's files were in.
     if (before === undefined) removeEmpty(root, names)
   }
 }

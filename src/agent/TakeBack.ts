@@ -1,4 +1,4 @@
-/** Takes back what the agent's last turn in a directory changed, and tells its model. */
+/** Undoes the changes of the agent's last turn in a directory, and tells its model. */
 import * as Prompt from "@effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -23,7 +23,7 @@ const notCovered = ({ large = 0, unread = [] }: Snapshots.Turn): string =>
       : [`what can't be read: ${unread.map((name) => UntrustedText.word(name, 300)).join(", ")}`])
   ].join(", ")
 
-/** Tells the model of a session that its changes were taken back. */
+/** Adds a message to a session, which tells its model that the changes were undone. */
 const note = (directory: string, session: string, outcomes: ReadonlyArray<Snapshots.Outcome>) => {
   const lines = outcomes.slice(0, 50).map(({ path, state }) => `${words[state]}: ${UntrustedText.word(path, 300)}`)
   const more = outcomes.length > lines.length ? [`… ${outcomes.length - lines.length} more`] : []
@@ -34,7 +34,7 @@ const note = (directory: string, session: string, outcomes: ReadonlyArray<Snapsh
   ).pipe(Effect.ignore)
 }
 
-/** Takes back what the last turn in a directory changed: says what became of each file, and what is not covered. */
+/** Undoes the last turn in a directory, and reports each file and what is not covered. */
 export const run = (place: Snapshots.Place) =>
   Effect.gen(function* () {
     const { turn, undo } = yield* Snapshots.last(place, true)
@@ -47,5 +47,5 @@ export const run = (place: Snapshots.Place) =>
     }
   })
 
-/** Returns what that would take back, as a diff. */
+/** Returns what would be undone, as a diff. */
 export const diff = (place: Snapshots.Place) => Effect.flatMap(Snapshots.last(place), ({ diff }) => diff)

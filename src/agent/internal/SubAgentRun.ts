@@ -24,23 +24,23 @@ interface Run {
   readonly tools: Effect.Effect<Tools, CommandError, Scope.Scope>
   readonly prompt: string
   readonly instructions: string
-  /** The most turns, within those of the settings. */
+  /** The most turns, capped by the settings. */
   readonly maxTurns: number | undefined
-  /** Hears the steps, but not the end. */
+  /** Receives each step but the end. */
   readonly tell: (step: SubAgentStep) => void
 }
 
 /**
- * Runs a sub-agent when fewer than `SYNAPSE_MAX_PARALLEL_TASKS` tasks run, and returns its answer. The `stdout` of the
- * error holds what it has said so far. If no provider is set, the error says how to set one.
+ * Runs a sub-agent and returns its answer. It waits while `SYNAPSE_MAX_PARALLEL_TASKS` tasks run. The error's `stdout`
+ * holds the text so far. If no provider is set, the error says how to set one.
  */
 export type SubAgentRun = (run: Run) => Effect.Effect<string, CommandError>
 
-/** The most command lines that a failure names, and the most characters of each. */
+/** How many commands a failure lists, and how many characters of each. */
 const mostCommands = 20
 const longestCommand = 120
 
-/** Returns the message of a call that ended, for the terminal. */
+/** Summarizes an ended call for the terminal. */
 const reasonOf = ({ extras, message, output }: ToolReturn): string =>
   extras.blockedResource !== undefined
     ? `${message.replace(/\.$/, "")}: ${extras.blockedResource}`
@@ -48,7 +48,7 @@ const reasonOf = ({ extras, message, output }: ToolReturn): string =>
       ? output
       : message
 
-/** Collects the commands and the end of a run, and tells its steps. */
+/** Collects a run's commands and its end, and reports its steps. */
 class Progress {
   private readonly commands: Array<string> = []
   private count = 0
@@ -70,7 +70,6 @@ class Progress {
     }
   }
 
-  /** Lists the last commands that were run. */
   get done(): string {
     if (this.count === 0) return "It has run no command."
     const left = this.count - this.commands.length
@@ -80,7 +79,6 @@ class Progress {
   }
 }
 
-/** Loads the models and the loop. */
 export const make = (
   models: Layer.Layer<ModelProvider, ConfigError>
 ): Effect.Effect<SubAgentRun, ConfigError, Scope.Scope> =>

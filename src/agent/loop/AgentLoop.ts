@@ -1,5 +1,5 @@
 /**
- * Runs an agent: asks a model, runs its tool calls, and asks it again until it stops.
+ * Runs an agent: asks a model, runs its tool calls, and repeats until the model answers.
  *
  * @since 0.1.0
  */
@@ -27,7 +27,7 @@ import * as SystemPrompt from "./internal/SystemPrompt.js"
 import * as TurnCalls from "./internal/TurnCalls.js"
 import * as RunLimits from "./RunLimits.js"
 
-/** The most turns in a row without a complete answer or a call. */
+/** How many turns in a row may have neither a complete answer nor a call. */
 const mostVain = 3
 
 const nudges = {
@@ -52,7 +52,7 @@ const reasonOf = ({ kind, reason }: ModelError): string =>
 
 const chatted = Span.within("AgentLoop.chat")
 
-/** Names what a span tells of a request to a model as OpenTelemetry does. */
+/** Describes a model request in a span with OpenTelemetry's attribute names. */
 const attributesOf = (model: Model): Span.Attributes<{ readonly usage: RunLimits.TokenUsage }> => ({
   begun: () => ({ "gen_ai.provider.name": model.provider, "gen_ai.request.model": model.name }),
   ended: ({ usage: { cached, input, output } }) => ({
@@ -64,7 +64,7 @@ const attributesOf = (model: Model): Span.Attributes<{ readonly usage: RunLimits
 
 const ran = Span.within("AgentLoop.run")
 
-/** Carries out a run, and emits its steps. Unless it is interrupted, the last one is `Ended`. */
+/** Runs an agent and emits its steps. The last one is `Ended`, unless the run is interrupted. */
 const carryOut = Effect.fnUntraced(function* (
   run: Run,
   settings: Settings,
@@ -79,7 +79,7 @@ const carryOut = Effect.fnUntraced(function* (
   }
   const listener = yield* FiberRef.get(CommandListener.current)
   const account = new RunLimits.RunAccount(limits, listener.account)
-  // The same with every request, so that the provider's cache holds: descriptions change with what is registered.
+  // Tool descriptions change with the registered commands. A fixed copy keeps the provider's cache valid.
   const tools = toolset.tools.map(({ description, name, parameters }) => ({ name, description, parameters }))
   const conversation = new Conversation({
     system: SystemPrompt.make(run),
@@ -103,7 +103,7 @@ const carryOut = Effect.fnUntraced(function* (
     return emit(AgentEvent.Appended({ messages: [message] }))
   }
 
-  /** Asks for a turn and runs its calls; returns false if the run goes on. */
+  /** Asks for a turn and runs its calls. Returns false to continue. */
   const step = Effect.gen(function* () {
     const reached = RunLimits.ofTurns(limits, turns) ?? account.reached()
     if (reached !== undefined) return yield* end(reached.ending, reached.reason)
@@ -173,16 +173,16 @@ const carryOut = Effect.fnUntraced(function* (
 export interface Limits {
   /** The most requests to the model (`SYNAPSE_MAX_TOOL_ITERATIONS`, 50). */
   readonly maxTurns: number
-  /** The most tokens, sent and received, also by sub-agents; undefined for no limit. */
+  /** The most tokens, sent and received, sub-agents included; undefined for no limit. */
   readonly maxTokens: number | undefined
-  /** The most that it may cost, sub-agents included, in the currency of the prices; undefined for no limit. */
+  /** The highest cost, sub-agents included, in the currency of the prices; undefined for no limit. */
   readonly budget: number | undefined
-  /** The most `task:*` calls of one turn that run side by side (`SYNAPSE_MAX_PARALLEL_TASKS`, 5). */
+  /** How many `task:*` calls of one turn may run at once (`SYNAPSE_MAX_PARALLEL_TASKS`, 5). */
   readonly maxParallelTasks: number
 }
 
 /**
- * A task for an agent, with the model and the tools to do it with.
+ * A task for an agent, with its model and its tools.
  *
  * @since 0.1.0
  * @category models
@@ -191,13 +191,13 @@ export interface Run {
   readonly prompt: string
   readonly model: Model
   readonly toolset: Context.Tag.Service<Toolset>
-  /** Text that is added to the system prompt: of a type of sub-agents, of a skill. */
+  /** Text added to the system prompt, such as a skill's or a sub-agent type's. */
   readonly instructions?: string | undefined
-  /** The commands of its shell (`CommandRegistry.list`) that the system prompt explains. */
+  /** The commands of its shell (`CommandRegistry.list`), which the system prompt explains. */
   readonly commands?: ReadonlyArray<Described> | undefined
   /** The directory that its shell starts in, which the system prompt names. */
   readonly cwd?: string | undefined
-  /** The conversation to continue, which may end anywhere. */
+  /** The conversation to continue. It may have been cut off anywhere. */
   readonly history?: ReadonlyArray<Prompt.Message> | undefined
   readonly limits?: { readonly [Name in keyof Limits]?: Limits[Name] | undefined } | undefined
 }
@@ -212,17 +212,16 @@ export class AgentLoop extends Context.Tag("synapse/AgentLoop")<
   AgentLoop,
   {
     /**
-     * Returns the steps of a run as they come, `Ended` last. Interrupting the stream ends the request to the model and
-     * the running commands, and returns when they have ended. The run waits for the consumer after each step.
-     *
-     * The `CommandListener` of the fiber that runs the stream hears the commands, and its `account` what the run uses.
+     * Returns the steps of a run as they come, `Ended` last. Interrupting the stream ends the request and the running
+     * commands first. The run waits for the consumer after each step. The `CommandListener` of the consuming fiber
+     * hears the commands, and its `account` hears the usage.
      */
     readonly run: (run: Run) => Stream.Stream<AgentEvent>
   }
 >() {}
 
 /**
- * A layer which runs agents with the settings' limits.
+ * A layer that runs agents with the limits of the settings.
  *
  * @since 0.1.0
  * @category layers

@@ -20,7 +20,7 @@ import * as Setting from "../../domain/Setting.js"
 export interface Settings {
   /** The most requests of a run to its model (`SYNAPSE_MAX_TOOL_ITERATIONS`). */
   readonly maxTurns: number
-  /** The most `task:*` calls of one turn that run side by side (`SYNAPSE_MAX_PARALLEL_TASKS`). */
+  /** How many `task:*` calls of one turn may run at once (`SYNAPSE_MAX_PARALLEL_TASKS`). */
   readonly maxParallelTasks: number
 }
 
@@ -33,7 +33,7 @@ export interface Settings {
 export const defaults: Settings = { maxTurns: 50, maxParallelTasks: 5 }
 
 /**
- * The variable of each setting.
+ * The environment variable of each setting.
  *
  * @since 0.1.0
  * @category constructors
@@ -52,7 +52,7 @@ export const variables = {
 export class AgentSettings extends Context.Tag("synapse/AgentSettings")<AgentSettings, Settings>() {}
 
 /**
- * A layer of the given settings and the defaults; it does not read the environment. Dies if a setting is invalid.
+ * A layer of the given settings and the defaults, without the environment. Dies if a setting is invalid.
  *
  * @since 0.1.0
  * @category layers
@@ -69,8 +69,8 @@ const setting = (name: keyof Settings) =>
   Setting.wholeNumber(variables[name], 1).pipe(Config.withDefault(defaults[name]))
 
 /**
- * A layer which reads the settings from the environment (`SYNAPSE_MAX_TOOL_ITERATIONS`, `SYNAPSE_MAX_PARALLEL_TASKS`).
- * Fails if a variable is invalid.
+ * A layer of the settings from the environment (`SYNAPSE_MAX_TOOL_ITERATIONS`, `SYNAPSE_MAX_PARALLEL_TASKS`). Fails if
+ * a variable is invalid.
  *
  * @since 0.1.0
  * @category layers

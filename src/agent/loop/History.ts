@@ -1,11 +1,10 @@
-/** Keeps a conversation in the order that providers accept: a message with calls, then one with their results. */
+/** Keeps a conversation in the order that providers accept: a message with calls, then a message with their results. */
 import * as Prompt from "@effect/ai/Prompt"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import * as ResultImage from "../model/ResultImage.js"
 import * as Turn from "../model/Turn.js"
 
-/** The result of a call that was cut off. */
 export const interrupted = "(interrupted before its result was known; it may or may not have run)"
 
 export const toolMessage = (
@@ -25,9 +24,9 @@ const resultPart = (id: string, name: string, isFailure: boolean, result: string
   Prompt.toolResultPart({ id, name, isFailure, result, providerExecuted: false })
 
 /**
- * Completes a conversation that may have been cut off anywhere: the results of a message's calls follow in one message, in
- * the order of the calls. A call without a result gets one that says so. Results without a call, empty messages and system
- * messages are removed.
+ * Completes a conversation that was cut off anywhere. All results of a message follow in one message, in the order of
+ * its calls. A missing result becomes one that says so. Results without a call, empty messages and system messages are
+ * removed.
  */
 export const repair = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Prompt.Message> => {
   const repaired: Array<Prompt.Message> = []
@@ -45,7 +44,7 @@ export const repair = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<P
   return repaired
 }
 
-/** Returns the results between a message of the model and its next one. */
+/** Returns the results between a model's message and its next one. */
 const resultsBehind = (messages: ReadonlyArray<Prompt.Message>, at: number): ReadonlyArray<Prompt.ToolResultPart> => {
   const results: Array<Prompt.ToolResultPart> = []
   for (const message of messages.slice(at + 1)) {

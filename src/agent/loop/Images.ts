@@ -2,7 +2,7 @@
 import * as Prompt from "@effect/ai/Prompt"
 import * as ResultImage from "../model/ResultImage.js"
 
-/** The most base64 characters of an image and of all images of a request, and the most images: providers refuse more. */
+/** The most base64 characters of an image and of a request, and the most images of a request. Providers refuse more. */
 const bounds = { one: 5 * 1024 ** 2, all: 20 * 1024 ** 2, count: 20 }
 
 type Reason = "large" | "off" | "refused" | "room" | "transcript"
@@ -16,7 +16,7 @@ const words: Readonly<Record<Reason, string>> = {
   transcript: "it is not kept with the session; read it again where you need it"
 }
 
-/** Removes the images that `reasonOf` has a reason for, and says so in the text of the result. */
+/** Removes the images that `reasonOf` gives a reason for, and notes it in the result's text. */
 const filter = (part: Prompt.ToolResultPart, reasonOf: ReasonOf): Prompt.ToolResultPart => {
   const images = ResultImage.of(part)
   const reasons = images.map(reasonOf)
@@ -31,7 +31,6 @@ const filter = (part: Prompt.ToolResultPart, reasonOf: ReasonOf): Prompt.ToolRes
   return { ...kept, result: [part.result.replace(/\n$/, ""), ...notes, ""].join("\n") }
 }
 
-/** Removes the images of a message that `reasonOf` has a reason for. */
 export const filterMessage = (message: Prompt.Message, reasonOf: ReasonOf): Prompt.Message =>
   message.role !== "tool" || message.content.every((part) => ResultImage.of(part).length === 0)
     ? message
@@ -45,7 +44,7 @@ export const of = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Resul
 
 export const count = (messages: ReadonlyArray<Prompt.Message>): number => of(messages).length
 
-/** Removes all images. With `seen`, keeps the images that the model has not been sent yet. */
+/** Removes all images. With `seen`, keeps those that the model has not seen yet. */
 export const without = (
   messages: ReadonlyArray<Prompt.Message>,
   reason: Reason,
@@ -56,8 +55,8 @@ export const without = (
 }
 
 /**
- * Removes images that are too large, and the oldest ones beyond the bounds: then down to half of them, since each change
- * of old messages invalidates the provider's cache.
+ * Removes images that are too large, and the oldest ones if there are too many. It goes down to half the limits,
+ * because each change of old messages invalidates the provider's cache.
  */
 export const bounded = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Prompt.Message> => {
   const fit = messages.map((message) =>

@@ -1,15 +1,15 @@
-/** The usage of a run, and its limits. */
+/** The usage and the limits of a run. */
 import type { CommandAccount } from "../../domain/CommandListener.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import type { Model, Price } from "../model/ModelProvider.js"
 import type { Limits } from "./AgentLoop.js"
 
-/** Tokens, as the provider counts them, and their price. */
+/** Tokens as counted by the provider, and their cost. */
 export interface TokenUsage {
-  /** All tokens that were sent, also cached ones. */
+  /** All tokens sent, including cached ones. */
   readonly input: number
   readonly output: number
-  /** The part of `input` that was read from the provider's cache. */
+  /** The part of `input` that came from the provider's cache. */
   readonly cached: number
   /** In the currency of the settings' prices; undefined for a model without a price. */
   readonly cost: number | undefined
@@ -24,7 +24,7 @@ export const add = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   cost: a.cost === undefined ? b.cost : a.cost + (b.cost ?? 0)
 })
 
-/** Makes a usage of counted tokens, with their cost. */
+/** Adds the cost to token counts. */
 export const of = (
   { cached, input, output }: Pick<TokenUsage, "cached" | "input" | "output">,
   price: Price | undefined
@@ -38,13 +38,12 @@ export const of = (
       : ((input - cached) * price.input + cached * (price.cached ?? price.input) + output * price.output) / 1_000_000
 })
 
-/** The limit that is reached: the ending of the run, and a line about the limit. */
 interface Reached<Ending extends "turns" | "tokens" | "budget"> {
   readonly ending: Ending
   readonly reason: string
 }
 
-/** The account of a run. What is added to it also counts for its caller, whose limits hold as well. */
+/** The account of a run. Usage also counts for the caller's account, whose limits apply too. */
 export class RunAccount implements CommandAccount {
   total: TokenUsage = none
 
@@ -66,7 +65,7 @@ export class RunAccount implements CommandAccount {
     const { budget, maxTokens } = this.limits
     const { cost = 0, input, output } = this.total
     const tokens = input + output
-    // A limit that is NaN is reached at once.
+    // A limit of NaN counts as reached.
     if (maxTokens !== undefined && !(tokens < maxTokens)) {
       return { ending: "tokens", reason: `The limit of ${maxTokens} tokens is reached: ${tokens} were used.` }
     }
@@ -77,12 +76,12 @@ export class RunAccount implements CommandAccount {
   }
 }
 
-/** Returns the limit on turns if this many requests have reached it. */
+/** Returns the turn limit if `turns` requests have reached it. */
 export const ofTurns = ({ maxTurns }: Pick<Limits, "maxTurns">, turns: number): Reached<"turns"> | undefined =>
   turns < maxTurns
     ? undefined
     : { ending: "turns", reason: `The limit of ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"} is reached.` }
 
-/** Says that a run with a budget needs the price of its model. */
+/** Explains that a budget needs the model's price. */
 export const unpriced = ({ name }: Pick<Model, "name">): string =>
   `A budget needs the model's price. Set it in settings.json, per million tokens: {"prices": {${JSON.stringify(UntrustedText.word(name, 200))}: {"input": 3, "output": 15}}}`

@@ -27,11 +27,10 @@ import { ModelSettings, type Settings } from "./ModelSettings.js"
 const count = Schema.Int.pipe(Schema.positive())
 const price = Schema.Number.pipe(Schema.between(0, 1_000_000_000))
 
-/** The schema of a provider. */
 const Provider = Schema.Struct({
   kind: Schema.optional(
     Schema.Literal("anthropic", "openai", "compatible").annotations({
-      // Without the override, the first one alone would be named.
+      // Without the override, the message would only name the first kind.
       message: () => ({ message: 'it must be "anthropic", "openai" or "compatible"', override: true })
     })
   ).annotations({ description: "its protocol; by default its name's, else `compatible`" }),
@@ -49,17 +48,16 @@ const Provider = Schema.Struct({
   images: Schema.optional(Schema.Boolean).annotations({ description: "`false` if its models take no images" })
 })
 
-/** A provider. */
 interface Provider extends Schema.Schema.Type<typeof Provider> {}
 
 /**
- * The schema of `settings.json`. Prices are per million tokens; their names are those of models, and may hold `*`.
+ * The schema of `settings.json`. Prices are per million tokens; their keys are model names, which may contain `*`.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const SettingsFile = Schema.Struct({
-  /** The JSON Schema that an editor checks the file by. */
+  /** The JSON Schema that an editor checks the file with. */
   $schema: Schema.optional(Schema.String),
   provider: Schema.optional(Schema.NonEmptyString).annotations({ description: "the default provider" }),
   model: Schema.optional(Schema.NonEmptyString).annotations({ description: "the default model" }),
@@ -87,10 +85,10 @@ export const SettingsFile = Schema.Struct({
  */
 export interface SettingsFile extends Schema.Schema.Type<typeof SettingsFile> {}
 
-/** The most bytes of the file. */
+/** The largest size of the file, in bytes. */
 const largest = 1024 ** 2
 
-/** Decodes the text of the file. The error names the place, and shows no key. */
+/** Decodes the file's text. The error names the place but shows no key. */
 const decode = (file: string, text: string): Either.Either<SettingsFile, InvalidUsage> =>
   JsonText.parse(text).pipe(
     Either.mapLeft(({ path, reason }) => flawed(file, path, withoutExcerpt(reason))),
@@ -99,14 +97,14 @@ const decode = (file: string, text: string): Either.Either<SettingsFile, Invalid
       Either.mapLeft(Schema.decodeUnknownEither(SettingsFile)(value, { onExcessProperty: "error" }), ({ issue }) => {
         const [first] = ParseResult.ArrayFormatter.formatIssueSync(issue)
         const path = first?.path ?? []
-        // The message would show the value.
+        // The original message would show the value.
         const isSecret = path.includes("apiKey") || path.includes("headers")
         return flawed(file, JsonText.showPath(path), isSecret ? "it must be text" : (first?.message ?? issue._tag))
       })
     )
   )
 
-/** Removes the excerpt from a parser's message, since it may hold a part of a key. */
+/** Removes the excerpt from a parser's message, since it may contain part of a key. */
 const withoutExcerpt = (reason: string): string =>
   reason.replace(/, (?:\.\.\.)?"[\s\S]*"(?:\.\.\.)? is not valid JSON/, " is not valid JSON")
 
@@ -117,28 +115,28 @@ const flawed = (file: string, path: string, reason: string): InvalidUsage =>
 
 const shown = (file: string): string => UntrustedText.word(file, 300)
 
-/** Reads the file. A missing one is empty. */
+/** Reads the file. A missing file counts as empty. */
 const read = (file: string): Either.Either<SettingsFile, InvalidUsage> =>
   OwnFile.textOf(OwnFile.read(file, { most: largest, mayBeLink: true })).pipe(
     Either.mapLeft((reason) => flawed(file, "", reason)),
     Either.flatMap((text) => (text === undefined ? Either.right({ providers: {}, prices: {} }) : decode(file, text)))
   )
 
-/** The variables of the providers that are known without a file. They have no default model: models are retired. */
+/** The variables of providers that need no file. There is no default model, because providers retire models. */
 const builtIn: Readonly<Record<string, { readonly urlVariable: string; readonly keyVariable: string }>> = {
   anthropic: { urlVariable: "ANTHROPIC_BASE_URL", keyVariable: "ANTHROPIC_API_KEY" },
   openai: { urlVariable: "OPENAI_BASE_URL", keyVariable: "OPENAI_API_KEY" },
   compatible: { urlVariable: "OPENAI_BASE_URL", keyVariable: "OPENAI_API_KEY" }
 }
 
-/** The facts of each protocol. A window is what its models have at least, in tokens. */
+/** The facts about each protocol. `window` is the smallest window of its current models, in tokens. */
 const kinds: Readonly<Record<Kind, { readonly baseUrl?: string; readonly window: number }>> = {
   anthropic: { baseUrl: "https://api.anthropic.com", window: 200_000 },
   openai: { baseUrl: "https://api.openai.com/v1", window: 128_000 },
   compatible: { window: 32_768 }
 }
 
-/** The windows of models by their names, in tokens. */
+/** The windows of models by name, in tokens. */
 const windows: ReadonlyArray<readonly [RegExp, number]> = [
   [/claude/, 200_000],
   [/^gpt-4\.1/, 1_000_000],
@@ -147,7 +145,7 @@ const windows: ReadonlyArray<readonly [RegExp, number]> = [
   [/^o\d/, 200_000]
 ]
 
-/** The sources that choose a model: settings and variables. `file` is the path of `settings.json`. */
+/** Everything that chooses a model. `file` is the path of `settings.json`. */
 interface Sources {
   readonly settings: Settings
   readonly content: SettingsFile
@@ -166,7 +164,7 @@ const wrong = (reason: string): Effect.Effect<never, Failure> => Effect.fail(new
 const missing = (reason: string): Effect.Effect<never, Failure> =>
   Effect.fail(new ExecutionFailed({ kind: "io", reason }))
 
-/** Splits `provider/name`. A name may hold slashes itself, so only a known provider counts as one. */
+/** Splits `provider/name`. Model names may contain slashes, so only a known provider is split off. */
 const parse = (
   name: string | undefined,
   providers: ReadonlyArray<string>
@@ -187,7 +185,7 @@ const detect = ({ content, settings }: Sources): string | undefined => {
   return others.length === 0 ? only : undefined
 }
 
-/** Chooses the model of a name (`name`, `provider` or `provider/name`), or the default one. */
+/** Chooses the model for a name (`name`, `provider` or `provider/name`), or the default one. */
 const choose = (sources: Sources, name: string | undefined): Effect.Effect<Choice, Failure> =>
   Effect.suspend(() => {
     const { content, file, settings } = sources
@@ -227,7 +225,7 @@ const choose = (sources: Sources, name: string | undefined): Effect.Effect<Choic
       : Effect.succeed({ provider, model, given })
   })
 
-/** Finds a setting in a variable or in the file. `setting` names where it comes from, or could be set. */
+/** Looks up a value in a variable, then in the file. `setting` names where it came from, or where to set it. */
 const lookUp = <A>(
   { file, settings }: Sources,
   { provider }: Choice,
@@ -242,7 +240,7 @@ const lookUp = <A>(
   return { value: undefined, setting: `${variable}, or ${fileSetting}` }
 }
 
-/** Makes the endpoint. The error names the setting that is missing, or that can't be sent. */
+/** Makes the endpoint. The error names the setting that is missing or can't be sent. */
 const endpointOf = (choice: Choice, sources: Sources): Effect.Effect<Endpoint, Failure> =>
   Effect.gen(function* () {
     const { given, model, provider } = choice
@@ -292,7 +290,7 @@ const endpointOf = (choice: Choice, sources: Sources): Effect.Effect<Endpoint, F
     }
   })
 
-/** Parses an address. The error does not show it, since it may hold a password. */
+/** Parses an address. The error does not show it, since it may contain a password. */
 const urlOf = (text: string | undefined, provider: string, setting: string): Effect.Effect<URL, Failure> => {
   if (text === undefined) {
     return missing(`The provider ${provider} has no address: set ${setting} to one such as http://localhost:11434/v1`)
@@ -302,14 +300,14 @@ const urlOf = (text: string | undefined, provider: string, setting: string): Eff
     : wrong(`${setting} is no address of a server: it must begin with https:// or http://, and have no "?" and no "#"`)
 }
 
-/** Returns the address up to the version, without the path of a request. */
+/** Returns the address up to the version, without a request's path. */
 const baseOf = ({ host, pathname, protocol }: URL, kind: Kind): string => {
   const path = pathname.replace(/\/+$/, "").replace(/\/(?:chat\/completions|responses|messages)$/, "")
   const needsVersion = kind === "anthropic" ? !/\/v\d+$/.test(path) : path === ""
   return `${protocol}//${host}${path}${needsVersion ? "/v1" : ""}`
 }
 
-/** Returns the header for a user's name and password in an address, which `fetch` refuses there. */
+/** Returns the header for a name and password in an address, since `fetch` refuses such addresses. */
 const basicOf = ({ password, username }: URL): Redacted.Redacted | undefined =>
   username === "" && password === ""
     ? undefined
@@ -320,7 +318,7 @@ const decoded = (text: string): string => Attempt.orElse(() => decodeURIComponen
 const matches = (pattern: string, name: string): boolean =>
   new RegExp(`^${pattern.replace(/[^\w*]/g, "\\$&").replaceAll("*", ".*")}$`, "s").test(name)
 
-/** Returns the price of a model: that of its own name, or of the longest pattern that matches. */
+/** Returns a model's price: by its own name, or by the longest matching pattern. */
 const priceOf = ({ prices }: SettingsFile, { model, provider }: Choice): Price | undefined => {
   const rank = (pattern: string) => (pattern.includes("*") ? pattern.length : Number.MAX_SAFE_INTEGER)
   const [best] = Object.entries(prices)
@@ -330,7 +328,7 @@ const priceOf = ({ prices }: SettingsFile, { model, provider }: Choice): Price |
 }
 
 /**
- * A layer which reads the file each time that a model is asked for. Nothing of `@effect/ai` is loaded before.
+ * A layer that reads the file for each request for a model. `@effect/ai` is not loaded before.
  *
  * @since 0.1.0
  * @category layers

@@ -5,18 +5,17 @@ import * as Schema from "effect/Schema"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 
 /**
- * The schema of the kinds of errors:
- *
+ * The kinds of errors:
  * - `auth`: the key is missing or refused.
- * - `rate`: there were too many requests; `retryAfter` often tells when the next one may come.
- * - `overloaded`: the provider can't answer now (its own error, or too much to do).
- * - `transport`: there was no connection, or it was lost before an answer began.
- * - `timeout`: nothing came for too long.
- * - `broken`: an answer began, and broke off or made no sense.
- * - `refused`: the provider refuses for good: no credit, no permission.
- * - `bad_request`: the request is wrong: an unknown model, a wrong address, a parameter.
- * - `context_length`: the request is longer than the model's window.
- * - `too_long`: the answer is longer than any that is of use.
+ * - `rate`: too many requests; `retryAfter` often says when to try again.
+ * - `overloaded`: the provider can't answer now, because of an internal error or too much load.
+ * - `transport`: the connection failed, or broke before an answer began.
+ * - `timeout`: the provider was silent for too long.
+ * - `broken`: an answer began, but broke off or made no sense.
+ * - `refused`: the provider refuses permanently, for lack of credit or permission.
+ * - `bad_request`: the request is wrong, such as an unknown model, address or parameter.
+ * - `context_length`: the request exceeds the model's window.
+ * - `too_long`: the answer exceeds any useful length.
  */
 export const Kind = Schema.Literal(
   "auth",
@@ -36,7 +35,7 @@ export type Kind = typeof Kind.Type
 const retryable: ReadonlyArray<Kind> = ["rate", "overloaded", "transport", "timeout", "broken"]
 
 /**
- * The error of a request to a model. `reason` says on one line what went wrong and what to do, without keys and control
+ * The error of a request to a model. `reason` says in one line what went wrong and what to do, without keys or control
  * characters.
  */
 export class ModelError extends Schema.TaggedError<ModelError>("synapse/ModelError")("ModelError", {
@@ -44,7 +43,7 @@ export class ModelError extends Schema.TaggedError<ModelError>("synapse/ModelErr
   reason: Schema.String,
   /** The HTTP status of the provider's answer. */
   status: Schema.optional(Schema.Number),
-  /** The time that the provider asks to wait, in milliseconds. */
+  /** The wait that the provider asks for, in milliseconds. */
   retryAfter: Schema.optional(Schema.Number)
 }) {
   /** True if the same request may succeed later. */
@@ -56,7 +55,7 @@ export class ModelError extends Schema.TaggedError<ModelError>("synapse/ModelErr
   }
 }
 
-/** The most characters of a provider's text in a reason. */
+/** The longest text of a provider in a reason, in characters. */
 const mostForeign = 500
 
 /** Kinds by the `type` or `code` of a provider's error. */
@@ -87,10 +86,10 @@ const kindOfStatus = (status: number): Kind => {
 }
 
 /**
- * Returns the kind of a provider's error, by its status or a more precise name. An unknown error within an answer is
- * `overloaded`, since the request was accepted.
+ * Returns the kind of a provider's error, by its status or a more precise name. An unknown error in the middle of an
+ * answer is `overloaded`, because the request was accepted.
  *
- * @param isTooLong whether the provider's words say that the request is too long
+ * @param isTooLong whether the provider's message says that the request is too long
  */
 export const kindOf = (status: number | undefined, error: unknown, isTooLong: boolean): Kind => {
   const field = (name: string) => (Predicate.isReadonlyRecord(error) ? error[name] : undefined)
@@ -102,14 +101,14 @@ export const kindOf = (status: number | undefined, error: unknown, isTooLong: bo
   return told === "bad_request" && isTooLong ? "context_length" : told
 }
 
-/** Converts an error of `@effect/ai`. The errors of Synapse's own providers come back as they were. */
+/** Converts an error of `@effect/ai`. Errors of Synapse's own providers are unwrapped unchanged. */
 export const fromAiError = (error: AiError.AiError | ModelError): ModelError => {
   if (error._tag === "ModelError") return error
   if ("cause" in error && error.cause instanceof ModelError) return error.cause
   const isOfStatus = error._tag === "HttpResponseError" && error.reason === "StatusCode"
   const isTransport = error._tag === "HttpRequestError" && error.reason === "Transport"
   const isWrong = error._tag === "HttpRequestError" || error._tag === "MalformedInput"
-  // Their messages show addresses, which may hold keys.
+  // Only the body and the description are shown: the messages contain addresses, which may contain keys.
   const said = ("body" in error ? error.body : undefined) ?? error.description ?? "no reason is known"
   return new ModelError({
     kind: isOfStatus

@@ -1,5 +1,5 @@
 /**
- * Finds the model that an agent talks to.
+ * Finds the model that an agent uses.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js
 import type * as Retry from "./internal/Retry.js"
 
 /**
- * A price in the settings, per million tokens.
+ * A price per million tokens.
  *
  * @since 0.1.0
  * @category models
@@ -18,29 +18,29 @@ import type * as Retry from "./internal/Retry.js"
 export interface Price {
   readonly input: number
   readonly output: number
-  /** The price of cached input; the same as `input` by default. */
+  /** The price of cached input; by default, the same as `input`. */
   readonly cached?: number | undefined
 }
 
 /**
- * A model for an agent.
+ * A model that an agent can use, with its limits and its price.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Model {
-  /** The name of the provider in the settings: `anthropic`, `openai` or one that the user named. */
+  /** The provider's name in the settings: `anthropic`, `openai` or a name that the user chose. */
   readonly provider: string
   /** The provider's own name of the model. */
   readonly name: string
-  /** The model for `@effect/ai`, which does not retry by itself. The `cause` of its errors is a ModelError. */
+  /** The model for `@effect/ai`, without retries. The `cause` of its errors is a ModelError. */
   readonly languageModel: Pick<LanguageModel.Service, "streamText">
-  /** The bounds of retries; `Retry.defaults` by default. */
+  /** When to retry; by default, `Retry.defaults`. */
   readonly retry?: Retry.Policy | undefined
-  /** The most tokens that a request may hold. */
+  /** The most tokens of a request. */
   readonly contextWindow: number
   readonly price: Price | undefined
-  /** False for a model without images; true by default. */
+  /** False for a model without images; by default, true. */
   readonly takesImages?: boolean
 }
 
@@ -54,8 +54,8 @@ export class ModelProvider extends Context.Tag("synapse/ModelProvider")<
   ModelProvider,
   {
     /**
-     * Returns the model of that name (`name` or `provider/name`), or the default one. Fails with ExecutionFailed if no
-     * provider or no key is set, and with InvalidUsage if the settings or the name are wrong. The reason names the
+     * Returns the model with a name (`name` or `provider/name`), or the default model. Fails with ExecutionFailed if no
+     * provider or key is set. Fails with InvalidUsage if the settings or the name are wrong. The reason names the
      * setting.
      */
     readonly model: (name?: string) => Effect.Effect<Model, ExecutionFailed | InvalidUsage>

@@ -1,5 +1,5 @@
 /**
- * The settings of models from the program or its environment, which override `settings.json`.
+ * The settings of models from the program or the environment, which override `settings.json`.
  *
  * @since 0.1.0
  */
@@ -20,17 +20,18 @@ import { UserEnvironment } from "../../domain/UserEnvironment.js"
  * @category models
  */
 export interface Settings {
-  /** The name of the provider (`SYNAPSE_PROVIDER`); by default, `settings.json` or a key decides. */
+  /** The name of the provider (`SYNAPSE_PROVIDER`). By default, `settings.json` or an available key decides. */
   readonly provider: string | undefined
   /** The model, as `name` or `provider/name` (`SYNAPSE_MODEL`). */
   readonly model: string | undefined
   /**
-   * How long a model may stay silent, in ms (`SYNAPSE_MODEL_TIMEOUT`): at most 300000, because `fetch` waits no longer.
+   * How long a model may stay silent, in ms (`SYNAPSE_MODEL_TIMEOUT`). The maximum is 300000, because `fetch` waits no
+   * longer.
    */
   readonly timeout: number
   /** How often a failed request is retried (`SYNAPSE_MODEL_RETRIES`). */
   readonly retries: number
-  /** Returns a variable of the environment that holds a key or an address, unless it is empty. */
+  /** Returns a non-empty environment variable with a key or an address. */
   readonly variable: (name: string) => Redacted.Redacted | undefined
 }
 
@@ -38,7 +39,7 @@ export interface Settings {
 const longest = 300_000
 
 /**
- * The default settings, which know no variable.
+ * The default settings, without any environment variable.
  *
  * @since 0.1.0
  * @category constructors
@@ -52,7 +53,7 @@ export const defaults: Settings = {
 }
 
 /**
- * The variable of each setting.
+ * The environment variable of each setting.
  *
  * @since 0.1.0
  * @category constructors
@@ -73,7 +74,7 @@ export const variables = {
 export class ModelSettings extends Context.Tag("synapse/ModelSettings")<ModelSettings, Settings>() {}
 
 /**
- * Makes the function `variable` of the given variables.
+ * Makes the function `variable` from environment variables.
  *
  * @since 0.1.0
  * @category constructors
@@ -81,13 +82,13 @@ export class ModelSettings extends Context.Tag("synapse/ModelSettings")<ModelSet
 export const variablesOf =
   (environment: Readonly<Record<string, string | undefined>>): Settings["variable"] =>
   (name) => {
-    // A key that was read from a file often ends with a newline.
+    // A key read from a file often ends with a newline.
     const value = (Object.hasOwn(environment, name) ? environment[name] : undefined)?.trim() ?? ""
     return value === "" ? undefined : Redacted.make(value)
   }
 
 /**
- * A layer of the given settings and the defaults; it does not read the environment. Dies if a setting is invalid.
+ * A layer of the given settings and the defaults, without the environment. Dies if a setting is invalid.
  *
  * @since 0.1.0
  * @category layers
@@ -107,7 +108,7 @@ const word = (name: string) =>
   )
 
 /**
- * A layer which reads the settings from the environment. Fails if a variable is invalid.
+ * A layer of the settings from the environment. Fails if a variable is invalid.
  *
  * @since 0.1.0
  * @category layers

@@ -1,22 +1,21 @@
 /**
- * The images of a tool's result, which a conversation keeps in the options of the result. A LanguageModel of another
- * provider of `@effect/ai` gets the text only.
+ * The images of a tool's result, kept in the result's options. A LanguageModel of another `@effect/ai` provider only
+ * gets the text.
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as Wire from "./internal/Wire.js"
 
-/** An image; its bytes are in base64. */
 export interface ResultImage {
   readonly mediaType: string
   readonly base64: string
 }
 
-/** The types that all providers take. */
+/** The types that all providers accept. */
 const types: ReadonlyArray<string> = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 
 const key = "synapse"
 
-/** Returns the images of a result, which may come from an edited transcript. */
+/** Returns the images of a result. A person may have edited the transcript that it comes from, so they are checked. */
 export const of = ({ options }: Prompt.ToolResultPart): ReadonlyArray<ResultImage> =>
   Wire.listAt(options, key, "images").flatMap((image) => {
     const mediaType = Wire.textAt(image, "mediaType")

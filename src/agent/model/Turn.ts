@@ -1,8 +1,6 @@
 /**
- * Asks a model for one turn: its text, its tool calls, and its usage.
- *
- * Tool calls come as the model wrote them, also of unknown tools, and with arguments that are not JSON. With a
- * LanguageModel of another provider of `@effect/ai`, such a call fails the turn.
+ * Asks a model for one turn: its text, its tool calls, and its usage. Tool calls are kept as the model wrote them, even
+ * with unknown tools or invalid JSON. A LanguageModel of another `@effect/ai` provider fails the turn for such a call.
  */
 import * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
@@ -29,7 +27,7 @@ export type TurnPart = Data.TaggedEnum<{
   Text: { readonly delta: string }
   Reasoning: { readonly delta: string }
   Arguments: { readonly delta: string }
-  /** The request failed and is tried again: all parts before this one are void. */
+  /** The request failed and is retried. Discard all parts before this one. */
   Retrying: Retrying
   Finished: Finished
 }>
@@ -37,10 +35,10 @@ export type TurnPart = Data.TaggedEnum<{
 export const TurnPart = Data.taggedEnum<TurnPart>()
 
 export interface Finished {
-  /** `length` for an answer that was cut, whose last call may be incomplete; `content-filter` for a refusal. */
+  /** `length` if the answer was cut off, so that its last call may be incomplete; `content-filter` for a refusal. */
   readonly reason: Response.FinishReason
   readonly text: string
-  /** The calls in their order, with unique ids. `arguments` is the text that the model wrote. */
+  /** The calls in order, with unique ids. `arguments` is the model's own text. */
   readonly calls: ReadonlyArray<ToolCall>
   readonly usage: Usage
   /** The message to continue the conversation with; undefined if the model said nothing. */
@@ -49,31 +47,29 @@ export interface Finished {
 
 /** The tokens of a turn, as far as the provider tells them. */
 interface Usage {
-  /** All tokens that were sent, also cached ones. */
+  /** All tokens sent, including cached ones. */
   readonly input: number | undefined
   readonly output: number | undefined
-  /** The part of `input` that was read from the provider's cache. */
+  /** The part of `input` that came from the provider's cache. */
   readonly cached: number
 }
 
 type Metadata = Record<string, Record<string, unknown> | undefined>
 
-/** A block of the unfinished turn. */
 type Block = BlockStart & { text: string; readonly options: Metadata }
 type BlockStart =
   | { readonly type: "text" | "reasoning" }
   | { readonly type: "call"; readonly id: string; readonly name: string }
 
-/** The most calls of one turn. Further ones are left out, as if the model had not made them. */
+/** The most calls of one turn. Later ones are dropped, as if the model had not made them. */
 const mostCalls = 128
 
-/** The most characters and parts of an answer, so that a model that repeats itself without end is stopped. */
+/** The longest answer, in characters and parts, so that a model that repeats itself endlessly is stopped. */
 export const longestAnswer = 2_000_000
 
-/** The longest name of a tool that is kept. */
+/** The longest tool name that is kept, in characters. */
 const longestName = 200
 
-/** Collects the parts of one turn. */
 export class TurnRecorder {
   isFinished = false
   private readonly blocks = new Map<string, Block>()
@@ -146,7 +142,7 @@ const merge = (options: Metadata, metadata: Metadata): void => {
   for (const [name, value] of Object.entries(metadata)) options[name] = { ...options[name], ...value }
 }
 
-/** Puts the blocks of a turn together. Its calls get ids that are new in the conversation; some servers repeat theirs. */
+/** Assembles the blocks of a turn. Calls get ids that are new in the conversation, because some servers repeat ids. */
 const finishedOf = (
   blocks: ReadonlyArray<Block>,
   { reason, usage }: Pick<Response.FinishPart, "reason" | "usage">,
@@ -174,13 +170,13 @@ const finishedOf = (
   }
 }
 
-/** Returns the calls in a message that the agent runs, not the provider. */
+/** Returns a message's calls that the agent runs, without those that the provider ran. */
 export const callsOf = (message: Prompt.Message): ReadonlyArray<Prompt.ToolCallPart> =>
   message.role === "assistant"
     ? message.content.filter((part): part is Prompt.ToolCallPart => part.type === "tool-call" && !part.providerExecuted)
     : []
 
-/** The most levels of arguments; a reader of a transcript allows 200 in a whole line. */
+/** The deepest nesting of arguments. A transcript's reader allows 200 levels in a whole line. */
 const deepest = 100
 
 /** Wraps arguments that are not a JSON object in one, since providers only accept objects. */
@@ -202,15 +198,15 @@ const usageOf = (usage: Response.Usage): Usage => {
 }
 
 /**
- * A request for a turn. The result of a tool call is a `Prompt.toolResultPart` whose `result` is text; the model gets it
- * as it is. Images are put beside it by `ResultImage.put`.
+ * A request for a turn. The `result` of each `Prompt.toolResultPart` is text, which the model gets unchanged.
+ * `ResultImage.put` adds images to it.
  */
 export interface Request {
   readonly prompt: Prompt.RawInput
   readonly tools: ReadonlyArray<ToolDefinition>
 }
 
-/** Asks a model for a turn, and tries again by the model's policy. */
+/** Asks a model for a turn, with retries by the model's policy. */
 export const stream = (
   { languageModel, retry }: Pick<Model, "languageModel" | "retry">,
   request: Request
@@ -230,7 +226,7 @@ const once = (model: Model["languageModel"], request: Request): Stream.Stream<Tu
 
 const brokenOff = () => new ModelError({ kind: "broken", reason: "The model's answer broke off before its end" })
 
-/** Accepts any parameters: if `@effect/ai` checked them, wrong ones would fail the whole turn. */
+/** Accepts any parameters. If `@effect/ai` checked them, wrong ones would fail the whole turn. */
 const parametersOf = (tool: ToolDefinition) =>
   Schema.Unknown.annotations({ jsonSchema: tool.parameters }) as unknown as AiTool.AnyStructSchema
 

@@ -1,4 +1,4 @@
-/** Begins and resumes sessions, each run by one process at a time. */
+/** Begins and resumes sessions. Only one process at a time runs a session. */
 import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
@@ -16,16 +16,18 @@ import * as Transcript from "./Transcript.js"
 /** A session that this process runs. */
 export interface OpenSession {
   readonly id: string
-  /** The content of its file when it was opened. */
+  /** The file's content when the session was opened. */
   readonly transcript: Transcript.Transcript
-  /** Keeps what follows, or says why it can't. */
+  /** Writes what follows, or says why that is impossible. */
   readonly writer: Either.Either<TranscriptFile.Writer, TranscriptFile.NotKept>
 }
 
 /** How long to wait for a process that is about to end, in ms. */
 const patience = 1000
 
-/** A run on another machine or in a container counts as ended if its transcript was not touched for this long, in ms. */
+/**
+ * How long, in ms, a transcript must be untouched before a run on another machine or in a container counts as ended.
+ */
 const silence = 180_000
 
 const lockOf = (directory: string, id: string): string => Path.join(directory, `.${id}.lock`)
@@ -35,7 +37,7 @@ const waitingFor = (path: string): AtomicFile.Waiting => ({
   isForeignStale: Effect.map(Clock.currentTimeMillis, (now) => now - Sessions.timeOf(path) > silence)
 })
 
-/** Returns the process that runs a session, if one does. */
+/** Returns the id of the process that runs a session, if any. */
 export const runner = (
   directory: string,
   id: string
@@ -69,7 +71,7 @@ const touching = (writer: OpenSession["writer"]): Effect.Effect<void, never, Sco
     : Effect.asVoid(Effect.forkScoped(Effect.repeat(writer.right.touch, Schedule.spaced(silence / 6))))
 
 /**
- * Begins a session. If it can't be kept, it is run without a transcript.
+ * Begins a session. If it can't be kept, it runs without a transcript.
  *
  * @param cwd the real path of the directory that its shell starts in
  * @param prompt the beginning of its prompt, for lists
@@ -105,7 +107,7 @@ export const begin = <A, E, R>(
     return yield* Either.isLeft(ran) ? without(ran.left.reason) : ran.right
   })
 
-/** Creates the directory of the sessions; returns why it can't be used. */
+/** Creates the sessions' directory, or returns why it can't be used. */
 const prepare = (directory: string): string | undefined => {
   try {
     const flaw = Sessions.strange(directory)
@@ -116,7 +118,7 @@ const prepare = (directory: string): string | undefined => {
   }
 }
 
-/** Resumes a session. An incomplete last line of its transcript is removed. */
+/** Resumes a session. Removes an incomplete last line from its transcript. */
 export const resume = <A, E, R>(
   directory: string,
   id: string,

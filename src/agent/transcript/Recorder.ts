@@ -1,4 +1,4 @@
-/** Keeps the steps of a run in the transcript of its session. If it can't be written, the run goes on without it. */
+/** Writes the steps of a run to its session's transcript. If that fails, the run continues without it. */
 import type * as Prompt from "@effect/ai/Prompt"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -12,21 +12,20 @@ import type { OpenSession } from "./OpenSession.js"
 import type * as Transcript from "./Transcript.js"
 import type { End } from "./Transcript.js"
 
-/** Keeps the steps of a run. */
 export interface Recorder {
-  /** Keeps what a resumed run needs of a step. */
+  /** Writes what a resumed run needs of a step. */
   readonly take: (event: AgentEvent) => Effect.Effect<void>
-  /** Keeps the list of tasks, if it is another than before. */
+  /** Writes the todo list if it has changed. */
   readonly takeTodos: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
-  /** Keeps that the run was interrupted. */
+  /** Writes that the run was interrupted. */
   readonly interrupted: Effect.Effect<void>
   /** The turns and the usage of all runs of the session so far. */
   readonly total: () => { readonly turns: number; readonly usage: RunLimits.TokenUsage }
-  /** True while all of the run was kept. */
+  /** True while everything was written. */
   readonly isKept: () => boolean
 }
 
-/** The most characters of base64 images in a transcript. A line has room for all of them. */
+/** The most base64 characters of images in a transcript, which fit into one line. */
 const mostImages = 12 * 1024 ** 2
 
 const written = ({ cost, ...usage }: RunLimits.TokenUsage) => (cost === undefined ? usage : { ...usage, cost })
@@ -35,7 +34,7 @@ const written = ({ cost, ...usage }: RunLimits.TokenUsage) => (cost === undefine
  * Makes the recorder of a run.
  *
  * @param warn is called once if the transcript can't be written
- * @param isPlan true if the run is to end with a plan
+ * @param isPlan true if the run should end with a plan
  */
 export const make = (
   { transcript, writer }: Pick<OpenSession, "transcript" | "writer">,
@@ -59,7 +58,7 @@ export const make = (
       Effect.suspend(() => open?.append(...entries) ?? Effect.void).pipe(
         Effect.catchAll((error) =>
           Effect.suspend(() => {
-            // Messages after a gap are no conversation.
+            // After a gap, the messages would not be a conversation any more.
             open = undefined
             return warn(error)
           })

@@ -11,21 +11,21 @@ import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as TranscriptFile from "./internal/TranscriptFile.js"
 import * as Transcript from "./Transcript.js"
 
-/** Letters and digits that are not confused with one another. */
+/** Letters and digits that are not easily confused. */
 const alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
 const length = 8
 
 export const make = (): string =>
   Array.from({ length }, () => alphabet[Crypto.randomInt(alphabet.length)] as string).join("")
 
-/** Tests whether a text is an id; no other text becomes a part of a path. */
+/** Tests whether a text is a session id. No other text may become part of a path. */
 const is = (text: string): boolean => text.length === length && [...text].every((one) => alphabet.includes(one))
 
-/** The most ids that a message names. */
+/** How many ids a message lists. */
 const mostNamed = 5
 
 /**
- * Finds the id that begins with a text, or says why there is none.
+ * Finds the only id that begins with a text, or explains why there is none.
  *
  * @param ids the newest first
  */
@@ -49,7 +49,7 @@ const findSessionId = (written: string, ids: ReadonlyArray<string>): Either.Eith
   return Either.left(`There is no session ${shown}${advice}`)
 }
 
-/** The error for a session that can't be found, read or resumed. */
+/** Says why a session can't be found, read or resumed. */
 export class NoSession extends Schema.TaggedError<NoSession>("synapse/NoSession")("NoSession", {
   reason: Schema.String
 }) {
@@ -60,9 +60,9 @@ export class NoSession extends Schema.TaggedError<NoSession>("synapse/NoSession"
 
 export interface Listed {
   readonly id: string
-  /** When its transcript was written last, in milliseconds since 1970. */
+  /** When its transcript was last written, in ms since 1970. */
   readonly time: number
-  /** The transcript without its messages, or why it can't be read. */
+  /** The transcript without messages, or why it can't be read. */
   readonly summary: Either.Either<Transcript.Transcript, string>
 }
 
@@ -72,13 +72,13 @@ const extension = ".jsonl"
 
 export const pathOf = (directory: string, id: string): string => Path.join(directory, `${id}${extension}`)
 
-/** The most names of a directory that are looked at. */
+/** How many names of a directory are looked at. */
 const most = 10_000
 
-/** The bytes of the beginning and of the end of a transcript that a list reads. */
+/** How many bytes a list reads at each end of a transcript. */
 const ends = 64 * 1024
 
-/** Returns why a directory can't be used for sessions, if it exists. */
+/** Returns why an existing directory can't be used for sessions. */
 export const strange = (directory: string): string | undefined => {
   const stats = Fs.statSync(directory, { throwIfNoEntry: false })
   if (stats === undefined) return undefined
@@ -89,10 +89,10 @@ export const strange = (directory: string): string | undefined => {
     : `Others may write in ${directory}: chmod 700 it, and look at what it has.`
 }
 
-/** Returns when a file was written last, in ms since 1970; 0 if it is missing. */
+/** Returns when a file was last written, in ms since 1970, or 0 if it is missing. */
 export const timeOf = (path: string): number => Fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
-/** Returns the ids of all sessions, the last written first. */
+/** Returns all session ids, the last written first. */
 export const ids = (directory: string): Effect.Effect<ReadonlyArray<string>, NoSession> =>
   Effect.suspend(() => {
     try {
@@ -113,14 +113,14 @@ export const ids = (directory: string): Effect.Effect<ReadonlyArray<string>, NoS
     }
   })
 
-/** Reads the first and the last lines, without the messages. `turns` may be too small if the last lines are long. */
+/** Reads the first and last lines, without the messages. `turns` may be too small if the last lines are long. */
 const listed = (directory: string, id: string): Listed => {
   const path = pathOf(directory, id)
   const read = Either.flatMap(TranscriptFile.readEnds(path, ends), (bytes) => Transcript.read(bytes, id))
   return { id, time: timeOf(path), summary: Either.map(read, (transcript) => ({ ...transcript, messages: [] })) }
 }
 
-/** Reads the first sessions, without their messages. */
+/** Reads the first `limit` sessions, without their messages. */
 export const list = (
   directory: string,
   ids: ReadonlyArray<string>,
@@ -133,14 +133,14 @@ export const list = (
     )
   )
 
-/** Finds the id of a session by its beginning. */
+/** Finds a session's id by its beginning. */
 export const find = (directory: string, written: string): Effect.Effect<string, NoSession> =>
   Effect.flatMap(ids(directory), (all) =>
     Effect.mapError(findSessionId(written, all), (reason) => new NoSession({ reason }))
   )
 
 /**
- * Finds the session of a directory that was written last.
+ * Finds the last written session of a directory.
  *
  * @param cwd the directory's real path
  */

@@ -12,17 +12,16 @@ const encodePart = Schema.encodeSync(
   Schema.Union(Prompt.TextPart, Prompt.ReasoningPart, Prompt.FilePart, Prompt.ToolCallPart, Prompt.ToolResultPart)
 )
 
-/** Encodes a message. The schema of messages itself would encode only the first of several texts. */
+/** Encodes a message part by part, because the schema of messages only encodes the first of several texts. */
 const encodeKeptMessage = ({ content, options, role }: Prompt.Message): object => ({
   role,
   content: typeof content === "string" ? content : content.map((part) => encodePart(part)),
   ...(Object.keys(options).length === 0 ? {} : { options })
 })
 
-/** The most bytes of a line. */
+/** The longest line, in bytes. */
 export const longest = 16 * 1024 * 1024
 
-/** Tokens and their price, as in `TokenUsage`. */
 const Usage = Schema.Struct({
   input: Schema.NonNegative,
   output: Schema.NonNegative,
@@ -33,7 +32,7 @@ const Usage = Schema.Struct({
 /** The first line of a transcript. */
 export const Session = Schema.Struct({
   type: Schema.Literal("session"),
-  /** The version of the format; a reader refuses one that it does not know. */
+  /** The version of the format; readers refuse an unknown one. */
   version: Schema.Number,
   id: Schema.String,
   /** When it began, as ISO 8601. */
@@ -48,31 +47,29 @@ export const Session = Schema.Struct({
 
 export interface Session extends Schema.Schema.Type<typeof Session> {}
 
-/** A run begins: the first one, or one that resumes the session. */
+/** A run begins: the session's first, or one that resumes it. */
 const Run = Schema.Struct({
   type: Schema.Literal("run"),
   time: Schema.String,
   provider: Schema.String,
   model: Schema.String,
-  /** True if the run could only read, and was to end with a plan. */
+  /** True if the run was read-only and should end with a plan. */
   isPlan: Schema.optionalWith(Schema.Boolean, { exact: true })
 })
 
 const Message = Schema.Struct({ type: Schema.Literal("message"), message: Prompt.Message })
 
-/** A line of older transcripts: a shortened conversation, which is shortened anew. */
+/** A line of older transcripts, which marks a shortened conversation. It is ignored: the run shortens again. */
 const Compacted = Schema.Struct({ type: Schema.Literal("compacted") })
 
-/** The list of tasks was set. */
 const Todos = Schema.Struct({
   type: Schema.Literal("todos"),
   todos: Schema.Array(Schema.Struct({ content: Schema.String, activeForm: Schema.String, status: Todo.Status }))
 })
 
-/** A turn is whole. The turns and the usage are those of the session so far. */
+/** A turn is complete. The turns and the usage are the session's so far. */
 const Turn = Schema.Struct({ type: Schema.Literal("turn"), turns: Schema.NonNegativeInt, usage: Usage })
 
-/** A run has ended. */
 const EntryEnd = Schema.Struct({
   type: Schema.Literal("end"),
   time: Schema.String,
@@ -85,7 +82,6 @@ const EntryEnd = Schema.Struct({
 const Plain = Schema.Union(Session, Run, Todos, Turn, EntryEnd, Compacted)
 const Line = Schema.Union(Plain, Message)
 
-/** A line of a transcript. */
 export type Entry = typeof Line.Type
 
 const decodeLine = Schema.decodeUnknownEither(Line)
@@ -94,13 +90,13 @@ const encodeLine = Schema.encodeSync(Plain)
 const encoded = (entry: Entry): object =>
   entry.type === "message" ? { type: entry.type, message: encodeKeptMessage(entry.message) } : encodeLine(entry)
 
-/** Encodes an entry as a line with its newline, or says why it can't be kept. */
+/** Encodes an entry as a line with its newline, or says why that is impossible. */
 export const encode = (entry: Entry): Either.Either<Uint8Array, string> => {
   const bytes = Buffer.from(`${UntrustedText.jsonLine(encoded(entry))}\n`)
   return bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes)
 }
 
-/** Decodes a line without its newline, or says why it can't. */
+/** Decodes a line without its newline, or says why that is impossible. */
 export const decode = (bytes: Uint8Array): Either.Either<Entry, string> => {
   if (bytes.length > longest) return Either.left(`it is longer than ${longest} bytes`)
   if (!isUtf8(bytes)) return Either.left("it is not UTF-8")
@@ -118,20 +114,20 @@ export interface End {
 
 export interface Transcript {
   readonly session: Session
-  /** The conversation. If the process was killed, calls may be without results. */
+  /** The conversation. If the process was killed, calls may lack results. */
   readonly messages: ReadonlyArray<Prompt.Message>
-  /** The list of tasks, as it was set last. */
+  /** The last todo list. */
   readonly todos: ReadonlyArray<Todo.Todo>
   /** The turns and the usage of all runs. */
   readonly turns: number
   readonly usage: RunLimits.TokenUsage
   /** The provider and the model of the last run. */
   readonly model: { readonly provider: string; readonly name: string } | undefined
-  /** True if the last run was to end with a plan. */
+  /** True if the last run should end with a plan. */
   readonly isPlan: boolean
   /** How the last run ended; undefined if it goes on, or was killed. */
   readonly end: End | undefined
-  /** The bytes of the complete lines. A crash may have left a part of a line behind them. */
+  /** The bytes of the complete lines. After a crash, a partial line may follow. */
   readonly length: number
 }
 
@@ -182,7 +178,6 @@ export const begin = (session: Session): Transcript => ({
   length: 0
 })
 
-/** Checks the first line. */
 const sessionOf = (entry: Entry, id: string): Either.Either<Session, string> => {
   if (entry.type !== "session") return Either.left("it does not begin as a transcript")
   if (entry.version !== 1) return Either.left("a newer version of Synapse wrote it")
@@ -190,9 +185,9 @@ const sessionOf = (entry: Entry, id: string): Either.Either<Session, string> => 
 }
 
 /**
- * Reads the lines of a transcript, or says why it can't. A last line without a newline is left out.
+ * Reads a transcript, or says why that is impossible. Skips a last line without a newline.
  *
- * @param id the session's id, by the name of the file
+ * @param id the session's id, from the file's name
  */
 export const read = (bytes: Uint8Array, id: string): Either.Either<Transcript, string> => {
   let state: State | undefined

@@ -1,4 +1,4 @@
-/** Asks a model for a turn of a run, and counts what its requests cost. */
+/** Asks a model for a turn of a run, and charges its requests. */
 import * as Prompt from "@effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -11,7 +11,7 @@ import * as RunLimits from "../RunLimits.js"
 import type { Conversation } from "./Conversation.js"
 import type { Emit } from "./EventQueue.js"
 
-/** The characters of a token, where no provider counts them. */
+/** An estimate for requests whose tokens no provider counts. */
 const charactersPerToken = 4
 
 interface Request {
@@ -20,7 +20,7 @@ interface Request {
   readonly tools: ReadonlyArray<ToolDefinition>
   readonly emit: Emit
   readonly account: RunLimits.RunAccount
-  /** A message that follows the conversation in this request only. */
+  /** A message that ends this request only. */
   readonly last: Prompt.Message | undefined
 }
 
@@ -29,8 +29,8 @@ interface Counted extends Omit<Turn.Finished, "usage"> {
 }
 
 /**
- * Asks for a turn. A request that is too long is shortened, and one that is refused with images in it is sent without
- * them, once each.
+ * Asks for a turn. A request that is too long is shortened, and a refused request with images is sent without them, once
+ * each.
  */
 export const ask = (request: Request, attempt = 1): Effect.Effect<Counted, ModelError> =>
   Effect.catchAll(once(request), (error) =>
@@ -54,14 +54,14 @@ const once = ({ account, conversation, emit, last, model, tools }: Request): Eff
     const { messages, system } = conversation
     const prompt = [Prompt.systemMessage({ content: system }), ...messages, ...(last === undefined ? [] : [last])]
     let heard = 0
-    /** Charges what the provider has counted, and an estimate of the rest. */
+    /** Charges the provider's counts, and estimates for missing ones. */
     const charge = ({ cached, input, output }: Turn.Finished["usage"]) => {
       const said = output ?? Math.ceil(heard / charactersPerToken)
       const usage = RunLimits.of({ input: input ?? conversation.tokens(), output: said, cached }, model.price)
       account.add(usage)
       return usage
     }
-    /** No provider counts an answer without an end. */
+    /** Providers do not count an incomplete answer. */
     const fail = ({ kind }: ModelError) => {
       if (kind === "broken" || heard > 0) charge({ input: undefined, output: undefined, cached: 0 })
       heard = 0
@@ -78,7 +78,7 @@ const once = ({ account, conversation, emit, last, model, tools }: Request): Eff
           : error
       }),
       Stream.runFold(undefined, (turn: Turn.Finished | undefined, part) => (part._tag === "Finished" ? part : turn)),
-      // The stream of a turn ends with `Finished`, or fails.
+      // A turn's stream either ends with `Finished` or fails.
       Effect.map((turn) => turn as Turn.Finished),
       Effect.map((turn) => {
         const usage = charge(turn.usage)

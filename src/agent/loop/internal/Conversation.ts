@@ -1,4 +1,4 @@
-/** The conversation of a run, which stays within a share of the model's window. */
+/** The conversation of a run, kept within a share of the model's window. */
 import * as Prompt from "@effect/ai/Prompt"
 import * as TextCut from "../../../domain/TextCut.js"
 import type { ToolDefinition } from "../../../toolset/Tool.js"
@@ -7,13 +7,13 @@ import * as History from "../History.js"
 import * as Images from "../Images.js"
 import type { Done } from "./TurnCalls.js"
 
-/** The bytes of a token: about four, until the provider's counts tell it within these bounds. */
+/** Bytes per token: `usual` at first, then computed from the provider's counts, within the limits. */
 const bytesPerToken = { usual: 4, least: 1, most: 8 }
 
-/** The size of an image or a file, whose tokens do not depend on its bytes. */
+/** The assumed size of an image or a file, whose tokens do not depend on its bytes. */
 const fileSize = 8000
 
-/** The overhead of a message, and of each part. */
+/** The overhead of a message and of each part, in bytes. */
 const overhead = 16
 
 const jsonSize = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? "")
@@ -35,7 +35,7 @@ const partSize = (part: Prompt.Part): number => {
   }
 }
 
-/** Estimates the bytes of a message in a request. */
+/** Estimates the size of a message in a request, in bytes. */
 export const sizeOf = (message: Prompt.Message): number => {
   const parts: ReadonlyArray<Prompt.Part> = message.role === "system" ? [] : message.content
   return parts.reduce((sum, part) => sum + partSize(part) + overhead, overhead)
@@ -44,21 +44,20 @@ export const sizeOf = (message: Prompt.Message): number => {
 /** Shorter outputs stay, since a reference would hardly be shorter. */
 const shortestOutput = 600
 
-/** The number of newest outputs that stay as long as replacing older outputs saves enough. */
+/** How many of the newest outputs stay if replacing older ones saves enough. */
 const newestOutputs = 3
 
-/** The characters kept of the beginning and of the end of an output that the model has not seen. */
+/** How many characters of the start and of the end are kept of an output that the model has not seen. */
 const excerpt = 1500
 
-/** A conversation that was shortened, with the number of replaced outputs and of dropped messages. */
 interface Shorter extends Compacted {
   readonly messages: ReadonlyArray<Prompt.Message>
 }
 
 /**
- * Removes bytes from a conversation: `wanted` if old outputs suffice, `needed` in any case. For the latter, newer outputs
- * are replaced too, unseen ones by an excerpt, and finally the oldest messages are dropped. Messages of users always
- * stay, and so do the last message of the model and those after it.
+ * Shortens a conversation by `wanted` bytes if old outputs suffice, and by `needed` bytes in any case. If needed, it
+ * replaces newer outputs too, cuts unseen ones to an excerpt, and finally drops the oldest messages. User messages
+ * always stay, and so do the model's last message and everything after it.
  *
  * @param placeOf says where the output of a call can be read, if it can
  */
@@ -106,7 +105,7 @@ export const shorten = (
   )
   const isLeft = ({ role }: Prompt.Message) => role === "user"
   let end = 0
-  // A message with calls goes together with its results.
+  // A message with calls must go together with its results.
   for (const message of removed < needed ? shorter.slice(0, Math.max(0, last)) : []) {
     if (removed >= wanted && message.role !== "tool") break
     if (!isLeft(message)) removed += sizeOf(message)
@@ -132,13 +131,13 @@ const excerptOf = (text: string, how: string): string => {
   return `${head.trimEnd()}\n[… ${left} characters left out, for there is no room for them; ${how} …]\n${tail}`
 }
 
-/** The shares of the window at which a conversation is shortened, and to which. */
+/** The share of the window that triggers shortening, and the share to shorten to. */
 const shares = { most: 0.75, wanted: 0.5 }
 
-/** The same shares of what the provider has refused. */
+/** The same shares of a request that the provider refused as too long. */
 const sharesOfRefused = { most: 0.6, wanted: 0.4 }
 
-/** After this many refusals, a run sends no images: the first one may be for what one of them shows. */
+/** After this many refusals, a run sends no more images. One refusal may be about a single image. */
 const mostRefusals = 2
 
 /** The number of replaced outputs and of dropped messages. */
@@ -157,9 +156,8 @@ interface Options {
 
 export class Conversation {
   readonly system: string
-  /** The messages of the next request. */
   messages: ReadonlyArray<Prompt.Message>
-  /** The files that hold the whole outputs of calls, by the ids of the calls. */
+  /** Where the full outputs of calls are, by call id. */
   private readonly files = new Map<string, string>()
   private perToken = bytesPerToken.usual
   private takesImages: boolean
@@ -185,7 +183,7 @@ export class Conversation {
     }
   }
 
-  /** Takes the tokens that the provider has counted for the messages. */
+  /** Learns the bytes per token from the provider's count for the messages. */
   count(tokens: number): void {
     const { least, most } = bytesPerToken
     if (tokens > 0) this.perToken = Math.min(most, Math.max(least, this.bytes() / tokens))
@@ -196,18 +194,18 @@ export class Conversation {
     return Math.ceil(this.bytes() / this.perToken)
   }
 
-  /** Shortens the conversation if it has used up its share of the window; returns undefined otherwise. */
+  /** Shortens the conversation if it has used up its share of the window; otherwise returns undefined. */
   fit(): Compacted | undefined {
     const window = this.options.contextWindow * this.perToken
     return this.bytes() > shares.most * window ? this.compact(window, shares) : undefined
   }
 
-  /** Shortens the conversation, because the provider refuses it; returns undefined if nothing can be left out. */
+  /** Shortens the conversation after the provider refused it. Returns undefined if nothing can be removed. */
   shorten(): Compacted | undefined {
     return this.compact(Math.min(this.bytes(), this.options.contextWindow * this.perToken), sharesOfRefused)
   }
 
-  /** Leaves out all images, because the provider refuses the request; returns false if there are none. */
+  /** Removes all images after the provider refused the request. Returns false if there are none. */
   dropImages(): boolean {
     if (Images.count(this.messages) === 0) return false
     this.takesImages = ++this.refusals < mostRefusals

@@ -9,8 +9,8 @@ import type { AgentEvent } from "../AgentEvent.js"
 export type Emit = (event: AgentEvent) => Effect.Effect<void>
 
 /**
- * Makes the stream of the events that a run emits. The run starts with the stream. If the stream is interrupted, or nobody
- * wants more of it, the run is interrupted and has ended when the stream has.
+ * Makes the stream of a run's events. The run starts with the stream. If the stream ends early or is interrupted, the
+ * run is interrupted and has ended before the stream has.
  */
 export const stream = (run: (emit: Emit) => Effect.Effect<void>): Stream.Stream<AgentEvent> =>
   Stream.unwrapScoped(

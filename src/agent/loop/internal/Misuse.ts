@@ -1,4 +1,4 @@
-/** Counts the turns in a row in which a model uses its tool wrongly. */
+/** Counts consecutive turns in which a model uses its tool wrongly. */
 import * as Schema from "effect/Schema"
 import * as UntrustedText from "../../../domain/UntrustedText.js"
 import * as BashTool from "../../../toolset/BashTool.js"
@@ -6,16 +6,16 @@ import * as TurnCalls from "./TurnCalls.js"
 
 interface Misuse {
   readonly count: number
-  /** The commands that failed; undefined if the tool itself was called wrongly. */
+  /** The failed commands; undefined if the tool call itself was wrong. */
   readonly commands: string | undefined
 }
 
-/** The number of turns in a row that ends a run. */
+/** How many such turns in a row end a run. */
 export const most = 3
 
 export const none: Misuse = { count: 0, commands: undefined }
 
-/** Counts a turn. One call that is right resets the count. */
+/** Counts a turn. One correct call resets the count. */
 export const next = (before: Misuse, turn: ReadonlyArray<TurnCalls.Done>): Misuse => {
   const kinds = turn.map(kindOf)
   if (kinds.length === 0 || kinds.includes(undefined)) return none
@@ -42,6 +42,6 @@ const kindOf = ({ call, result }: TurnCalls.Done): "wrong" | { readonly command:
   if (line?.simple !== true || (isRefused && !isValid(TurnCalls.argumentsOf(call)))) {
     return isRefused ? "wrong" : undefined
   }
-  // A program that the machine does not have is missing whatever its arguments are.
+  // A missing program is missing with any arguments.
   return { command: failureCategory === "command_not_found" && !isRefused ? line.name : line.text }
 }

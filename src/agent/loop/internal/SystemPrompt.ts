@@ -2,7 +2,7 @@ import type { Described } from "../../../command/CommandHandler.js"
 import * as UntrustedText from "../../../domain/UntrustedText.js"
 
 interface Facts {
-  /** Our commands that the shell has. */
+  /** The Synapse commands of the shell. */
   readonly commands?: ReadonlyArray<Described> | undefined
   readonly cwd?: string | undefined
   readonly instructions?: string | undefined
@@ -16,7 +16,7 @@ const always = [
   "- The answer is short: the result, what was changed, and what did not work."
 ]
 
-/** Lines about our commands, each for a shell that has the command. */
+/** Lines about Synapse commands, each only for a shell that has the command. */
 const uses: ReadonlyArray<readonly [string, string]> = [
   ["TodoWrite", "- Plan work of several steps with TodoWrite, and keep the list up to date."],
   [

@@ -1,4 +1,3 @@
-/** Runs the tool calls of a turn. */
 import * as Arr from "effect/Array"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,13 +15,13 @@ import { AgentEvent } from "../AgentEvent.js"
 import * as History from "../History.js"
 import type { Emit } from "./EventQueue.js"
 
-/** Returns the arguments of a call of the tool Bash in the form of its parameters; undefined if they are not JSON. */
+/** Returns the arguments of a Bash call, converted to the tool's parameters. Returns undefined if they are not JSON. */
 export const argumentsOf = (call: ToolCall): unknown => {
   if (call.name !== "Bash") return undefined
   return Attempt.orUndefined(() => BashArguments.prepare(JSON.parse(call.arguments)))
 }
 
-/** Returns the command line of a call of the tool Bash; undefined for invalid arguments or a restart. */
+/** Parses the command line of a Bash call. Returns undefined for invalid arguments or a restart. */
 export const of = (call: ToolCall): CommandLine.CommandLine | undefined => {
   const given = argumentsOf(call)
   if (!Predicate.isReadonlyRecord(given) || given["restart"] === true) return undefined
@@ -30,15 +29,15 @@ export const of = (call: ToolCall): CommandLine.CommandLine | undefined => {
   return typeof command === "string" ? CommandLine.parse(command) : undefined
 }
 
-/** Tests whether the whole line of a call is one `task:*` command, without anything that a shell expands. */
+/** Tests whether a call's line is a single `task:*` command without shell expansions. */
 export const isTask = (call: ToolCall): boolean => {
   const line = of(call)
   return line !== undefined && /^task:./.test(line.name) && line.assignments.length === 0 && line.literal
 }
 
 /**
- * Splits the calls of a turn into groups that run one after the other. Neighbouring tasks are one group, since they do
- * not depend on each other. Every other call is a group of its own.
+ * Groups the calls of a turn; the groups run in sequence. Neighbouring tasks form one group, since they do not depend
+ * on each other. Every other call is alone.
  */
 export const make = (calls: ReadonlyArray<ToolCall>): ReadonlyArray<ReadonlyArray<ToolCall>> =>
   Arr.isNonEmptyReadonlyArray(calls) ? Arr.groupWith(calls, (first, call) => isTask(first) && isTask(call)) : []
@@ -55,7 +54,7 @@ interface Deps {
   readonly maxParallelTasks: number
 }
 
-/** Runs the calls of a turn, neighbouring tasks concurrently. Returns the results in the order of the calls. */
+/** Runs the calls of a turn, neighbouring tasks in parallel. Returns the results in the order of the calls. */
 export const run = (
   turn: Pick<Finished, "calls" | "reason">,
   { account, emit, maxParallelTasks, toolset }: Deps
@@ -82,7 +81,7 @@ const cut = new InvalidUsage({
     "The call was cut off, for the answer was too long, and it was not run. Do less in one answer: write large files in parts."
 })
 
-/** Tests whether the arguments of a call are incomplete because the answer was too long. */
+/** Tests whether a call is incomplete because the answer was too long. */
 const isCut = ({ calls, reason }: Pick<Finished, "calls" | "reason">, call: ToolCall): boolean => {
   if (reason !== "length" || call !== calls.at(-1)) return false
   return Attempt.orElse(() => call.arguments === "{}" || JSON.parse(call.arguments) === undefined, true)

@@ -1,4 +1,4 @@
-/** Anthropic's protocol: messages. */
+/** Anthropic's Messages API. */
 import type * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
 import * as Predicate from "effect/Predicate"
@@ -14,20 +14,20 @@ interface Message {
   readonly content: Array<Block>
 }
 
-/** The most tokens of an answer: the protocol requires a number, and old models refuse one above theirs. */
+/** The most tokens of an answer. The protocol requires a number, and old models refuse one above their limit. */
 const maxOutputOf = ({ maxOutput, model }: Endpoint): number => {
   if (maxOutput !== undefined) return maxOutput
   if (/claude-3-(?:opus|sonnet|haiku|5)/.test(model)) return 4096
   return /claude/.test(model) ? 32_000 : 8192
 }
 
-/** Returns an id that the protocol accepts, also for one that another provider has made. */
+/** Converts another provider's id to one that the protocol accepts. */
 const idOf = (id: string): string => id.replace(/[^\w-]/g, "_") || "_"
 
-// Empty texts are refused.
+// The API refuses empty texts.
 const textBlock = (text: string): ReadonlyArray<Block> => (text.trim() === "" ? [] : [{ type: "text", text }])
 
-/** A thought is taken back only with the signature that it came with. */
+/** The API accepts a thought only with its original signature. */
 const thoughtBlock = ({ options, text }: Prompt.ReasoningPart): ReadonlyArray<Block> => {
   const redacted = Wire.textAt(options, "anthropic", "redactedData")
   if (redacted !== "") return [{ type: "redacted_thinking", data: redacted }]
@@ -78,13 +78,13 @@ const messagesOf = (prompt: Prompt.Prompt): ReadonlyArray<Message> => {
     if (last?.role === role) last.content.push(...content)
     else messages.push({ role, content: [...content] })
   }
-  // The last words of the model may not end in white space.
+  // The API refuses a final model text that ends with white space.
   const text = messages.at(-1)?.role === "assistant" ? messages.at(-1)?.content.at(-1) : undefined
   if (text?.["type"] === "text") text["text"] = Wire.textAt(text, "text").trimEnd()
   return messages
 }
 
-/** Marks the end of what the provider caches, since the next request begins with the same. */
+/** Marks where the provider's cache ends, since the next request begins the same way. */
 const cacheLast = (blocks: ReadonlyArray<Block> | undefined): void => {
   const last = blocks?.findLast(({ type }) => type !== "thinking" && type !== "redacted_thinking")
   if (last !== undefined) last["cache_control"] = { type: "ephemeral" }
@@ -117,7 +117,7 @@ const reasons: Readonly<Record<string, Response.FinishReason>> = {
 }
 
 const reader: Wire.Wire["reader"] = (calls) => {
-  /** The arguments that stood in the beginning of a call. */
+  /** Arguments that came complete at the start of a call. */
   const inputs = new Map<number, string>()
   let usage: Readonly<Record<string, unknown>> = {}
   let reason = ""
@@ -158,7 +158,7 @@ const reader: Wire.Wire["reader"] = (calls) => {
     return [
       ...calls.endAll(),
       Wire.finish(reasons[reason] ?? (calls.count > 0 ? "tool-calls" : "unknown"), {
-        // The protocol counts cached tokens apart.
+        // The protocol counts cached tokens separately.
         input: sent === undefined ? undefined : sent + read + written,
         cached: read,
         output: Wire.countAt(usage, "output_tokens")

@@ -2,35 +2,33 @@ import * as Redacted from "effect/Redacted"
 import type { Proxy } from "./Proxy.js"
 import type * as Retry from "./Retry.js"
 
-/**
- * The protocol of an endpoint: Anthropic's messages, OpenAI's responses, or the chat completions that many servers have.
- */
+/** A protocol: Anthropic's messages, OpenAI's responses, or the chat completions that many servers support. */
 export type Kind = "anthropic" | "openai" | "compatible"
 
 /** The endpoint of a model. Times are in milliseconds. */
 export interface Endpoint {
-  /** The name of the provider in the settings. */
+  /** The provider's name in the settings. */
   readonly provider: string
   readonly kind: Kind
-  /** The address up to the version, without a slash at its end, a user's name or a password. */
+  /** The address up to the version, without a trailing slash, a user name or a password. */
   readonly baseUrl: string
   readonly model: string
   readonly key: Redacted.Redacted | undefined
-  /** The setting that the key comes from, or that it could be set by. */
+  /** The setting that the key comes from, or could be set by. */
   readonly keySetting: string
-  /** The setting that the address comes from, or that it could be set by. */
+  /** The setting that the address comes from, or could be set by. */
   readonly urlSetting: string
-  /** Further headers; their values may be secrets. */
+  /** Further headers, whose values may be secret. */
   readonly headers: Readonly<Record<string, Redacted.Redacted>>
   /** The most tokens of an answer; by default, the provider's limit. */
   readonly maxOutput: number | undefined
-  /** The longest silence, before and within an answer. */
+  /** The longest silence before and within an answer. */
   readonly timeout: number
   readonly retry: Retry.Policy
   readonly proxy?: Proxy | undefined
 }
 
-/** Shorter secrets are not masked, since they occur in other words by chance. */
+/** Shorter secrets are not masked, because they occur in other words by chance. */
 const shortest = 4
 
 const passwordsOf = (url: string): ReadonlyArray<string> => [
@@ -38,7 +36,7 @@ const passwordsOf = (url: string): ReadonlyArray<string> => [
   decodeURIComponent(new URL(url).password)
 ]
 
-/** Returns a function that masks the key, the headers and the proxy's password in a text. */
+/** Returns a function that masks the key, the header values and the proxy's password in a text. */
 export const mask = ({
   headers,
   key,
@@ -47,7 +45,7 @@ export const mask = ({
   const secrets = [...(key === undefined ? [] : [key]), ...Object.values(headers)]
     .map(Redacted.value)
     .concat(proxy === undefined ? [] : passwordsOf(Redacted.value(proxy.url)))
-    // The value of a header may hold its secret behind a word: `Bearer …`, `Basic …`.
+    // A header's secret may follow a word, as in `Bearer …` or `Basic …`.
     .flatMap((value) => [value, ...value.split(/\s+/)])
     .filter((value) => value.length >= shortest && !/^(?:bearer|basic|token)$/i.test(value))
     .sort((a, b) => b.length - a.length)

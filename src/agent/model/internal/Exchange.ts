@@ -1,4 +1,4 @@
-/** Sends a request to an endpoint, and reads its answer within bounds of time and size. */
+/** Sends a request to an endpoint, and reads its answer within limits of time and size. */
 
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Headers from "@effect/platform/Headers"
@@ -20,17 +20,19 @@ import * as Refusal from "./Refusal.js"
 
 const mostOfAnswer = 64 * 1024 ** 2
 
-/** The mark of the end of a stream. */
 export const done = "[DONE]"
 
-/** The most bytes that are read of a refusal, and the time for it in milliseconds. */
+/** The limits of reading a refusal, in bytes and in milliseconds. */
 const mostOfRefusal = 64 * 1024
 const timeOfRefusal = 10_000
 
-/** The longest time of a whole answer in milliseconds, however busily it comes. */
+/** The longest duration of an answer in milliseconds, even while data keeps coming. */
 const longestAnswer = 3_600_000
 
-/** Posts a body, and returns the events of the answer: JSON, or the mark of the end. Interrupting the stream ends the connection. */
+/**
+ * Posts a body and streams the answer's events: JSON values, or the end mark. Interrupting the stream closes the
+ * connection.
+ */
 export type Exchange = (
   endpoint: Endpoint,
   path: string,
@@ -38,12 +40,12 @@ export type Exchange = (
   body: object
 ) => Stream.Stream<unknown, ModelError>
 
-/** Makes an exchange over `fetch`, or over one that goes through a proxy. */
+/** Makes an exchange over `fetch`, through the proxy if there is one. */
 export const make = (proxy?: Proxy.Proxy): Effect.Effect<Exchange> =>
   Effect.gen(function* () {
     const fetch = proxy === undefined ? globalThis.fetch : yield* Proxy.fetchOf(proxy)
     const client = (yield* HttpClient.HttpClient).pipe(
-      // A span would hold headers and addresses, and a provider has no use for it.
+      // Spans would record headers and addresses, and providers have no use for trace headers.
       HttpClient.withTracerDisabledWhen(() => true),
       HttpClient.withTracerPropagation(false),
       HttpClient.withScope
@@ -58,7 +60,7 @@ export const make = (proxy?: Proxy.Proxy): Effect.Effect<Exchange> =>
         body: HttpBody.text(toJson(body), "application/json")
       })
       const answer = client.execute(request).pipe(
-        // A key must not follow a redirect to another host.
+        // A redirect must not send the key to another host.
         Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
         Effect.provideService(FetchHttpClient.Fetch, fetch),
         Effect.mapError((error) => Refusal.fromTransport(endpoint, error.cause, false)),
@@ -68,7 +70,7 @@ export const make = (proxy?: Proxy.Proxy): Effect.Effect<Exchange> =>
     }
   }).pipe(Effect.provide(FetchHttpClient.layer))
 
-/** Replaces halves of characters, which commands may print and providers refuse. */
+/** Replaces lone surrogates, which commands may print and providers refuse. */
 const toJson = (body: object): string =>
   JSON.stringify(body, (_, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value))
 
@@ -76,7 +78,7 @@ const answerOf = (
   endpoint: Endpoint,
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<Stream.Stream<unknown, ModelError>, ModelError> => {
-  // Some servers name no type for a stream, or a wrong one.
+  // Some servers send a stream without a content type, or with a wrong one.
   const isStream = !/json|html|xml/.test(response.headers["content-type"] ?? "")
   if (!isStream || response.status < 200 || response.status > 299) {
     return Effect.flatMap(beginningOf(response), (text) =>
@@ -91,12 +93,12 @@ const answerOf = (
   return Effect.succeed(Stream.mapEffect(texts, (text) => parseEvent(endpoint, text, said)))
 }
 
-/** When the model last said something: comments and pings, which a proxy can send for ever, do not count. */
+/** When the model last said something. A proxy can send comments and pings forever, so they do not count. */
 interface Said {
   at: number
 }
 
-/** Returns the bytes of an answer. Fails if there are too many, or the model says nothing for too long. */
+/** Returns the bytes of an answer. Fails if there are too many, or if the model is silent for too long. */
 const bytesOf = (
   endpoint: Endpoint,
   response: HttpClientResponse.HttpClientResponse,
@@ -148,7 +150,7 @@ export const eventsOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<
     )
   })
 
-/** Returns the beginning of a refusal's body, or an empty text if it can't be read. */
+/** Returns the beginning of a refusal's body, or an empty text if it is unreadable. */
 const beginningOf = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string> => {
   let size = 0
   return response.stream.pipe(

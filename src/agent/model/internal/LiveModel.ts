@@ -1,4 +1,7 @@
-/** Makes the LanguageModel of an endpoint. It is loaded when a model is asked for, since it loads `@effect/ai`. */
+/**
+ * Makes the LanguageModel of an endpoint. It loads `@effect/ai`, so it is only loaded with the first request for a
+ * model.
+ */
 import * as AiError from "@effect/ai/AiError"
 import * as LanguageModel from "@effect/ai/LanguageModel"
 import * as Effect from "effect/Effect"
@@ -31,7 +34,7 @@ export const make = (endpoint: Endpoint): Effect.Effect<Model["languageModel"]> 
 const toAiError = (error: ModelError): AiError.AiError =>
   new AiError.UnknownError({ module: "ModelProvider", method: "streamText", description: error.reason, cause: error })
 
-/** Returns the optional fields that an error says a server refuses. */
+/** Returns the optional fields that a server refuses, according to its error. */
 const refusedBy = ({ kind, reason }: ModelError): ReadonlyArray<string> => {
   if (kind !== "bad_request") return []
   if (/stream_options/.test(reason)) return ["stream_options"]
@@ -42,7 +45,7 @@ const partsOf = (
   exchange: Exchange.Exchange,
   endpoint: Endpoint,
   ask: Wire.Ask,
-  /** The fields that the server has refused, which are not sent again. */
+  /** Fields that the server has refused, which are not sent again. */
   refused: Set<string>
 ): Stream.Stream<Wire.Part, ModelError> =>
   Stream.suspend(() => {

@@ -1,4 +1,4 @@
-/** OpenAI's protocols: responses, and the chat completions that many servers have. */
+/** OpenAI's Responses API, and the Chat Completions API that many servers support. */
 import type * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
 import * as Predicate from "effect/Predicate"
@@ -12,7 +12,7 @@ import * as Wire from "./Wire.js"
 const headers: Wire.Wire["headers"] = (key) =>
   key === undefined ? {} : { authorization: `Bearer ${Redacted.value(key)}` }
 
-/** Returns the fields of a body for its tools. `nested` puts the fields of a function where the protocol has them. */
+/** Returns the fields of a body for its tools. `nested` places a function's fields as the protocol requires. */
 const toolFields = (ask: Wire.Ask, nested: (fields: object) => object): object => {
   const tools = Wire.toolsOf(ask, (name, description, parameters) => ({
     type: "function",
@@ -23,7 +23,7 @@ const toolFields = (ask: Wire.Ask, nested: (fields: object) => object): object =
 
 const argumentsOf = ({ params }: Prompt.ToolCallPart): string => JSON.stringify(params ?? {})
 
-/** Models that think: their thoughts are taken back only in the encrypted form, which has to be asked for. */
+/** Reasoning models. They accept earlier thoughts only in encrypted form, which a request must ask for. */
 const thinks = /^(?:o\d|gpt-[5-9](?!.*chat)|codex)/
 
 const inputText = (text: string): object => ({ type: "input_text", text })
@@ -71,7 +71,7 @@ const inputOf = (message: Prompt.Message): ReadonlyArray<object> => {
 }
 
 const responsesReader: Wire.Wire["reader"] = (calls) => {
-  /** The items whose text has come in parts: it comes again in their whole form. */
+  /** Items whose text came in parts. Their complete form repeats the text. */
   const told = new Set<string>()
   const done = new Set<number>()
 
@@ -165,7 +165,7 @@ export const responses: Wire.Wire = {
       ...toolFields(ask, (fields) => ({ ...fields, strict: false })),
       ...(endpoint.maxOutput === undefined ? {} : { max_output_tokens: endpoint.maxOutput }),
       ...(thinks.test(endpoint.model) ? { include: ["reasoning.encrypted_content"] } : {}),
-      // The conversation is sent whole each time, so the provider needs to keep none of it.
+      // Each request contains the whole conversation, so the provider need not store it.
       store: false,
       stream: true
     }
@@ -173,7 +173,7 @@ export const responses: Wire.Wire = {
   reader: responsesReader
 }
 
-/** Puts the images of results into a message behind them, since a result itself may be text only. */
+/** Moves images into a message after the results, since a result may only contain text. */
 const imagesOf = ({ content }: Prompt.ToolMessage): ReadonlyArray<object> => {
   const parts = content.flatMap((result) => {
     const images = ResultImage.of(result).map((image) => ({
@@ -190,20 +190,20 @@ type Fields = Readonly<Record<string, unknown>>
 
 const isFields = (value: unknown): value is Fields => Predicate.isReadonlyRecord(value) && !Array.isArray(value)
 
-/** The most levels of a field that goes back; a reader of a transcript allows 200 in a whole line. */
+/** The deepest nesting of a field that is sent back. A transcript's reader allows 200 levels in a whole line. */
 const deepest = 50
 
-/** Fields that come whole in each delta; other texts come in parts. */
+/** Fields that each delta repeats whole; other texts come in parts. */
 const whole = /^(?:type|id|format|name|role|index)$/
 
-/** Joins a further part of a field to what has come of it. */
+/** Joins a further part of a field to the earlier parts. */
 const join = (key: string, old: unknown, more: unknown): unknown => {
   if (typeof old === "string" && typeof more === "string") return whole.test(key) ? more : old + more
   if (Array.isArray(old) && Array.isArray(more)) return more.reduce<ReadonlyArray<unknown>>(joinItem, old)
   return isFields(old) && isFields(more) ? joinFields(old, more) : more
 }
 
-/** Joins the fields of a delta that are not known here, so that they can be sent back. */
+/** Joins a delta's unknown fields, so that they can be sent back. */
 const joinFields = (old: Fields, more: unknown, ...known: ReadonlyArray<string>): Fields => {
   if (!isFields(more)) return old
   const added = Object.entries(more).filter(
@@ -216,7 +216,7 @@ const joinFields = (old: Fields, more: unknown, ...known: ReadonlyArray<string>)
 
 const fieldOf = (fields: Fields, key: string): unknown => (Object.hasOwn(fields, key) ? fields[key] : undefined)
 
-/** Joins an item to the one that it continues, by its index; otherwise it is a further one. */
+/** Joins an item to the one that it continues, by its index, or appends it. */
 const joinItem = (items: ReadonlyArray<unknown>, item: unknown): ReadonlyArray<unknown> => {
   const last = items.at(-1)
   const continues =
@@ -227,12 +227,12 @@ const joinItem = (items: ReadonlyArray<unknown>, item: unknown): ReadonlyArray<u
   return continues && isFields(last) ? [...items.slice(0, -1), joinFields(last, item)] : [...items, item]
 }
 
-/** Marks what goes back to a server with the server's address, since no other one may get it. */
+/** Labels fields with the server's address, since no other server may get them back. */
 const backTo = (endpoint: Endpoint, fields: Fields): Wire.Metadata => ({
   compatible: { ...fields, from: endpoint.baseUrl }
 })
 
-/** Returns what goes back to a server with a part of its answer. */
+/** Returns the fields that go back to this server with a part of its answer. */
 const backOf = (part: Prompt.AssistantMessagePart, endpoint: Endpoint): unknown => {
   const kept = Wire.at(part.options, "compatible")
   return Wire.textAt(kept, "from") === endpoint.baseUrl ? kept : undefined
@@ -240,7 +240,7 @@ const backOf = (part: Prompt.AssistantMessagePart, endpoint: Endpoint): unknown 
 
 const fieldsAt = (json: unknown, key: string): Fields => joinFields({}, Wire.at(json, key))
 
-/** Returns the fields that a server added to its message; its reasoning goes back in the field that it came in. */
+/** Returns the fields that a server added to its message. Its reasoning goes back in the field that it came in. */
 const addedFields = (part: Prompt.AssistantMessagePart, endpoint: Endpoint): ReadonlyArray<Fields> => {
   if (part.type !== "reasoning") return []
   const back = backOf(part, endpoint)
@@ -263,7 +263,7 @@ const chatMessages = (message: Prompt.Message, endpoint: Endpoint): ReadonlyArra
     case "system":
       return [{ role: "system", content: message.content }]
     case "user":
-      // Many servers accept nothing but text.
+      // Many servers only accept text.
       return [{ role: "user", content: message.content.map(Wire.wordsOf).join("\n") }]
     case "tool": {
       const results = message.content.map((part) => ({
@@ -292,7 +292,7 @@ const reasons: Readonly<Record<string, Response.FinishReason>> = {
   content_filter: "content-filter"
 }
 
-/** The fields of a message's delta that hold what it says; all others go back as they came. */
+/** The fields of a delta that hold the message itself; all others are sent back unchanged. */
 const spoken = ["role", "content", "refusal", "tool_calls", "function_call", "audio"]
 
 /** Returns the text of a content, which may be a list of parts. */
@@ -303,7 +303,7 @@ const contentOf = (content: unknown, type: "text" | "thinking"): string => {
     : Wire.textAt(content, "text")
 }
 
-/** The beginnings of answers that are thoughts, or a call as text. */
+/** How an answer begins that may be thoughts, or a call written as text. */
 const begun = ["<think>", "<tool_call>", "<function=", '{"name"', '{"tool"', '{"function"']
 const mayBecome = (text: string): boolean => {
   const start = text.trimStart().replace(/^\{\s+/, "{")
@@ -315,7 +315,7 @@ interface TextCall {
   readonly text: string
 }
 
-/** The fields of a call that is written as JSON; one with others may be anything. */
+/** The fields of a call that is written as JSON. With other fields, it may not be a call. */
 const ofTextCall = new Set(["name", "arguments", "parameters", "function", "type", "id"])
 
 const jsonCall = (text: string): TextCall | undefined => {
@@ -337,7 +337,7 @@ const functionCall = (text: string): TextCall | undefined => {
   return { name, text: values.length > 0 ? JSON.stringify(Object.fromEntries(values)) : body.trim() }
 }
 
-/** Returns the calls that a whole text is; none of a text with anything else. */
+/** Returns the calls that a text consists of, or an empty list if it contains anything else. */
 const callsIn = (text: string): ReadonlyArray<TextCall> => {
   const whole = text.trim()
   const parts = /^<tool_call>[\s\S]*<\/tool_call>$/.test(whole)
@@ -347,12 +347,14 @@ const callsIn = (text: string): ReadonlyArray<TextCall> => {
   return calls.every((call) => call !== undefined) ? calls : []
 }
 
-/** Reads the text of an answer: `<think>…</think>` before it is no part of it, and a call may be all of it. */
+/**
+ * Reads the text of an answer. Separates a leading `<think>…</think>`, and recognizes an answer that is only a call.
+ */
 class Text {
-  /** The beginning of the answer, as long as it may be thoughts or a call. Undefined once it is plain text. */
+  /** The beginning of the answer while it may still be thoughts or a call; undefined once it is plain text. */
   private held: string | undefined = ""
   private isThinking = false
-  /** True behind thoughts, until the answer begins. */
+  /** True between the thoughts and the answer. */
   private isBlank = false
 
   push(given: string): Wire.Parts {
@@ -372,14 +374,14 @@ class Text {
     return this.end()
   }
 
-  /** Ends the text; what was held back is text. */
+  /** Ends the text, and returns what was held back. */
   end(): Wire.Parts {
     const { held = "", isThinking } = this
     this.held = undefined
     return Wire.said(isThinking ? "reasoning" : "text", 0, held)
   }
 
-  /** Takes the calls that the text is, of tools that are known. */
+  /** Takes the calls that the text consists of, if all their tools are known. */
   takeCalls(tools: (name: string) => boolean): ReadonlyArray<TextCall> {
     const calls = this.isThinking ? [] : callsIn(this.held ?? "")
     if (calls.length === 0 || !calls.every(({ name }) => tools(name))) return []
@@ -391,7 +393,7 @@ class Text {
     const all = (this.held ?? "") + text
     const end = all.indexOf("</think>")
     if (end < 0) {
-      // The end may come in two parts.
+      // The end tag may come in two parts.
       const keep = Math.max(all.length - "</think>".length + 1, 0)
       this.held = all.slice(keep)
       return Wire.said("reasoning", 0, all.slice(0, keep))
@@ -404,7 +406,7 @@ class Text {
 }
 
 const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
-  /** The keys of calls, by index and by index and id: some servers give several calls the same index. */
+  /** The keys of calls by index, and by index and id, because some servers give several calls the same index. */
   const placed = new Map<string | number, string | number>()
   const text = new Text()
   let last: string | number = 0
@@ -423,10 +425,10 @@ const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
   }
   const called = (call: unknown): Wire.Parts => {
     const id = Wire.textAt(call, "id")
-    // Some servers leave the index out: then a new id begins a new call.
+    // Some servers leave out the index. Then a new id begins a new call.
     const index = Wire.countAt(call, "index") ?? (id || last)
     const now = placed.get(index)
-    // A channel of the harmony format is no part of the name.
+    // Removes a channel of the harmony format from the name.
     const name = Wire.textAt(call, "function", "name").replace(/<\|[\s\S]*$/, "")
     const isNext = now !== undefined && name !== "" && (id === "" ? calls.isWhole(now) : !placed.has(`${index}/${id}`))
     const key = isNext ? `${index}/${id || calls.count}` : (placed.get(`${index}/${id}`) ?? now ?? index)

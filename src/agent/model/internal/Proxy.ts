@@ -1,6 +1,6 @@
 /**
- * Sends requests through the proxy that the environment names: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in small
- * letters first. Requests to an https address pass it encrypted.
+ * Sends requests through the proxy in `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or their lower-case forms, which win.
+ * Requests to https addresses pass the proxy encrypted.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -10,15 +10,15 @@ import { InvalidUsage } from "../../../domain/CommandError.js"
 import type { Settings } from "../ModelSettings.js"
 
 export interface Proxy {
-  /** The variable that names it. */
+  /** The variable that sets it. */
   readonly setting: string
-  /** The address, which may hold a password. */
+  /** The address, which may contain a password. */
   readonly url: Redacted.Redacted
-  /** The hosts that are reached without it, as in `NO_PROXY`. */
+  /** The hosts that are reached directly, as in `NO_PROXY`. */
   readonly except: string
 }
 
-/** No proxy can reach what runs on this machine. */
+/** A proxy can't reach this machine's own services. */
 const own = "localhost,127.0.0.1,[::1]"
 
 const protocols: ReadonlyArray<string> = ["http:", "https:"]
@@ -29,7 +29,7 @@ const isAddress = (url: string): boolean =>
     return protocols.includes(protocol) && decodeURIComponent(username + password) !== undefined
   }, false)
 
-/** Returns the proxy for addresses of a protocol, if one is set. */
+/** Returns the proxy for a protocol, if one is set. */
 export const of = (
   variable: Settings["variable"],
   protocol: "http:" | "https:"
@@ -50,18 +50,18 @@ export const of = (
   return Either.right({ setting, url: Redacted.make(url), except: hosts === "*" ? hosts : `${hosts},${own}` })
 }
 
-/** Makes a `fetch` that goes through a proxy. The library for it is loaded here. */
+/** Makes a `fetch` that goes through a proxy, and loads the library for it. */
 export const fetchOf = ({ except, url }: Proxy): Effect.Effect<typeof globalThis.fetch> =>
   Effect.promise(async () => {
     const loaded = await import("@effect/platform-node/Undici")
-    // A bundle has what undici exports in its default only, whose type does not name all of it.
+    // In a bundle, undici's exports are only on its default export, whose type is incomplete.
     const { EnvHttpProxyAgent, fetch } = loaded.default as unknown as typeof loaded
     const address = Redacted.value(url)
     const dispatcher = new EnvHttpProxyAgent({
       httpProxy: address,
       httpsProxy: address,
       noProxy: except,
-      // Many proxies make tunnels to https addresses only.
+      // Many proxies only open tunnels to https addresses.
       proxyTunnel: false
     })
     const through = (input: never, init: object) => fetch(input, { ...init, dispatcher })

@@ -1,22 +1,22 @@
-/** Makes the errors of an endpoint, which say what went wrong and which setting helps. */
+/** Makes an endpoint's errors, which say what went wrong and which setting to change. */
 import * as Attempt from "../../../domain/Attempt.js"
 import * as UntrustedText from "../../../domain/UntrustedText.js"
 import { type Kind, kindOf, ModelError } from "../ModelError.js"
 import * as Endpoint from "./Endpoint.js"
 import * as Wire from "./Wire.js"
 
-/** The most characters of a provider's own words. */
+/** The longest quote of a provider's message, in characters. */
 const mostForeign = 400
 
-/** Matches the error for a request that is too long, which some providers only tell in words. */
+/** Matches messages about a too long request, since some providers send no error code for it. */
 const tooLong =
   /prompt is too long|(?:maximum|exceeds?\b.{0,40}) context|context (?:length|window|size)|too many (?:input )?tokens/i
 
-/** Matches the error of a server whose model takes no images. */
+/** Matches messages of a server whose model does not support images. */
 const noImages =
   /\b(?:images?|vision|multimodal|mmproj)\b.{0,80}(?:not |un)support|(?:not |un)support.{0,80}\b(?:images?|vision|multimodal)\b/i
 
-/** An answer with an error status, or one that is no stream. */
+/** An answer with an error status, or one that is not a stream. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -24,12 +24,12 @@ export interface Answer {
   readonly text: string
 }
 
-/** Makes the error for such an answer. `now` is the current time in ms. */
+/** Makes the error for an answer. `now` is the current time in ms. */
 export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text }: Answer, now: number): ModelError => {
   const body = parse(text)
   const error = Wire.at(body, "error") ?? body
   const said = wordsOf(error) || Wire.textAt(error, "detail") || (body === undefined ? text : "")
-  // Some servers answer 500 if their model takes no images.
+  // Some servers answer 500 if their model does not support images.
   const isForImages = status >= 500 && noImages.test(said)
   const kind = isForImages ? "bad_request" : kindOf(status, error, tooLong.test(said))
   const words = UntrustedText.line(Endpoint.mask(endpoint)(said), mostForeign)
@@ -46,7 +46,7 @@ export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text 
   })
 }
 
-/** Makes the error for an error within an answer. */
+/** Makes the error for an error event within an answer. */
 export const fromEvent = (endpoint: Endpoint.Endpoint, event: unknown): ModelError => {
   const said = wordsOf(event) || JSON.stringify(event ?? null)
   const kind = kindOf(undefined, event, tooLong.test(said))
@@ -56,7 +56,7 @@ export const fromEvent = (endpoint: Endpoint.Endpoint, event: unknown): ModelErr
   })
 }
 
-/** Returns the words of an error, which is a text or an object with a message. */
+/** Returns the message of an error, which is a text or an object. */
 const wordsOf = (error: unknown): string => (typeof error === "string" ? error : Wire.textAt(error, "message"))
 
 const reasonOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status: number | undefined): string => {
@@ -83,13 +83,13 @@ const reasonOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status
   }
 }
 
-/** Says what to set for a server that only speaks chat completions. */
+/** Advises what to set for a server that only has chat completions. */
 const elsewhere = ({ kind }: Endpoint.Endpoint): string =>
   kind === "openai" ? "; for a server with chat completions only, set SYNAPSE_PROVIDER=compatible" : ""
 
 const parse = (text: string): unknown => Attempt.orUndefined(() => JSON.parse(text))
 
-/** Shows an address without a user's name, a password or parameters. */
+/** Shows an address without a user name, a password or parameters. */
 const placeOf = (location: string | undefined): string =>
   Attempt.orElse(() => {
     const { host, pathname, protocol } = new URL(location ?? "")
@@ -101,26 +101,26 @@ export const retryAfter = (headers: Answer["headers"], now: number): number | un
   const [exact, given] = [headers["retry-after-ms"]?.trim() ?? "", headers["retry-after"]?.trim() ?? ""]
   if (/^\d{1,12}(?:\.\d*)?$/.test(exact)) return Math.ceil(Number(exact))
   if (/^\d{1,9}(?:\.\d*)?$/.test(given)) return Math.ceil(Number(given) * 1000)
-  // A date has letters; `Date.parse` would take other numbers for years.
+  // Only dates start with letters; `Date.parse` would read other numbers as years.
   const date = /^[A-Za-z]{3,9}, /.test(given) ? Date.parse(given) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-/** The longest chain of causes. */
+/** The longest chain of causes that is followed. */
 const deepest = 8
 
-/** Makes the error for a connection that failed, before or after an answer `isBegun`. */
+/** Makes the error for a failed connection. `isBegun` is true after an answer began. */
 export const fromTransport = (endpoint: Endpoint.Endpoint, error: unknown, isBegun: boolean): ModelError => {
   const { code, message } = causeOf(error)
   const { provider, proxy, urlSetting } = endpoint
-  // A proxy that refuses has a code that says nothing.
+  // The code for a proxy's refusal says nothing, but its message does.
   const why = UntrustedText.line(
     Endpoint.mask(endpoint)(code === "" || code === "UND_ERR_ABORTED" ? message : code),
     200
   )
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return silent(endpoint)
   if (isBegun) return new ModelError({ kind: "broken", reason: `The connection to ${provider} broke off (${why})` })
-  // A certificate does not become right by trying again.
+  // Retrying does not fix a certificate.
   const kind = /CERT|SIGNATURE|SELF_SIGNED|ERR_TLS|bad port/i.test(`${code} ${message}`) ? "bad_request" : "transport"
   const place = UntrustedText.word(endpoint.baseUrl, 200)
   return new ModelError({
@@ -140,7 +140,7 @@ const causeOf = (error: unknown): { readonly code: string; readonly message: str
   return { code, message: message === "" ? "unknown" : message }
 }
 
-/** Makes the error for an endpoint that stays silent for too long. */
+/** Makes the error for an endpoint that is silent for too long. */
 export const silent = ({ provider, timeout }: Endpoint.Endpoint): ModelError =>
   new ModelError({
     kind: "timeout",

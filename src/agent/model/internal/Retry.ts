@@ -1,16 +1,15 @@
-/** Retries requests to a model. */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import type { Kind, ModelError } from "../ModelError.js"
 
-/** The bounds of retries. Times are in ms. */
+/** The limits of retries. Times are in ms. */
 export interface Policy {
-  /** The most times that a request is tried again; some kinds of errors are given up earlier. */
+  /** How often a request is retried. Some kinds of errors have lower limits. */
   readonly retries: number
-  /** The wait before the first retry; each further one is twice as long, less up to a half by chance. */
+  /** The wait before the first retry. Each later wait is twice as long, minus a random part of up to half. */
   readonly first: number
-  /** The longest wait that is chosen by Synapse itself. */
+  /** The longest wait that Synapse chooses. */
   readonly longest: number
   /** The longest wait that a provider may ask for. If it asks for more, the request fails at once. */
   readonly longestAsked: number
@@ -25,10 +24,10 @@ export interface Retrying {
   readonly error: ModelError
 }
 
-/** The most retries by kind: a missing server will stay missing, and a timeout has cost minutes. */
+/** Lower limits by kind: a missing server stays missing, and a timeout has already cost minutes. */
 const mostByKind: Partial<Record<Kind, number>> = { transport: 4, broken: 3, timeout: 1 }
 
-/** Returns the wait before the next of `attempt` tries in ms, unless the request is given up. `chance` is random. */
+/** Returns the wait before retry number `attempt` in ms, or undefined to give up. `chance` is random, from 0 to 1. */
 export const delayOf = (
   error: ModelError,
   attempt: number,
@@ -40,13 +39,13 @@ export const delayOf = (
   }
   const asked = error.retryAfter
   if (asked !== undefined) {
-    // A little later, so that all who were told the same time don't come at once.
+    // Adds a random delay, so that clients with the same wait do not all come at once.
     return asked > policy.longestAsked ? undefined : Math.ceil(asked + chance * Math.min(1000, policy.first))
   }
   return Math.ceil(Math.min(policy.longest, policy.first * 2 ** (attempt - 1)) * (1 - chance / 2))
 }
 
-/** Retries a stream. `onRetry` makes the element before each further try, which voids the elements before it. */
+/** Retries a stream. Before each retry, the element from `onRetry` voids the elements before it. */
 export const stream = <A, B, R>(
   self: Stream.Stream<A, ModelError, R>,
   onRetry: (retrying: Retrying) => B,

@@ -1,4 +1,4 @@
-/** The part that all providers' protocols share: a request as data, and the reader of an answer. */
+/** What all protocols share: the request as data, and the reader of an answer. */
 import type * as LanguageModel from "@effect/ai/LanguageModel"
 import type * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
@@ -8,20 +8,20 @@ import type * as Redacted from "effect/Redacted"
 import * as Attempt from "../../../domain/Attempt.js"
 import type { Endpoint } from "./Endpoint.js"
 
-/** Returns what lies at a path in JSON of any form, or undefined. */
+/** Returns the value at a path in any JSON, or undefined. */
 export const at = (json: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>(
     (value, key) => (Predicate.isReadonlyRecord(value) ? (value as Record<string, unknown>)[key] : undefined),
     json
   )
 
-/** Returns the text at a path, or an empty one. */
+/** Returns the text at a path, or an empty text. */
 export const textAt = (json: unknown, ...path: ReadonlyArray<string>): string => {
   const value = at(json, ...path)
   return typeof value === "string" ? value : ""
 }
 
-/** Counts above this are not believed, so that sums stay exact. */
+/** Larger counts are ignored, so that sums stay exact. */
 const largestCount = 1e12
 
 /** Returns the count at a path, or undefined. */
@@ -30,30 +30,29 @@ export const countAt = (json: unknown, ...path: ReadonlyArray<string>): number |
   return typeof value === "number" && value >= 0 && value <= largestCount ? Math.floor(value) : undefined
 }
 
-/** Returns the list at a path, or an empty one. */
+/** Returns the list at a path, or an empty list. */
 export const listAt = (json: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
   const value = at(json, ...path)
   return Array.isArray(value) ? value : []
 }
 
-/** A request to a model, before it is written in a protocol. */
+/** A request to a model, independent of its protocol. */
 export type Ask = Pick<LanguageModel.ProviderOptions, "prompt" | "tools">
 
-/** Fields that a provider must get back with a part of its answer, under the name of its protocol. */
+/** Fields that a provider must get back with a part of its answer, by the name of its protocol. */
 export type Metadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /** A part of an answer. An `error` part fails the request. */
 export type Part = Response.StreamPartEncoded
 export type Parts = ReadonlyArray<Part>
 
-/** Reads one answer. The given JSON may have any form. */
+/** Reads one answer, whose JSON may have any form. */
 interface Reader {
   readonly event: (event: unknown) => Parts
   /** Reads the end of the stream. `isMarked` is true after `[DONE]`. */
   readonly end: (isMarked: boolean) => Parts
 }
 
-/** The protocol of a provider. */
 export interface Wire {
   readonly path: string
   readonly headers: (key: Redacted.Redacted | undefined) => Readonly<Record<string, string>>
@@ -64,7 +63,7 @@ export interface Wire {
 /** The longest id that every provider accepts. */
 const longestId = 64
 
-/** Returns an id for a call that no other has, and adds it to those that are taken. */
+/** Returns a unique id for a call, and adds it to `taken`. */
 export const uniqueId = (given: string, taken: Set<string>): string => {
   const base = given === "" || given.length > longestId ? `call_${taken.size + 1}` : given
   let id = base
@@ -85,8 +84,8 @@ interface Call {
 const parse = (text: string): unknown => Attempt.orUndefined(() => (text.trim() === "" ? {} : JSON.parse(text)))
 
 /**
- * The tool calls of one answer. Each gets a unique id. A call becomes a `tool-call` part only if its tool is known and its arguments are JSON, because `@effect/ai` fails the whole answer
- * otherwise. Its text is in the `tool-params` parts in any case.
+ * The tool calls of one answer, with unique ids. A call with an unknown tool or invalid JSON gets no `tool-call` part,
+ * because `@effect/ai` would fail the whole answer. Its text is always in the `tool-params` parts.
  */
 export class Calls {
   private readonly calls = new Map<string | number, Call>()
@@ -94,7 +93,6 @@ export class Calls {
 
   constructor(private readonly tools: ReadonlySet<string>) {}
 
-  /** Tests whether a tool is known. */
   has(name: string): boolean {
     return this.tools.has(name)
   }
@@ -109,7 +107,7 @@ export class Calls {
     return text !== "" && parse(text) !== undefined
   }
 
-  /** Adds to a call; `key` identifies it in the protocol. It begins when its name has come. */
+  /** Adds to the call with the protocol's `key`. The call begins once its name is known. */
   add(
     key: string | number,
     { id = "", name = "", text = "" }: { readonly id?: string; readonly name?: string; readonly text?: string }
@@ -124,7 +122,7 @@ export class Calls {
     return call.name === "" ? [] : this.begin(call)
   }
 
-  /** Ends a call; `whole` are its arguments if none have come yet, `metadata` what goes back with it. */
+  /** Ends a call. `whole` is its arguments if none have come yet, and `metadata` is sent back with it. */
   end(key: string | number, whole = "", metadata: Metadata = {}): Parts {
     const call = this.calls.get(key)
     if (call?.isOpen !== true) return []
@@ -151,11 +149,10 @@ export class Calls {
 
 const delta = (id: string, text: string): Parts => (text === "" ? [] : [{ type: "tool-params-delta", id, delta: text }])
 
-/** Returns a part of what the model says or thinks, unless it is empty. */
+/** Returns a delta of text or reasoning, unless it is empty. */
 export const said = (type: "text" | "reasoning", id: string | number, text: string): Parts =>
   text === "" ? [] : [{ type: `${type}-delta`, id: String(id), delta: text }]
 
-/** Makes the last part of an answer. */
 export const finish = (
   reason: Response.FinishReason,
   usage: Readonly<Record<"input" | "cached" | "output", number | undefined>>
@@ -173,7 +170,7 @@ export const finish = (
 export const systemOf = ({ prompt }: Ask): ReadonlyArray<string> =>
   prompt.content.flatMap((message) => (message.role === "system" && message.content !== "" ? [message.content] : []))
 
-/** Returns the definitions of the tools that may be called, in the form that `toForm` gives each. */
+/** Converts the definitions of the callable tools with `toForm`. */
 export const toolsOf = <A>(
   { tools }: Ask,
   toForm: (name: string, description: string | undefined, schema: object) => A
@@ -182,13 +179,13 @@ export const toolsOf = <A>(
     .filter(AiTool.isUserDefined)
     .map((tool) => toForm(tool.name, AiTool.getDescription(tool as never), AiTool.getJsonSchema(tool as never)))
 
-/** Returns the text of a tool's result: JSON, unless it is text. */
+/** Returns the text of a tool's result, or its JSON. */
 export const resultOf = ({ result }: Prompt.ToolResultPart): string =>
   typeof result === "string" ? result : (JSON.stringify(result) ?? "null")
 
-/** Returns a name that every provider accepts; a model may have made up any. */
+/** Converts a tool name, which a model may have made up, to one that every provider accepts. */
 export const nameOf = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, 64) || "_"
 
-/** Returns the text of a text part, or what stands in place of a file. */
+/** Returns a part's text, or a placeholder for a file. */
 export const wordsOf = (part: Prompt.TextPart | Prompt.FilePart): string =>
   part.type === "text" ? part.text : `[a file of type ${part.mediaType}, which can't be shown]`

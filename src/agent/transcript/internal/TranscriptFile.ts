@@ -1,4 +1,6 @@
-/** The file of a transcript. It is appended to so that a crash leaves complete lines and at most one incomplete one. */
+/**
+ * The file of a transcript. Entries are appended so that a crash leaves complete lines and at most one partial line.
+ */
 import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -8,13 +10,13 @@ import * as OwnFile from "../../../extension/mcp/OwnFile.js"
 import * as RegularFile from "../../../files/RegularFile.js"
 import * as Transcript from "../Transcript.js"
 
-/** The most bytes of a transcript; a writer stops there. */
+/** The largest transcript, in bytes; a writer stops there. */
 export const largest = 64 * 1024 * 1024
 
 /** The conditions for reading and writing a transcript. */
 const own = { most: largest, isAlone: true }
 
-/** The error for a transcript that can't be written; the run goes on without it. */
+/** Says why a transcript can't be written. The run continues without it. */
 export class NotKept extends Schema.TaggedError<NotKept>("synapse/NotKept")("NotKept", {
   path: Schema.String,
   reason: Schema.String
@@ -26,7 +28,7 @@ export class NotKept extends Schema.TaggedError<NotKept>("synapse/NotKept")("Not
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = Fs.constants
 
-/** Describes an error of the file system without the path, which is named already. */
+/** Describes a file system error without the path, which the message already names. */
 const reasonOf = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error)
   return /^E[A-Z]+: ([^,]+), /.exec(message)?.[1] ?? message
@@ -45,7 +47,7 @@ export const read = (path: string): Either.Either<Buffer, string> =>
 
 const newline = 0x0a
 
-/** Reads the whole lines in the first and the last bytes of a transcript. */
+/** Reads the complete lines in the first and last `length` bytes of a transcript. */
 export const readEnds = (path: string, length: number): Either.Either<Buffer, string> =>
   reading(path, (fd, { size }) => {
     const start = RegularFile.readAt(fd, 0, length)
@@ -54,11 +56,10 @@ export const readEnds = (path: string, length: number): Either.Either<Buffer, st
     return Buffer.concat([start.subarray(0, start.lastIndexOf(newline) + 1), end.subarray(end.indexOf(newline) + 1)])
   })
 
-/** A transcript that is open for writing. */
 export interface Writer {
-  /** Appends entries and syncs them to the disk. If they can't be written completely, nothing of them stays. */
+  /** Appends entries and syncs them to disk. If they can't all be written, none stays. */
   readonly append: (...entries: ReadonlyArray<Transcript.Entry>) => Effect.Effect<void, NotKept>
-  /** Sets the time of the file, so that processes of other machines see that its run goes on. */
+  /** Updates the file's time, so that processes on other machines see that the run goes on. */
   readonly touch: Effect.Effect<void>
 }
 
@@ -85,7 +86,7 @@ const writer = (path: string, flags: number, length: number): Effect.Effect<Writ
   return Effect.map(
     Effect.tap(open, (fd) =>
       attempt(() => {
-        // A line that a crash has cut off would become the beginning of the next one.
+        // Otherwise, a line that a crash cut off would become the beginning of the next line.
         if (Fs.fstatSync(fd).size !== length) Fs.ftruncateSync(fd, length)
       })
     ),
@@ -123,14 +124,14 @@ const writer = (path: string, flags: number, length: number): Effect.Effect<Writ
   )
 }
 
-/** Creates a transcript with its first line, readable by its owner only. */
+/** Creates a transcript with its first line, readable only by its owner. */
 export const create = (path: string, session: Transcript.Session): Effect.Effect<Writer, NotKept, Scope.Scope> =>
   Effect.tap(writer(path, O_CREAT | O_EXCL, 0), ({ append }) => append(session))
 
 /**
- * Opens a transcript that is there, and cuts what follows its whole lines.
+ * Opens an existing transcript, and removes a partial last line.
  *
- * @param length the bytes of the whole lines
+ * @param length the bytes of the complete lines
  */
 export const open = (path: string, length: number): Effect.Effect<Writer, NotKept, Scope.Scope> =>
   writer(path, 0, length)
