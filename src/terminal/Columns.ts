@@ -4,10 +4,10 @@ import stringWidth from "string-width"
 const segmenter = new Intl.Segmenter()
 const ascii = /^[\x20-\x7e]*$/
 
-/** Width of a text without control characters. */
+/** Returns the width of a text without control characters. */
 export const of = (text: string): number => (ascii.test(text) ? text.length : stringWidth(text))
 
-/** Largest width of a character: some terminals draw the parts of an emoji side by side. */
+/** Returns the largest possible width of a character, since some terminals draw the parts of an emoji side by side. */
 const mostOf = (character: string): number => {
   if (ascii.test(character)) return character.length
   const parts = Array.from(character)
@@ -66,10 +66,10 @@ export const rowsOf = (text: string, columns: number): number =>
         columns
       )
 
-/** A hanging indent must leave at least this many columns. */
+/** The fewest columns that a hanging indent must leave. */
 const fewest = 20
 
-/** Matches the hanging indent of a line: blanks, or the entry of a list with its gap. */
+/** Matches the hanging indent of a line: blanks, or a list entry with its gap. */
 const indentation = /^ *(?:\S+(?: \S+)* {2,})?/
 
 const wrapLine = (line: string, columns: number): string => {

@@ -1,4 +1,4 @@
-/** The commands that were entered before. */
+/** The history of commands that a person entered. */
 
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
@@ -15,7 +15,7 @@ const longest = 64 * 1024
 const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" }
 const characters: Readonly<Record<string, string>> = { "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t" }
 
-/** Writes a command as a line; undefined if it is too long or holds control characters. */
+/** Encodes a command as a line. Returns undefined if it is too long or contains control characters. */
 export const toLine = (command: string): string | undefined => {
   if (command.length > longest) return undefined
   const line = command.replace(/[\\\n\r\t]/g, (character) => escapes[character] ?? character)
@@ -24,7 +24,7 @@ export const toLine = (command: string): string | undefined => {
 
 const isForeign = (line: string): boolean => /[\p{Cc}\p{Cs}\ufffd]/u.test(line)
 
-/** Reads commands from a file's text, skipping lines that Synapse did not write. */
+/** Reads commands from a file's text. Skips lines that Synapse did not write. */
 export const fromText = (text: string): ReadonlyArray<string> => {
   const commands: Array<string> = []
   for (const line of text.split("\n")) {
@@ -35,9 +35,9 @@ export const fromText = (text: string): ReadonlyArray<string> => {
   return commands
 }
 
-/** The most commands that a shell is given. */
+/** The most commands that a shell gets. */
 export const mostEntries = 500
-/** A larger file is shortened when a shell starts. */
+/** The size in bytes above which the file is shortened at a shell's start. */
 const mostBytes = 1024 * 1024
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
@@ -55,7 +55,7 @@ const withFile = <A>(path: string, flags: number, use: (fd: number, stats: Fs.St
   }
 }
 
-/** Opens or makes the file, reads its commands, and shortens it if it has grown too long. */
+/** Opens or creates the file, reads its commands, and shortens it if it is too long. */
 const open = (path: string): ReadonlyArray<string> => {
   Directories.make(Path.dirname(path))
   const { isWhole, text } = withFile(path, O_RDONLY | O_CREAT, (fd, { size }) => {
@@ -70,7 +70,7 @@ const open = (path: string): ReadonlyArray<string> => {
   return fromText(known).slice(-mostEntries)
 }
 
-/** Puts another text in the place of the file. */
+/** Replaces the file atomically. */
 const replace = (path: string, text: string): void => {
   const fresh = `${path}.${Crypto.randomUUID()}`
   try {
@@ -90,22 +90,22 @@ const append = (path: string, command: string): void => {
       Fs.writeSync(fd, line)
       return Fs.fstatSync(fd).nlink > 0
     })
-  // Once more if the file was replaced meanwhile.
+  // Again if the file was replaced in the meantime.
   if (!write()) write()
 }
 
-/** The commands that a person entered. Without a usable file they last until the program ends. */
+/** The history of commands. Without a usable file, it lasts until the program ends. */
 export class History extends Context.Tag("synapse/History")<
   History,
   {
-    /** Returns the commands, the oldest first. */
+    /** Returns the commands, oldest first. */
     readonly entries: () => ReadonlyArray<string>
     /** Adds a command, unless it begins with a space or repeats the last one. */
     readonly add: (text: string) => Effect.Effect<void>
   }
 >() {}
 
-/** A history in a file that several shells may share. A file that can't be used is left out. */
+/** A history in a file that several shells may share. An unusable file is ignored. */
 export const layer = (path: string): Layer.Layer<History> =>
   Layer.sync(History, () => {
     const entries = [...Attempt.orElse(() => open(path), [])]

@@ -4,10 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 
-/** Ctrl-C. */
+/** The byte of Ctrl-C. */
 const interrupt = 3
 
-/** Passes keys on to who takes them, keeps those that nobody takes, and tells of a Ctrl-C among these. */
+/** Passes keys to the newest taker. Without one, it keeps them, and calls the listeners on Ctrl-C. */
 class TypedAhead {
   private bytes = Buffer.alloc(0)
   private readonly takers: Array<(bytes: Uint8Array) => void> = []
@@ -92,7 +92,7 @@ class Input {
 
   private readonly restore = (): void => this.raw(false)
   private readonly onData = (bytes: Uint8Array): void => this.typed.push(bytes)
-  /** After a stop, the shell may have left the terminal in another mode. */
+  /** While the program was stopped, the shell may have changed the terminal's mode. */
   private readonly onContinue = (): void => {
     if (this.isReleased) return
     this.raw(false)
@@ -101,27 +101,26 @@ class Input {
 }
 
 /**
- * Reads the terminal's input, in raw mode as long as the service lives. Bytes that arrive while nobody takes them are
- * kept for the next one who does.
+ * Reads the terminal's input, in raw mode until the scope ends. Bytes that nobody takes are kept for the next taker.
  */
 export class Keyboard extends Context.Tag("synapse/Keyboard")<
   Keyboard,
   {
-    /** Passes all that is typed to `take` while an effect runs, and at once what was typed before. */
+    /** Passes everything typed to `take` while an effect runs, beginning with what was typed before. */
     readonly into: <A, E, R>(
       take: (bytes: Uint8Array) => void,
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E, R>
-    /** Calls the listener at Ctrl-C while nobody takes keys, and drops what was typed ahead. Ends with the scope. */
+    /** Calls the listener on Ctrl-C while nobody takes keys, and drops what was typed ahead. Ends with the scope. */
     readonly onInterrupt: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
-    /** Gives the terminal's input to an effect in cooked mode: nothing is read meanwhile. One effect has it at a time. */
+    /** Lets one effect at a time use the terminal's input in cooked mode. Nothing else reads it meanwhile. */
     readonly released: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Waits for the end of the input: the terminal is gone. */
+    /** Waits until the input ends because the terminal is gone. */
     readonly ended: Effect.Effect<void>
   }
 >() {}
 
-/** The keyboard of this process: its standard input, in raw mode until the scope ends or the process exits. */
+/** The keyboard on this process's standard input, in raw mode until the scope ends or the process exits. */
 export const layerNode: Layer.Layer<Keyboard> = Layer.scoped(
   Keyboard,
   Effect.gen(function* () {

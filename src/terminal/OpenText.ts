@@ -5,7 +5,7 @@ import * as CommandTree from "../bash/CommandTree.js"
 const mostCharacters = 64 * 1024
 const mostTokens = 5000
 
-/** Tests whether bash would ask for another line. A text with a syntax error is not open. */
+/** Tests whether bash would ask for another line. A text with a syntax error is complete. */
 export const isOpen = (text: string): boolean => {
   if (text.length > mostCharacters) return false
   const { tokens, tree } = CommandLine.parse(text)

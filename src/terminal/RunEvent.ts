@@ -1,5 +1,5 @@
 /**
- * The events of a run: calls of tools, their sub-agents, and the model's text.
+ * The events of a run: tool calls, sub-agents, and the model's text.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type { ToolCall } from "../domain/ToolCall.js"
 import type { ToolReturn } from "../toolset/ToolReturn.js"
 
 /**
- * An event of a run. Texts may hold control characters; the renderer escapes them.
+ * An event of a run. Texts may contain control characters; the renderer escapes them.
  *
  * @since 0.1.0
  * @category models
@@ -21,13 +21,13 @@ export type RunEvent = Data.TaggedEnum<{
   SubAgent: { readonly event: SubAgentEvent }
   /** A part of the model's text. */
   Text: { readonly delta: string }
-  /** The request is retried: texts since the last `TurnEnded` are void. */
+  /** The request is retried. Discard texts since the last `TurnEnded`. */
   Retrying: Domain.Retrying
-  /** The model's turn is over and its text complete. */
+  /** The model's turn is over, and its text complete. */
   TurnEnded: Record<never, never>
   /** The running calls ended without a result. */
   Interrupted: Record<never, never>
-  /** A line of the program itself. */
+  /** A line from the program itself. */
   Notice: { readonly text: string }
 }>
 

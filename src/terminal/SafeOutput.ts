@@ -1,11 +1,13 @@
-/** What a terminal may be given of a command's output: text, colours, the erasing of a line. Everything else is made visible. */
+/**
+ * Lets only text, colours and line erasing of a command's output reach the terminal. Everything else is made visible.
+ */
 import { StringDecoder } from "node:string_decoder"
 import * as UntrustedText from "../domain/UntrustedText.js"
 
-/** Matches colours and the erasing of the current line, and each control character that is no white space. */
+/** Matches colours, erasing of the current line, and every control character that is not white space. */
 const controls = /\x1b\[[0-9;:]*m|\x1b\[[0-2]?K|(?!\r\n)[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
 
-/** Matches the beginning of a sequence that may go on in the next chunk. */
+/** Matches a sequence that may continue in the next chunk. */
 const unfinished = /\x1b(?:\[[0-9;:]{0,60})?$/
 
 interface Stream {
@@ -22,10 +24,12 @@ export class SafeOutput {
   private isColoured = false
   private isOpen = false
 
-  /** @param hasColours false where no control sequence may be written: colours are left out then */
+  /**
+   * @param hasColours false to drop colours and all other control sequences
+   */
   constructor(private readonly hasColours: boolean) {}
 
-  /** Returns what is to be written of a chunk. */
+  /** Returns what to write for a chunk. */
   take(name: "stdout" | "stderr", chunk: Uint8Array): string {
     const stream = this.streams[name]
     const text = stream.rest + stream.decoder.write(Buffer.from(chunk))
@@ -34,13 +38,13 @@ export class SafeOutput {
     return this.show(text.slice(0, text.length - tail.length))
   }
 
-  /** Returns what is left at the end: sequences that were cut off, and colours off. */
+  /** Returns what is left at the end: incomplete sequences, and a reset of colours. */
   rest(): string {
     const rests = Object.values(this.streams).map(({ decoder, rest }) => this.show(rest + decoder.end(), true))
     return `${rests.join("")}${this.isColoured ? "\x1b[m" : ""}`
   }
 
-  /** Returns the same, and ends an open line. */
+  /** Like `rest`, but also ends an open line. */
   end(): string {
     const rest = this.rest()
     return `${rest}${this.isOpen ? "\n" : ""}`
@@ -49,7 +53,7 @@ export class SafeOutput {
   private show(text: string, isEnd = false): string {
     if (text === "") return ""
     const shown = UntrustedText.replaceInvisible(text, UntrustedText.escaped).replace(controls, (control) => {
-      // A bell is neither obeyed nor worth a word; a backspace stays within its line.
+      // A bell is dropped silently; a backspace stays within its line.
       if (control === "\x07") return ""
       if (control === "\b" || control === "\r") return control
       if (control.length === 1 || isEnd) return UntrustedText.escaped(control)

@@ -1,5 +1,5 @@
 /**
- * The terminal that the program writes to, or a file or pipe in its place.
+ * The terminal that the program writes to, or the file or pipe in its place.
  *
  * @since 0.1.0
  */
@@ -11,20 +11,22 @@ import * as Layer from "effect/Layer"
 import * as Attempt from "../domain/Attempt.js"
 
 /**
- * Which rows a narrower terminal wraps: `all`, `others` than the cursor's (xterm.js, as in VS Code), or `none` (xterm).
+ * The rows that a terminal wraps when it becomes narrower: `all`, `others` (all but the cursor's, as in VS Code's
+ * xterm.js), or `none` (xterm).
  *
  * @since 0.1.0
  * @category models
  */
 export type Reflow = "all" | "others" | "none"
 
-/** The programs whose terminal is xterm.js, by `TERM_PROGRAM`. */
+/** The values of `TERM_PROGRAM` for terminals that use xterm.js. */
 const overXtermJs: ReadonlySet<string> = new Set(["vscode", "Hyper", "Tabby"])
 
 const variable = (name: string) => Config.withDefault(Config.string(name), "")
 
 /**
- * Reads the reflow from the environment. tmux wraps all rows, and may show the variables of the terminal around it.
+ * Reads the reflow from the environment. tmux wraps all rows, but may pass on the variables of the outer terminal, so
+ * it is checked first.
  *
  * @since 0.1.0
  * @category settings
@@ -37,12 +39,14 @@ export const reflowConfig: Config.Config<Reflow> = Config.map(
   }
 )
 
-/** Calls `leave` before this process stops by SIGTSTP, and `back` when it continues. Returns a function that ends both. */
+/**
+ * Calls `leave` before SIGTSTP stops this process, and `back` when it continues. Returns a function that removes both.
+ */
 const listen = (leave: () => void, back: () => void): (() => void) => {
   const onStop = (): void => {
     leave()
-    // Without a listener, the signal has its usual effect: this thread goes on when the process is continued, or at once
-    // where nobody could continue it.
+    // Without a listener, SIGTSTP stops the process here. This thread goes on when the process is continued, or at once
+    // if nobody could continue it.
     process.off("SIGTSTP", onStop)
     process.kill(process.pid, "SIGTSTP")
     process.on("SIGTSTP", onStop)
@@ -62,34 +66,34 @@ export class Terminal extends Context.Tag("synapse/Terminal")<
   Terminal,
   {
     /**
-     * True if lines can be redrawn: a terminal without `NO_COLOR`, `CI` or `TERM=dumb`. Otherwise no control sequence
-     * is written.
+     * True if lines can be redrawn: a terminal without `NO_COLOR`, `CI` or `TERM=dumb`. Otherwise no control sequences
+     * are written.
      */
     readonly isLive: boolean
-    /** The rows that it wraps when it becomes narrower; `all` by default. */
+    /** The rows that it wraps when it becomes narrower; by default, `all`. */
     readonly reflow?: Reflow
-    /** Returns the size now, in columns and rows. */
+    /** Returns the current size in columns and rows. */
     readonly size: () => { readonly columns: number; readonly rows: number }
-    /** Calls the listener after each change of the size; returns a function that removes it. */
+    /** Calls the listener after each change of size. Returns a function that removes it. */
     readonly onResize: (listener: () => void) => () => void
     /**
-     * Writes what `leave` returns before the program stops (Ctrl-Z), and calls `back` when it goes on; returns a function
-     * that removes both.
+     * Writes the text from `leave` before the program stops (Ctrl-Z), and calls `back` when it continues. Returns a
+     * function that removes both.
      */
     readonly onStop?: (leave: () => string, back: () => void) => () => void
-    /** Writes a text. A slow terminal returns a promise: wait for it before you write more. */
+    /** Writes a text. Returns a promise if the terminal is slow; wait for it before the next write. */
     readonly write: (text: string) => void | Promise<void>
   }
 >() {}
 
-/** A variable counts as set if it is not empty. */
+/** Reads whether a variable is set and not empty. */
 const isSet = (name: string): Config.Config<boolean> =>
   Config.string(name).pipe(
     Config.map((text) => text !== ""),
     Config.withDefault(false)
   )
 
-/** True where the environment asks for plain text. */
+/** True if the environment asks for plain text. */
 const isPlain: Config.Config<boolean> = Config.all([
   isSet("NO_COLOR"),
   Config.string("CI").pipe(
@@ -102,13 +106,10 @@ const isPlain: Config.Config<boolean> = Config.all([
   )
 ]).pipe(Config.map((reasons) => reasons.includes(true)))
 
-/** How long to wait before a full terminal is tried again, in ms. */
+/** How long to wait before writing to a full terminal again, in ms. */
 const pause = 5
 
-/**
- * Writes without keeping the program from its work: node's own write to a terminal that has been stopped (Ctrl-S) would
- * wait for it.
- */
+/** Writes without blocking the program. node's own write would block on a terminal that is paused by Ctrl-S. */
 const writeAll = async (fd: number, bytes: Uint8Array): Promise<void> => {
   for (let at = 0; at < bytes.length; ) {
     const written = await new Promise<number | undefined>((resolve) =>
@@ -125,7 +126,7 @@ const writeAll = async (fd: number, bytes: Uint8Array): Promise<void> => {
 }
 
 /**
- * A layer of one of the process's own streams.
+ * A layer over the process's stdout or stderr.
  *
  * @since 0.1.0
  * @category layers
@@ -149,7 +150,7 @@ export const layerNode = (name: "stdout" | "stderr"): Layer.Layer<Terminal> =>
           },
           onStop: (leave, back) =>
             listen(() => {
-              // It is gone, or full.
+              // Fails if the terminal is gone or full.
               Attempt.ignore(() => Fs.writeSync(fd, leave()))
             }, back),
           write: (text) => writeAll(fd, Buffer.from(text))

@@ -23,7 +23,7 @@ import * as Style from "./internal/Style.js"
 import { RunEvent } from "./RunEvent.js"
 import { Terminal } from "./Terminal.js"
 
-/** Characters kept of an unfinished line. */
+/** How many characters are kept of an unfinished line. */
 const mostOpenLine = 4000
 
 /** Escapes control characters in untrusted text, except tabs. */
@@ -65,20 +65,20 @@ class OpenLine {
     return this.markdown?.line(shown) ?? shown
   }
 
-  /** The end of the unfinished line. Half a surrogate pair waits for the other half. */
+  /** The end of the unfinished line. A lone first surrogate waits for its other half. */
   get open(): string {
     const end = this.text.slice(-mostOpenLine).replace(/[\ud800-\udbff\r]$/, "")
     return UntrustedText.escape(end.replaceAll("\t", "  "))
   }
 }
 
-/** How long each sign of the spinner is shown, in ms. */
+/** How long each spinner sign is shown, in ms. */
 const turn = 125
 
 /** The most rows of an unfinished line. */
 const mostRows = 6
 
-/** Columns of a failure's reason; the terminal wraps it. */
+/** The columns of a failure's reason, which the terminal wraps. */
 const longestReason = 300
 
 const toolLines = (task: Task, count: number, last = "└"): ReadonlyArray<string> => {
@@ -96,13 +96,13 @@ const failed = (ending: string): string =>
   ending === "failed" || ending === "done" ? "FAILED" : `FAILED (${StepLines.short(ending, 40)})`
 
 /**
- * Turns events into lines written once, and into live lines that show what runs. Without a live terminal, the start of each
- * call and the calls of tasks are lines as well.
+ * Turns events into static lines, and into live lines that show what is running. Without a live terminal, starting
+ * calls and the calls of tasks are static lines too.
  */
 class View {
   private readonly running: Running
   private readonly text: OpenLine
-  /** The call of the last static line, whose output needs no name. */
+  /** The call of the last static line. Its output needs no name. */
   private last: Call | undefined
 
   constructor(
@@ -121,7 +121,7 @@ class View {
     return lines
   }
 
-  /** Does not count a time for what runs. */
+  /** Excludes a duration from the running times. */
   pause(milliseconds: number): void {
     this.running.pause(milliseconds)
   }
@@ -131,7 +131,7 @@ class View {
     return this.isLive && (this.running.calls.size > 0 || this.running.tasks.size > 0)
   }
 
-  /** Returns at most `rows` lines that show what runs, none wider than `columns`. */
+  /** Returns up to `rows` lines about what is running, at most `columns` wide. */
   live(now: number, columns: number, rows: number): ReadonlyArray<string> {
     const { open } = this.text
     const rest = open === "" ? [] : WordWrap.wrapColumns(open, columns).slice(-Math.max(1, Math.min(mostRows, rows)))
@@ -264,16 +264,16 @@ export class TerminalRenderer extends Context.Tag("synapse/TerminalRenderer")<
   {
     /** Takes an event without waiting for the terminal, unless millions of characters are pending. */
     readonly take: (event: RunEvent) => Effect.Effect<void>
-    /** Writes trusted lines above the live area; control characters are not escaped. */
+    /** Writes trusted lines above the live area, without escaping control characters. */
     readonly print: (text: string) => Effect.Effect<void>
     /**
-     * Runs an effect that uses the terminal itself. The live area is removed before and drawn again afterwards.
-     * Concurrent effects run one after another; a nested one runs at once.
+     * Runs an effect that uses the terminal itself. The live area disappears until the effect has ended. Concurrent
+     * effects run one after another; a nested effect runs at once.
      */
     readonly suspended: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Asks a person, as `suspended` does. The time does not count for what runs. */
+    /** Like `suspended`, for asking a person. The running times exclude this time. */
     readonly asking: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Draws all events taken so far and waits for the terminal. */
+    /** Draws all events so far and waits for the terminal. */
     readonly flush: Effect.Effect<void>
   }
 >() {}
@@ -296,13 +296,13 @@ export interface Settings {
  */
 export const defaults: Settings = { maxRecentTools: 5 }
 
-/** Time between two frames, and between two that differ only in time, in ms. */
+/** The shortest time between two frames, and the time between two that only differ in time, in ms. */
 const frame = { shortest: 34, idle: 125 }
 
-/** Pending characters beyond which `take` waits. */
+/** How many characters may be pending before `take` waits. */
 const mostWaiting = 4_000_000
 
-/** The fibers of a `suspended` effect. */
+/** Marks the fibers of a `suspended` effect. */
 interface Hold {
   isOver: boolean
   readonly turn: Effect.Semaphore
@@ -332,7 +332,7 @@ const make = ({
       if (size > mostWaiting) room.unsafeClose()
     }
 
-    /** Writes pending and live lines. The caller holds the mutex. */
+    /** Writes pending and live lines. The caller must hold the mutex. */
     const draw = (withLive: boolean): Effect.Effect<void> =>
       Effect.suspend(() => {
         const lines = waiting
@@ -360,12 +360,12 @@ const make = ({
       }
     })
 
-    /** Writes pending lines, within the caller's mutex if it holds one. */
+    /** Writes pending lines, under the caller's mutex if it holds it. */
     const flush = Effect.flatMap(FiberRef.get(held), (hold) =>
       hold === undefined || hold.isOver ? turn.withPermits(1)(draw(true)) : draw(false)
     )
 
-    /** Runs an effect with the mutex, which nested effects share. */
+    /** Runs an effect under the mutex. Nested effects share it. */
     const holding = <A, E, R>(turn: Effect.Semaphore, before: Effect.Effect<void>, effect: Effect.Effect<A, E, R>) =>
       turn.withPermits(1)(
         Effect.acquireUseRelease(
@@ -451,7 +451,7 @@ export const layerWith = (settings: Partial<Settings> = {}): Layer.Layer<Termina
 export const layer: Layer.Layer<TerminalRenderer, never, Terminal> = layerWith()
 
 /**
- * A layer which reads the settings from the environment (`SYNAPSE_MAX_RECENT_TOOLS`). Fails if the variable is invalid.
+ * A layer with the settings of the environment (`SYNAPSE_MAX_RECENT_TOOLS`). Fails if the variable is invalid.
  *
  * @since 0.1.0
  * @category layers

@@ -8,16 +8,19 @@ const newline = "\r\n"
 const up = (rows: number): string => (rows === 0 ? "" : `\x1b[${rows}A`)
 const down = (rows: number): string => (rows === 0 ? "" : rows === 1 ? "\n" : `\x1b[${rows}B`)
 
-/** The signs of the spinner, all of the same width. */
+/** The signs of the spinner, all equally wide. */
 export const spinner = ["◐", "◓", "◑", "◒"] as const
 
 const isTurned = (line: string, before: string): boolean =>
   line.slice(1) === before.slice(1) && [line, before].every((one) => spinner.some((sign) => one.startsWith(sign)))
 
-/** Synchronised output, without wrapping. */
+/** Wraps a text in synchronized output, with line wrapping off. */
 const framed = (text: string): string => `\x1b[?2026h\x1b[?7l${text}\x1b[?7h\x1b[?2026l`
 
-/** Redraws the last lines. The cursor rests on the empty line below, and moves along when a narrower terminal rewraps. */
+/**
+ * Redraws the last lines. The cursor rests on the empty line below them, and moves along when a narrower terminal
+ * rewraps.
+ */
 export class LiveArea {
   private shown: ReadonlyArray<string> = []
   private columns = 0
@@ -28,7 +31,7 @@ export class LiveArea {
     return this.shown.length > 0
   }
 
-  /** Returns what adds lines above and shows `live` below. Live lines must be narrower than the terminal. */
+  /** Returns the text that adds lines above and shows `live` below. Live lines must be narrower than the terminal. */
   draw(added: ReadonlyArray<string>, live: ReadonlyArray<string>, columns: number): string {
     const isSame = columns === this.columns && live.length === this.shown.length
     const text = added.length === 0 && isSame ? this.changed(live) : this.anew(added, live, columns)
@@ -67,7 +70,8 @@ export class LiveArea {
     const left = this.shown.slice(first)
     const rows =
       this.reflow === "none" ? left.length : left.reduce((sum, line) => sum + WordWrap.rowsOf(line, columns), 0)
-    // Not from the first row on: tmux takes ESC[J at the origin for a clear screen, whose lines it keeps in the scrollback.
+    // Do not start at the first row: tmux reads ESC[J at the origin as clearing the screen, and keeps its lines in the
+    // scrollback.
     const erased = left.length === 0 ? "" : `\r${up(rows)}\x1b[K${down(1)}\x1b[J${up(1)}`
     const above = added.map((line) => line + newline).join("")
     const below = live.slice(first).map((line) => line + newline)

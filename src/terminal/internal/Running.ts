@@ -12,10 +12,10 @@ export interface Tool {
 }
 
 export interface Task {
-  /** Type and description, unique among running tasks. */
+  /** Type and description, made unique among running tasks. */
   readonly name: string
   started: number
-  /** The newest calls; `count` counts all. */
+  /** The newest calls; `count` counts all of them. */
   readonly recent: Array<Tool>
   count: number
 }
@@ -23,7 +23,7 @@ export interface Task {
 export interface Call {
   readonly name: string
   started: number
-  /** The task's type, if the call is a task and nothing else. */
+  /** The task's type, if the call begins with a `task:` command. */
   readonly taskType: string | undefined
   isTold: boolean
 }
@@ -40,7 +40,7 @@ export type Change = Data.TaggedEnum<{
 
 export const Change = Data.taggedEnum<Change>()
 
-/** The running calls and tasks, in the order they began. */
+/** The running calls and tasks, in the order of their start. */
 export class Running {
   readonly calls = new Map<string, Call>()
   readonly tasks = new Map<string, Task>()
@@ -53,7 +53,7 @@ export class Running {
     return Change.CallStarted({ call: begun })
   }
 
-  /** Ends a call; undefined if its task reports the end. */
+  /** Ends a call. Returns undefined if its task reports the end. */
   end({ call, result }: Extract<RunEvent, { readonly _tag: "ToolEnded" }>, now: number): Change | undefined {
     const begun = this.calls.get(call.id) ?? {
       name: StepLines.call(call),
@@ -65,12 +65,12 @@ export class Running {
     return begun.isTold ? undefined : Change.CallEnded({ call: begun, result })
   }
 
-  /** Moves the beginning of all that runs. */
+  /** Excludes a duration from the running times. */
   pause(milliseconds: number): void {
     for (const one of [...this.calls.values(), ...this.tasks.values()]) one.started += milliseconds
   }
 
-  /** Ends all calls and returns those that no task reports. */
+  /** Ends all calls, and returns those that no task reports. */
   interrupt(): ReadonlyArray<Call> {
     const left = [...this.calls.values()].filter(({ isTold }) => !isTold)
     this.calls.clear()

@@ -1,4 +1,4 @@
-/** The lines of a run. Untrusted texts in them are escaped and on one line. */
+/** The lines of a run, with untrusted text escaped and on one line. */
 
 import * as TextCut from "../../domain/TextCut.js"
 import * as ToolCall from "../../domain/ToolCall.js"
@@ -11,9 +11,9 @@ const longest = 200
 
 const mostLines = 4
 
-/** Puts a text on one line and cuts it; a cut text ends in `...`. */
+/** Puts a text on one line and shortens it; a shortened text ends in `...`. */
 export const short = (text: string, most = longest): string => {
-  // White space shrinks, so read more than is shown.
+  // White space shrinks, so more is read than shown.
   const start = TextCut.startOf(text, 4 * most)
   const shown = UntrustedText.escape(start.replace(/[\s\u0085]+/gu, " ").trim())
   if (shown.length <= most && start.length === text.length) return shown
@@ -23,28 +23,28 @@ export const short = (text: string, most = longest): string => {
 const commandOf = (call: ToolCall.ToolCall): string | undefined =>
   call.name === "Bash" ? ToolCall.commandOf(call) : undefined
 
-/** Names a call: `Bash(ls -la)`, or `TodoWrite`, whose result shows the list. */
+/** Names a call: `Bash(ls -la)`. For `TodoWrite`, the name alone, since its result shows the list. */
 export const call = (call: ToolCall.ToolCall): string => {
   const command = commandOf(call)
   if (command !== undefined && /^\s*TodoWrite\b/.test(command)) return "TodoWrite"
   return `${UntrustedText.word(call.name, 40)}(${short(command ?? call.arguments)})`
 }
 
-/** Names a call within a task by its command alone. */
+/** Names a call of a sub-agent by its command alone. */
 export const tool = (called: ToolCall.ToolCall): string => {
   const command = commandOf(called)
   return command === undefined || /^\s*TodoWrite\b/.test(command) ? call(called) : short(command)
 }
 
-/** Returns the type of the task that a call is, where it is one and nothing else. */
+/** Returns a task's type, if the call begins with a `task:` command. */
 export const taskType = (call: ToolCall.ToolCall): string | undefined =>
   /^\s*task:([\w:.@+-]+)(?=\s)/.exec(commandOf(call) ?? "")?.[1]
 
-/** `explore: find the router` */
+/** Formats a task: `explore: find the router`. */
 export const task = (type: string, description: string): string =>
   `${UntrustedText.word(type, 40)}: ${short(description)}`
 
-/** `2.1s`, `1m05s`; whole seconds while it runs. */
+/** Formats a time: `2.1s`, `1m05s`; whole seconds while something runs. */
 const time = (milliseconds: number, isWhole: boolean): string => {
   const seconds = Math.max(0, milliseconds) / 1000
   if (seconds < 60 && !isWhole) return `${seconds.toFixed(1)}s`
@@ -52,7 +52,7 @@ const time = (milliseconds: number, isWhole: boolean): string => {
   return whole < 60 ? `${whole}s` : `${Math.floor(whole / 60)}m${String(whole % 60).padStart(2, "0")}s`
 }
 
-/** ` [4 tools, 2.1s]` */
+/** Formats a tally: ` [4 tools, 2.1s]`. */
 export const tally = (count: number, milliseconds: number, isWhole: boolean): string => {
   const facts = [
     ...(count === 0 ? [] : [`${count} tool${count === 1 ? "" : "s"}`]),
@@ -63,7 +63,7 @@ export const tally = (count: number, milliseconds: number, isWhole: boolean): st
 
 const shortestName = 8
 
-/** Cuts the name so that the line fits; on a very narrow terminal, drops what follows it. */
+/** Shortens the name so that the line fits. On a very narrow terminal, it drops what follows the name. */
 const fitted = (name: string, line: (name: string, after: string) => string, after: string, columns: number) => {
   const room = columns - WordWrap.of(line("", after))
   if (room >= shortestName) return line(WordWrap.cut(name, room), after)
@@ -76,7 +76,7 @@ export const taskLine = (sign: string, name: string, after: string, columns: num
 export const callLine = (sign: string, name: string, after: string, columns: number): string =>
   fitted(name, (name, after) => `${sign} ${name}${after}`, after, columns)
 
-/** How a call ended: its exit code if it failed, and its time if it was long. */
+/** Describes how a call ended: its exit code if it failed, and its time if it was long. */
 export const callEnd = ({ extras, isError }: ToolReturn, milliseconds: number): string => {
   const isOwn = extras.error !== undefined || extras.interrupted === true || extras.blocked === true
   const facts = [
@@ -86,7 +86,7 @@ export const callEnd = ({ extras, isError }: ToolReturn, milliseconds: number): 
   return `${isError && isOwn ? " FAILED" : ""}${facts.length === 0 ? "" : ` [${facts.join(", ")}]`}`
 }
 
-/** The first lines of a text after `└─`, and how many more there are. */
+/** Returns the first lines of a text after `└─`, and how many more there are. */
 export const result = (text: string, columns: number): ReadonlyArray<string> => {
   const lines = TerminalText.show(text).split("\n")
   while (lines.at(-1)?.trim() === "") lines.pop()

@@ -1,4 +1,4 @@
-/** Colours for a terminal. The lines are harmless already, and as wide as they were. */
+/** Colours for a terminal. The lines are escaped already, and colours do not change their width. */
 
 const paint =
   (code: string) =>
@@ -13,7 +13,7 @@ const cyan = paint("36")
 
 const signs: Readonly<Record<string, (text: string) => string>> = { "✗": red, "✓": green, "•": dim }
 
-/** Paints the line of a call or a task: its sign, its name, and how it failed. */
+/** Colours the line of a call or a task: its sign, its name, and how it failed. */
 export const step = (line: string): string => {
   const [, margin = "", sign, name = "", rest = ""] = /^([ ├─]*)([✗✓•]) ((?:[\w:.@-]+(?=\())?)(.*)$/s.exec(line) ?? []
   if (sign === undefined) return line
@@ -21,7 +21,7 @@ export const step = (line: string): string => {
   return `${dim(margin)}${signs[sign]?.(sign) ?? sign} ${bold(name)}${middle}${red(end)}`
 }
 
-/** Paints the lines of a result: what was denied, and a diff. */
+/** Colours the lines of a result: denials and diffs. */
 export const result = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
   const isDiff = lines.some((line) => /^ {2}[ └][ ─] (?:@@ |diff --git |\+\+\+ )/.test(line))
   return lines.map((line) => {
@@ -36,7 +36,7 @@ const change = (text: string): string => {
   return text.startsWith("+") ? green(text) : text.startsWith("-") ? red(text) : text
 }
 
-/** Renders Markdown line by line: headings, code, and bold words. Other signs stay as they are written. */
+/** Renders Markdown line by line: headings, code, and bold words. Other markup stays as written. */
 export class Markdown {
   private isCode = false
 
@@ -53,7 +53,7 @@ export class Markdown {
     )
   }
 
-  /** Ends a text: the next one does not begin in code. */
+  /** Ends a text, so that the next one does not begin inside a code block. */
   end(): void {
     this.isCode = false
   }
