@@ -1,12 +1,15 @@
 /**
- * Listens for the daemon's clients (`src/bin/client.cjs`) on a unix socket that only this user reaches.
+ * Listens for the daemon's clients (`src/bin/client.cjs`) on a unix socket that only this user can reach.
  *
- * Both sides write frames: the length of the body, a letter, and the body. The client hands over its words (`O`). The daemon says that it is
- * ready (`R`) before it runs anything, so that a client which has not heard that may try again. A client that can do without the daemon
- * is refused (`N`) where no shell is ready for it; else it gives the word (`G`), and until then nothing runs. Then output comes
- * (`1`, `2`), the daemon asks for bytes of input (`W`), the client sends them (`I`), tells their end (`E`), or stops the command
- * (`S`); last is the exit code (`X`). A client that wants the result as data (`SynapseClient`) gets the command's own output (`o`, `e`)
- * apart from what the program says, and the result (`J`).
+ * Both sides send frames: the body's length, a letter, and the body.
+ * - `O`: the client offers its words.
+ * - `R`: the daemon is ready. It runs nothing before, so a client that has not received it may try again.
+ * - `N`: the daemon has no shell ready for a client that can run without the daemon.
+ * - `G`: such a client's go-ahead after `R`; nothing runs before it.
+ * - `1`, `2`: output. `W`: the daemon asks for bytes of input. `I`, `E`: the client sends input, and its end.
+ * - `S`: the client stops the command. `X`: the exit code, which comes last.
+ * - `o`, `e`, `J`: for a client that wants data (`SynapseClient`), the command's own output and the result. Its `1` and
+ *   `2` only carry what the program says.
  */
 import * as Fs from "node:fs"
 import * as Net from "node:net"
@@ -24,43 +27,43 @@ import * as Attempt from "../domain/Attempt.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
 
-/** What a client hands over. */
+/** What a client asks to run, and its environment. */
 export interface Offer {
   /** The words after the program's name. */
   readonly words: ReadonlyArray<string>
   readonly variables: Readonly<Record<string, string>>
   readonly umask: number
-  /** Undefined where it was deleted. */
+  /** Undefined if the directory was deleted. */
   readonly directory: { readonly path: string; readonly dev: number; readonly ino: number } | undefined
   readonly hasInput: boolean
-  /** True for a client that wants a shell of its own, and starts one itself where none is ready. */
+  /** True for a client that wants a new shell, and starts one itself if the daemon has none ready. */
   readonly isFresh?: boolean
-  /** True for a client that takes the result as data. */
+  /** True for a client that wants the result as data. */
   readonly isTyped?: boolean
-  /** The name of a file that the client has made beside the socket: its owner is the client's user. */
+  /** The name of a file that the client created beside the socket. The file's owner proves the client's user. */
   readonly nonce: string
 }
 
-/** The letters of what a client is sent. */
+/** The letters of the frames that a client gets. */
 const letters = { stdout: "1", stderr: "2", output: "o", errors: "e", result: "J" } as const
 
 /** A client whose command runs. */
 export interface Client {
   readonly offer: Offer
-  /** Writes a chunk; where the client is slower, it returns a promise to wait for. */
+  /** Writes a chunk. Returns a promise to wait for if the client is slower. */
   readonly write: (to: keyof typeof letters, chunk: Uint8Array | string) => void | Promise<void>
   /** Reads the next bytes of the client's standard input; undefined at its end. */
   readonly pull: () => Promise<Uint8Array | undefined>
-  /** Says that a shell is ready for a client that wants one of its own, and waits for its word. */
+  /** Tells a client that wants a new shell that one is ready, and waits for its go-ahead. */
   readonly agree: Effect.Effect<void>
 }
 
-/** The daemon can't listen. */
+/** Says why the daemon can't listen. */
 export class NotListening extends Data.TaggedError("NotListening")<{ readonly message: string }> {}
 
-/** The most bytes of a frame: variables and words have at most 4 MiB. */
+/** The largest frame in bytes; variables and words have at most 4 MiB. */
 const largest = 64 * 1024 ** 2
-/** The bytes of input that a client may send ahead. */
+/** How many bytes of input a client may send ahead. */
 const window = 1024 ** 2
 
 const frame = (kind: string, body: Uint8Array = new Uint8Array()): Buffer => {
@@ -77,11 +80,11 @@ const wanted = (size: number): Buffer => {
   return frame("W", body)
 }
 
-/** Runs a client's words; undefined where nothing was run, and the client is to do it. */
+/** Runs a client's words. Returns undefined if nothing was run and the client must do it. */
 type Run = (client: Client) => Effect.Effect<number | undefined>
 type Fork = <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
 
-/** Speaks with one client. */
+/** The connection to one client. */
 class Connection {
   private bytes = Buffer.alloc(0)
   private fiber: Fiber.RuntimeFiber<number | undefined> | undefined
@@ -121,7 +124,7 @@ class Connection {
     if (kind === "O" && this.fiber === undefined) {
       const offer = Attempt.orUndefined((): Offer | null => JSON.parse(body.toString()))
       if (offer == null || !this.isOwn(offer.nonce)) return void this.socket.destroy()
-      // It is in the client's hands at once, also where this process is killed next.
+      // Sent before anything runs, so that the client has it even if this process is killed next.
       if (offer.isFresh !== true) this.socket.write(frame("R"))
       this.begin(offer)
     } else if (kind === "G") Deferred.unsafeDone(this.word, Effect.void)
@@ -218,8 +221,8 @@ const answers = (path: string): Promise<boolean> =>
   })
 
 /**
- * Gives a socket that listens its name, in the place of one that a killed daemon has left. Resolves to false where another daemon
- * listens under that name.
+ * Links a listening socket to its public name, and replaces the socket of a killed daemon. Resolves to false if another
+ * daemon listens under that name.
  */
 const publish = async (made: string, path: string): Promise<boolean> => {
   for (;;) {
@@ -241,7 +244,7 @@ const bind = async (server: Net.Server, path: string): Promise<void> => {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject)
-      // Its name is made at once.
+      // `listen` creates the file at once, so the umask only matters until it returns.
       server.listen(path, resolve)
       process.umask(umask)
     })
@@ -253,17 +256,17 @@ const bind = async (server: Net.Server, path: string): Promise<void> => {
 interface Listening {
   /** The directory of the socket. */
   readonly directory: string
-  /** False where another daemon listens under the name. */
+  /** False if another daemon listens under the name. */
   readonly isFirst: boolean
-  /** Refuses all clients from now on, unless one is there; returns whether it does. */
+  /** Refuses all new clients, unless one is connected. Returns whether it does. */
   readonly close: () => boolean
 }
 
 /**
- * Listens as the daemon of that name until the scope closes. Fails where no directory can be used.
+ * Listens as the daemon of a name until the scope closes. Fails if no directory is usable.
  *
- * @param facts what its shells would inherit: for clients to which the same applies, it listens under `NAME-FACTS` too
- * @param onLeave called when a client has gone
+ * @param facts what its shells would inherit; it also listens under `NAME-FACTS`, for clients with the same facts
+ * @param onLeave called after a client has left
  */
 export const listen = (
   name: string,
@@ -284,7 +287,7 @@ export const listen = (
         attempt(() => PrivateDirectory.shared("daemon")),
         (path) => Effect.sync(() => PrivateDirectory.letGo(path))
       )
-      // The path of a socket can't be longer than 107 bytes, and is cut where it is.
+      // A socket's path is silently cut at 107 bytes, so a short path through the descriptor is used.
       const fd = yield* Effect.acquireRelease(
         attempt(() => {
           const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = Fs.constants
@@ -293,7 +296,7 @@ export const listen = (
         (fd) => Effect.sync(() => Fs.closeSync(fd))
       )
       const base = process.platform === "linux" ? `/proc/self/fd/${fd}` : directory
-      // Before the server closes, its clients' commands have ended.
+      // The commands of the clients end before the server closes.
       const server = yield* Effect.acquireRelease(
         Effect.sync(() => Net.createServer()),
         (server) =>
@@ -305,7 +308,7 @@ export const listen = (
       yield* attempt(() => bind(server, `${base}/${name}.${process.pid}`))
       return { directory, base, server }
     })
-    // Another daemon that has ended may have removed the empty directory in between.
+    // Another daemon that ended may have removed the empty directory in between.
     const { base, directory, server } = yield* Effect.retry(bound, { times: 10 })
     const path = `${base}/${name}`
     const made = `${path}.${process.pid}`

@@ -1,8 +1,8 @@
 /**
- * Serves the tools to one MCP client, with a session of its own that starts with the first call.
+ * Serves the tools to one MCP client, in a separate session that starts with the first call.
  *
- * A question for permission goes to the person behind the client: the call is answered with the question, goes on meanwhile, and
- * the client's answer comes with a second request. The server package turns that into elicitation for older clients.
+ * A permission question goes to the person behind the client. The call is answered with the question and keeps running;
+ * the client's answer comes with a second request. For older clients, the server package turns this into elicitation.
  */
 import { randomUUID } from "node:crypto"
 import * as Url from "node:url"
@@ -38,24 +38,24 @@ import type { ToolDefinition } from "../toolset/Tool.js"
 import type * as ToolReturn from "../toolset/ToolReturn.js"
 import { Toolset } from "../toolset/Toolset.js"
 
-/** What the connections of a server share. */
+/** What all connections of a server share. */
 export interface Options {
   readonly tools: Effect.Effect<ReadonlyArray<ToolDefinition>>
   /**
    * Makes the app of a connection.
    *
-   * @param root the client's directory, where it names one
-   * @param permission asks the person behind the client, where the client can
+   * @param root the client's directory, if it names one
+   * @param permission asks the person behind the client, if the client supports that
    */
   readonly open: (
     root: string | undefined,
     permission: Layer.Layer<Permission.Permission> | undefined
   ) => Layer.Layer<Toolset, ConfigError>
-  /** Words a setting that can't work. */
+  /** Describes a setting that can't work. */
   readonly words: (error: ConfigError) => string
 }
 
-/** A question that a command waits for. One is open at a time. */
+/** A question that a command waits for. Only one is open at a time. */
 interface Question {
   readonly request: Permission.PermissionRequest
   readonly offered: ReadonlyArray<Permission.Answer>
@@ -63,15 +63,15 @@ interface Question {
   isShown: boolean
 }
 
-/** How long a question stays open. A client that goes away in between says nothing. */
+/** How long a question stays open. A client that leaves does not say so. */
 const patience = Duration.minutes(10)
 
-/** The answers to one call that may have questions: more than a person answers. */
+/** How many answers a call with questions may get, more than any person gives. */
 const maxRounds = 1000
 
 type Running = Fiber.RuntimeFiber<ToolReturn.ToolReturn>
 
-/** The state of the request that asks for the client's directories. */
+/** The state of the request for the client's directories. */
 const askingRoots = "roots"
 
 const outputSchema = {
@@ -149,23 +149,23 @@ class LastLine {
   }
 }
 
-/** A connection: the server to connect to a transport, and a way to end the call of a request. */
+/** A connection: a server for a transport, and a way to end the call of a request. */
 export interface Connection {
   readonly server: Server
-  /** Ends the call that a request has made, as the client's cancellation does. */
+  /** Ends the call of a request, like the client's cancellation. */
   readonly cancel: (request: string | number) => void
-  /** Tests whether a call runs. */
+  /** Tests whether a call is running. */
   readonly isBusy: () => boolean
 }
 
-/** Makes the server of one connection. Its session, and what that has started, ends with the scope. */
+/** Makes the server of one connection. Its session and everything that it started end with the scope. */
 export const make = ({ open, tools, words }: Options): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const run = yield* FiberSet.makeRuntimePromise<never>()
     const fork = yield* FiberSet.makeRuntime<never>()
     const running = new Map<string | number, Running>()
-    /** The calls whose question a client is to answer, by the state that its answer brings back. */
+    /** The calls whose question waits for an answer, by the state that the answer brings back. */
     const waiting = new Map<string, { readonly fiber: Running; readonly question: Question }>()
     let asked = yield* Deferred.make<Question>()
 
@@ -185,9 +185,9 @@ export const make = ({ open, tools, words }: Options): Effect.Effect<Connection,
       )
     )
 
-    /** The client's directory, and whether it can ask: known with the first call. */
+    /** The client's directory and whether it can ask, known from the first call on. */
     const client = yield* Deferred.make<{ readonly root: string | undefined; readonly asks: boolean }>()
-    // A fiber of its own: a call that is cancelled leaves the session to the others.
+    // In a separate fiber, so that cancelling the first call does not end the session for other calls.
     const opening = yield* Effect.forkScoped(
       Effect.flatMap(Deferred.await(client), ({ asks, root }) =>
         Effect.map(Layer.buildWithScope(open(root, asks ? permission : undefined), scope), Context.get(Toolset))
@@ -266,7 +266,7 @@ export const make = ({ open, tools, words }: Options): Effect.Effect<Connection,
         return yield* ending(fiber, context)
       })
 
-    /** Ends the call with its request. */
+    /** Ends the call when its request is cancelled. */
     const ending = (fiber: Running, { mcpReq: { signal } }: ServerContext) => {
       const end = () => void fork(Fiber.interrupt(fiber))
       if (signal.aborted) end()

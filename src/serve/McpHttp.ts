@@ -1,4 +1,4 @@
-/** Serves MCP clients over streamable HTTP: one connection, with a session of its own, for each that initializes. */
+/** Serves MCP clients over streamable HTTP, with a separate connection and session for each. */
 import { randomUUID, timingSafeEqual } from "node:crypto"
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -27,20 +27,20 @@ import * as McpConnection from "./McpConnection.js"
 /** Where the server listens. */
 export interface Address {
   readonly host: string
-  /** 0 for any free port. */
+  /** The port; 0 for any free one. */
   readonly port: number
-  /** What clients send as bearer token; without it, everybody who reaches the address is served. */
+  /** The bearer token that clients must send. Without it, anyone who reaches the address is served. */
   readonly token: string | undefined
 }
 
-/** The server can't listen. */
+/** Says why the server can't listen. */
 export class NotListening extends Data.TaggedError("NotListening")<{ readonly message: string }> {}
 
-/** The most bytes of a request. */
+/** The largest request, in bytes. */
 const largest = 64 * 1024 ** 2
 /** The most connections at a time. */
 const most = 100
-/** How long a connection without a request and without a running call is kept. */
+/** How long a connection without requests and running calls is kept. */
 const idle = Duration.minutes(30)
 const ended = `The session has ended: it was idle for ${Duration.toMinutes(idle)} minutes, or the longest idle of ${most} when another client came.`
 
@@ -55,7 +55,7 @@ interface Client {
 const refusal = (status: number, message: string, headers: Record<string, string> = {}): Response =>
   Response.json({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, { status, headers })
 
-/** Tests whether an address is reached from this machine only. */
+/** Tests whether an address is only reachable from this machine. */
 export const isLoopback = (host: string): boolean => localhostAllowedHostnames().includes(host)
 
 const isToken = (token: string, header: string | null): boolean => {
@@ -79,13 +79,14 @@ const toRequest = (incoming: Http.IncomingMessage): Request => {
 const send = (response: Response, outgoing: Http.ServerResponse): void => {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   if (response.body === null) return void outgoing.end()
-  // A stream may have nothing to say for long.
+  // A stream may have nothing to send for a long time, so the headers go first.
   outgoing.flushHeaders()
-  // Each end is told of the other's: the transport keeps its stream until that of the client.
+  // The pipeline ends each side with the other. Otherwise, the transport would keep the stream of a client that has
+  // left.
   pipeline(Readable.fromWeb(response.body as ReadableStream<Uint8Array>), outgoing, () => {})
 }
 
-/** Serves until the scope ends, and returns the port. Each client has a session of its own. */
+/** Serves until the scope ends, and returns the port. Each client has a separate session. */
 export const serve = (
   { host, port, token }: Address,
   options: McpConnection.Options
@@ -103,7 +104,10 @@ export const serve = (
         return client === undefined ? Effect.void : Scope.close(client.scope, Exit.void)
       })
 
-    /** Ends connections until a new one has room: those without a running call, the longest idle first. Returns false where all are busy. */
+    /**
+     * Ends connections to make room for a new one: those without a running call, the longest idle first. Returns false
+     * if all are busy.
+     */
     const makeRoom = (): boolean => {
       const waiting = [...clients]
         .filter(([, { connection }]) => !connection.isBusy())
@@ -176,7 +180,7 @@ export const serve = (
       outgoing.on("close", () => {
         client.open--
         client.used = Date.now()
-        // A client that goes away in the middle takes its calls with it.
+        // A client that leaves before its answer cancels its calls.
         if (!outgoing.writableFinished)
           for (const message of messages) if (isJSONRPCRequest(message)) client.connection.cancel(message.id)
       })

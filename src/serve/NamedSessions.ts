@@ -1,4 +1,4 @@
-/** Keeps sessions by name, until they are stopped or have been idle for long. */
+/** Keeps sessions by name, until they are stopped or have been idle for too long. */
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -12,45 +12,45 @@ import * as Scope from "effect/Scope"
 /** The most sessions at a time. */
 const most = 100
 
-/** What a session is opened with. */
+/** How a session is opened. */
 export interface Request<A, E> {
   readonly directory: string
-  /** The options as text; undefined for a client that takes a session as it is. */
+  /** The options as text; undefined for a client that accepts any. */
   readonly options: string | undefined
   readonly layer: Layer.Layer<A, E>
-  /** Gives an effect what the session inherits from the client that opens it. */
+  /** Gives an effect what the session inherits from its first client. */
   readonly within: <B, E2, R>(effect: Effect.Effect<B, E2, R>) => Effect.Effect<B, E2, R>
 }
 
 interface Session<A, E> extends Request<A, E> {
   readonly scope: Scope.CloseableScope
   readonly opening: Fiber.Fiber<Context.Context<A>, E>
-  /** The number of its commands that run or wait. */
+  /** The number of its running and waiting commands. */
   running: number
-  /** When the last one ended. */
+  /** When its last command ended. */
   since: number
 }
 
-/** A session, as it is listed. */
+/** A session in a list. */
 export interface Listed {
   readonly name: string
   readonly directory: string
   readonly running: number
-  /** Milliseconds since its last command has ended; 0 while one runs. */
+  /** Milliseconds since its last command ended; 0 while one runs. */
   readonly idle: number
 }
 
-/** A session can't be used as a client wants to. */
+/** Says why a client can't use a session. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly message: string }> {}
 
 export interface NamedSessions<A, E> {
-  /** Runs an effect in the session of that name, which is opened first where there is none. */
+  /** Runs an effect in the session of a name, and opens the session if needed. */
   readonly use: <B>(
     name: string,
     request: Request<A, E>,
     effect: (directory: string) => Effect.Effect<B, E, A>
   ) => Effect.Effect<B, E | Refused>
-  /** Ends the session of that name, its command, and all that it has started. Returns false where there is none. */
+  /** Ends a session with its command and everything that it started. Returns false if there is no such session. */
   readonly stop: (name: string) => Effect.Effect<boolean>
   readonly list: Effect.Effect<ReadonlyArray<Listed>>
   readonly isEmpty: () => boolean
@@ -59,8 +59,8 @@ export interface NamedSessions<A, E> {
 /**
  * Makes the sessions, which end with the scope.
  *
- * @param limit milliseconds that a session is kept for when no command runs in it
- * @param onEnd called when a session has ended
+ * @param limit how long a session without a running command is kept, in ms
+ * @param onEnd called after a session has ended
  */
 export const make = <A, E>(limit: number, onEnd: () => void): Effect.Effect<NamedSessions<A, E>, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -75,7 +75,7 @@ export const make = <A, E>(limit: number, onEnd: () => void): Effect.Effect<Name
       return Effect.zipRight(Scope.close(session.scope, Exit.void), Effect.sync(onEnd))
     }
 
-    /** Ends a session once it has been idle for so long. */
+    /** Ends a session after its idle limit. */
     const expire = (name: string, session: Session<A, E>): Effect.Effect<void> =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         if (sessions.get(name) !== session) return Effect.void
@@ -91,7 +91,7 @@ export const make = <A, E>(limit: number, onEnd: () => void): Effect.Effect<Name
     const open = (name: string, request: Request<A, E>): Effect.Effect<Session<A, E>> =>
       Effect.gen(function* () {
         const scope = yield* Scope.make()
-        // A fiber of its own: where the first client goes, others may wait for the session.
+        // In a separate fiber, because others may wait for the session after its first client has left.
         const opening = fork(request.within(Layer.buildWithScope(request.layer, scope)))
         const session: Session<A, E> = { ...request, scope, opening, running: 0, since: 0 }
         sessions.set(name, session)

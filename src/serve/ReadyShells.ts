@@ -1,4 +1,4 @@
-/** Keeps shells that have started already, each for the next program that would start one just like it. */
+/** Keeps started shells, each for the next program that would start an identical one. */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -8,41 +8,41 @@ import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 
-/** The most shells that are kept at a time. */
+/** The most shells at a time. */
 const most = 8
 
-/** Milliseconds for which one is kept: what it has found at its start is not older for a command. */
+/** How long a shell is kept, in ms. It limits the age of what a shell found at its start. */
 const longestKept = 300_000
 
-/** Milliseconds until one is made for a program that goes on without: it takes that program's time too. */
+/** How long, in ms, a shell's start is delayed while the program that found none starts its own. */
 const patience = 250
 
 /** How a shell starts. */
 export interface Request<A, E> {
-  /** What it starts from, as text: shells of the same text are alike. */
+  /** Everything that the start depends on, as text. Shells with the same key are identical. */
   readonly key: string
-  /** Makes its services; calls `onQuiet` at its end as soon as nothing of it can run any more. */
+  /** Makes its services. While they end, it calls `onQuiet` as soon as none of its processes can run any more. */
   readonly layer: (onQuiet: () => void) => Layer.Layer<A, E>
   /** Gives an effect what the shell inherits. */
   readonly within: <B, E2, R>(effect: Effect.Effect<B, E2, R>) => Effect.Effect<B, E2, R>
-  /** Starts it, once its services are there, and runs nothing else. */
+  /** Starts the shell when its services exist, and runs nothing else. */
   readonly start: Effect.Effect<unknown, unknown, A>
 }
 
 interface Shell<A> {
   readonly scope: Scope.CloseableScope
   readonly opening: Fiber.Fiber<Context.Context<A>, unknown>
-  /** Done at its end, as soon as nothing of it can run any more. */
+  /** Done, while the shell ends, as soon as none of its processes can run any more. */
   readonly quiet: Deferred.Deferred<void>
 }
 
 export interface ReadyShells<A, E> {
   /**
-   * Takes the shell that is as the request says, which ends with the scope; undefined where there is none. The next one is
-   * made afterwards.
+   * Takes the matching shell, which ends with the scope, and then starts the next one. Returns undefined if there is
+   * none.
    */
   readonly take: (request: Request<A, E>) => Effect.Effect<Context.Context<A> | undefined, never, Scope.Scope>
-  /** Ends those that are kept. */
+  /** Ends all kept shells. */
   readonly clear: Effect.Effect<void>
   readonly isEmpty: () => boolean
 }
@@ -50,7 +50,7 @@ export interface ReadyShells<A, E> {
 /**
  * Makes the shells, which end with the scope.
  *
- * @param onEnd called when one has ended
+ * @param onEnd called after a shell has ended
  */
 export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -66,7 +66,7 @@ export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, 
       () => clear
     )
     const fork = yield* FiberSet.makeRuntime<never>()
-    /** The number of those that were taken, and that the next has not followed yet. */
+    /** The number of taken shells that end and whose successor has not been started. */
     let ending = 0
 
     const remove = (key: string, shell: Shell<A>) => shells.get(key) === shell && shells.delete(key)

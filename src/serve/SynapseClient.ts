@@ -24,8 +24,9 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 
 /**
- * A command that the daemon did not run to its end. `Unavailable`: no daemon could be used, and nothing was run. `Refused`: the
- * session can't be opened or used that way, and nothing was run. `Lost`: the daemon ended while the command ran, which ended it.
+ * The daemon did not run a command to its end. `Unavailable`: no daemon could be used, and nothing ran. `Refused`: the
+ * session can't be opened or used like this, and nothing ran. `Lost`: the daemon ended, and the running command with
+ * it.
  *
  * @since 0.1.0
  * @category errors
@@ -36,13 +37,13 @@ export class DaemonError extends Data.TaggedError("DaemonError")<{
 }> {}
 
 /**
- * Options that open a session, as those of `synapse exec`. A session that is open takes the same ones, or none.
+ * Options that open a session, like those of `synapse exec`. For an open session, give the same options or none.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** The directory that its shell starts in; the program's own by default. */
+  /** The directory that its shell starts in; by default, the program's own. */
   readonly cwd?: string
   /** Runs commands without a sandbox if false. */
   readonly sandbox?: false
@@ -54,12 +55,12 @@ export interface Options {
   readonly deny?: ReadonlyArray<string>
   /** Hosts that commands may reach. */
   readonly allowedHosts?: ReadonlyArray<string>
-  /** Names of variables that commands get, secrets or not. */
+  /** Names of variables that commands get, even if they look like secrets. */
   readonly env?: ReadonlyArray<string>
 }
 
 /**
- * A session by its name. The first command opens it, in a daemon that is started where none runs.
+ * A named session. The first command opens it, and starts the daemon if none is running.
  *
  * @since 0.1.0
  * @category models
@@ -67,16 +68,19 @@ export interface Options {
 export interface Session {
   readonly name: string
   /**
-   * Runs a command once the session runs no other. `CallContext.locally` gives it a listener, which hears the output as it comes, and a
-   * timeout. Interruption ends the command, and returns when it has ended; the session goes on.
+   * Runs a command after the session's earlier ones. `CallContext.locally` sets a timeout, and a listener that hears
+   * the output as it comes. Interruption ends the command before it returns; the session goes on.
    */
   readonly run: (command: string) => Effect.Effect<ToolReturn.ToolReturn, DaemonError>
-  /** Ends the session with all that runs in it: a command then has exit code 130. Returns false where it is not open. */
+  /**
+   * Ends the session and everything that runs in it; a running command returns exit code 130. Returns false if it is
+   * not open.
+   */
   readonly close: Effect.Effect<boolean, DaemonError>
 }
 
 /**
- * A session that is open.
+ * An open session.
  *
  * @since 0.1.0
  * @category models
@@ -84,14 +88,14 @@ export interface Session {
 export interface Listed {
   readonly name: string
   readonly directory: string
-  /** The number of commands that run or wait. */
+  /** The number of running and waiting commands. */
   readonly running: number
-  /** Milliseconds since the last command has ended; 0 while one runs. */
+  /** Milliseconds since the last command ended; 0 while one runs. */
   readonly idle: number
 }
 
 /**
- * Uses the sessions of the daemon, which `synapse exec --session` uses too.
+ * Uses the daemon's sessions, like `synapse exec --session`.
  *
  * @example
  * ```ts
@@ -113,9 +117,9 @@ export interface Listed {
 export class SynapseClient extends Context.Tag("synapse/SynapseClient")<
   SynapseClient,
   {
-    /** Names a session of letters, digits, dots, dashes and underscores. Nothing is opened yet. */
+    /** Names a session, with letters, digits, dots, dashes and underscores. It opens nothing. */
     readonly session: (name: string, options?: Options) => Session
-    /** Lists the sessions that are open. Starts no daemon. */
+    /** Lists the open sessions. It does not start the daemon. */
     readonly list: Effect.Effect<ReadonlyArray<Listed>, DaemonError>
   }
 >() {}
@@ -127,11 +131,11 @@ export class SynapseClient extends Context.Tag("synapse/SynapseClient")<
  * @category models
  */
 export interface Settings {
-  /** The path of the program `synapse`, which the daemon is an instance of; by default that of this package. */
+  /** The path of the program `synapse` that runs as the daemon; by default, this package's. */
   readonly program?: string
 }
 
-/** What `bin/client.cjs` has for a program that stays. */
+/** What `bin/client.cjs` exports for long-running programs. */
 interface Wire {
   readonly frame: (kind: string) => Buffer
   readonly reach: (
@@ -149,7 +153,7 @@ interface Wire {
 
 const missing = "The program synapse is not beside this module: set program to its path."
 
-/** Loads the client of the program's build: another build has another daemon. */
+/** Loads the client of the program's build, since each build has its own daemon. */
 const load = ({ program }: Settings) =>
   Effect.try({
     try: (): Wire => {
@@ -163,7 +167,7 @@ const load = ({ program }: Settings) =>
     catch: () => new DaemonError({ reason: "Unavailable", message: missing })
   })
 
-/** What a client has heard when the words have run. */
+/** What a client has received when its words have run. */
 interface Answer {
   readonly code: number
   readonly stdout: string
@@ -173,7 +177,9 @@ interface Answer {
 
 const lost = "The daemon ended while the command ran, and ended it: its session is gone."
 
-/** Speaks with the daemon until the words have run there; undefined where none runs, and none is to be started. */
+/**
+ * Talks to the daemon until the words have run there. Returns undefined if no daemon runs and none should be started.
+ */
 const speak = (
   wire: Wire,
   words: ReadonlyArray<string>,
@@ -234,17 +240,16 @@ const wordsOf = ({ allow = [], allowedHosts = [], allowRead = [], cwd, deny = []
   ...env.map((name) => `--env=${name}`)
 ]
 
-/** Returns the reason alone of what the program said. */
+/** Extracts the reason from the program's message. */
 const reasonOf = ({ stderr }: Answer): string =>
   stderr
     .replace(/^synapse: /, "")
     .replace(/\nUsage:.*/s, "")
     .trim()
 
-/** Reads the result of a command. */
 const resultOf = (answer: Answer): Exit.Exit<ToolReturn.ToolReturn, DaemonError> => {
   if (answer.result !== undefined) return Exit.succeed(answer.result)
-  // The session has ended while the command waited.
+  // The session ended while the command waited.
   if (answer.code === ExitCode.interrupted) {
     const partial = CommandResult.make({ began: false })
     return Exit.succeed(ToolReturn.fromExit({ id: "", name: "Bash" }, Exit.interrupt(FiberId.none), { partial }))
@@ -286,7 +291,7 @@ export const make = (settings: Settings = {}): Context.Tag.Service<SynapseClient
 }
 
 /**
- * A layer of a client. It can't fail: what is wrong with a daemon is told by the command that needs it.
+ * A layer of a client. It can't fail: the command that needs the daemon reports what is wrong with it.
  *
  * @since 0.1.0
  * @category layers
