@@ -23,11 +23,11 @@ import type { Result } from "./Result.js"
 import type * as Synapse from "./Synapse.js"
 import type { Output } from "./Synapse.js"
 
-/** Makes a queue that makes the command wait: the promise of an offered chunk resolves when the loop has taken it. */
+/** Makes a queue that slows the command down: the promise of an offered chunk resolves when the loop has taken it. */
 const makeQueue = () => {
   const { readable, writable } = new TransformStream<Output, Output>(undefined, undefined, { highWaterMark: 0 })
   const writer = writable.getWriter()
-  // Once the loop is left, nothing more is taken.
+  // After the loop has been left, writes fail.
   const left = () => {}
   return {
     output: readable[Symbol.asyncIterator](),
@@ -39,7 +39,7 @@ const makeQueue = () => {
 /** A listener for decoded output. */
 type Hearer = (output: Output) => void | Promise<void> | undefined
 
-/** Decodes each stream as UTF-8; a character that is split across chunks is told whole. */
+/** Decodes each stream as UTF-8. Characters that are split across chunks are joined. */
 const makeOutputText = (hearers: Iterable<Hearer>) => {
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
   const tell = (output: Output): Promise<void> | undefined => {
@@ -52,7 +52,7 @@ const makeOutputText = (hearers: Iterable<Hearer>) => {
     return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => {})
   }
   return {
-    /** Decodes a chunk and tells the listeners; returns a promise where one of them has to be waited for. */
+    /** Decodes a chunk and tells the listeners. Returns a promise if a listener must be waited for. */
     take: (stream: Output["stream"], bytes: Uint8Array): Promise<void> | undefined =>
       tell({ stream, text: decoders[stream].decode(bytes, { stream: true }) }),
     /** Tells the listeners the rest of an incomplete character. */
@@ -63,7 +63,8 @@ const makeOutputText = (hearers: Iterable<Hearer>) => {
 }
 
 /**
- * Starts a call, unless its signal has aborted. The promise rejects with the error where the call fails, which a toolset's never does.
+ * Starts a call, unless its signal has already aborted. The promise rejects only if the call fails with an error, which
+ * a toolset's calls never do.
  */
 export const start = <E>(
   call: Pick<ToolCall.ToolCall, "id" | "name">,
@@ -76,7 +77,7 @@ export const start = <E>(
     return answered(ToolReturn.fromExit(call, Exit.interrupt(FiberId.none), { partial }))
   }
 
-  // Before the call begins: should the signal refuse the listener, nothing runs that could not be ended.
+  // Added before the call begins: if the signal refuses the listener, nothing runs that could not be ended.
   const onAbort = () => cancel()
   signal?.addEventListener("abort", onAbort)
   let partial: CommandResult.CommandResult | undefined
@@ -118,16 +119,14 @@ export const start = <E>(
   })
 }
 
-/** Runs calls of a toolset, and cancels them by id. */
 export interface Calls {
-  /** Runs a call; with `ended`, returns the error that the session has ended. */
+  /** Runs a call. If the session has `ended`, returns that error. */
   readonly handle: (call: Synapse.Call, options?: Synapse.HandleOptions, ended?: boolean) => Synapse.Pending
   readonly cancel: (id: string) => Promise<boolean>
 }
 
 /**
- * Makes the calls of a toolset, which run in the given runtime. A call that is invalid, or whose options are, gets a
- * result with `isError`.
+ * Makes the calls of a toolset, which run in the given runtime. Invalid calls and options get a result with `isError`.
  */
 export const make = <R, E>(
   runtime: ManagedRuntime.ManagedRuntime<R, E>,
@@ -144,7 +143,7 @@ export const make = <R, E>(
     const made = Either.try({ try: () => ToolCall.make(decoded.right), catch: noJson })
     if (Either.isLeft(made)) return answered(ToolReturn.fromError({ id }, made.left))
     const call = made.right
-    // Only the layer can fail, and it is built already.
+    // Only the layer can fail, and it is already built.
     const fork = (handled: Effect.Effect<Result>) => runtime.runFork(handled as Effect.Effect<Result, never, R>)
     return start(call, NestedCall.within(toolset.handle(call)), fork, options)
   }
@@ -154,11 +153,11 @@ export const make = <R, E>(
       try {
         return handle(unchecked, options, ended)
       } catch (error) {
-        // A getter of the program's, or a proxy, has thrown.
+        // A getter or a proxy of the program threw.
         return answered(ToolReturn.fromError({ id: "" }, unreadable(error)))
       }
     },
-    // Where the runtime has ended, no call runs.
+    // Without its runtime, no call is running.
     cancel: (id) => KeepAlive.during(runtime.runPromise(toolset.cancel(id)).catch(() => false))
   }
 }
@@ -189,13 +188,13 @@ const refusal = (error: ParseResult.ParseIssue): CommandError.InvalidUsage => {
   })
 }
 
-/** Makes a listener whose failure is a warning of the process, and does not end the call. */
+/** Makes a listener whose failure becomes a process warning, and does not end the call. */
 const warning =
   (onOutput: (output: Synapse.Output) => void | Promise<void>): Hearer =>
   (output) => {
     const failed = (error: unknown) => process.emitWarning(`synapse: onOutput failed: ${String(error)}`)
     try {
-      // What is no promise is nothing to wait for: `(output) => seen.push(output)` returns a number.
+      // Only promises are waited for: `(output) => seen.push(output)` returns a number.
       const heard: unknown = onOutput(output)
       return Predicate.isPromise(heard) ? heard.then(() => {}, failed) : undefined
     } catch (error) {

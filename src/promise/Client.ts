@@ -1,13 +1,13 @@
-/** The interface of the daemon's sessions for programs without Effect, in types that need no Effect. */
+/** The interface of the daemon's sessions for programs without Effect. Its types do not need Effect. */
 import * as Schema from "effect/Schema"
 import * as Timeout from "../domain/Timeout.js"
 import * as Fields from "./Fields.js"
 import type { HandleOptions, Pending } from "./Synapse.js"
 
 /**
- * The reason of a rejected promise where the daemon did not run a command to its end. `Unavailable`: no daemon could be used, and nothing
- * was run. `Refused`: the session can't be opened or used that way, and nothing was run. `Lost`: the daemon ended while the command ran,
- * which ended it.
+ * Rejects a promise if the daemon did not run a command to its end. `Unavailable`: no daemon could be used, and nothing
+ * ran. `Refused`: the session can't be opened or used like this, and nothing ran. `Lost`: the daemon ended, and the
+ * running command with it.
  */
 export class DaemonError extends Error {
   override readonly name = "DaemonError"
@@ -21,13 +21,13 @@ export class DaemonError extends Error {
 
 /** The settings of `connect`. */
 export interface ClientSettings {
-  /** The path of the program `synapse`, which the daemon is an instance of; by default, that of this package. */
+  /** The path of the program `synapse` that runs as the daemon; by default, this package's. */
   readonly program?: string | undefined
 }
 
-/** Options that open a session, as those of `synapse exec`. A session that is open takes the same ones, or none. */
+/** Options that open a session, like those of `synapse exec`. For an open session, give the same options or none. */
 export interface SessionOptions {
-  /** The directory that its shell starts in; by default, that of the process. */
+  /** The directory that its shell starts in; by default, the process's own. */
   readonly cwd?: string | undefined
   /** Runs commands without a sandbox if false. */
   readonly sandbox?: false | undefined
@@ -39,40 +39,46 @@ export interface SessionOptions {
   readonly deny?: ReadonlyArray<string> | undefined
   /** Hosts that commands may reach. */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
-  /** Names of variables that commands get, secrets or not. */
+  /** Names of variables that commands get, even if they look like secrets. */
   readonly env?: ReadonlyArray<string> | undefined
 }
 
 /** The options of a command. */
 export interface RunOptions extends HandleOptions {
-  /** The time that the command may take, in milliseconds. */
+  /** The command's time limit, in milliseconds. */
   readonly timeout?: number | undefined
 }
 
-/** A session that is open. */
+/** An open session. */
 export interface OpenSession {
   readonly name: string
   readonly directory: string
-  /** The number of commands that run or wait. */
+  /** The number of running and waiting commands. */
   readonly running: number
-  /** Milliseconds since the last command has ended; 0 while one runs. */
+  /** Milliseconds since the last command ended; 0 while one runs. */
   readonly idle: number
 }
 
-/** A session by its name. The first command opens it, in a daemon that is started where none runs. */
+/** A named session. The first command opens it, and starts the daemon if none is running. */
 export interface Session {
   readonly name: string
-  /** Runs a command once the session runs no other. The promise rejects with a DaemonError only: a command that fails has a result. */
+  /**
+   * Runs a command after the session's earlier ones. The promise only rejects with a DaemonError; a failed command has
+   * a result.
+   */
   readonly run: (command: string, options?: RunOptions) => Pending
-  /** Ends the session with all that runs in it: a command then has exit code 130. Resolves to false where it is not open. */
+  /**
+   * Ends the session and everything that runs in it; a running command gets exit code 130. Resolves to false if it is
+   * not open.
+   */
   readonly close: () => Promise<boolean>
 }
 
 /** A client of the daemon that keeps the sessions of `synapse exec --session`. */
 export interface Client {
-  /** Names a session of letters, digits, dots, dashes and underscores. Nothing is opened yet. */
+  /** Names a session, with letters, digits, dots, dashes and underscores. It opens nothing. */
   readonly session: (name: string, options?: SessionOptions) => Session
-  /** Lists the sessions that are open. Starts no daemon. */
+  /** Lists the open sessions. It does not start the daemon. */
   readonly list: () => Promise<ReadonlyArray<OpenSession>>
 }
 
@@ -90,6 +96,6 @@ const kinds = {
   option: Fields.optional({ ...Fields.handling, timeout: Fields.wholeNumber(1, Timeout.longest) })
 }
 
-/** Returns all that is wrong with what a program gives, a line each; undefined where nothing is. */
+/** Returns all problems with a program's values, one per line, or undefined. */
 export const problemOf = (kind: "option" | "session option" | "setting", given: unknown): string | undefined =>
   Fields.problemOf(kind, given, kinds[kind])

@@ -1,4 +1,4 @@
-/** Converts a command that was written with promises into a handler. */
+/** Converts a command written with promises into a handler. */
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
@@ -43,10 +43,7 @@ const failed = (name: string, thrown: unknown): CommandResult.CommandResult => {
   return CommandResult.make({ stderr: `${name}: ${reason}\n`, exitCode: 1 })
 }
 
-/**
- * Tests whether it is an InvalidUsage, that of `synapse-shell/promise` or that of `synapse-shell`; both have the
- * category.
- */
+/** Tests for InvalidUsage by its category, which the classes of `synapse-shell/promise` and `synapse-shell` share. */
 const isMisuse = (thrown: unknown): thrown is Error =>
   thrown instanceof Error && "category" in thrown && thrown.category === "invalid_usage"
 
@@ -54,8 +51,8 @@ const misused = (name: string, usage: string, { message }: Error): InvalidUsage 
   new InvalidUsage({ reason: `${name}: ${message}${message.includes(usage) ? "" : `\nUsage: ${usage}`}` })
 
 /**
- * Makes a handler. It answers `--help` with the summary and the usage. When the call is interrupted, the command's
- * signal aborts, and nothing waits for the command.
+ * Makes a handler, which answers `--help` with the summary and the usage. Interrupting the call aborts the command's
+ * signal without waiting for the command.
  */
 export const toHandler = ({ name, run, summary, usage }: Command): CommandHandler.CommandHandler =>
   CommandRegistry.withHelp({

@@ -1,4 +1,4 @@
-/** Checks what a program gives by a schema, so that an error names each field as the program wrote it. */
+/** Checks a program's values by a schema, so that an error names each field as the program wrote it. */
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -7,7 +7,6 @@ import * as CommandName from "../command/CommandName.js"
 import * as JsonText from "../domain/JsonText.js"
 import type { Signal } from "./Synapse.js"
 
-/** Tests whether a value is an object and not an array. */
 export const isObject = Predicate.isReadonlyRecord
 
 const shown = (value: unknown): string => {
@@ -19,7 +18,7 @@ const shown = (value: unknown): string => {
   return said.length > 100 ? `${said.slice(0, 100)}…` : said
 }
 
-/** Says of a value what it must be; with `override` false, a problem within it is told in its place. */
+/** Says what a value must be. With `override` false, a problem inside the value is shown instead. */
 export const must = (expected: string, override = true) => ({
   message: ({ actual }: ParseResult.ParseIssue) => ({
     message: `must be ${expected}, not ${shown(actual)}`,
@@ -27,7 +26,7 @@ export const must = (expected: string, override = true) => ({
   })
 })
 
-/** Makes the message of a filter from the reason why a value can't be used; undefined where it can. */
+/** Makes a filter's message from the reason why a value can't be used, if any. */
 export const refusal = (reason: string | undefined): string | undefined => reason && `can't be used: ${reason}`
 
 /** Accepts a string that is not blank and has no NUL character. */
@@ -47,7 +46,7 @@ export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER) =>
     Schema.filter((value) => Number.isSafeInteger(value) && value >= least && value <= most)
   ).annotations(must(`a whole number from ${least} ${most === Number.MAX_SAFE_INTEGER ? "on" : `to ${most}`}`))
 
-/** Makes the schema of an object whose fields may be missing. */
+/** Makes the schema of an object with optional fields. */
 export const optional = (fields: Readonly<Record<string, Schema.Schema.AnyNoContext>>): Schema.Schema.AnyNoContext =>
   Schema.Struct(
     Object.fromEntries(
@@ -68,7 +67,6 @@ export const handling = {
   signal: Schema.declare(isSignal).annotations(must("an AbortSignal"))
 }
 
-/** Accepts a command that a program defines. */
 export const command = Schema.Struct({
   name: Schema.String.pipe(Schema.filter((name) => /^[A-Za-z_][\w-]*$/.test(name)))
     .annotations(must("one word of letters, digits, - and _, such as weather"))
@@ -78,14 +76,14 @@ export const command = Schema.Struct({
   run: callback
 }).annotations(must("an object", false))
 
-/** Leaves out the fields of an object that are undefined, which count as missing. */
+/** Removes an object's undefined fields, which count as missing. */
 export const withoutUndefined = (given: unknown): unknown =>
   isObject(given) ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) : given
 
 /**
- * Returns all that is wrong with a value, a line each; undefined where nothing is.
+ * Returns all problems with a value, one per line, or undefined.
  *
- * @param kind the word for a field in errors: "setting"
+ * @param kind what errors call a field, such as "setting"
  */
 export const problemOf = (kind: string, given: unknown, schema: Schema.Schema.AnyNoContext): string | undefined => {
   const validate = ParseResult.validateEither(schema, { errors: "all", onExcessProperty: "error" })

@@ -1,35 +1,35 @@
-/** The result of a call, in types that need no Effect; the fields are those of a ToolReturn. */
+/** The result of a call, with the fields of a ToolReturn. Its types do not need Effect. */
 
 /** The result of a call. */
 export interface Result {
   /** The `id` of the call. */
   readonly toolCallId: string
   readonly isError: boolean
-  /** The text for the model, which holds all that it needs to know. */
+  /** The text for the model, with everything that it needs to know. */
   readonly output: string
-  /** A sentence on how the call ended; for a failure, what failed, and advice. */
+  /** A sentence on how the call ended. For a failure, it says what failed, with advice. */
   readonly message: string
   readonly extras: Extras
 }
 
-/** The details for programs; each field is present only where it applies. */
+/** The details for programs. Fields that do not apply are absent. */
 export interface Extras {
-  /** 124 for a timeout, 126 for a denial, 127 for a missing command, 130 for a call that was cancelled. */
+  /** 124 for a timeout, 126 for a denial, 127 for a missing command, 130 for a cancelled call. */
   readonly exitCode?: number
   readonly stdout?: string
   readonly stderr?: string
-  /** The files that hold the whole output, where it was cut. */
+  /** The files with the whole output, if it was cut. */
   readonly stdoutFile?: string
   readonly stderrFile?: string
-  /** Images that the command showed, for programs that can give them to the model. */
+  /** Images that the command showed, for programs that can pass them to the model. */
   readonly images?: ReadonlyArray<Image>
   readonly notices?: ReadonlyArray<string>
   readonly failureCategory?: FailureCategory
-  /** The tag of the error, where the command did not run or was stopped. */
+  /** The tag of the error, if the command did not run or was stopped. */
   readonly error?: "CommandNotFound" | "InvalidUsage" | "Blocked" | "ExecutionFailed"
-  /** The tool's name as the call gave it, where the call itself was wrong. */
+  /** The tool's name as the call gave it, if the call itself was wrong. */
   readonly toolName?: string
-  /** The parser's message, where the arguments are not JSON. */
+  /** The parser's message, if the arguments are not JSON. */
   readonly parseError?: string
   readonly interrupted?: true
   readonly blocked?: true
@@ -39,7 +39,7 @@ export interface Extras {
 }
 
 /**
- * An image that a command showed: its path as the command was given it, its type (`image/png`), and its bytes in base64.
+ * An image that a command showed: its path as given to the command, its type (`image/png`), and its bytes in base64.
  */
 export interface Image {
   readonly path: string
@@ -47,5 +47,5 @@ export interface Image {
   readonly base64: string
 }
 
-/** The kinds of failure that programs can tell apart. */
+/** The kinds of failures that programs can distinguish. */
 export type FailureCategory = "command_not_found" | "invalid_usage" | "blocked" | "execution_error"

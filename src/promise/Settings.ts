@@ -1,4 +1,4 @@
-/** The settings of `make`, in types that need no Effect, and their validation. */
+/** The settings of `make` and their validation. Their types do not need Effect. */
 import * as Schema from "effect/Schema"
 import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
@@ -6,31 +6,31 @@ import type * as Command from "./Command.js"
 import * as Fields from "./Fields.js"
 
 /**
- * The settings of `make`. Those that are not given come from the environment (`SYNAPSE_COMMAND_TIMEOUT` and the like),
- * then from the defaults.
+ * The settings of `make`. Missing ones come from the environment (such as `SYNAPSE_COMMAND_TIMEOUT`), then from the
+ * defaults.
  */
 export interface Settings {
-  /** The directory that the shell starts in; by default, that of the process. */
+  /** The directory that the shell starts in; by default, the process's own. */
   readonly cwd?: string | undefined
-  /** The time that a command may take, in milliseconds, where its call names none; by default, 120000. */
+  /** The time limit of commands in milliseconds, unless a call sets another; by default, 120000. */
   readonly timeout?: number | undefined
-  /** Variables which are set in addition to the process's environment, or in place of its own. */
+  /** Variables that are added to the process's environment, or replace its own. */
   readonly environment?: { readonly [name: string]: string } | undefined
   /** The command line that starts the shell; by default, `/bin/bash`. */
   readonly shellCommand?: string | undefined
-  /** The most characters of both streams that a model is shown, and of each that a result keeps; by default, 30000. */
+  /** The most characters of both streams that a model sees, and of each stream in a result; by default, 30000. */
   readonly outputLimit?: number | undefined
-  /** The most bytes of the file with all of a longer output; by default, 256 MiB; 0 for no file. */
+  /** The largest file with a longer output, in bytes; by default, 256 MiB; 0 for no file. */
   readonly outputFileLimit?: number | undefined
-  /** True to keep these files when the session ends. */
+  /** True to keep these files after the session. */
   readonly keepOutputFiles?: boolean | undefined
-  /** The sandbox; `false` runs commands with all the rights of the process. */
+  /** The sandbox; `false` runs commands with all rights of the process. */
   readonly sandbox?: boolean | Sandbox | undefined
-  /** Asked when the policy denies something that a person may allow; without it, it stays denied. */
+  /** Asks a person when the policy denies something that a person may allow. Without it, it stays denied. */
   readonly onPermission?: OnPermission | undefined
   /**
-   * True to describe the commands of MCP servers and skills in the tool's description, in a line each as far as 2,000
-   * bytes go; by default, it only tells how to find them.
+   * True to list MCP commands and skills in the tool's description, one line each, up to 2,000 bytes. By default, the
+   * description only tells how to find them.
    */
   readonly describeExtensions?: boolean | undefined
   /** The program's own commands. */
@@ -40,51 +40,54 @@ export interface Settings {
 /** The settings of the sandbox, in addition to `sandbox.json`. */
 export interface Sandbox {
   readonly enabled?: boolean | undefined
-  /** Paths that commands may write to, besides the working directory. */
+  /** Paths that commands may write, besides the working directory. */
   readonly allow?: ReadonlyArray<string> | undefined
   /** Paths and patterns that commands may neither read nor write. */
   readonly deny?: ReadonlyArray<string> | undefined
-  /** Names of variables that the sandbox would leave out, and that commands are to get. */
+  /** Names of variables that commands get although the sandbox would remove them. */
   readonly env?: ReadonlyArray<string> | undefined
   /**
-   * Lets commands use unix sockets: with true all, by which they can have programs outside of the sandbox (tmux, an
-   * ssh-agent, Docker) do anything; with `own` those that they make, on Linux.
+   * Lets commands use unix sockets. With true, they can use all of them, and so make programs outside the sandbox
+   * (tmux, an ssh-agent, Docker) do anything. With `own`, they can use those that they create, on Linux only.
    */
   readonly unixSockets?: boolean | "own" | undefined
-  /** Unix sockets of programs outside that commands may use. */
+  /** Unix sockets of outside programs that commands may use. */
   readonly sockets?: ReadonlyArray<string> | undefined
   /** Hosts that commands may reach: `host`, `*.host`, `host:port`, an address, `localhost:port`. */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
-  /** False leaves commands without a directory for the caches of npm, pip and their like. */
+  /** False leaves commands without a cache directory for npm, pip and similar tools. */
   readonly toolCache?: boolean | undefined
-  /** `host` shows commands the machine's `/tmp`; by default, they have their own, kept for the working directory. */
+  /**
+   * `host` shows commands the machine's `/tmp`. By default, commands have a private `/tmp`, which is kept for the
+   * working directory.
+   */
   readonly temporary?: "private" | "host" | undefined
   /** The directory of Synapse's own files: `$SYNAPSE_HOME`, or `~/.synapse`. */
   readonly home?: string | undefined
 }
 
-/** Answers a question for permission with one of `offered`. */
+/** Answers a permission question with one of `offered`. */
 export type OnPermission = (
   request: PermissionRequest,
   offered: ReadonlyArray<PermissionAnswer>
 ) => Promise<PermissionAnswer>
 
-/** A question for permission: the denied access, the rule that denies it, and the command. */
+/** A permission question: the denied access, the rule that denies it, and the command. */
 export interface PermissionRequest {
-  /** A real path, or an address on the network. */
+  /** A real path or a network address. */
   readonly resource: string
   readonly access: "read" | "write" | "network"
-  /** The rule that denies it, as it was written, and its source. */
+  /** The rule that denies it, as written, and its source. */
   readonly rule: { readonly pattern: string; readonly source: string }
-  /** The command line that was denied. */
+  /** The denied command line. */
   readonly command: string
   readonly reason: string
-  /** The sub-agent that is asked for, by its type and what it does; undefined for the session itself. */
+  /** The sub-agent that needs the permission, by type and task; undefined for the session itself. */
   readonly task?: { readonly type: string; readonly description: string } | undefined
 }
 
 /**
- * The answer to a question for permission: allow for this command, until the session ends, or permanently, in
+ * The answer to a permission question: allow for this command, until the session ends, or permanently in
  * `sandbox.json`.
  */
 export type PermissionAnswer = "allow_once" | "allow_session" | "allow_permanent" | "deny"
@@ -132,7 +135,7 @@ const fields = {
 
 const isOn = Schema.Boolean.annotations(Fields.must("true, false, or an object"))
 
-/** Returns all that is wrong with settings, a line each; undefined where nothing is. */
+/** Returns all problems with settings, one per line, or undefined. */
 export const problemOf = (settings: unknown): string | undefined => {
   const own = Fields.isObject(settings) ? Fields.withoutUndefined(settings["sandbox"]) : undefined
   const given = own === undefined ? settings : { ...(settings as object), sandbox: own }
