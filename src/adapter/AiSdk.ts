@@ -9,8 +9,8 @@ import type { Synapse } from "../promise/Synapse.js"
 import * as BashCall from "./internal/BashCall.js"
 
 /**
- * Makes the tool. Its result is Synapse's own, for your program; the model gets the text, as an error where it is one,
- * and the images. The SDK's abort signal ends the command.
+ * Makes the tool. Your program gets Synapse's own result; the model gets the text (as an error if the call failed) and
+ * the images. The SDK's abort signal ends the command.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Synapse as an MCP server in the process of the Claude Agent SDK (`@anthropic-ai/claude-agent-sdk`), which brings
+ * Synapse as an in-process MCP server for the Claude Agent SDK (`@anthropic-ai/claude-agent-sdk`), which includes
  * `@modelcontextprotocol/sdk`.
  *
  * @since 0.1.0
@@ -11,8 +11,9 @@ import type { Synapse } from "../promise/Synapse.js"
 import * as BashCall from "./internal/BashCall.js"
 
 /**
- * Makes the server: `query({ prompt, options: { mcpServers: { synapse: server(synapse) }, allowedTools: ["mcp__synapse__Bash"] } })`.
- * Leave the SDK's own `Bash` out with `disallowedTools: ["Bash"]`, or the model may use it.
+ * Makes the server: `query({ prompt, options: { mcpServers: { synapse: server(synapse) }, allowedTools:
+ * ["mcp__synapse__Bash"] } })`. Disable the SDK's own `Bash` with `disallowedTools: ["Bash"]`; otherwise, the model may
+ * use it.
  *
  * @since 0.1.0
  * @category constructors

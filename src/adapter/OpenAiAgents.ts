@@ -46,7 +46,7 @@ export const bash = (synapse: Synapse): FunctionTool => {
 
 /**
  * Makes the shell of the SDK's `shellTool`, for models that were trained on it: `shellTool({ shell: shell(synapse) })`.
- * Its commands run one after the other in the session, and keep its state.
+ * Its commands run in sequence in the session, and keep its state.
  *
  * @since 0.1.0
  * @category constructors
@@ -60,7 +60,7 @@ export const shell = (synapse: Synapse): Shell => ({
       const { exitCode = 1, stderr, stdout } = result.extras
       output.push({
         stdout: stdout ?? "",
-        // Where nothing was run, the text tells why.
+        // If nothing ran, the text says why.
         stderr: stderr ?? (result.isError && stdout === undefined ? result.output : ""),
         outcome: exitCode === 124 ? { type: "timeout" as const } : { type: "exit" as const, exitCode }
       })

@@ -41,8 +41,8 @@ interface PlainCall {
 }
 
 /**
- * Returns the call that a line makes; undefined where it needs a shell. A command that is not registered gets its name
- * only, for the error.
+ * Returns the call that a line makes, or undefined if it needs a shell. For an unregistered command, it only has the
+ * name, for the error.
  */
 const of = (line: CommandLine.CommandLine, handler: CommandHandler | undefined): PlainCall | undefined => {
   const { name } = line
@@ -56,12 +56,12 @@ const of = (line: CommandLine.CommandLine, handler: CommandHandler | undefined):
   return input === undefined ? { name, args } : { name, args, input }
 }
 
-/** The most characters of a line whose quotes are told for sure; the parser leaves longer ones to bash. */
+/** The longest line whose quotes are certain, in characters. The parser leaves longer lines to bash. */
 const longestTold = 100_000
 
 /**
- * Tests whether a quote is not closed, so that no shell can run the line: the handler can say more of it. Only where the
- * line begins with a quote and holds no substitution, which the parser may have left to bash.
+ * Tests whether a quote is not closed. No shell can run such a line, so the handler explains the error. It is only
+ * certain if the quote comes first and there is no substitution, which the parser may have left to bash.
  */
 const isUnclosed = (line: CommandLine.CommandLine): boolean =>
   line.text.length < longestTold &&
@@ -69,7 +69,7 @@ const isUnclosed = (line: CommandLine.CommandLine): boolean =>
   !/`|\$\(/.test(line.rest) &&
   line.tail.some((token) => token._tag === "Word" && !token.closed)
 
-/** Makes the CommandCall for the handler. It has no files, which only the shell can give. */
+/** Makes the CommandCall for a handler. It has no files, which only a shell can give. */
 const toCommandCall = (
   { args, input, name }: PlainCall,
   cwd: string,
@@ -98,7 +98,7 @@ const files: Files = {
 }
 
 /**
- * The options of a command line's run. `restart` restarts the shell before it, which loses all of the shell's state.
+ * The options of a command line. `restart` first restarts the shell, which loses its state.
  *
  * @since 0.1.0
  * @category models
@@ -123,7 +123,7 @@ export class BashRouter extends Context.Tag("synapse/BashRouter")<
 >() {}
 
 /**
- * A layer which routes between the commands of the registry and the shell of the manager.
+ * A layer that routes between the commands of the registry and the shell of the manager.
  *
  * @since 0.1.0
  * @category layers
@@ -151,7 +151,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
       const handler = registry.find(line.name)
       if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, patient(command, options))
       const plain = of(line, handler)
-      // A line that needs a shell to be parsed goes to the shell, which then calls the command.
+      // A line that needs bash's parsing goes to the shell, which then calls the command.
       if (plain === undefined) return inShell()
       const inProcess =
         handler === undefined
@@ -163,11 +163,11 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
               run(handler, plain, cwd, options, (line) => sandbox.execute(line, { timeout: options.timeout }))
             )
       const noted = Effect.onExit(inProcess, (exit) =>
-        // A defect is a result by now, or the program's own.
+        // Only a program's own defect can arrive here: others are results already.
         sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
       )
       const program = handler?.program
-      // Where it fails, the handler says so in its turn.
+      // If this fails, the handler itself reports it later.
       const looked =
         program === undefined
           ? Effect.succeed(false)
@@ -176,12 +176,12 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
               Effect.map((found) => found !== undefined),
               Effect.catchAllCause(() => Effect.succeed(false))
             )
-      // A standard input comes to the command by way of the shell.
+      // Only the shell can pass standard input to the command.
       const isShells = Effect.flatMap(CallContext.get("stdin"), (input) =>
         input === undefined || handler === undefined || plain.input !== undefined ? looked : Effect.succeed(true)
       )
       const inItsTurn = Effect.flatMap(isShells, (isIts) => (isIts ? inShell(false) : noted))
-      // Later calls do not wait for a sub-agent: tasks of one turn run side by side.
+      // Calls do not wait for a sub-agent, so that the tasks of one turn run in parallel.
       return line.name.startsWith("task:")
         ? Effect.zipRight(sandbox.inOrder(Effect.void, options.restart), inItsTurn)
         : sandbox.inOrder(inItsTurn, options.restart)
@@ -204,10 +204,10 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
   })
 )
 
-/** Matches a line in which a task for a sub-agent may be called. */
+/** Matches a line that may call a sub-agent's task. */
 const namingTask = /(?:^|[^\w.:@/+-])task:[A-Za-z]/
 
-/** Gives a line more time by default where it names a task: a model's turns take minutes. */
+/** Gives a line with a task a longer default timeout, because a model's turns take minutes. */
 const patient = (command: string, options: RouteOptions): RouteOptions =>
   options.timeout === undefined && command.includes("task:") && namingTask.test(command)
     ? { ...options, timeout: Timeout.ofTasks }
@@ -218,7 +218,7 @@ const statusOf = (cause: Cause.Cause<CommandError>): number =>
   Option.match(Cause.failureOption(cause), { onNone: () => ExitCode.interrupted, onSome: (error) => error.exitCode })
 
 /**
- * Runs a handler. The listener hears its output as it comes, and what there was of it where the handler is interrupted; not
+ * Runs a handler. The listener hears its output as it comes, and its partial output on interruption. It does not hear
  * what the handler itself runs.
  */
 const run = (
@@ -230,7 +230,7 @@ const run = (
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
   Effect.flatMap(FiberRef.get(CommandListener.current), (listener) => {
     const early: Array<Uint8Array> = []
-    /** True where the shell tells the listener all of it. */
+    /** True if the shell tells the listener everything. */
     let isTold = false
     const byShell = (words: ReadonlyArray<string>) =>
       Effect.suspend(() => {
@@ -245,7 +245,7 @@ const run = (
       early.length === 0 ? output : { ...output, stdout: Buffer.concat(early).toString() + output.stdout }
     const write = (chunk: Uint8Array) =>
       Effect.suspend(() => {
-        // Whoever wrote it may use the same memory for more.
+        // The writer may reuse the chunk's memory.
         const own = Uint8Array.from(chunk)
         early.push(own)
         const waiting = listener.onOutput?.("stdout", own)
@@ -273,7 +273,7 @@ const run = (
     )
   })
 
-/** Makes the result of a command that ended by a defect, as it would be within a line, and logs the defect. */
+/** Converts a command's defect to the result that it has inside a line, and logs it. */
 const ended = (name: string, cause: Cause.Cause<CommandError>) => {
   const exit = CommandExit.fromExit(Exit.failCause(cause), `${name}:`)
   if (exit._tag !== "Died") return Effect.failCause(cause)
@@ -282,7 +282,7 @@ const ended = (name: string, cause: Cause.Cause<CommandError>) => {
   return Effect.as(CommandExit.logDefect(name, cause), result)
 }
 
-/** Ends a command of ours after the call's timeout; without one, it takes the time that it needs. */
+/** Ends a Synapse command after the call's timeout. Without one, it may run as long as it needs. */
 const inTime = <A, E>(
   effect: Effect.Effect<A, E>,
   timeout: number | undefined

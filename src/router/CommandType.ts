@@ -1,5 +1,5 @@
 /**
- * Decides whether the shell or Synapse itself runs a command; no other module decides it.
+ * Decides whether the shell or Synapse itself runs a command. No other module decides this.
  *
  * @since 0.1.0
  */
@@ -17,16 +17,16 @@ export type CommandType =
   | "native"
   /** Run by Synapse itself: `TodoWrite`, `task:<type>`, `skill:<name>`, `bash`, and every registered command. */
   | "agent-shell"
-  /** Run by a server or a skill that Synapse talks to: `mcp:<server>:<tool>`, `skill:<name>:<tool>`. */
+  /** Run by an MCP server or a skill: `mcp:<server>:<tool>`, `skill:<name>:<tool>`. */
   | "extension"
 
 const mcp = /^mcp:/
 const skillTool = /^skill:[^:]+:./
 
 /**
- * Returns the type of a command, from its text or from the parsed line.
+ * Returns the type of a command, given as text or as a parsed line.
  *
- * @param isRegistered tests whether a command's name has a handler; by default, only reserved names have one
+ * @param isRegistered tests whether a command has a handler; by default, only reserved names have one
  * @since 0.1.0
  */
 export const identifyCommandType = (
@@ -38,6 +38,6 @@ export const identifyCommandType = (
   if (name === "") return "native"
   if (mcp.test(name) || skillTool.test(name)) return "extension"
   if (ReservedName.isReserved(name)) return "agent-shell"
-  // A quoted name is the shell's own, as it is for aliases: `\read`, `"bash"`.
+  // Quotes select the shell's own command, as they do with aliases: `\read`, `"bash"`.
   return line.command?.quoted === false && isRegistered(name) ? "agent-shell" : "native"
 }

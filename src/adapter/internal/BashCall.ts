@@ -1,9 +1,9 @@
-/** Finds the definition of the tool, and calls it, for the adapters. */
+/** Finds and calls the tool's definition, for the adapters. */
 import * as Crypto from "node:crypto"
 import type { Result } from "../../promise/Result.js"
 import type { Signal, Synapse, ToolDefinition } from "../../promise/Synapse.js"
 
-/** The arguments as a model gives them; a wrong one is answered with what to do. */
+/** The arguments as a model gives them. The result of a wrong one says what to do. */
 export interface Arguments {
   readonly [parameter: string]: unknown
 }
@@ -14,8 +14,8 @@ export const definitionOf = ({ tools: [bash] }: Synapse): ToolDefinition => {
 }
 
 /**
- * Runs a call. Makes up its id where the framework gives none. Returns a plain promise: `handle`'s own can be iterated too, and the AI
- * SDK would take the output's pieces for results.
+ * Runs a call, and makes up its id if the framework gives none. It returns a plain promise because `handle`'s promise
+ * is also iterable, and the AI SDK would read the output's pieces as results.
  */
 export const run = async (synapse: Synapse, given: Arguments, id?: string, signal?: Signal): Promise<Result> =>
   synapse.handle({ id: id ?? Crypto.randomUUID(), name: definitionOf(synapse).name, arguments: given }, { signal })
