@@ -1,12 +1,12 @@
 /**
- * Advice on what to do next, as data: an error or a result carries it, and it is worded for each audience.
+ * Advice on what to do next, as data: errors and results carry it, and `render` words it for each audience.
  *
  * @since 0.1.0
  */
 import type * as ErrorFields from "./ErrorFields.js"
 
 /**
- * A part of a line of advice: text, or a command to run, which a model calls the tool with, and a person types.
+ * A part of a line of advice: text, or a command to run.
  *
  * @since 0.1.0
  * @category models
@@ -48,7 +48,7 @@ export const line = (texts: TemplateStringsArray, ...parts: ReadonlyArray<Part |
   texts.flatMap((text, index) => [text, ...[parts[index] ?? []].flat()]).filter((part) => part !== "")
 
 /**
- * The reader of advice, who decides how commands are named.
+ * The reader of advice, which decides how commands are written.
  *
  * @since 0.1.0
  * @category models

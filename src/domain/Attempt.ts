@@ -1,6 +1,4 @@
-/** Calls what may throw. */
-
-/** Returns what a function returns, or the fallback where it throws. */
+/** Returns what the function returns, or the fallback if it throws. */
 export const orElse = <A, B>(attempt: () => A, fallback: B): A | B => {
   try {
     return attempt()
@@ -9,14 +7,12 @@ export const orElse = <A, B>(attempt: () => A, fallback: B): A | B => {
   }
 }
 
-/** Returns what a function returns; undefined where it throws. */
+/** Returns what the function returns, or undefined if it throws. */
 export const orUndefined = <A>(attempt: () => A): A | undefined => orElse(attempt, undefined)
 
-/** Calls a function, whether or not it throws. */
+/** Calls a function and ignores what it throws. */
 export const ignore = (attempt: () => unknown): void => {
   try {
     attempt()
-  } catch {
-    // As it was asked for.
-  }
+  } catch {}
 }

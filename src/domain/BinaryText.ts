@@ -1,29 +1,28 @@
-/** Finds what is no text in the decoded output of a command: an image, a program, an archive. */
+/** Finds binary data (an image, a program, an archive) in the decoded output of a command. */
 
-/** A part of a text that is binary. */
 export interface BinaryPart {
-  /** The index of its first character, which begins a line. */
+  /** Index of its first character, at the start of a line. */
   readonly start: number
   readonly end: number
 }
 
 const unreadable = /[\0-\x06\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]/
 
-/** The fewest unreadable characters of a binary part; fewer of them do no harm. */
+/** Fewer unreadable characters than this do no harm, so the text is shown. */
 const fewest = 32
 
-/** The share of unreadable characters above which a part is binary. */
+/** A part with a larger share of unreadable characters is binary. */
 const share = 1 / 8
 
-/** The same share where all of them are bytes that are not UTF-8: text in Latin-1 comes near it. */
+/** The same share if all of them are bytes that are not UTF-8. It is higher because Latin-1 text comes near it. */
 const shareOfForeign = 0.3
 
-/** The share of single NULs above which a part is binary: more than there are between words (`find -print0`). */
+/** The same share for single NULs. It is higher because NULs also separate words (`find -print0`). */
 const shareOfNuls = 0.4
 
 /**
- * The fewest readable characters from the last unreadable one to the end of its line that are no part of it: what is
- * printed next, where a file does not end in a newline (`cat image; echo done`).
+ * If at least this many readable characters follow the last unreadable one on its line, they are not binary: `cat
+ * image; echo done` prints `done` behind a file without a final newline.
  */
 const leastRest = 4
 
@@ -34,8 +33,8 @@ const isUnreadable = (code: number): boolean =>
   code < 0x20 ? code < 0x07 || (code > 0x0d && code !== 0x1b) : (code >= 0x7f && code <= 0x9f) || code === replacement
 
 /**
- * Returns the binary part of a text, where too many of its characters are unreadable (NULs, controls, bytes that are not
- * UTF-8). It goes from the first line with such characters to the last one. Undefined where there is none.
+ * Returns the part of the text from the first to the last line with unreadable characters (NULs, controls, bytes that
+ * are not UTF-8). Undefined if they are too few to make it binary.
  */
 export const find = (text: string): BinaryPart | undefined => {
   const first = text.search(unreadable)

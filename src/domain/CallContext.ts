@@ -1,5 +1,5 @@
 /**
- * The context of a call, local to the fiber that runs it, so that no function in between has to pass it on.
+ * The context of a call, local to the fiber that runs it, so that functions need not pass it on.
  *
  * @since 0.1.0
  */
@@ -13,38 +13,35 @@ import * as CommandListener from "./CommandListener.js"
 import type { CommandResult } from "./CommandResult.js"
 
 /**
- * The context of a call: what it reads, and what it is a part of. Who hears it is `CommandListener.current`.
+ * The context of a call. The call's listener is kept apart, in `CommandListener.current`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CallContext {
-  /**
-   * The standard input of our commands where their line gives them none; the shell's own commands never read it.
-   */
+  /** The standard input of Synapse commands whose line gives them none. The shell's own commands never read it. */
   readonly input: CommandInput | undefined
   /**
-   * The standard input of whole lines, the shell's own commands included; without it, they have an empty one.
+   * The standard input of whole lines, which the shell's own commands also read. Without it, their input is empty.
    *
    * @internal
    */
   readonly stdin: Read | undefined
   /**
-   * The use that a command makes of the session's terminal, where it has one: it runs on it, or reads an entry from it.
+   * How a command uses the session's terminal: it runs on the terminal, or reads an entry from it.
    *
    * @internal
    */
   readonly terminal: "command" | "entry" | undefined
   /**
-   * The timeout of calls that name none, in milliseconds, also of those that Synapse answers itself, which otherwise
-   * have none.
+   * The timeout of calls that name none, in milliseconds. It also applies to calls that Synapse answers without the
+   * shell.
    */
   readonly timeout: number | undefined
-  /** The audience of the messages of commands in a shell. It is read when the layer of Synapse is built. */
+  /** The audience of the messages that commands print in a shell. It is read when Synapse's layer is built. */
   readonly audience: Advice.Audience
   /**
-   * The bridge whose call this is a part of, or the queue that the call has the turn in; undefined where it is a part of
-   * no other call.
+   * The bridge that made this call, or the queue whose turn the call holds. Undefined for a call made from outside.
    *
    * @internal
    */
@@ -104,7 +101,7 @@ export const locally: {
 const encoder = new TextEncoder()
 
 /**
- * Tells the listener the output of a command of ours, which no shell has written. It waits where the listener does.
+ * Tells the listener the output of a Synapse command that ran without the shell. Waits until the listener has taken it.
  *
  * @since 0.1.0
  * @category combinators

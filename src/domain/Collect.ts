@@ -1,9 +1,8 @@
-/** Collects the bytes of a stream up to a bound. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 
-/** Collects all bytes of a stream; undefined where there are more than `most`, of which the rest is not read. */
+/** Collects all bytes of a stream. Stops and returns undefined once there are more than `most`. */
 export const bytes = <E, R>(
   stream: Stream.Stream<Uint8Array, E, R>,
   most: number
@@ -21,7 +20,7 @@ export const bytes = <E, R>(
     ).pipe(Effect.map((size) => (size > most ? undefined : Buffer.concat(chunks))))
   })
 
-/** Decodes bytes as a text in UTF-8; on the left is the reason why they are none. */
+/** Decodes UTF-8, or returns the reason why it can't on the left. */
 export const toText = (bytes: Uint8Array): Either.Either<string, string> =>
   Either.try({
     try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),

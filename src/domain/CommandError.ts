@@ -2,18 +2,18 @@
  * The errors of a command that did not run, or that was stopped. Each has a message, a failure category and an exit
  * code.
  *
- * An Effect program catches errors by their tag (`Effect.catchTag("CommandNotFound", …)`); a ToolReturn has the tag in
+ * Effect programs catch errors by tag (`Effect.catchTag("CommandNotFound", …)`). A ToolReturn has the tag in
  * `extras.error` and the category in `extras.failureCategory`:
  *
- * | category            | tag               | exit code                    | a result has the category where                  |
+ * | category            | tag               | exit code                    | a result has the category if                     |
  * | ------------------- | ----------------- | ---------------------------- | ------------------------------------------------ |
  * | `command_not_found` | `CommandNotFound` | 127                          | bash found no such command (exit code 127)       |
- * | `invalid_usage`     | `InvalidUsage`    | 1                            | a command of ours was used wrongly in a line     |
- * | `blocked`           | `Blocked`         | 126                          | the policy denied what the command failed for    |
- * | `execution_error`   | `ExecutionFailed` | 124 for a timeout, 1 else    | the command failed for any other reason          |
+ * | `invalid_usage`     | `InvalidUsage`    | 1                            | a Synapse command in a line was used wrongly     |
+ * | `blocked`           | `Blocked`         | 126                          | the policy denied an access that it needed       |
+ * | `execution_error`   | `ExecutionFailed` | 124 for a timeout, else 1    | the command failed for any other reason          |
  *
  * A command that ran and failed is a CommandResult with an exit code, not an error: it has no `extras.error`.
- * Interruption is no error either: it is fiber interruption, with exit code 130 and no category.
+ * Interruption is fiber interruption, not an error. It has exit code 130 and no category.
  *
  * @since 0.1.0
  */
@@ -24,7 +24,7 @@ import * as ErrorFields from "./ErrorFields.js"
 import * as ExitCode from "./ExitCode.js"
 
 /**
- * The categories of failure that programs match on (`extras.failureCategory`); the table above has the error of each.
+ * The categories of failure that programs match on (`extras.failureCategory`).
  *
  * @since 0.1.0
  * @category models
@@ -32,19 +32,18 @@ import * as ExitCode from "./ExitCode.js"
 export const FailureCategory = Schema.Literal("command_not_found", "invalid_usage", "blocked", "execution_error")
 
 /**
- * One of the categories of failure.
+ * A category of failure.
  *
  * @since 0.1.0
  * @category models
  */
 export type FailureCategory = typeof FailureCategory.Type
 
-/** The advice on what to do next; the message has it below the reason. */
 const advice = Schema.optionalWith(Schema.Array(ErrorFields.Advice), { default: () => [] })
 
 /**
  * `command_not_found`: no such tool, agent-shell command or extension command. `reason` tells which part of the name is
- * unknown, and which names there are.
+ * unknown, and which names exist.
  *
  * @since 0.1.0
  * @category errors
@@ -70,7 +69,7 @@ export class CommandNotFound extends Schema.TaggedError<CommandNotFound>("synaps
 export class InvalidUsage extends Schema.TaggedError<InvalidUsage>("synapse/InvalidUsage")("InvalidUsage", {
   reason: Schema.String,
   advice,
-  /** True where the tool's parameters are wrong, and no command's. */
+  /** True if the tool's parameters are wrong, rather than a command's. */
   ofCall: Schema.optionalWith(Schema.Literal(true), { exact: true })
 }) {
   readonly category: FailureCategory = "invalid_usage"
@@ -87,14 +86,14 @@ export class InvalidUsage extends Schema.TaggedError<InvalidUsage>("synapse/Inva
  * @category errors
  */
 export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blocked", {
-  /** The rule as it was written; where no written rule denied it, the path, or the network. */
+  /** The rule as it was written. If no written rule denied the access: the path, or the network. */
   resource: Schema.String,
-  /** The path that was denied, where the resource is not it. */
+  /** The denied path, if it differs from `resource`. */
   path: Schema.optionalWith(Schema.String, { exact: true }),
   rule: Schema.String,
   reason: Schema.String,
   advice,
-  /** The denial, as data, where the sandbox made it. */
+  /** The sandbox's denial, as data. */
   denied: Schema.optionalWith(ErrorFields.Denial, { exact: true })
 }) {
   readonly category: FailureCategory = "blocked"
@@ -111,10 +110,9 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
  * - `timeout`: the command took too long.
  * - `io`: reading or writing failed.
  * - `sandbox`: no sandbox could be built, so nothing was run.
- * - `crash`: the shell died before the command began, so that it can be tried again.
+ * - `crash`: the shell died before the command began, so the command can be retried.
  *
- * `stdout` and `stderr` are the
- * output until then, with the same further facts as in a result.
+ * `stdout` and `stderr` are the output until then, with the same details as in a result.
  *
  * @since 0.1.0
  * @category errors
@@ -130,7 +128,7 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
   kept: Schema.optionalWith(ErrorFields.KeptOutput, { exact: true }),
   order: Schema.optionalWith(ErrorFields.LineOrder, { exact: true }),
   notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
-  /** The error that it comes from: of a file, of the system, of whoever was asked. */
+  /** The underlying error, for example the file system's. */
   cause: Schema.optional(Schema.Defect)
 }) {
   readonly category: FailureCategory = "execution_error"
@@ -146,7 +144,7 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
  * Makes the error of a command that exceeded its timeout.
  *
  * @param timeout milliseconds
- * @param output the output until then
+ * @param output the output before the timeout
  * @since 0.1.0
  * @category errors
  */

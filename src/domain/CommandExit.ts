@@ -1,5 +1,5 @@
 /**
- * The ways in which a command can end, read from its Exit. This module alone decides the text, the exit code and the
+ * The four ways in which a command can end, read from its Exit. This module alone decides the text, exit code and
  * failure category of an error, an interruption and a defect.
  */
 import * as Cause from "effect/Cause"
@@ -12,9 +12,9 @@ import * as CommandError from "./CommandError.js"
 import type { CommandResult } from "./CommandResult.js"
 import * as ExitCode from "./ExitCode.js"
 
-/** The four ways in which a command can end. `text` describes it, without a newline at its end. */
+/** How a command ended. `text` describes it, without a newline at its end. */
 export type CommandExit = Data.TaggedEnum<{
-  /** It ran; a non-zero exit code is a result as well. */
+  /** It ran. A non-zero exit code also counts as completed. */
   Completed: { readonly result: CommandResult }
   /** It did not run, or was stopped. */
   Failed: {
@@ -23,17 +23,16 @@ export type CommandExit = Data.TaggedEnum<{
     readonly exitCode: number
     readonly category: CommandError.FailureCategory
   }
-  /** It was cancelled, which is no failure and has no category. */
+  /** It was cancelled. That is not a failure and has no category. */
   Interrupted: { readonly text: string; readonly exitCode: number }
-  /** It ended by a defect of the code that ran it. */
+  /** The code that ran it had a defect. */
   Died: { readonly text: string; readonly exitCode: number; readonly category: CommandError.FailureCategory }
 }>
 
-/** Makes a CommandExit, and takes one apart with `$match`. */
 export const CommandExit = Data.taggedEnum<CommandExit>()
 
 /**
- * Reads how a command ended from its Exit.
+ * Reads how a command ended.
  *
  * @param subject the beginning of the text about a defect: `The tool Bash`
  * @param audience the reader of the text
@@ -71,7 +70,7 @@ export const fromExit = (
   })
 }
 
-/** Logs a command's defect with its stack trace, for whoever repairs the command; the result has the message only. */
+/** Logs a command's defect with its stack trace, for its developer. The result has the message only. */
 export const logDefect = (name: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   Effect.logError(`the command ${name} failed unexpectedly`, cause)
 

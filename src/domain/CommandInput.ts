@@ -15,7 +15,7 @@ import type { ExecutionFailed } from "./CommandError.js"
 export type CommandInput = Stream.Stream<Uint8Array, ExecutionFailed>
 
 /**
- * Returns the next bytes of a standard input; undefined at its end.
+ * Returns the next bytes of a standard input, or undefined at its end.
  *
  * @since 0.1.0
  * @internal

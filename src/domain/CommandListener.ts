@@ -1,5 +1,5 @@
 /**
- * The listener of a running command.
+ * The listener that hears a command while it runs.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type { CommandResult } from "./CommandResult.js"
 import type { SubAgentEvent } from "./SubAgentEvent.js"
 
 /**
- * The progress of a command of ours which waits for something else, as that tells it. The message is one harmless line.
+ * The progress of a Synapse command, as the MCP server reports it. `message` is one line without control characters.
  *
  * @since 0.1.0
  * @category models
@@ -24,12 +24,12 @@ export interface CommandProgress {
 }
 
 /**
- * The tokens that a command of ours has used by asking a model, and their price where it is known.
+ * The tokens that a Synapse command used by asking a model, and their price if it is known.
  *
  * @since 0.1.0
  */
 export interface CommandUsage {
-  /** All tokens that were sent, also the cached ones. */
+  /** All tokens sent, including the cached ones. */
   readonly input: number
   readonly output: number
   readonly cached: number
@@ -37,48 +37,48 @@ export interface CommandUsage {
 }
 
 /**
- * Counts what commands use of a model, on the account of whoever calls them.
+ * Counts the model usage of commands on behalf of their caller.
  *
  * @since 0.1.0
  */
 export interface CommandAccount {
-  /** True where a budget limits what may be used, so that every model needs a price. */
+  /** True if a budget limits the usage, so that every model needs a price. */
   readonly hasBudget: boolean
   readonly add: (usage: CommandUsage) => void
-  /** Returns which limit of the caller is reached, and a line about it; undefined while more may be used. */
+  /** Returns the limit that the caller has reached, and a line about it. Undefined while more may be used. */
   readonly reached: () => { readonly ending: "tokens" | "budget"; readonly reason: string } | undefined
 }
 
 /**
- * Hears the output of a command while it runs.
+ * The callbacks that hear a command while it runs.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CommandListener {
   /**
-   * Called with the output as it comes, byte for byte and without a limit. The bytes are valid only during the call.
-   * Where it returns a promise, nothing more is read until that is settled.
+   * Called with the output as it comes, byte for byte and without a limit. The bytes are valid only during the call. If
+   * it returns a promise, nothing more is read until the promise settles.
    */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void | Promise<void>
   /**
-   * True where `onOutput` is all that is heard of the output, so that no command fits its own to the result's limit.
+   * True if the caller reads the output only from `onOutput`, so that commands need not fit it to the result's limit.
    */
   readonly takesAll?: true
-  /** The reader of the output, for whom advice in it is worded; where none is named, a model. */
+  /** The reader of the output, for whom advice in it is worded. A model by default. */
   readonly audience?: Advice.Audience
-  /** Called with one line on what probably went wrong where a command failed: `did you mean git?` */
+  /** Called with one line on what probably went wrong when a command failed: `did you mean git?` */
   readonly onHint?: (hint: string) => void
   /**
-   * Called with the output so far when the command is interrupted, for an interrupted Effect has no value; `began` is
-   * false where it is known that the command did not begin.
+   * Called with the output so far when the command is interrupted, since an interrupted Effect has no value. `began` is
+   * false if the command is known not to have begun.
    */
   readonly onInterrupted?: (result: CommandResult) => void
-  /** Called with the progress of a command of ours (`mcp:<server>:<tool>`), as often as it is told. */
+  /** Called each time a Synapse command (`mcp:<server>:<tool>`) reports progress. */
   readonly onProgress?: (progress: CommandProgress) => void
-  /** The account of what commands of ours (`task:<type>`) use of a model. */
+  /** Counts what Synapse commands (`task:<type>`) use of a model. */
   readonly account?: CommandAccount
-  /** Called with each step of the sub-agents that commands of ours (`task:<type>`) run. */
+  /** Called with each step of the sub-agents that `task:<type>` runs. */
   readonly onSubAgent?: (event: SubAgentEvent) => void
 }
 
@@ -93,7 +93,8 @@ export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalVal
 )
 
 /**
- * Returns the part of a listener that a command of ours hears: its output is told by who runs it.
+ * Returns a listener without `onOutput`, `onHint` and `onInterrupted`, for a Synapse command whose runner reports its
+ * output.
  *
  * @since 0.1.0
  * @category combinators

@@ -18,11 +18,11 @@ import type { KeptOutput, LineOrder } from "./KeptOutput.js"
  * @category models
  */
 export interface Image {
-  /** The path as the command was given it. */
+  /** The path as the command got it. */
   readonly path: string
-  /** Its type by its content: `image/png`. */
+  /** The type by its content: `image/png`. */
   readonly mediaType: string
-  /** The bytes of the file, in base64. */
+  /** The file's bytes, in base64. */
   readonly base64: string
 }
 
@@ -33,68 +33,68 @@ export interface Image {
  * @category models
  */
 export interface CommandResult {
-  /** Standard output, up to the output limit; a line of its own tells what was left out. */
+  /** Standard output, up to the output limit. A line in it tells how much was left out. */
   readonly stdout: string
   /** Standard error, up to the same limit. */
   readonly stderr: string
   readonly exitCode: number
-  /** The order in which the lines of both came; by default, standard output comes first. */
+  /** The order in which the lines of both streams came. By default, standard output comes first. */
   readonly order?: LineOrder
-  /** Advice of a command of ours on what to do next; it is added to standard error. */
+  /** Advice of a Synapse command on what to do next. `say` adds it to standard error. */
   readonly advice?: ReadonlyArray<Advice.Advice>
-  /** The category of the failure, where the command itself knows it. */
+  /** The category of the failure, if the command itself knows it. */
   readonly category?: FailureCategory | undefined
-  /** The exit codes of the parts of the last pipeline that it ran, where one before the last part failed. */
+  /** The exit codes of all parts of the last pipeline, if a part before the last one failed. */
   readonly pipeline?: ReadonlyArray<number>
   /**
-   * Tells that a sandbox without network refused packets of such a pipeline: its messages name a host that could not be
-   * reached (`named`), only the counters tell it (`counted`), or it was a unix socket (`socket`).
+   * Tells how the sandbox without network refused packets of such a pipeline: the messages name an unreachable host
+   * (`named`), only the packet counters show it (`counted`), or it was a unix socket (`socket`).
    */
   readonly offline?: "named" | "counted" | "socket"
-  /** True where the command ended the shell, perhaps before all of its text had run: by `exit`, or with errexit. */
+  /** True if the command ended the shell, by `exit` or with errexit. The rest of its text may not have run. */
   readonly left?: boolean
-  /** The name of the command that bash did not find, where the command failed for that. */
+  /** The name of the command that bash did not find. */
   readonly notFound?: string
-  /** The file that holds the whole standard output, where it was cut, or can't be shown whole. */
+  /** The file that holds the whole standard output, if the result shows only a part. */
   readonly stdoutFile?: string
-  /** The file that holds the whole standard error, in the same cases. */
+  /** The file that holds the whole standard error, if the result shows only a part. */
   readonly stderrFile?: string
-  /** The facts about the output that can't be shown whole. */
+  /** Details about output that is not shown whole. */
   readonly kept?: KeptOutput
-  /** True where the command failed for something that the sandbox's policy denied. */
+  /** True if the command failed because the sandbox's policy denied an access. */
   readonly blocked?: boolean
   /** The denial, as data. */
   readonly denied?: Diagnostic.Denial
-  /** The text about the denial for the model: what, by which rule, why, and what would be allowed. */
+  /** The denial in words for the model: what, by which rule, why, and what would be allowed. */
   readonly blockedReason?: string
-  /** The rule that denied it, as it was written; where no written rule did, the path, or the network. */
+  /** The rule as it was written. If no written rule denied the access: the path, or the network. */
   readonly blockedResource?: string
   readonly blockedRule?: string
-  /** The hosts that it reached on the network, each with its port. */
+  /** The hosts that the command reached, each with its port. */
   readonly hosts?: ReadonlyArray<string>
-  /** The shell's directory after the command, where the command changed it. */
+  /** The shell's new directory, if the command changed it. */
   readonly movedTo?: string
-  /** False where it was cancelled before it began, so that it was not run. */
+  /** False if the command was cancelled before it began, so that it did not run. */
   readonly began?: false
-  /** The jobs that it has left running, and those that have ended since the last result. */
+  /** The jobs that the command left running, and the jobs that ended since the last result. */
   readonly jobs?: ReadonlyArray<JobStatus>
   /** Images for a caller that can show them to the model. */
   readonly images?: ReadonlyArray<Image>
-  /** Notices about the shell itself: that it was restarted, and which state was lost. */
+  /** Notices about the shell itself, such as a restart and the state lost by it. */
   readonly notices?: ReadonlyArray<string>
   readonly personal?: Personal
 }
 
 /**
- * Those of the notices that a person reads beside a command's output as well.
+ * The notices that a person also reads beside a command's output.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Personal {
-  /** What the person has allowed after the command had run. */
+  /** The access that the person allowed after the command had run. */
   readonly allowed?: string
-  /** Denials after which the command went on, and variables that the sandbox left out. */
+  /** Denials that did not stop the command, and variables that the sandbox left out. */
   readonly denied?: string
   /** Changes to files that the person's own tools run, such as git's config, and which of them were undone. */
   readonly changed?: string
@@ -114,8 +114,8 @@ export const make = (fields: Partial<CommandResult> = {}): CommandResult => ({
 })
 
 /**
- * Fails with the typed error of a result that has the category of one, so that `Effect.catchTag` works for commands that
- * the shell ran as well. A command that ran and failed stays a result.
+ * Fails with the typed error of a result that has a failure category, so that `Effect.catchTag` also works for commands
+ * that the shell ran. Any other non-zero exit code stays a result.
  *
  * @example
  * ```ts
@@ -139,7 +139,7 @@ export const orFail = <E, R>(
   })
 
 /**
- * Makes the typed error of a result; undefined if it has the category of none.
+ * Makes the typed error of a result, or returns undefined if its failure has no category.
  *
  * @since 0.1.0
  * @internal
@@ -166,7 +166,7 @@ export const errorOf = (
 }
 
 /**
- * Adds a result's advice to its standard error, worded for an audience.
+ * Words a result's advice for an audience and adds it to standard error.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,15 +1,10 @@
-/**
- * A denial by the sandbox as data, and its words for a model and for a person. Nobody reads it back out of a text.
- */
+/** Words the sandbox's denials for a model and for a person. */
 import type * as ErrorFields from "./ErrorFields.js"
 
-/** An access that the sandbox's policy refused, and what can be done. */
 export type Denial = typeof ErrorFields.Denial.Type
 
-/** The most further denials that are named. */
 const mostOthers = 3
 
-/** Words what else was denied, and what to ask the user for. */
 const alsoText = ({ also }: Pick<Denial, "also">): string | undefined =>
   also.length === 0
     ? undefined
@@ -23,10 +18,10 @@ const requestText = ({ allow, host }: Pick<Denial, "allow" | "host">): string | 
   return `Ask the user to ${first}run: ${paths.map((path) => `synapse sandbox allow ${path}`).join("; ")}`
 }
 
-/** Words a denial for a model that was told of none. */
+/** Words a denial for a model without a session. */
 export const denialText = (denial: Denial): string => new ToldDenials().text(denial)
 
-/** Words a denial for a person: what was refused, whether anything ran, and what does the rest. */
+/** Words a denial for a person: what was refused, whether anything ran, and how to continue. */
 export const denialForPerson = ({ host, lift, ran, rest, what }: Denial): string =>
   [
     `sandbox: ${what}`,
@@ -38,7 +33,7 @@ export const denialForPerson = ({ host, lift, ran, rest, what }: Denial): string
     .filter((line) => line !== undefined)
     .join("\n")
 
-/** The denials that a model was told in a session: each piece of advice is given once. */
+/** The denials told to a model in a session, so that each piece of advice is given once. */
 export class ToldDenials {
   private readonly told = new Set<string>()
 
@@ -59,10 +54,10 @@ export class ToldDenials {
       .join(" ")
   }
 
-  /** Words a denial to a command that went on without it. */
+  /** Words a denial that did not stop the command. */
   passing(denial: Denial): string {
     const isFirst = this.isNew("passing")
-    // A host is often met in passing.
+    // Commands often contact hosts that they do not need.
     const request = denial.host === undefined ? requestText(denial) : undefined
     return [
       `sandbox: ${denial.what}${isFirst ? "; the command went on without it" : ""}.`,
@@ -74,7 +69,7 @@ export class ToldDenials {
       .join(" ")
   }
 
-  /** Forgets all, as the model does whose session begins anew. */
+  /** Forgets what was told, for a model that starts a new session. */
   forget(): void {
     this.told.clear()
   }

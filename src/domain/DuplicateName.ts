@@ -1,6 +1,5 @@
 /**
- * The error for two things of one kind under one name, which are refused where they are registered, so that no call
- * goes to the wrong one.
+ * The error for registering two commands, tools or providers under one name.
  *
  * @since 0.1.0
  */

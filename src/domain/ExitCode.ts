@@ -1,5 +1,5 @@
 /**
- * The exit codes that Synapse itself decides; all others are the command's own.
+ * The exit codes that Synapse decides itself. All others are the command's own.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@
 export const success = 0
 
 /**
- * The exit code of a command that could not run, or that was used wrongly.
+ * The exit code of a command that could not run or was used wrongly.
  *
  * @since 0.1.0
  */
@@ -26,7 +26,7 @@ export const failure = 1
 export const wrongUsage = 2
 
 /**
- * The exit code of an agent that reached a limit: of turns, of tokens, of its budget.
+ * The exit code of an agent that reached its limit of turns, tokens or budget.
  *
  * @since 0.1.0
  */
@@ -68,7 +68,7 @@ export const interrupted = 130
 export const terminated = 143
 
 /**
- * The exit code of a program whose reader has ended (SIGPIPE), as of those before `head`.
+ * The exit code of a program whose reader has ended (SIGPIPE), as in `yes | head`.
  *
  * @since 0.1.0
  * @category constants

@@ -1,13 +1,13 @@
 /**
- * The error for a name that no command can have, which is refused where the command is registered.
+ * The error for registering a command under a name that no command can have.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
 /**
- * The error for a name that a command can't have: bash could not call it, or the shell needs the name itself. `reason`
- * tells why, and what is allowed.
+ * The error for an invalid command name: bash could not call it, or the shell needs the name itself. `reason` tells
+ * why, and what is allowed.
  *
  * @since 0.1.0
  * @category errors

@@ -1,5 +1,5 @@
 /**
- * What is known of a job: whatever of a command still runs when its call has ended.
+ * The state of a job. A job is what a command leaves running when its call ends.
  *
  * @since 0.1.0
  */
@@ -17,30 +17,34 @@ export interface Terminal {
 }
 
 /**
- * The state of a job. Its texts have one line, and no character that a terminal obeys.
+ * The state of a job. Its texts are single lines without control characters.
  *
  * @since 0.1.0
  * @category models
  */
 export interface JobStatus {
-  /** The number by which `job:output`, `job:wait` and `job:stop` know it. */
+  /** The number that `job:output`, `job:wait` and `job:stop` take. */
   readonly id: number
-  /** The line that started it, cut. */
+  /** The command line that started it, shortened. */
   readonly name: string
-  /** `exited`: the exit code is known. `ended`: it is not. `lost`: it was ended with its shell or its sandbox. */
+  /**
+   * `exited`: with a known exit code. `ended`: with an unknown one. `lost`: it was ended with its shell or its sandbox.
+   */
   readonly state: "running" | "exited" | "ended" | "lost"
   readonly exitCode?: number
-  /** When its call ended, in milliseconds since 1970. */
+  /** When the call that started it ended, in milliseconds since 1970. */
   readonly since: number
-  /** The number of lines that it has printed and nobody has read. */
+  /** The number of printed lines that nobody has read. */
   readonly unread: number
-  /** The last line that it has printed, cut; empty where there is none. */
+  /** The last printed line, shortened, or an empty text. */
   readonly last: string
-  /** The input that `job:send` writes to: `pipe` for an open standard input. Undefined for a job that `job:send` can't write to. */
+  /**
+   * The input that `job:send` writes to: `pipe` is an open standard input. Undefined if `job:send` can't write to the
+   * job.
+   */
   readonly input?: "pipe" | "terminal"
 }
 
-/** Returns the name of the signal that an exit code of a shell may tell of. */
 const signalOf = (code: number): string | undefined =>
   Object.entries(Os.constants.signals).find(([, number]) => number === code - 128)?.[0]
 
@@ -58,7 +62,7 @@ export const stateOf = ({ exitCode, state }: Pick<JobStatus, "exitCode"> & { rea
 }
 
 /**
- * Words a job in a sentence: how to go on with it while it runs, then how it has ended.
+ * Words a job in a sentence: which commands work on it while it runs, or how it ended.
  *
  * @since 0.1.0
  * @category destructors
@@ -77,7 +81,7 @@ export const sentence = (job: JobStatus): string => {
 }
 
 /**
- * Words a job in a line beside a command's output.
+ * Words a job in one line to stand beside a command's output.
  *
  * @since 0.1.0
  * @category destructors

@@ -1,12 +1,11 @@
-/** Parses JSON that people write strictly, and edits it without changing anything else in the text. */
+/** Parses JSON files strictly, and edits them without changing anything else in the text. */
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { applyEdits, modify } from "jsonc-parser"
 import * as Yield from "./Yield.js"
 
-/** A flaw in a text, and its place. */
 export interface Flaw {
-  /** The path of the value, as `policy.filesystem`; empty where the text is no JSON at all. */
+  /** The path of the value, as `policy.filesystem`. Empty if the text is not JSON. */
   readonly path: string
   readonly reason: string
 }
@@ -14,8 +13,8 @@ export interface Flaw {
 const byteOrderMark = "\ufeff"
 const deepest = 200
 /**
- * Matches a line that is too long to be formatted, which would take time proportional to its square; people do not
- * write such lines.
+ * Matches a line that is too long to format: the time grows with the square of its length. People do not write such
+ * lines.
  */
 const longLine = /[^\n]{5000}/
 
@@ -27,16 +26,16 @@ export const showPath = (path: ReadonlyArray<PropertyKey>): string =>
     return /^[\w$-]+$/.test(name) ? `${before}${before === "" ? "" : "."}${name}` : `${before}[${JSON.stringify(name)}]`
   }, "")
 
-/** The number of signs and strings that are passed between two rests. */
+/** The number of signs and strings between two yields. */
 const stride = 10_000
 
-/** An array or an object around the position: the names that it has so far, and the index or name of the value there. */
+/** An array or object around the position: its names so far, and the index or name of the current value. */
 interface Open {
   readonly names: Set<string> | undefined
   key: string | number
 }
 
-/** Finds what `JSON.parse` accepts silently: two values under the same name, and nesting that is too deep. */
+/** Finds what `JSON.parse` accepts silently: a name that occurs twice, and nesting that is too deep. */
 function* findFlaw(json: string): Yield.Steps<Flaw | undefined> {
   const around: Array<Open> = []
   // Everything between strings and these signs is a number, a literal or white space.
@@ -96,13 +95,10 @@ const explain = (text: string, error: unknown): Flaw => {
   }
 }
 
-/**
- * Parses a value, with or without a byte order mark before it. Refuses comments, and a name that occurs twice in an
- * object.
- */
+/** Parses a text with or without a byte order mark. Refuses comments, and a name that occurs twice in an object. */
 export const parse = (text: string): Either.Either<unknown, Flaw> => Yield.now(steps(text))
 
-/** Does the work of `parse`, with rests. */
+/** Parses like `parse`, yielding in between. */
 export function* steps(text: string): Yield.Steps<Either.Either<unknown, Flaw>> {
   const json = text.startsWith(byteOrderMark) ? text.slice(1) : text
   const parsed = Either.try({ try: (): unknown => JSON.parse(json), catch: (error) => explain(json, error) })
@@ -112,9 +108,9 @@ export function* steps(text: string): Yield.Steps<Either.Either<unknown, Flaw>> 
   return flaw === undefined ? parsed : Either.left(flaw)
 }
 
-/** A change to one value in a text. A path holds names, and the indices of arrays. */
+/** A change to one value in a text. A path holds names and array indices. */
 export type Edit = Data.TaggedEnum<{
-  /** Gives the path a value; creates the objects that are missing on the way to it. */
+  /** Sets the value at the path and creates missing objects on the way. */
   Set: { readonly path: ReadonlyArray<string | number>; readonly value: unknown }
   /** Appends a value to the array at the path. */
   Append: { readonly path: ReadonlyArray<string | number>; readonly value: unknown }
@@ -122,12 +118,11 @@ export type Edit = Data.TaggedEnum<{
   Remove: { readonly path: ReadonlyArray<string | number> }
 }>
 
-/** Makes edits: `Edit.Set({ path: ["a", "b"], value: 1 })`. */
 export const Edit = Data.taggedEnum<Edit>()
 
 /**
- * Applies edits to a text that `parse` accepts, one after the other. Everything else stays as it is written: numbers
- * that JavaScript can't represent, the byte order mark, the indentation, the line ends.
+ * Applies edits in order to a text that `parse` accepts. Everything else stays as written: numbers that JavaScript
+ * can't represent, the byte order mark, the indentation, the line ends.
  */
 export const edit = (text: string, edits: ReadonlyArray<Edit>): string => {
   const start = text.startsWith(byteOrderMark) ? byteOrderMark : ""

@@ -1,11 +1,10 @@
-/** Tests values that were parsed from JSON for what a call can't be given: halves of characters, too deep nesting. */
+/** Checks parsed JSON for lone surrogates and for nesting that is too deep. */
 
-/** Matches a surrogate without its other half. */
 const lone = /[\ud800-\udfff]/u
-/** Matches a surrogate as JSON escapes it. */
+/** Matches an escaped surrogate. */
 const escaped = /\\u[dD][89a-fA-F]/
 
-/** Describes the first half of a character in a text, which UTF-8 can't have, so that another text would arrive. */
+/** Describes the first lone surrogate of a text. UTF-8 can't hold one, so a different text would arrive. */
 export const findHalf = (text: string): string | undefined => {
   const found = text.isWellFormed() ? null : lone.exec(text)
   if (found === null) return undefined
@@ -13,7 +12,10 @@ export const findHalf = (text: string): string | undefined => {
   return `half of a character (\\u${code}, ${found.index} in). Send the whole one, or let printf write the bytes that you mean: printf '\\xed'`
 }
 
-/** Finds the first half of a character in a value, which is not deep, that was parsed from that JSON text. */
+/**
+ * Describes the first lone surrogate of a value. `json` is the text that it was parsed from. The value must not be
+ * deeply nested.
+ */
 export const findHalfIn = (json: string, value: unknown): string | undefined => {
   if (!escaped.test(json) && json.isWellFormed()) return undefined
   let found: string | undefined
@@ -27,10 +29,7 @@ export const findHalfIn = (json: string, value: unknown): string | undefined => 
   return found
 }
 
-/**
- * Tests whether arrays and objects are nested deeper than so many levels, without a recursion that could overflow the
- * stack.
- */
+/** Tests the nesting of arrays and objects without recursion, which could overflow the stack. */
 export const isDeeperThan = (value: unknown, levels: number): boolean => {
   const left: Array<readonly [value: unknown, depth: number]> = [[value, 1]]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -1,9 +1,8 @@
-/** Settings that are whole numbers, and the current directory as one. */
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Either from "effect/Either"
 
-/** Returns the current directory; fails where it was deleted, or can't be found out. */
+/** Returns the current directory, or an error if it was deleted or can't be read. */
 export const currentDirectory = (read = () => process.cwd()): Either.Either<string, ConfigError.ConfigError> =>
   Either.try({
     try: read,
@@ -17,10 +16,7 @@ export const currentDirectory = (read = () => process.cwd()): Either.Either<stri
     }
   })
 
-/**
- * A setting that is a whole number, `least` or more. Reading it fails with a ConfigError where its text is anything
- * else.
- */
+/** A setting that is a whole number of at least `least`. Any other text is a ConfigError. */
 export const wholeNumber = (name: string, least: 0 | 1): Config.Config<number> =>
   Config.string(name).pipe(
     Config.mapOrFail((text) => {
@@ -30,9 +26,9 @@ export const wholeNumber = (name: string, least: 0 | 1): Config.Config<number> =
   )
 
 /**
- * Checks a setting that a program gives; on the left is the error that says what it must be.
+ * Checks a whole number that a program passes as a setting.
  *
- * @param shown the value as the error shows it
+ * @param shown the value in the error's words
  */
 export const checkWholeNumber = (
   name: string,

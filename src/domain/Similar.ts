@@ -1,17 +1,17 @@
-/** Finds the name that was probably meant by one that does not exist. */
+/** Finds existing names that a misspelt name probably meant. */
 
-/** The longest name that is compared: the time is proportional to the square of it. */
+/** The longest name that is compared, because the time grows with the square of the length. */
 const longest = 128
 
-/** The distance of a name from what was written: smaller is nearer; undefined where it is not near. */
+/** The distance of a name from what was written: smaller is nearer. Undefined if it is too far. */
 const rankOf = (written: string, name: string): number | undefined => {
   if (written === name || Math.abs(written.length - name.length) > 2 || written.length < 2) return undefined
   if (Math.max(written.length, name.length) > longest) return undefined
   if (written.toLowerCase() === name.toLowerCase()) return 0
   const edits = distance(written, name)
-  // Any two letters are near to many names: `fd` is no `df`.
+  // With two letters, too many names are near: `fd` does not mean `df`.
   if (edits === 1 && written.length > 2 && sorted(written) === sorted(name)) return 1
-  // `python` where there is only `python3`.
+  // `python` may mean `python3`.
   if (edits === 1 && written.length >= 3 && name.startsWith(written) && /\d$/.test(name)) return 2
   if (edits === 1 && written.length >= (written.length === name.length ? 5 : 4)) return 2
   return edits === 2 && written.length >= 7 && written[0] === name[0] ? 3 : undefined
@@ -20,8 +20,8 @@ const rankOf = (written: string, name: string): number | undefined => {
 const sorted = (text: string): string => [...text].sort().join("")
 
 /**
- * Counts the edits between two texts: a character more, less or other, or two neighbours exchanged (the restricted
- * distance of Damerau and Levenshtein).
+ * Counts the edits between two texts (the restricted Damerau-Levenshtein distance): one character inserted, removed or
+ * replaced, or two neighbours exchanged.
  */
 export const distance = (a: string, b: string): number => {
   let before: ReadonlyArray<number> = []
@@ -46,13 +46,13 @@ export const distance = (a: string, b: string): number => {
   return above[b.length] ?? 0
 }
 
-/** Tests whether a name is near enough to be what was meant. */
+/** Tests whether a name is near enough to be meant. */
 export const isNear =
   (written: string) =>
   (name: string): boolean =>
     rankOf(written, name) !== undefined
 
-/** Returns the one name that is nearest; undefined where none is near, or several are equally so. */
+/** Returns the nearest name, or undefined if no name is near or several are equally near. */
 export const nearest = (written: string, names: Iterable<string>): string | undefined => {
   let best = Number.POSITIVE_INFINITY
   let found: ReadonlyArray<string> = []
@@ -65,10 +65,10 @@ export const nearest = (written: string, names: Iterable<string>): string | unde
   return found.length === 1 ? found[0] : undefined
 }
 
-/** A name without what sets `read_file`, `readFile` and `read-file` apart. */
+/** Drops what distinguishes `read_file`, `readFile` and `read-file`. */
 const plain = (name: string): string => name.toLowerCase().replace(/[-_.]/g, "")
 
-/** The fewest characters of a name that another is known by. */
+/** The fewest characters of a name that is compared as a part of another. */
 const shortest = 3
 
 /** The ways in which one name can be a part of another, from the surest to the least. */
@@ -80,7 +80,7 @@ const parts: ReadonlyArray<(whole: string, part: string) => boolean> = [
   isShortened
 ]
 
-/** `msg` for `message`: some of its characters, in their order, from the first on. */
+/** `msg` for `message`: has some of its characters in the same order, and the same first one. */
 function isShortened(whole: string, part: string): boolean {
   if (whole[0] !== part[0]) return false
   let at = 0
@@ -88,15 +88,14 @@ function isShortened(whole: string, part: string): boolean {
   return at === part.length
 }
 
-/** The most names of which what was written may be a part; more tell nothing. */
+/** If more names than this contain the written one, the match tells nothing. */
 const mostLikely = 3
 
-/** The most names that are equally near. */
 const mostNear = 10
 
 /**
- * Returns the names that may be meant: the nearest, or else those that are near, or that what was written is a part of, or
- * that are a part of it. Empty where none is, or too many are.
+ * Returns the names that may be meant: the nearest, else the near ones, else those that contain the written name or are
+ * contained in it. Empty if too many match.
  */
 export const likely = (written: string, names: Iterable<string>): ReadonlyArray<string> => {
   const all = [...new Set(names)].filter((name) => name !== written)

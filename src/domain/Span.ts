@@ -1,31 +1,28 @@
-/** Adds spans on the path of every command, at no cost where no tracer is present. */
+/** Adds tracing spans on the path of every command, at no cost without a tracer. */
 import * as Context from "effect/Context"
 import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 
-/** The default tracer, whose spans go nowhere. */
+/** The default tracer, which records nothing. */
 const native = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
-/** The attributes of a span, which are made only where somebody traces. */
+/** The attributes of a span, computed only if a tracer is present. */
 export interface Attributes<A> {
-  /** The attributes that are known when the span begins. */
+  /** Returns the attributes known when the span begins. */
   readonly begun: () => Readonly<Record<string, unknown>>
-  /** The attributes that the effect's value tells. */
+  /** Returns the attributes that the effect's value adds. */
   readonly ended: (value: A) => Readonly<Record<string, unknown>>
 }
 
-/**
- * Runs an effect in a span of that name where the fiber has another tracer than the default one, and without a span
- * otherwise.
- */
+/** Runs an effect in a span if the fiber has a tracer of its own. */
 export const within =
   (name: string) =>
   <A, E, R>(self: Effect.Effect<A, E, R>, attributes?: Attributes<A>): Effect.Effect<A, E, R> =>
     Effect.withFiberRuntime((fiber) => (fiber.currentTracer === native ? self : traced(name, self, attributes)))
 
-/** Returns an effect that this fiber is about to run, within a span as `within` does. */
+/** Does the same as `within` for an effect that this fiber is about to run. */
 export const inFiber = <A, E, R, FA, FE>(
   fiber: Fiber.RuntimeFiber<FA, FE>,
   name: string,

@@ -1,5 +1,5 @@
 /**
- * The steps of a sub-agent that a command runs, for who shows them while the command goes on.
+ * The steps of a sub-agent that a command runs, for showing them while the command runs.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import type { ToolCall } from "./ToolCall.js"
 import * as UntrustedText from "./UntrustedText.js"
 
 /**
- * The reason why a request is tried again, as the server told it, and the milliseconds until then.
+ * A request that will be retried: the server's reason, and the delay in milliseconds.
  *
  * @since 0.1.0
  * @category models
@@ -19,7 +19,7 @@ export interface Retrying {
 }
 
 /**
- * Says that the request is tried again, on one line which no terminal obeys.
+ * Words the retry in one line without control characters.
  *
  * @since 0.1.0
  * @internal
@@ -28,19 +28,20 @@ export const describeRetrying = ({ delay, reason }: Retrying): string =>
   `trying again${delay === 0 ? "" : ` in ${Math.ceil(delay / 1000)} s`}: ${UntrustedText.line(reason, 300)}`
 
 /**
- * A step of a sub-agent. Texts are a model's or a command's: who shows them makes control characters harmless.
+ * A step of a sub-agent. Texts come from a model or a command and may hold control characters, so escape them before
+ * showing them.
  *
  * @since 0.1.0
  * @category models
  */
 export type SubAgentStep = Data.TaggedEnum<{
-  /** It has been asked for; it waits for its turn where as many run as may. */
+  /** It was requested. It may still wait for other sub-agents to end. */
   Started: Record<never, never>
-  /** Its model is asked again, after so many milliseconds. */
+  /** The request to its model is retried after `delay` ms. */
   Retrying: Retrying
   ToolStarted: { readonly call: ToolCall }
   ToolEnded: { readonly call: ToolCall; readonly isError: boolean; readonly message: string }
-  /** It has ended; `ending` is `done`, `failed` or `interrupted`, and `text` its answer, or why it failed. */
+  /** It ended. `ending` is `done`, `failed` or `interrupted`. `text` is its answer, or why it failed. */
   Ended: { readonly ending: string; readonly text: string }
 }>
 
@@ -53,16 +54,16 @@ export type SubAgentStep = Data.TaggedEnum<{
 export const SubAgentStep = Data.taggedEnum<SubAgentStep>()
 
 /**
- * A step, and the sub-agent that has made it.
+ * A step, and the sub-agent that made it.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SubAgentEvent {
-  /** Tells the sub-agent from all others that run. */
+  /** Identifies the sub-agent among all that run. */
   readonly id: string
   readonly type: string
-  /** What it does, in the words of who asked for it. */
+  /** The task, in the words of its caller. */
   readonly description: string
   readonly step: SubAgentStep
 }

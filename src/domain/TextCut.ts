@@ -1,6 +1,6 @@
-/** Cuts texts for a reader: near the end of a line, and never inside a character. */
+/** Cuts texts near the end of a line and never inside a character. */
 
-/** Returns how many characters a cut may move so that it falls between two lines: at most half of what is kept. */
+/** Returns how far a cut may move to fall between two lines, in characters. */
 const slackOf = (count: number) => Math.min(200, count / 2)
 
 /** Returns at most the first `count` characters, cut at the end of a line where one is near. */
@@ -11,7 +11,7 @@ export const headOf = (text: string, count: number): string => {
   return newline >= count - slackOf(count) ? text.slice(0, newline + 1) : startOf(text, count)
 }
 
-/** Returns at most the last `count` characters, cut by the same rules. */
+/** Returns at most the last `count` characters, cut in the same way. */
 export const tailOf = (text: string, count: number): string => {
   const start = text.length - count
   if (start <= 0) return text
@@ -22,7 +22,7 @@ export const tailOf = (text: string, count: number): string => {
   return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start)
 }
 
-/** Returns the first `count` characters, or one less where that would be half of a character. */
+/** Returns the first `count` characters, or one less if that would split a surrogate pair. */
 export const startOf = (text: string, count: number): string => {
   const code = text.charCodeAt(count - 1)
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? count - 1 : count)

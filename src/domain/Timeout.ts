@@ -1,10 +1,5 @@
-/** The limits on timeouts. */
-
-/**
- * The longest time that a timer of Node's can hold, in milliseconds, and so the longest timeout of a command: some 24
- * days.
- */
+/** The longest timeout of a command in milliseconds, about 24 days. Node's timers can hold no more. */
 export const longest = 2 ** 31 - 1
 
-/** The time in milliseconds that a line which names a task for a sub-agent may take, where its call gives none. */
+/** The default timeout in milliseconds of a line that names a sub-agent's task. */
 export const ofTasks = 30 * 60_000

@@ -31,9 +31,9 @@ export type Status = typeof Status.Type
  * @category models
  */
 export interface Todo {
-  /** The task: `Run the tests`. */
+  /** The task in the imperative: `Run the tests`. */
   readonly content: string
-  /** The words for the task while it is being done: `Running the tests`. */
+  /** The words shown while the task is being done: `Running the tests`. */
   readonly activeForm: string
   readonly status: Status
 }
@@ -46,10 +46,7 @@ export interface Todo {
  */
 export interface Limits {
   readonly maxItems: number
-  /**
-   * The most characters of `content` and of `activeForm`, in Unicode code points, so that an emoji outside of the BMP
-   * counts as one.
-   */
+  /** The most Unicode code points of `content` and of `activeForm`. */
   readonly maxContentLength: number
 }
 
@@ -67,14 +64,14 @@ export const defaultLimits: Limits = { maxItems: 50, maxContentLength: 200 }
  * @category models
  */
 export interface Problem {
-  /** The path with dots, as `todos.0.content`; `input` for the whole input. */
+  /** The path with dots, as `todos.0.content`, or `input` for the whole input. */
   readonly path: string
   readonly message: string
 }
 
 /**
- * Makes the schema of TodoWrite's input: `{"todos":[{"content","activeForm","status"}]}`. Decode it with
- * `onExcessProperty: "error"`, as `decode` does, to refuse other keys.
+ * Makes the schema of TodoWrite's input: `{"todos":[{"content","activeForm","status"}]}`. To refuse other keys, decode
+ * it with `onExcessProperty: "error"`, as `decode` does.
  *
  * @since 0.1.0
  * @category schemas
@@ -89,14 +86,14 @@ export const schema = (limits: Limits = defaultLimits) => {
   return said(Schema.Struct({ todos }), 'an object with the key "todos"')
 }
 
-/** Makes a schema name what it expected, and only the kind of what it got, which may be long. */
+/** Words the error with the kind of the actual value only, because the value may be long. */
 const said = <S extends Schema.Annotable.All>(self: S, expected: string): Schema.Annotable.Self<S> =>
   self.annotations({ message: ({ actual }) => `Expected ${expected}, got ${kindOf(actual)}` })
 
 const status = Status.annotations({
   message: ({ actual }) => ({
     message: `Expected one of ${Status.literals.join(", ")}, got ${Predicate.isString(actual) ? quoted(actual) : kindOf(actual)}`,
-    // Otherwise there is one message for each of the literals.
+    // Otherwise the message repeats for each literal.
     override: true
   })
 })
@@ -115,7 +112,6 @@ const problemOfText = (text: string, { maxContentLength }: Limits): string | und
   return length > maxContentLength ? `Too long: at most ${maxContentLength} characters, got ${length}` : undefined
 }
 
-/** Returns the problems of the list as a whole. */
 const problemsOfList = (todos: ReadonlyArray<unknown>, { maxItems }: Limits): ReadonlyArray<string> => {
   const active = todos.filter((todo) => Predicate.hasProperty(todo, "status") && todo.status === "in_progress").length
   return [
@@ -131,7 +127,8 @@ const lengthOf = (text: string): number => {
 }
 
 /**
- * Decodes a list of tasks; on the left, all of its problems. Tasks beyond the limit are not checked one by one.
+ * Decodes a list of tasks, or returns all of its problems on the left. Tasks beyond the limit are not checked one by
+ * one.
  *
  * @since 0.1.0
  * @category decoding
@@ -164,14 +161,14 @@ export const decode = (
 const listKeys = new Set(["todos"])
 const todoKeys = new Set(["content", "activeForm", "status"])
 
-/** Returns the index of the task that a problem is about; -1 for any other. */
+/** Returns the index of the task that a problem is about, or -1. */
 const indexOf = ({ path }: Problem): number => Number(/^todos\.(\d+)/.exec(path)?.[1] ?? -1)
 
-/** Splits off what has keys that are not known, which Schema takes microseconds for each of. */
+/** Splits off unknown keys, because Schema takes microseconds for each. */
 const withoutOthers = (value: unknown, path: string, known: ReadonlySet<string>) => {
   const others = Predicate.isReadonlyRecord(value) ? Object.keys(value).filter((key) => !known.has(key)) : []
   if (others.length === 0) return { value, others: [] }
-  // Reported for the object, because the key is the caller's and may be any text.
+  // The path does not name the key, because the caller's key may be any text.
   return {
     value: Object.fromEntries(Object.entries(Object(value)).filter(([key]) => known.has(key))),
     others: others.map((key): Problem => ({ path, message: `Unrecognized key ${quoted(key)}` }))

@@ -7,8 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Attempt from "./Attempt.js"
 
 /**
- * The schema of a call. `arguments` is JSON text, as models send it; `id` is the model's own, and comes back in the
- * ToolReturn.
+ * The schema of a call. `arguments` is JSON text, as models send it. The ToolReturn repeats the model's `id`.
  *
  * @since 0.1.0
  * @category models
@@ -28,7 +27,7 @@ export const ToolCall = Schema.Struct({
 export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 
 /**
- * The schema of arguments as programs give them: JSON text, or the object itself.
+ * The schema of arguments as programs pass them: JSON text, or the object itself.
  *
  * @since 0.1.0
  * @category schemas
@@ -36,7 +35,7 @@ export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 export const Arguments = Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
 /**
- * Makes a call whose arguments are JSON text or an object.
+ * Makes a call from arguments that are JSON text or an object.
  *
  * @since 0.1.0
  * @category constructors
@@ -52,7 +51,7 @@ export const make = ({
 })
 
 /**
- * Returns the command of a call of `Bash`; undefined where its arguments hold none.
+ * Returns the command of a call of `Bash`, or undefined if its arguments have none.
  *
  * @since 0.1.0
  */

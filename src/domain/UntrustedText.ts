@@ -1,26 +1,28 @@
 /**
- * Shows texts that somebody else wrote: servers, skills, files. No terminal obeys them, nothing is hidden in them, and
- * what is long is cut.
+ * Shows untrusted text (of servers, skills, files): terminals do not obey it, nothing in it is hidden, and it is cut to
+ * a limit.
  */
 import * as TextCut from "./TextCut.js"
 
-/** Writes each unit of a character as JSON may have it in a string. */
+/** Escapes each UTF-16 unit of a character for a JSON string. */
 const escapedUnits = (character: string): string =>
   character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /**
- * Returns a value as JSON on one line, without a newline at its end. Control characters and characters that nobody sees
- * are escaped in it; whoever parses it gets them back as they were.
+ * Returns a value as JSON on one line, without a final newline. Control and invisible characters are escaped, so that a
+ * parser gets them back unchanged.
  */
 export const jsonLine = (value: unknown): string =>
-  // Outside of strings, JSON has none of these characters.
+  // JSON has such characters only within strings.
   replaceInvisible(JSON.stringify(value), escapedUnits).replace(/[\x7f-\x9f]/g, escapedUnits)
 
-/** The scripts in which ZWJ and ZWNJ shape letters. */
+/** The scripts whose letters ZWJ and ZWNJ shape. */
 const shaped =
   "[\\p{sc=Arab}\\p{sc=Syrc}\\p{sc=Mong}\\p{sc=Deva}\\p{sc=Beng}\\p{sc=Guru}\\p{sc=Gujr}\\p{sc=Orya}\\p{sc=Taml}\\p{sc=Telu}\\p{sc=Knda}\\p{sc=Mlym}\\p{sc=Sinh}\\p{sc=Khmr}\\p{sc=Mymr}]"
 
-/** Matches invisible characters that are a part of visible text; tried before the others: parts of emoji, of flags, and of some scripts. */
+/**
+ * Matches invisible characters that are a part of visible text: of emoji, flags and some scripts. Must be tried first.
+ */
 const seen = [
   "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
   `(?<=${shaped})[\\u200c\\u200d](?=${shaped})`,
@@ -30,26 +32,26 @@ const seen = [
 ].join("|")
 
 /**
- * Replaces the invisible characters of a text; returns the text itself where it has none. A joiner in an emoji is none,
- * nor one between letters that it joins. Control characters stay.
+ * Replaces the invisible characters of a text. Joiners within emoji and between letters stay, and so do control
+ * characters.
  */
 export const replaceInvisible = (text: string, by: (character: string) => string): string => {
-  // A text of ASCII has none.
+  // ASCII text has none.
   if (!/[^\0-\x7f]/.test(text) || !/[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u.test(text)) return text
-  // To compile it takes a millisecond, and few texts have such characters.
+  // Compiled only when needed: it takes a millisecond, and few texts have such characters.
   const invisible = new RegExp(`(${seen})|[\\p{DI}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\ufff9-\\ufffb]`, "gu")
   return text.replace(invisible, (character: string, isSeen: string | undefined) =>
     isSeen === undefined ? by(character) : character
   )
 }
 
-/** Matches a sequence that a terminal obeys and does not show. */
+/** Matches an escape sequence of a terminal. */
 const sequence = /\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])/g
 
-/** Returns what a program has written to a terminal without what moves the cursor, colours, or sets up the terminal. */
+/** Removes escape sequences from what a program wrote to a terminal. */
 export const withoutSequences = (text: string): string => text.replace(sequence, "").replaceAll("\r\n", "\n")
 
-/** The most of a text that is shown. */
+/** The limits of a text that is shown. */
 export interface Most {
   readonly characters: number
   readonly lines: number
@@ -63,13 +65,10 @@ export const escaped = (character: string): string => {
   return short[character] ?? (code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`)
 }
 
-/**
- * Returns a text with all that would begin another line, move a cursor, change the direction, or not be seen, as it is
- * escaped.
- */
+/** Escapes all characters that would begin a line, move a cursor, change the direction of text, or be invisible. */
 export const escape = (text: string): string => replaceInvisible(text, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
 
-/** Cuts a text between two characters, and says how much is left out. */
+/** Cuts a text between two characters and says how many are left out. */
 const cut = (text: string, most: number): string => {
   if (text.length <= most) return text
   const kept = TextCut.startOf(text, most)
@@ -77,22 +76,22 @@ const cut = (text: string, most: number): string => {
 }
 
 /**
- * Shows a word as it is, on one line: its white space stays.
+ * Shows a word on one line and keeps its white space.
  *
- * @param most the most characters of it
+ * @param most the most characters shown
  */
 export const word = (text: string, most = 80): string => escape(cut(text, most))
 
-/** Shows at most so many characters of a text, on one line; its white space becomes single spaces. */
+/** Shows at most `most` characters of a text on one line, with white space reduced to single spaces. */
 export const line = (text: string, most: number): string => {
-  // An escape is longer than what it stands for, and much white space goes.
+  // Looks at more than `most`: escaping lengthens the text, and dropping white space shortens it.
   const start = TextCut.startOf(text, 4 * most)
   const shown = escape(start.replace(/[\s\u0085]+/gu, " ").trim())
   const isWhole = shown.length <= most && text.length <= 4 * most
   return isWhole ? shown : `${TextCut.startOf(shown, most - 1).trimEnd()}…`
 }
 
-/** Quotes a text as `line` shows it, so that it reads as somebody else's. */
+/** Shows a text as `line` does, in quotes. */
 export const quoted = (text: string, most: number): string => `"${line(text, most - 2).replaceAll('"', "'")}"`
 
 /** Shows the first sentence or line of a text as `line` does. */
@@ -102,10 +101,10 @@ export const sentence = (text: string, most: number): string => {
   return line(sentence, most)
 }
 
-/** Empty lines before the first one that is not. */
+/** Matches empty lines at the beginning. */
 const emptyStart = /^(?:[^\S\r\n]*[\r\n])+/u
 
-/** Shows the first lines of a text, each behind a margin, so that none of them can be taken for a line of ours. */
+/** Shows the first lines of a text behind a margin, so that none can pass for a line of Synapse. */
 export const block = (text: string, margin: string, most: Most): ReadonlyArray<string> => {
   const lines = linesOf(cut(text.replace(emptyStart, "").trimEnd(), most.characters))
   const left = lines.length - most.lines
@@ -113,7 +112,7 @@ export const block = (text: string, margin: string, most: Most): ReadonlyArray<s
   return left > 0 ? [...shown, `${margin}… (${left} more line${left === 1 ? "" : "s"})`] : shown
 }
 
-/** Shows the last lines of a text, each behind a margin; none where it is empty. */
+/** Shows the last lines of a text behind a margin. */
 export const tail = (text: string, margin: string, most: Most): ReadonlyArray<string> => {
   const end = text.trim()
   if (end === "") return []
@@ -129,8 +128,8 @@ const behind =
     `${margin}${escape(line.replaceAll("\t", "  "))}`.trimEnd()
 
 /**
- * Returns a text with its lines and tabs as they are, and without anything that a terminal would obey. Where no terminal
- * shows it, characters that nobody sees stay.
+ * Escapes everything that a terminal would obey, and keeps lines and tabs. If no terminal shows the text, invisible
+ * characters stay too.
  */
 export const harmless = (text: string, isTerminal: boolean): string =>
   isTerminal

@@ -1,15 +1,15 @@
-/** What a session inherits from the program that it works for. */
+/** What a session inherits from its program. */
 import * as Context from "effect/Context"
 
 export interface Inherited {
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** The bits that its files are made without; undefined for this process's own. */
+  /** The umask, or undefined for that of this process. */
   readonly umask: number | undefined
-  /** Returns the current directory; throws the file system's error where it was deleted. */
+  /** Returns the current directory. Throws the file system's error if it was deleted. */
   readonly directory: () => string
 }
 
-/** What a session inherits: from this process, unless the daemon runs it for another. */
+/** What a session inherits: from this process, or from the client that the daemon runs it for. */
 export class UserEnvironment extends Context.Reference<UserEnvironment>()("synapse/UserEnvironment", {
   defaultValue: (): Inherited => ({
     get variables() {

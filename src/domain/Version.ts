@@ -1,2 +1,2 @@
-/** The version of this package; a test holds it equal to that of package.json. */
+/** The version of this package. A test compares it with package.json. */
 export const current = "0.1.0"

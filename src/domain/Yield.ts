@@ -1,20 +1,16 @@
-/**
- * Does long work in slices, between which the event loop has its turn: cancels, timeouts and other calls are heard
- * while the work goes on.
- */
+/** Does long work in slices. Between two slices, the event loop handles cancels, timeouts and other calls. */
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
 
-/** Milliseconds after which a slice ends. */
+/** The longest slice, in milliseconds. */
 const longest = 8
 
 /**
- * Work that can rest wherever it yields. Between two of these places it takes a millisecond or so at most; work of less
- * than that has none, so that it is done at once.
+ * Work that can pause at each `yield`. Yields should be at most about a millisecond apart; shorter work needs none.
  */
 export type Steps<A> = Generator<void, A>
 
-/** Gives turns of the event loop to those who wait for one: one at a time, so that their slices don't add up. */
+/** Gives turns of the event loop to one waiting fiber at a time, so that their slices do not add up. */
 class EventLoop {
   private readonly waiting = new Set<() => void>()
 
@@ -33,33 +29,33 @@ class EventLoop {
     const [first] = this.waiting
     if (first === undefined) return
     this.waiting.delete(first)
-    // Before the slice, which may wait for another turn itself.
+    // Schedule first: the slice itself may wait for another turn.
     if (this.waiting.size > 0) setImmediate(this.next)
     first()
   }
 }
 
-/** A process has one event loop, whatever number of copies of this module it loads. */
+/** Shared by all copies of this module, because a process has one event loop. */
 const eventLoop = GlobalValue.globalValue("synapse/Yield", () => new EventLoop())
 
-/** Waits for a turn of the event loop, for the callbacks of other libraries. Of all who wait, one goes on in each. */
+/** Waits for a turn of the event loop. For callbacks of other libraries. */
 export const turn = (): Promise<void> => new Promise((resolve) => eventLoop.add(resolve))
 
-/** The most characters of a text that is worked on without a rest before each pass over it. */
+/** The longest text, in characters, that a pass works on without yielding first. */
 const mostAtOnce = 256 * 1024
 
 /**
- * Runs what passes over a text: at once, or after a turn of the event loop where the text is long, so that the times of
- * one pass and the next don't add up.
+ * Runs a pass over a text. If the text is long, it first waits for a turn of the event loop, so that the times of
+ * several passes do not add up.
  */
 export const pass = <A, E, R>(text: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   text.length > mostAtOnce ? Effect.zipRight(eventLoop.turn, effect) : effect
 
-/** Runs work that belongs together, of which each slice may hold several pieces. */
+/** Runs several pieces of work that share their slices. */
 export class Slices {
   private end = performance.now() + longest
 
-  /** Runs work to its end. An interruption ends it between two slices. */
+  /** Runs work to its end. It can be interrupted between two slices. */
   run<A>(steps: Steps<A>): Effect.Effect<A> {
     return Effect.suspend(() => {
       for (;;) {
@@ -82,7 +78,7 @@ export class Slices {
 /** Runs work in slices, to its end. */
 export const run = <A>(steps: () => Steps<A>): Effect.Effect<A> => Effect.suspend(() => new Slices().run(steps()))
 
-/** Runs work at once, without a rest. */
+/** Runs work without pausing. */
 export const now = <A>(steps: Steps<A>): A => {
   for (;;) {
     const step = steps.next()
