@@ -1,27 +1,26 @@
 /**
- * Splits a command's words into options and operands. `util.parseArgs` does not serve: it takes an operand such
- * as `- item` for an option, and ten times the words take it a hundred times as long.
+ * Splits a command's words into options and operands. `util.parseArgs` would take an operand such as `- item` for an
+ * option, and its time grows with the square of the number of words.
  */
 import * as Either from "effect/Either"
 import * as ShellText from "../bash/ShellText.js"
 import type { Form } from "./Parameter.js"
 
-/** The options and flags of a command, by all their names, short ones included. */
+/** The options and flags of a command, under each of their names. */
 export type Options = ReadonlyMap<string, Form>
 
-/** The words of a call, split into options and operands. */
 export interface Split {
-  /** The values of each option, by its long name; a flag's value is `true` or `false`. */
+  /** The values of each option, by its long name. A flag's value is `true` or `false`. */
   readonly options: ReadonlyMap<string, ReadonlyArray<string>>
   readonly operands: ReadonlyArray<string>
 }
 
-/** Matches a word that looks like an option; `-` alone, `-5`, `---` and `- item` do not. */
+/** Matches a word that looks like an option. `-` alone, `-5`, `---` and `- item` do not. */
 const optionLike = /^(--?[A-Za-z][\w-]*)(?:=([\s\S]*))?$/
 
 /**
- * Splits the words into options, wherever they stand before `--`, and operands, which are any other text; on the left,
- * what is wrong with them. A `-h` that is no option of the command is an operand.
+ * Splits words into options, which may stand anywhere before `--`, and operands. The left side says which word is
+ * wrong. `-h` is an operand unless the command has such an option.
  */
 export const split = (args: ReadonlyArray<string>, known: Options): Either.Either<Split, string> => {
   const options = new Map<string, Array<string>>()
@@ -41,7 +40,7 @@ export const split = (args: ReadonlyArray<string>, known: Options): Either.Eithe
     if (given.length > 0 && !option.isRepeated) return Either.left(`${option.name} is given twice.`)
     const isFlag = option.kind === "flag"
     const value = equals ?? (isFlag ? "true" : args[++at])
-    // `--deny -- a`: what was to be the value is missing, as of a variable that is not set.
+    // In `--deny -- a`, the value is missing, probably because a variable was empty.
     if (value === undefined || (value === "--" && equals === undefined))
       return Either.left(`${name} needs a value after it.`)
     if (isFlag && value !== "true" && value !== "false") {
@@ -53,14 +52,14 @@ export const split = (args: ReadonlyArray<string>, known: Options): Either.Eithe
   return Either.right({ options, operands })
 }
 
-/** Quotes a word for a message, on one line, and cuts it where it is long. */
+/** Quotes a word for a message on one line, shortened. */
 export const quoted = (word: string): string => {
   // The cut must not split a surrogate pair.
   const text = ShellText.quoted(word.slice(0, 60).replace(/[\ud800-\udbff]$/, ""))
   return word.length > 60 ? `${text} …` : text
 }
 
-/** @param mayBeOperand true where operands came before: only there, a text may be meant */
+/** @param mayBeOperand true if operands came before, so that the word may be meant as text */
 const unknown = (name: string, known: Options, mayBeOperand: boolean): string => {
   const names = known.size === 0 ? "there are none" : `there are ${[...known.keys()].join(", ")}`
   const operand = mayBeOperand ? " A word that begins with a dash and is no option goes after --." : ""

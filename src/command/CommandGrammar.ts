@@ -22,9 +22,11 @@ import type { Parameter } from "./Parameter.js"
 export interface CommandGrammar<A> extends Described {
   /** The full help: USAGE, ARGUMENTS, OPTIONS, EXAMPLES. */
   readonly help: string
-  /** The parameters, by the names that they have in the result of `parse`. */
+  /** The parameters, by their names in the result of `parse`. */
   readonly config: Config
-  /** Parses the words after the name. Wrong words fail with InvalidUsage, which tells what is wrong, and the usage. */
+  /**
+   * Parses the words after the name. Wrong words fail with InvalidUsage, which tells what is wrong and shows the usage.
+   */
   readonly parse: (args: ReadonlyArray<string>) => Either.Either<A, InvalidUsage>
 }
 
@@ -47,8 +49,8 @@ export type Params<C extends Config> = Types.Simplify<{
 }>
 
 /**
- * Makes a grammar. Options may stand before, between and after the operands, as `--name value` and `--name=value`;
- * flags take no value. After `--` there are only operands. An operand may be any text, even an empty one.
+ * Makes a grammar. Options may stand before, between and after the operands, as `--name value` or `--name=value`. Flags
+ * take no value. All words after `--` are operands. An operand may be any text, even an empty one.
  *
  * @example
  * ```ts
@@ -95,7 +97,7 @@ export const described = <const C extends Config>({
 }
 
 /**
- * Makes the parser of the words of a call. On the left, it tells what is wrong with them.
+ * Makes a parser of a call's words. Its left side says what is wrong with them.
  *
  * @since 0.1.0
  * @category constructors
@@ -131,7 +133,7 @@ export const reader = <const C extends Config>(
 }
 
 /**
- * Makes the error for a wrong call of a command: what is wrong with it, the usage, and where to read more.
+ * Makes the error for a wrong call of a command: what is wrong, the usage, and how to read more.
  *
  * @param examples correct calls: each a line, and the lines that belong to it
  * @since 0.1.0
@@ -152,8 +154,8 @@ export const misuse = (
   })
 
 /**
- * Returns the usage for `-h` as the first word, and the help for `--help` as the first word, or as the last with no
- * `--` before it; undefined for all other words.
+ * Returns the usage if the first word is `-h`. Returns the help if the first word is `--help`, or the last one is and
+ * no `--` precedes it. Otherwise returns undefined.
  *
  * @since 0.1.0
  * @category destructors
@@ -168,8 +170,8 @@ export const helpFor = (
 }
 
 /**
- * Makes a handler. It answers calls that ask for help by itself (`helpFor`), and parses the words of all others before
- * it runs them.
+ * Makes a handler. It answers calls that ask for help (`helpFor`), and parses the words of all others before it runs
+ * them.
  *
  * @since 0.1.0
  * @category constructors

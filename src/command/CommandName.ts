@@ -1,14 +1,14 @@
-/** The names of commands: the rule for ours, which bash reads as one plain word, and what is known of others. */
+/**
+ * The rules for names of Synapse commands, which bash must read as one plain word, and what is known of other names.
+ */
 
-/** The most bytes of a file's name: every command is a program in the PATH as well. */
+/** The most bytes of a file's name. Each command is also a program in the PATH. */
 const longest = 255
 
-/** The words that bash reads as a part of its grammar. */
 const reserved = new Set(
   "if then else elif fi case esac for select while until do done in function time coproc".split(" ")
 )
 
-/** The names of bash's builtins. */
 export const builtins: ReadonlySet<string> = new Set(
   (
     ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo " +
@@ -18,24 +18,27 @@ export const builtins: ReadonlySet<string> = new Set(
   ).split(" ")
 )
 
-/** Matches what starts a server in the foreground. */
+/** Matches command lines that start a server in the foreground. */
 const servers =
   /\b(?:http\.server|(?:http|live|json|dev)-server|vite(?! build)|(?:next|nuxt|astro) dev|flask run|runserver|uvicorn|gunicorn|hypercorn|(?:ng|webpack|mkdocs|jekyll) serve|hugo server|npx serve|rails s(?:erver)?|php -S|nodemon|(?:npm|pnpm|yarn|bun)(?: run)? (?:dev|start|serve|preview)|node \S*server\S*)(?:\s|$)/
 
-/** The end of a text that is looked at for a server. */
+/** The number of characters at the end of a text that are searched for a server. */
 const longestServer = 1000
 
-/** Tests whether a text ends with a known server in the foreground, which is answered once it listens. */
+/**
+ * Tests whether a text ends by starting a known server in the foreground. Such a command is answered once the server
+ * listens.
+ */
 export const isServer = (text: string): boolean => servers.test(text.slice(-longestServer))
 
-/** Matches most names; the pattern for all letters takes a millisecond to compile. */
+/** Matches most names. The pattern for all letters takes a millisecond to compile. */
 const simple = /^\w[\w.:+@-]*$/
 const allowed =
   "a name is one word of letters, digits and _ . : + @ -, and begins with a letter, a digit or _; mcp:* stands for all names that begin with mcp:"
 
 /**
- * Returns why no command can have a name, and what is allowed; undefined where one can. The names of programs (`ls`,
- * `git`) are allowed: the command then stands before the program.
+ * Returns why no command can have a name, and what is allowed. Names of programs (`ls`, `git`) are allowed: the command
+ * then takes precedence.
  */
 export const problemOf = (name: string): string | undefined => {
   const isPrefix = name.endsWith("*")
@@ -48,7 +51,7 @@ export const problemOf = (name: string): string | undefined => {
   if (isPrefix && !plain.endsWith(":"))
     return `what stands before the * must end in a colon, for else it would stand for programs as well; ${allowed}`
   if (reserved.has(name)) return "it is a reserved word of bash"
-  // The bridge tells bash's own `read` from ours.
+  // The bridge tells bash's own `read` from that of Synapse.
   if (builtins.has(name) && name !== "read") return "it is a builtin of bash, which every line may need"
   if (name === "command_not_found_handle" || name.startsWith("__synapse")) return "the shell's session uses it"
   if (name === "Bash") return "it is the tool's own name"

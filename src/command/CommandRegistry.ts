@@ -1,5 +1,5 @@
 /**
- * The registry of the commands that are not the shell's own: those that Synapse brings, and those that its users add.
+ * The registry of Synapse commands: built-in ones, and those that an application adds.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import { type CommandHandler, type Handler, isLineHandler } from "./CommandHandl
 import * as CommandName from "./CommandName.js"
 
 /**
- * The registry of our commands' handlers, by name.
+ * The handlers of Synapse commands, by name.
  *
  * @since 0.1.0
  * @category tags
@@ -22,18 +22,15 @@ import * as CommandName from "./CommandName.js"
 export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
   CommandRegistry,
   {
-    /**
-     * Returns the handler of a command's name: the one of exactly this name, or else the one with the longest prefix of
-     * it.
-     */
+    /** Returns the handler with exactly this name, or else the one with the longest prefix of it. */
     readonly find: (name: string) => Handler | undefined
-    /** Returns all handlers, sorted by name; the same array until one is added or removed. */
+    /** Returns all handlers, sorted by name. Returns the same array until one is added or removed. */
     readonly list: () => ReadonlyArray<Handler>
-    /** Returns the handlers that lists and descriptions name (`isUnlisted`), as `list` does. */
+    /** Returns the handlers that are not `isUnlisted`, as `list` does. */
     readonly listed: () => ReadonlyArray<Handler>
     /**
-     * Adds a handler for as long as the scope is open; fails with DuplicateName where its name is taken, and with
-     * InvalidName where no command can have it.
+     * Adds a handler until the scope closes. Fails with DuplicateName if the name is taken, and with InvalidName if no
+     * command can have it.
      */
     readonly add: (handler: Handler) => Effect.Effect<void, DuplicateName | InvalidName, Scope.Scope>
   }
@@ -100,7 +97,7 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
 })
 
 /**
- * Makes a command answer `--help` and `-h`, with its summary and its usage, unless it does so itself.
+ * Makes a command answer `--help` and `-h` with its summary and usage, unless it answers them itself.
  *
  * @since 0.1.0
  * @internal
@@ -115,9 +112,9 @@ export const withHelp = (handler: CommandHandler): CommandHandler => {
 }
 
 /**
- * A layer which adds a command: `layerAdd(handler).pipe(Layer.provideMerge(Synapse.layer()))`. Any number of these
- * layers can be merged; a name that is taken fails with DuplicateName, and one that no command can have with
- * InvalidName. `--help` as the first word prints the summary and the usage.
+ * A layer that adds a command: `layerAdd(handler).pipe(Layer.provideMerge(Synapse.layer()))`. Any number of these
+ * layers can be merged. Fails with DuplicateName if the name is taken, and with InvalidName if no command can have it.
+ * `--help` as the first word prints the summary and the usage.
  *
  * @example
  * ```ts
@@ -141,7 +138,7 @@ export const layerAdd = (handler: Handler): Layer.Layer<never, DuplicateName | I
   layerAddEffect(Effect.succeed(isLineHandler(handler) ? handler : withHelp(handler)))
 
 /**
- * A layer which adds a command whose handler needs other services.
+ * A layer that adds a command whose handler needs other services.
  *
  * @since 0.1.0
  * @category layers

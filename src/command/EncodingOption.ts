@@ -1,9 +1,8 @@
-/** The option `--encoding`, which names the encoding of a file. */
 import * as Option from "effect/Option"
 import * as Encoding from "../files/Encoding.js"
 import * as Parameter from "./Parameter.js"
 
-/** The encoding that was given. */
+/** The option `--encoding`, which names the encoding of a file. */
 export const option: Parameter.Parameter<Option.Option<Encoding.Encoding>> = Parameter.optional(
   Parameter.option("encoding").pipe(
     Parameter.withPlaceholder("E"),

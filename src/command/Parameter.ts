@@ -9,23 +9,23 @@ import * as Pipeable from "effect/Pipeable"
 import * as Arguments from "./Arguments.js"
 
 /**
- * The form of a parameter on a command line.
+ * The form of a parameter in a command line.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Form {
   readonly kind: "operand" | "option" | "flag"
-  /** The name in a usage: `<file>`, `--limit`. */
+  /** The name in a usage line: `<file>`, `--limit`. */
   readonly name: string
   /** Other names of an option: `-n`. */
   readonly aliases: ReadonlyArray<string>
-  /** The placeholder for the value in a usage: `N`. */
+  /** The placeholder for the value in a usage line: `N`. */
   readonly placeholder: string
   readonly isRequired: boolean
-  /** True where it may be given more than once. */
+  /** True if it may be given more than once. */
   readonly isRepeated: boolean
-  /** What it does, in a sentence of the help. */
+  /** A sentence for the help. */
   readonly description?: string
 }
 
@@ -38,7 +38,7 @@ export interface Form {
 export class Parameter<out A> extends Pipeable.Class() {
   constructor(
     readonly form: Form,
-    /** Parses the given values, in their order; on the left, what is wrong with them. */
+    /** Parses the given values in order, or says on the left what is wrong with them. */
     readonly read: (values: ReadonlyArray<string>) => Either.Either<A, string>
   ) {
     super()
@@ -51,7 +51,7 @@ const text = (form: Pick<Form, "kind" | "name">): Parameter<string> =>
   )
 
 /**
- * Makes an operand: any text, even an empty one. Operands are taken in the order of their definition; optional ones
+ * Makes an operand: any text, even an empty one. Operands are taken in the order of their definition. Optional ones
  * must come last.
  *
  * @since 0.1.0
@@ -68,7 +68,7 @@ export const operand = (name: string): Parameter<string> => text({ kind: "operan
 export const option = (name: string): Parameter<string> => text({ kind: "option", name: `--${name}` })
 
 /**
- * Makes an option without a value; `--name=false` is the same as leaving it out.
+ * Makes an option without a value. `--name=false` is the same as leaving it out.
  *
  * @since 0.1.0
  * @category constructors
@@ -95,7 +95,7 @@ export const count = (name: string, least = 0): Parameter<number> =>
   )
 
 /**
- * Makes an option whose value is one of these texts.
+ * Makes an option whose value is one of the given texts.
  *
  * @since 0.1.0
  * @category constructors
@@ -129,7 +129,7 @@ export const filterMap =
     )
 
 /**
- * Sets the placeholder for an option's value in a usage.
+ * Sets the placeholder for an option's value in a usage line.
  *
  * @since 0.1.0
  * @category combinators
@@ -140,7 +140,7 @@ export const withPlaceholder =
     new Parameter({ ...self.form, placeholder }, self.read)
 
 /**
- * Sets what the parameter does, in a sentence of the help.
+ * Sets the sentence that describes the parameter in the help.
  *
  * @since 0.1.0
  * @category combinators
@@ -151,7 +151,7 @@ export const withDescription =
     new Parameter({ ...self.form, description }, self.read)
 
 /**
- * Gives an option another name of one letter: `-n`.
+ * Gives an option another name of one letter, as in `-n`.
  *
  * @since 0.1.0
  * @category combinators
@@ -162,7 +162,7 @@ export const withAlias =
     new Parameter({ ...self.form, aliases: [...self.form.aliases, `-${letter}`] }, self.read)
 
 /**
- * Gives a parameter a default, which makes it optional.
+ * Makes a parameter optional by giving it a default.
  *
  * @since 0.1.0
  * @category combinators
@@ -175,7 +175,7 @@ export const withDefault =
     )
 
 /**
- * Makes a parameter optional: none where it is left out.
+ * Makes a parameter optional. Its value is `Option.none` if it is left out.
  *
  * @since 0.1.0
  * @category combinators
@@ -186,7 +186,7 @@ export const optional = <A>(self: Parameter<A>): Parameter<Option.Option<A>> =>
   )
 
 /**
- * Lets a parameter be given any number of times. An operand takes all words that are left.
+ * Lets a parameter be given any number of times. An operand takes all remaining words.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,6 +1,5 @@
 /**
- * Makes the error for a command of ours that does not exist: which part of its name is unknown, and which names there
- * are.
+ * Makes the error for a Synapse command that does not exist: which part of its name is unknown, and which names exist.
  *
  * @since 0.1.0
  */
@@ -11,34 +10,33 @@ import * as UntrustedText from "../domain/UntrustedText.js"
 import { builtins } from "./CommandName.js"
 
 /**
- * A name that nothing has.
+ * An unknown name.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Unknown {
-  /** The command that named it. */
+  /** The command that contains the name. */
   readonly command: string
-  /** The kind of thing that was looked for: `skill`. */
+  /** The kind of thing that the name should be: `skill`. */
   readonly kind: string
-  /** The plural of `kind`; `kind` with an s by default. */
+  /** The plural of `kind`. By default, `kind` with an s. */
   readonly kinds?: string
   readonly name: string
-  /** The names that there are. */
+  /** The names that exist. */
   readonly known: ReadonlyArray<string>
   /** Writes a name as it is to be called. */
   readonly toWord?: (name: string) => string
-  /** Says that there are no names at all. */
+  /** Words that no names exist at all. */
   readonly none?: string | undefined
-  /** The advice, none by default; where it depends on it, for the calls that were probably meant. */
+  /** The advice, which may depend on the calls that were probably meant. */
   readonly advice?: ReadonlyArray<Advice.Advice> | ((near: ReadonlyArray<string>) => ReadonlyArray<Advice.Advice>)
 }
 
-/** The most names that are listed. */
 const most = 20
 
 /**
- * Makes the error for a name that nothing has: it tells the nearest names, or else those that there are.
+ * Makes the error for an unknown name. It lists the nearest names, or else the existing ones.
  *
  * @since 0.1.0
  * @category constructors
@@ -62,20 +60,19 @@ export const make = ({ advice, command, kind, kinds, known, name, none, toWord }
   })
 }
 
-/** Advises to look at the help of the one command that was probably meant; none where it is not one. */
+/** Advises to read the help of the command that was probably meant, if it is only one. */
 const helpOf = (near: ReadonlyArray<string>): ReadonlyArray<Advice.Advice> => {
   const [meant, ...others] = near
-  // A name with a star stands for several commands, and is none itself.
+  // A name with a star stands for several commands.
   return meant === undefined || others.length > 0 || meant.endsWith("*")
     ? []
     : [Advice.line`${help(meant)} shows how to use it.`]
 }
 
-/** Builtins of bash that take `--help` as an argument like any other. */
 const withoutHelpOption = new Set(["[", "test", "true", "false", ":", "echo"])
 
 /**
- * Returns the commands that show a command's help.
+ * Returns advice on how to show a command's help.
  *
  * @since 0.1.0
  */
@@ -90,10 +87,10 @@ const either = (names: ReadonlyArray<string>): string =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`
 
 /**
- * Makes the error for `mcp:<server>:<tool>` where no such server is configured. It advises to look at the help of the one
- * that was meant, or of the whole name once it is right (S17).
+ * Makes the error for `mcp:<server>:<tool>` if no such server is configured. It advises to read the help of the server
+ * that was meant, or the help of the corrected name.
  *
- * @param options its name, where the command does not have it, and what says that there are no servers at all
+ * @param options the server's name, if the command does not contain it, and the words if no servers exist
  * @since 0.1.0
  * @category constructors
  */
@@ -126,7 +123,7 @@ export const mcpServer = (
 }
 
 /**
- * Makes the error for `skill:<name>` and `skill:<name>:<tool>` where no such skill is installed.
+ * Makes the error for `skill:<name>` and `skill:<name>:<tool>` if no such skill is installed.
  *
  * @since 0.1.0
  * @category constructors
