@@ -1,13 +1,13 @@
 /**
- * Makes directories with those around them. The `recursive` of node's own function never returns below `/proc`, nor by a
- * link to a directory that was removed: both are places that a link of a command may lead to.
+ * Makes directories and their parents. Node's `recursive` option never returns below `/proc` or behind a link to a
+ * deleted directory, and a command's link may lead there.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as PlatformError from "@effect/platform/Error"
 import * as Effect from "effect/Effect"
 
-/** Makes a directory unless something is there; throws the file system's error. */
+/** Makes a directory unless something exists there. Throws the file system's error. */
 export const makeOne = (path: string | Buffer): void => {
   try {
     Fs.mkdirSync(path, { mode: 0o700 })
@@ -17,9 +17,9 @@ export const makeOne = (path: string | Buffer): void => {
 }
 
 /**
- * Makes a directory and those around it, where they are missing, for this user alone; throws the file system's error.
+ * Makes a directory and its missing parents, accessible to this user only. Throws the file system's error.
  *
- * @param toHost gives a path as the system has it
+ * @param toHost converts a path into that of the system
  */
 export const make = (path: string, toHost: (path: string) => string | Buffer = (same) => same): void => {
   if (Fs.existsSync(toHost(path))) return
@@ -29,14 +29,13 @@ export const make = (path: string, toHost: (path: string) => string | Buffer = (
 }
 
 /**
- * Makes a directory and the one around it, but none above them: a missing home directory is not made. Throws the file
- * system's error.
+ * Makes a directory and its parent, but nothing above: a missing home directory is not made. Throws the file system's
+ * error.
  */
 export const makeBoth = (path: string): void => {
   for (const one of [Path.dirname(path), path]) makeOne(one)
 }
 
-/** Makes a directory as `make` does. */
 export const makeEffect = (path: string): Effect.Effect<void, PlatformError.SystemError> =>
   Effect.try({
     try: () => make(path),

@@ -1,25 +1,24 @@
-/** Texts that are not UTF-8, or end their lines in CR: tells which encoding a file has, and converts it to UTF-8 and back. */
+/** Detects the encoding of a file that is not UTF-8 or has CR line ends, and converts its text to UTF-8 and back. */
 import { isUtf8 } from "node:buffer"
 import * as Attempt from "../domain/Attempt.js"
 
-/** The way in which a text is written in a file. */
+/** How a text is written in a file. */
 export interface Encoding {
-  /** Its name, as the Encoding Standard has it: `utf-16le`. */
+  /** The name in the Encoding Standard: `utf-16le`. */
   readonly name: string
-  /** True where lines end in CR alone, as in files of old Macs. */
+  /** True if lines end in CR alone, as in files of old Macs. */
   readonly isCr: boolean
 }
 
-/** Returns the encoding of a name, such as `latin1`; undefined where nobody knows it. */
+/** Returns the encoding with a name such as `latin1`, or undefined for an unknown name. */
 export const named = (name: string): Encoding | undefined =>
   // Python writes `latin-1`.
   Attempt.orUndefined(() => ({ name: new TextDecoder(name.replace(/^latin[-_]/i, "latin")).encoding, isCr: false }))
 
-/** Writes the name of an encoding for people. */
 export const label = ({ isCr, name }: Encoding): string =>
   [...(name === "utf-8" ? [] : [name.toUpperCase()]), ...(isCr ? ["lines end in CR"] : [])].join(", ")
 
-/** The number of bytes at the beginning of a file that tell its encoding. */
+/** The number of bytes at the beginning of a file that `detect` looks at. */
 export const examined = 1024
 const declarations: ReadonlyArray<RegExp> = [
   /^(?:[^\n]*\n)?[ \t\f]*(?:#|\/\/|\/\*|;|--|%|")[^\n]*?coding[:=][ \t]*["']?([-\w.]+)/,
@@ -27,10 +26,13 @@ const declarations: ReadonlyArray<RegExp> = [
   /<meta\b[^>]*\bcharset\s*=\s*["']?([-\w.]+)/i
 ]
 
-/** A CR at the end may be half of a CRLF. */
+/** A CR at the end may be half of a CRLF, so it does not count. */
 const hasCr = (text: string): boolean => /\r[\s\S]/.test(text) && !text.includes("\n")
 
-/** Tells the encoding of a file by its beginning: a byte order mark, a declaration, CR line ends. Undefined for UTF-8. */
+/**
+ * Detects the encoding of a file from its beginning: a byte order mark, a declaration, CR line ends. Undefined for
+ * UTF-8.
+ */
 export const detect = (head: Uint8Array): Encoding | undefined => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, examined))
   const [first, second] = bytes
@@ -42,21 +44,21 @@ export const detect = (head: Uint8Array): Encoding | undefined => {
   const text = bytes.toString("latin1")
   const declared = declarations.map((each) => each.exec(text)?.[1]).find((name) => name !== undefined)
   const encoding = declared === undefined || /^utf-?8/i.test(declared) ? undefined : named(declared)
-  // A text that is UTF-8, and has more than ASCII, is what it is.
+  // Valid UTF-8 with more than ASCII is UTF-8, whatever it declares.
   const isMore = /[\x80-\xff]/.test(text) && isUtf8(bytes.subarray(0, lastStart(bytes)))
   const name = encoding === undefined || isMore || encoding.name.startsWith("utf-16") ? "utf-8" : encoding.name
   const isCr = hasCr(text)
   return name === "utf-8" && !isCr ? undefined : { name, isCr }
 }
 
-/** Returns the index of the last byte that begins a character of UTF-8: the rest of that may be cut off. */
+/** Returns the index of the last character of UTF-8, which may be cut off. */
 const lastStart = (bytes: Uint8Array): number => {
   let at = bytes.length - 1
   while (at > 0 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at--
   return (bytes[at] ?? 0) < 0x80 ? bytes.length : at
 }
 
-/** Makes a function that converts the bytes of a file, as they come, to UTF-8; without bytes, it ends the text. */
+/** Makes a function that converts the bytes of a file to UTF-8, chunk by chunk. A call without bytes ends the text. */
 export const toUtf8 = ({ isCr, name }: Encoding): ((bytes?: Uint8Array) => Uint8Array) => {
   const decoder = new TextDecoder(name)
   return (bytes) => {
@@ -65,18 +67,20 @@ export const toUtf8 = ({ isCr, name }: Encoding): ((bytes?: Uint8Array) => Uint8
   }
 }
 
-/** Decodes a whole file; undefined where its bytes are not of this encoding, or it could not be written back byte for byte. */
+/**
+ * Decodes a whole file. Undefined if its bytes are not of this encoding, or could not be written back byte for byte.
+ */
 export const decode = async (bytes: Buffer, encoding: Encoding, isDeclared = false): Promise<string | undefined> => {
   const text = Attempt.orUndefined(() => new TextDecoder(encoding.name, { fatal: true, ignoreBOM: true }).decode(bytes))
   if (text === undefined) return undefined
-  // A declaration is wrong where the text is UTF-8 all the same.
+  // A declaration is wrong if the text is valid UTF-8.
   if (isDeclared && encoding.name !== "utf-8" && isUtf8(bytes) && bytes.some((byte) => byte > 0x7f)) return undefined
   const plain = encoding.isCr ? text.replaceAll("\r", "\n") : text
   const again = await encode(plain, encoding)
   return typeof again !== "string" && again.equals(bytes) ? plain : undefined
 }
 
-/** Encodes a text; where a character has no place in the encoding, returns the first such character. */
+/** Encodes a text, or returns the first character that the encoding lacks. */
 export const encode = async (text: string, { isCr, name }: Encoding): Promise<Buffer | string> => {
   const own = isCr ? text.replaceAll("\n", "\r") : text
   if (name === "utf-8") return Buffer.from(own)

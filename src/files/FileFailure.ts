@@ -1,4 +1,4 @@
-/** Makes the errors of commands that failed on a file: `<command>: <path>: <the system's words>`, and advice. */
+/** Makes the errors of commands that failed on a file: `<command>: <path>: <the system's message>`, and advice. */
 
 import * as Quote from "../bash/Quote.js"
 import * as ShellText from "../bash/ShellText.js"
@@ -7,9 +7,7 @@ import { ExecutionFailed } from "../domain/CommandError.js"
 import type { FileError } from "./Files.js"
 
 /**
- * Makes the error of a command that failed on a file.
- *
- * @param reason the system's message about the file, or our own
+ * @param reason the system's message about the file, or Synapse's
  */
 export const make = (
   command: string,
@@ -20,9 +18,9 @@ export const make = (
   new ExecutionFailed({ kind: "io", reason: `${command}: ${printable(path)}: ${reason}`, advice, cause })
 
 /**
- * Converts a FileError into the error of a command that needs a file that exists.
+ * Converts a FileError into the error of a command that needs an existing file.
  *
- * @param directory the directory that shows what there is, in place of a file that is missing
+ * @param directory the directory to list, if the file is missing
  */
 export const fromFileError = (command: string, error: FileError, directory = parentOf(error.path)): ExecutionFailed =>
   make(command, error.path, error.reason, { advice: adviceFor(error, directory), cause: error })
@@ -36,14 +34,14 @@ const adviceFor = ({ kind, path }: FileError, directory: string): ReadonlyArray<
 /** Makes advice to run a program on a file: `ls src`. */
 export const run = (program: string, path: string): Advice.Part => Advice.run(`${program} ${toWord(path)}`)
 
-/** Converts a path into an operand for bash, on one line, quoted only where it must be. */
+/** Converts a path into an operand for bash on one line, quoted if necessary. */
 export const toWord = (path: string): string => Quote.line(path.startsWith("-") ? `./${path}` : path)
 
-/** Converts a path into text for a message: as it was given, where that is one line of UTF-8, and quoted otherwise. */
+/** Shows a path in a message, quoted if it has control characters or is not UTF-8. */
 export const printable = (path: string): string =>
   path === "" ? "''" : /[\p{Cc}\p{Cs}]/u.test(path) ? ShellText.quoted(path) : path
 
-/** Returns the directory that a path lies in, in the form that the path has. */
+/** Returns the directory of a path, relative if the path is. */
 export const parentOf = (path: string): string => {
   const slash = path.replace(/\/+$/, "").lastIndexOf("/")
   return slash < 0 ? "." : slash === 0 ? "/" : path.slice(0, slash)

@@ -1,19 +1,18 @@
-/** Describes the state of a file, so that a change shows. */
+/** Describes the state of a file, so that a change can be seen. */
 import * as Fs from "node:fs"
 
-/** The state of what is at a path, and of what a link there leads to. */
+/** The state of a path, and of the target if the path is a symbolic link. */
 export interface FileStamp {
-  /** Changes where the file does. */
+  /** Changes if the file does. */
   readonly text: string
-  /** The time of the last change, in milliseconds since 1970; 0 where nothing is there. */
+  /** The time of the last change in milliseconds since 1970, or 0 if nothing exists. */
   readonly changed: number
 }
 
-/** Looks at a path. */
 export const of = (path: string | Buffer): FileStamp => {
   try {
     const own = Fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
-    // Most paths that are looked at may have nothing at them: an exception would take ten times as long.
+    // Most of these paths do not exist, and an exception would take ten times as long.
     if (own === undefined) return { text: "-", changed: 0 }
     const at = own.isSymbolicLink() ? [own, Fs.statSync(path, { bigint: true, throwIfNoEntry: false })] : [own]
     const text = at.map((stats) =>

@@ -1,31 +1,28 @@
-/** Tells the types of files that are no text by the bytes that they begin with. */
-/** The most megabytes of an image that is shown: models take no larger ones. */
+/** Detects the types of binary files by their first bytes. */
+/** The largest image shown, in megabytes: models take no larger ones. */
 export const largestImage = 5
 
-/**
- * The most pixels of a side of an image that is shown: models take no larger ones, and a small file may claim billions.
- */
+/** The largest side of an image shown, in pixels. Models take no larger ones, and a small file may claim billions. */
 export const largestSide = 8000
 
-/** The width and the height of an image, in pixels. */
 interface Dimensions {
   readonly width: number
   readonly height: number
 }
 
-/** Returns the dimensions of a PNG, JPEG, GIF or WebP image; undefined where its header is broken. */
+/** Returns the dimensions of a PNG, JPEG, GIF or WebP image, or undefined if its header is broken. */
 export const imageSizeOf = (mediaType: string, bytes: Buffer): Dimensions | undefined => {
   try {
     const found = readers[mediaType]?.(bytes)
     return found !== undefined && isSide(found.width) && isSide(found.height) ? found : undefined
   } catch (error) {
-    // It ends before its header does.
+    // The file ends within its header.
     if (error instanceof RangeError) return undefined
     throw error
   }
 }
 
-/** Tests for what a side can have: as PNG has it, which of the four has the largest images. */
+/** Checks a side against PNG's limit, the largest of the four formats. */
 const isSide = (pixels: number): boolean => pixels > 0 && pixels < 2 ** 31
 
 type Reader = (bytes: Buffer) => Dimensions | undefined
@@ -37,13 +34,13 @@ const png: Reader = (bytes) =>
 
 const gif: Reader = (bytes) => ({ width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) })
 
-/** The markers of a JPEG that begin a frame, whose header has the dimensions. */
+/** Tests for a JPEG marker that begins a frame, whose header has the dimensions. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
 const jpeg: Reader = (bytes) => {
   for (let at = 2; bytes.readUInt8(at) === 0xff; ) {
     const marker = bytes.readUInt8(at + 1)
-    // A marker may have any number of these before it.
+    // A marker may follow any number of fill bytes.
     if (marker === 0xff) at++
     else if (isFrame(marker)) return { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }
     else at += 2 + bytes.readUInt16BE(at + 2)
@@ -73,24 +70,23 @@ const readers: Readonly<Record<string, Reader>> = {
   "image/webp": webp
 }
 
-/** The type of a file that is no text. */
 export interface FileType {
-  /** Its name in a message: `PNG image`. */
+  /** The name in messages: `PNG image`. */
   readonly name: string
-  /** The type of an image that a model can be shown. */
+  /** The media type, if it is an image that models take. */
   readonly mediaType?: string
-  /** The programs that show such a file as text, the best one first. */
+  /** Programs that show such a file as text, the best one first. */
   readonly programs?: ReadonlyArray<string>
 }
 
-/** The number of bytes at the beginning of a file that tell its type. */
+/** The number of bytes at the beginning of a file that `of` needs. */
 export const needed = 16
 
-/** Prints the texts in parts of a zip archive. */
+/** Writes a command that prints the text in parts of a zip archive. */
 const withZipfile = (parts: string): string =>
   `python3 -c 'import re, sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); [print(re.sub("<[^>]*>+", " ", z.read(n).decode())) for n in z.namelist() if re.match("${parts}", n)]'`
 
-/** Documents, by what they begin with and the endings of their names. */
+/** Documents, by their first bytes and the endings of their names. */
 const documents: ReadonlyArray<readonly [magic: string, ending: RegExp, type: FileType]> = [
   ["%PDF-", /\.pdf$/i, { name: "PDF document", programs: ["read"] }],
   [
@@ -109,7 +105,7 @@ const documents: ReadonlyArray<readonly [magic: string, ending: RegExp, type: Fi
 const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
   [/^\x89PNG\r\n\x1a\n/, { name: "PNG image", mediaType: "image/png" }],
   [/^\xff\xd8\xff/, { name: "JPEG image", mediaType: "image/jpeg" }],
-  // A text may begin with these letters.
+  // A text may also begin with these letters.
   [/^GIF8[79]a(?=[\s\S]*[\0-\x08])/, { name: "GIF image", mediaType: "image/gif" }],
   [/^RIFF[\s\S]{4}WEBP/, { name: "WebP image", mediaType: "image/webp" }],
   [/^(?:\xff\xfe|\xfe\xff)/, { name: "UTF-16 text", programs: ["iconv -f UTF-16 -t UTF-8"] }],
@@ -123,7 +119,7 @@ const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
   [/^\x28\xb5\x2f\xfd/, { name: "zstd" }]
 ]
 
-/** Returns the type of a file that begins with these bytes; undefined where they may be text. */
+/** Returns the type of a file that begins with these bytes, or undefined if it may be text. */
 export const of = (bytes: Uint8Array, path = ""): FileType | undefined => {
   const start = Buffer.from(bytes.subarray(0, needed)).toString("latin1")
   const document = documents.find(([magic, ending]) => start.startsWith(magic) && ending.test(path))

@@ -1,6 +1,6 @@
 /**
- * Files as the shell sees them: with the same names, rights and file system. Our commands read and write files only
- * through this interface; the shell's process does the work, so that the kernel enforces the sandbox's policy on it.
+ * Files as the shell sees them: with the same names, rights and file system. Synapse commands access files only through
+ * this interface. The shell's process does the work, so the kernel enforces the sandbox's policy.
  *
  * @since 0.1.0
  */
@@ -10,8 +10,8 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 
 /**
- * The error for a file that can't be read or written. `reason` is the system's message (`Permission denied`), or our
- * own where it has none. Of several files, `partial` says that some are changed.
+ * The error for a file that can't be read or written. `reason` is the system's message (`Permission denied`), or
+ * Synapse's. `kind` is `partial` if only some of several files were changed.
  *
  * @since 0.1.0
  * @category errors
@@ -36,7 +36,7 @@ export class FileError extends Schema.TaggedError<FileError>("synapse/FileError"
 export interface ReadOptions {
   /** The number of lines to skip at the beginning. */
   readonly skipLines?: number
-  /** True to refuse pipes, too, that the caller hands over: one may keep the reader waiting forever. */
+  /** True to also refuse pipes that the caller passes. A pipe can keep the reader waiting forever. */
   readonly regular?: boolean
 }
 
@@ -47,38 +47,41 @@ export interface ReadOptions {
  * @category models
  */
 export interface WriteOptions {
-  /** The file's mode, as chmod takes it: `755`, `+x`. By default, it stays; a new file's is what the umask leaves. */
+  /**
+   * The file's mode, as chmod takes it: `755`, `+x`. By default it stays unchanged, and the umask decides that of a new
+   * file.
+   */
   readonly mode?: string
 }
 
 /**
- * A change of one of several files.
+ * A change to one of several files.
  *
  * @since 0.1.0
  * @category models
  */
 export interface FileChange extends WriteOptions {
   readonly path: string
-  /** The new content; undefined to remove the file. */
+  /** The new content. Undefined to remove the file. */
   readonly content: Uint8Array | undefined
 }
 
 /**
- * Reads and writes files. Paths are words as the shell takes them, which need not be UTF-8 (`ShellText`); relative ones
- * are relative to the directory that the command was called in.
+ * Reads and writes files. Paths are words as the shell takes them and need not be UTF-8 (`ShellText`). Relative paths
+ * start at the directory that the command was called in.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Files {
   /**
-   * Reads the bytes of a regular file, or of a pipe that the caller hands over by its descriptor (`/dev/stdin`, `<(ls)`);
-   * the rest is not read where the consumer stops. Named pipes and devices are refused, since they may have no end.
+   * Reads the bytes of a regular file, or of a pipe that the caller passes by descriptor (`/dev/stdin`, `<(ls)`).
+   * Reading ends when the consumer stops. Refuses named pipes and devices, which may never end.
    */
   readonly read: (path: string, options?: ReadOptions) => Stream.Stream<Uint8Array, FileError>
   /**
-   * Replaces the content of a file as a whole or not at all. Mode and owner stay, symbolic links are followed, missing
-   * directories on the way to it are created. Where the content fails, the file stays as it was.
+   * Replaces the whole content of a file, or leaves it unchanged if the content fails. Keeps mode and owner, follows
+   * symbolic links and creates missing directories.
    */
   readonly write: <E>(
     path: string,
@@ -86,17 +89,17 @@ export interface Files {
     options?: WriteOptions
   ) => Effect.Effect<void, FileError | E>
   /**
-   * Writes and removes several files, each as `write` does: all of them or none, also where it is interrupted. All contents
-   * are complete before the first file changes. Only regular files are removed; their directories stay.
+   * Writes and removes several files, each as `write` does. Either all change or none, even if interrupted. All
+   * contents are complete before the first file changes. Only regular files can be removed.
    */
   readonly writeAll: (changes: ReadonlyArray<FileChange>) => Effect.Effect<void, FileError>
-  /** Returns the symbolic link by which a relative path leads out of the current directory; undefined where none does. */
+  /** Returns the symbolic link by which a relative path leaves the current directory, or undefined. */
   readonly exit: (path: string) => Effect.Effect<string | undefined, FileError>
   /** Returns the mode of a file in octal digits: `644`. */
   readonly mode: (path: string) => Effect.Effect<string, FileError>
   /**
-   * Runs an effect that reads files and then writes them, while no other call of the session changes files by
-   * `exclusive`, `write` and `writeAll`.
+   * Runs an effect that reads files and then writes them. No other call of the session changes files by `exclusive`,
+   * `write` or `writeAll` in the meantime.
    */
   readonly exclusive: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }

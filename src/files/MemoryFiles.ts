@@ -1,6 +1,6 @@
 /**
- * Files in memory, for tests of commands without a shell and without a disk. Paths are plain names and are not
- * resolved; of modes it knows `+x`, `-x` and octal ones.
+ * Files in memory, for testing commands without a shell or a disk. Paths are plain names and are not resolved. Modes
+ * can be `+x`, `-x` or octal.
  *
  * @since 0.1.0
  */
@@ -16,11 +16,11 @@ import * as Newlines from "./Newlines.js"
  * @category models
  */
 export interface MemoryFiles extends Files {
-  /** Returns a file's bytes; undefined where there is none. */
+  /** Returns a file's bytes, or undefined if it does not exist. */
   readonly get: (path: string) => Buffer | undefined
   /** Returns the number of writes. */
   readonly writes: () => number
-  /** Returns the number of bytes that readers have taken. */
+  /** Returns the number of bytes that were read. */
   readonly bytesRead: () => number
 }
 
@@ -33,7 +33,7 @@ export interface MemoryFiles extends Files {
 export type Content = string | Uint8Array | Pick<FileError, "kind" | "reason">
 
 /**
- * Makes files of these names and contents.
+ * Makes files with the given names and contents.
  *
  * @param sizes the sizes of the chunks that files are read in, used in turn; by default, 64 KiB
  * @since 0.1.0

@@ -1,34 +1,31 @@
 /**
- * Reads a regular file, or its beginning, by its descriptor: what is read is what was looked at. It waits for nothing,
- * since a named pipe or a device is not opened.
+ * Opens a regular file and reads from the descriptor, so that a swapped path cannot be read instead. Never opens a
+ * named pipe or a device, which could block.
  */
 import * as Fs from "node:fs"
 import * as Either from "effect/Either"
 
-/** The beginning of a file, and the size that it had. */
+/** The beginning of a file, and the size of the whole file. */
 export interface Content {
   readonly bytes: Buffer
   readonly size: number
 }
 
-/** The conditions of reading a file. */
 export interface Conditions {
-  /** The most bytes that are read. */
+  /** The most bytes to read. */
   readonly most: number
-  /** True to follow a symbolic link. */
   readonly mayBeLink: boolean
 }
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = Fs.constants
 
-/** The bytes of one read. */
 const chunkLength = 64 * 1024
 
 /**
- * Reads a file; throws as `node:fs` does where it can't.
+ * Reads a file. Throws the errors of `node:fs`.
  *
- * @param refuse returns why the file is not read; it is asked before the file is opened, and again with its descriptor,
- *   for the path may lead elsewhere by then
+ * @param refuse returns why the file is not read. It is called before the file is opened, and again with its descriptor,
+ *   because the path may have been swapped in between
  */
 export const read = <Refusal>(
   path: string,
@@ -37,14 +34,14 @@ export const read = <Refusal>(
 ): Either.Either<Content, Refusal> =>
   use(path, mayBeLink, refuse, (fd, { size }) => ({ bytes: readAt(fd, 0, most), size }))
 
-/** Uses the descriptor of a file, as `read` does. */
+/** Passes the descriptor of a file to `opened`, under the same conditions as `read`. */
 export const use = <A, Refusal>(
   path: string | Buffer,
   mayBeLink: boolean,
   refuse: (stats: Fs.Stats, fd?: number) => Refusal | undefined,
   opened: (fd: number, stats: Fs.Stats) => A
 ): Either.Either<A, Refusal> => {
-  // A device is not even opened, for that alone may do something.
+  // Check before opening, since opening a device can already have an effect.
   const before = refuse(mayBeLink ? Fs.statSync(path) : Fs.lstatSync(path))
   if (before !== undefined) return Either.left(before)
   const fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | (mayBeLink ? 0 : O_NOFOLLOW))
@@ -57,7 +54,7 @@ export const use = <A, Refusal>(
   }
 }
 
-/** Reads so many bytes of an open file from a position on, or fewer where it ends before. */
+/** Reads up to `most` bytes of an open file from a position on. */
 export const readAt = (fd: number, from: number, most: number): Buffer => {
   const chunks: Array<Buffer> = []
   for (let read = 0; read < most; ) {
