@@ -79,10 +79,7 @@ export class FrameReader {
   /** The last reported directory, raw and decoded. */
   private cwd = { latin1: "", text: "" }
 
-  /**
-   * Accepts only frames with this nonce from now on. `begun` is the nonce of the frame for the start, which comes
-   * first.
-   */
+  /** Accepts only frames with this nonce from now on. `begun` is the nonce of the first frame, for the start. */
   expect(nonce: string, begun?: string): void {
     this.nonce = nonce
     this.opening = `\x1e${nonce} `
