@@ -1,4 +1,4 @@
-/** Makes the commands of the registry callable anywhere in a shell line. */
+/** Makes the registry's commands callable from anywhere in a shell. */
 
 import * as Arr from "effect/Array"
 import * as Chunk from "effect/Chunk"
@@ -37,7 +37,7 @@ import { Gone } from "./internal/Fifo.js"
 import type { CallRequest } from "./internal/StubDialog.js"
 import { Refused } from "./internal/StubDialog.js"
 
-/** Returns the standard input of a call; it is opened when it is read. */
+/** Returns a call's standard input, which is opened when it is first read. */
 const standardInput = (call: BridgeCall): CommandInput =>
   Stream.unwrapScoped(
     Effect.map(
@@ -60,7 +60,7 @@ const bytes = (source: FifoSource): Stream.Stream<Uint8Array> =>
     )
   )
 
-/** Converts a refusal into a FileError; where the caller has ended, interrupts the command, for nobody waits for it. */
+/** Turns a refusal into a FileError. If the caller has ended, interrupts the command, since nobody waits for it. */
 const toFileError =
   (path: string) =>
   (error: Refused | Gone): Effect.Effect<never, FileError> =>
@@ -70,12 +70,12 @@ const toFileError =
 
 const kinds = ["missing", "directory", "denied", "special", "io", "partial"] as const
 
-/** Makes the files of a call; `changing` is the turn of all calls to change files. */
+/** Makes a call's files. All calls change files one at a time, by the semaphore `changing`. */
 const makeBridgeFiles = (call: BridgeCall, changing: Effect.Semaphore): Files => {
-  /** The number of calls of `exclusive` that run. Within one, a write takes no further turn: it would wait for its own. */
+  /** The number of active `exclusive` calls. A write within one takes no turn, since it would wait for its own call. */
   let held = 0
 
-  /** Runs an effect in its turn, which whoever waits for it gives up when its caller ends. */
+  /** Runs an effect in its turn. A waiting effect gives up when its caller ends. */
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     held > 0 ? effect : changing.withPermits(1)(effect)
 
@@ -87,7 +87,7 @@ const makeBridgeFiles = (call: BridgeCall, changing: Effect.Semaphore): Files =>
 
   const discarded = (file?: FifoSink) => Effect.promise(() => call.discard(file).catch(() => {}))
 
-  /** Changes the files that are ready. */
+  /** Applies the prepared changes. */
   const apply = (paths: ReadonlyArray<string>) =>
     inTurn(
       Effect.uninterruptible(
@@ -165,7 +165,9 @@ const makeBridgeFiles = (call: BridgeCall, changing: Effect.Semaphore): Files =>
 }
 
 /**
- * Makes the commands of the registry callable, as they are registered at the time of each call.
+ * Makes the registry's commands callable, as registered at the time of each call.
+ *
+ * @param within marks the effect of a call as nested in the shell
  *
  * @param within marks the effect of a call, for `Nesting`
  */
@@ -224,7 +226,7 @@ export const make = Effect.fnUntraced(function* (
       })
     },
     takeCalls: (mark) => {
-      // What another line has left in the background ends at any time.
+      // A background call of another line may end at any time.
       const [only, more] = ended.splice(0).filter((call) => call.mark === undefined || call.mark === mark)
       const called =
         only === undefined || more !== undefined ? undefined : { exitCode: only.exitCode, category: only.category }
@@ -233,7 +235,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** The handlers of the registry that a shell can call, as of one moment. */
+/** A snapshot of the registry's handlers that a shell can call. */
 interface Callable {
   readonly handlers: ReadonlyArray<Handler>
   readonly names: ReadonlyArray<string>
@@ -262,7 +264,7 @@ const run = (
         (cause) => CommandExit.logDefect(call.name, cause)
       )
 
-/** Makes the caller become a program. It has an end of its own then, and this result is for nobody. */
+/** Makes the caller become a program, which then ends on its own. Nobody sees this result. */
 const become = (
   caller: BridgeCall,
   name: string,
@@ -340,15 +342,15 @@ interface CallOutput extends CallEnding {
   readonly images?: ReadonlyArray<CommandResult.Image>
 }
 
-/** The most characters of the images of one result, in base64. */
+/** The most base64 characters of images in one result. */
 const mostImages = 20 * 1024 ** 2
 
-/** Collects the images of one result, as many as it may hold. */
+/** Collects the images of one result, up to a size limit. */
 class Images {
   private size = 0
   private readonly all: Array<CommandResult.Image> = []
 
-  /** Returns false where there is no room left for it. */
+  /** Returns false if there is no room for the image. */
   add(image: CommandResult.Image): boolean {
     if (this.size + image.base64.length > mostImages) return false
     this.size += image.base64.length
@@ -365,7 +367,7 @@ class Images {
 const leftOut = ({ name }: CallRequest, path: string): string =>
   `${name}: ${FileFailure.printable(path)}: not shown: the images of one call are too large\n`
 
-/** Converts the end of a command into what its caller prints; advice is worded for whoever reads it. */
+/** Turns a command's end into what its caller prints. Advice is worded for the audience. */
 const ending = (
   { name }: CallRequest,
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
@@ -374,7 +376,7 @@ const ending = (
   CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `${name}:`, audience), {
     Completed: ({ result }) => ({ category: undefined, ...CommandResult.say(result, audience) }),
     Failed: (failed) => saying(failed.text, failed),
-    // The caller has ended, or knows that it was interrupted.
+    // The caller has ended, or knows of the interruption.
     Interrupted: (interrupted) => saying("", interrupted),
     Died: (died) => saying(died.text, died)
   })
@@ -386,7 +388,7 @@ const saying = (text: string, end: { readonly exitCode: number; readonly categor
   category: end.category
 })
 
-/** A layer of the bridge to the commands of the registry, as they are registered at the time of each call. */
+/** A layer of the bridge to the registry's commands, as registered at the time of each call. */
 export const layer: Layer.Layer<ShellBridge, never, CommandRegistry> = Layer.effect(
   ShellBridge,
   Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** A bridge that loads the commands with the first call: most lines call none. */
+/** A bridge that loads the commands only with the first call, since most lines call none. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
@@ -9,20 +9,19 @@ import * as Nesting from "../session/ShellBridge.js"
 import type { BridgeCommands } from "./internal/BridgeCall.js"
 import * as CallServer from "./internal/CallServer.js"
 
-/** Marks the effect of a call, for `Nesting`. */
+/** Marks the effect of a call as nested in the shell. */
 export type Within = <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** The commands that a shell can call, of which only the names are known until one is called. */
+/** The commands that a shell can call. Only their names are known until the first call. */
 interface LateCommands {
   readonly names: ReadonlyArray<string>
   readonly prefixed: ReadonlyArray<Described>
-  /** Tests whether there are servers or skills, whose commands programs in the shell find once they are loaded. */
+  /** Tests for MCP servers or skills. Programs in the shell find their commands only once they are loaded. */
   readonly hasExtensions: () => boolean
-  /** Loads the commands; run once. */
+  /** Loads the commands. Called once. */
   readonly load: (within: Within) => Effect.Effect<BridgeCommands, never, Scope.Scope>
 }
 
-/** Makes a bridge whose commands are loaded with the first call. */
 export const make = ({
   hasExtensions,
   load,
@@ -53,7 +52,7 @@ export const make = ({
       ...side,
       open: (directory, around) => {
         const open = side.open(directory, around)
-        // Without them, each call says itself what is wrong.
+        // If loading fails, each call reports the error itself.
         if (hasExtensions())
           void loadOnce().then(
             () => open.offer(""),

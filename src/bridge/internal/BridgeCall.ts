@@ -1,4 +1,4 @@
-/** One call of our commands by a program in the shell: the request, and what the caller is told to do for it. */
+/** One call of a Synapse command by a program in the shell, and what its caller is told to do. */
 import * as Fs from "node:fs"
 import * as ShellText from "../../bash/ShellText.js"
 import type { Described, Program } from "../../command/CommandHandler.js"
@@ -13,54 +13,48 @@ import * as Stub from "./Stub.js"
 import type { Budget, CallRequest } from "./StubDialog.js"
 import { Refused, type Reply, StubDialog } from "./StubDialog.js"
 
-/** Looks up the commands that a shell calls, and runs them. */
+/** Finds and runs the commands that a shell calls. */
 export interface BridgeCommands {
-  /** Returns the names of the commands; the same array until they change. */
+  /** Returns the commands' names, as the same array until they change. */
   readonly names: () => ReadonlyArray<string>
-  /** Returns the handlers whose name is a prefix, such as `mcp:*`; the same array until they change. */
+  /** Returns the handlers for name prefixes such as `mcp:*`, as the same array until they change. */
   readonly prefixed: () => ReadonlyArray<Described>
-  /** Runs the command of a call; `output` are the files of its session. */
+  /** Runs the command of a call. `output` holds the session's output files. */
   readonly run: (call: BridgeCall, request: CallRequest, around: CallerFacts, output: OutputFiles) => void
-  /** Returns what the calls of the line of this mark have left (`ShellBridge`). */
+  /** As in `ShellBridge`. */
   readonly takeCalls: (mark: string) => Calls
 }
 
-/** The most bytes that go in the dialog at once: a pipe has room for them. */
+/** The most bytes written to the dialog at once. A pipe has room for them. */
 const piece = 3000
 
-/**
- * Tests whether bytes can be handed over at once, with the path of their file: a pipe has room for both, and bash's
- * variables hold no zero bytes.
- */
+/** Tests whether bytes fit into the pipe with their path, and hold no zero bytes, which bash variables can't. */
 const goesWith = (path: string, bytes: Uint8Array): boolean =>
   bytes.length > 0 && bytes.length + Buffer.byteLength(path) <= piece && !bytes.includes(0)
 
-/**
- * The most bytes of a text that is handed over in the dialog itself, which bash reads byte by byte; a longer one goes
- * through a FIFO of its own.
- */
+/** The longest text sent in the dialog itself, in bytes, since bash reads it byte by byte. A longer one gets a FIFO. */
 const short = 1000
 
-/** The descriptors of the stub that output goes to. */
+/** The stub's descriptors for output. */
 const targets = { stdout: "1", stderr: "2", file: String(Stub.temporaryFd) }
 
-/** The most bytes of a path that the system takes. */
+/** The longest path that the system accepts, in bytes. */
 const longestPath = 4095
 
 const io = (reason: string) => new Refused({ kind: "io", reason })
 
-/** A call that is being answered: reads and writes files on behalf of the caller, with the caller's rights. */
+/** A call being answered. It reads and writes files through the caller, with the caller's rights. */
 export class BridgeCall {
   private readonly dialog: StubDialog
-  /** Functions which close what else is open. */
+  /** Close what else is open. */
   private readonly closers = new Set<() => void>()
   private output: Promise<FifoSink> | undefined
-  /** True where nobody reads the output any more. */
+  /** True if nobody reads the output any more. */
   private broken = false
-  /** True where a part of the output could not be written; the caller has reported that on standard error. */
+  /** True if part of the output could not be written. The caller has reported that on standard error. */
   private failed = false
 
-  /** Opens the dialog; throws where the slot's FIFOs are missing. */
+  /** Opens the dialog. Throws if the slot's FIFOs are missing. */
   constructor(
     private readonly directory: string,
     readonly slot: string,
@@ -73,7 +67,7 @@ export class BridgeCall {
     })
   }
 
-  /** Resolves when the caller can't be told anything any more: it has ended, or was dismissed. */
+  /** Resolves when the caller has ended or was dismissed, so that it can't be told anything. */
   get gone(): Promise<void> {
     return this.dialog.gone
   }
@@ -91,8 +85,8 @@ export class BridgeCall {
   }
 
   /**
-   * Opens a file; rejects with Refused. A short one is returned as a whole. Whoever has read enough of a source closes it,
-   * and calls `endRead`.
+   * Opens a file. Rejects with Refused. Returns a short file as a whole. A source that was read as far as needed must
+   * be closed, then `endRead` called.
    */
   async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<FifoSource | Uint8Array> {
     checkPath(path)
@@ -101,14 +95,16 @@ export class BridgeCall {
     return kind === "text" ? detail : this.reading("up")
   }
 
-  /** Ends the reading of a file; rejects with Refused where it failed before the end of the file. */
+  /** Ends reading a file. Rejects with Refused if it failed before the file's end. */
   async endRead(): Promise<void> {
     const status = await this.dialog.request("close")
     if (status !== "0" && status !== String(ExitCode.brokenPipe)) throw io("it could not be read to its end")
   }
 
   /**
-   * Begins the new content of a file; rejects with Refused. `stage` must follow, or `discard`.
+   * Begins the new content of a file. Rejects with Refused. Call `stage` or `discard` afterwards.
+   *
+   * @param mode the file's new mode in chmod's notation; empty to keep the old one
    *
    * @param mode the mode that it gets, as chmod takes it; empty to leave it
    */
@@ -118,18 +114,18 @@ export class BridgeCall {
     return this.pour("file")
   }
 
-  /** Waits until the whole content is in the temporary file, and makes it ready; rejects with Refused. */
+  /** Waits until the temporary file holds the whole content, and prepares the change. Rejects with Refused. */
   async stage(content: FifoSink): Promise<void> {
     await content.end()
     await this.dialog.request("written")
     await this.dialog.request("stage")
   }
 
-  /** Makes a new content ready; rejects with Refused. `apply` or `discard` must follow. */
+  /** Prepares new content for a file. Rejects with Refused. Call `apply` or `discard` afterwards. */
   async put(path: string, mode: string, bytes: Uint8Array): Promise<void> {
     checkPath(path)
     if (goesWith(path, bytes)) {
-      // Where a step fails, those after it find no file, and fail too.
+      // If a step fails, the next ones find no file and fail too.
       await Promise.all(this.dialog.requests(3, "begin", path, mode, "put", String(bytes.length), bytes, "stage"))
       return
     }
@@ -138,45 +134,46 @@ export class BridgeCall {
     await this.stage(content)
   }
 
-  /** Leaves all files as they were. */
+  /** Drops all prepared changes. */
   async discard(content?: FifoSink): Promise<void> {
     await content?.end()
     await this.dialog.request("discard")
   }
 
-  /** Makes a file ready to be removed; rejects with Refused. */
+  /** Prepares the removal of a file. Rejects with Refused. */
   async doom(path: string): Promise<void> {
     checkPath(path)
     await this.dialog.request("doom", path)
   }
 
-  /** Writes and removes what is ready; rejects with Refused, whose reason begins with the number of a file and a slash. */
+  /** Applies all prepared changes. Rejects with Refused, whose reason begins with the index of a file and a slash. */
   async apply(): Promise<void> {
     await this.dialog.request("apply")
   }
 
-  /** Returns the link by which a relative path leads out of the caller's directory; empty where none does. */
+  /** Returns the link by which a relative path leads out of the caller's directory, or an empty string. */
   async exit(path: string): Promise<string> {
     checkPath(path)
     return await this.dialog.request("within", path)
   }
 
-  /** Returns the mode of a file in octal digits; rejects with Refused. */
+  /** Returns a file's mode in octal digits. Rejects with Refused. */
   async mode(path: string): Promise<string> {
     checkPath(path)
     return await this.dialog.request("mode", path)
   }
 
   /**
-   * Makes the caller become a program, which ends this call; rejects with Refused where the program is not there
-   * (`missing`; with the path of the file that it is to run where only that is not there), or can't be run (`denied`, with
-   * its path).
+   * Makes the caller become a program, which ends this call.
+   *
+   * Rejects with Refused `missing` if there is no such program, or with a reason if only its file is missing. Rejects
+   * with `denied` and the program's path if it can't be run.
    */
   async become({ args, file = "", names }: Program): Promise<void> {
     const words = ShellText.encode([String(names.length), file, ...names, ...args].map((word) => `${word}\0`).join(""))
     try {
       const sink = await this.pouring("become")
-      // It replies only where it could not become the program.
+      // The caller replies only if it could not become the program.
       const refused = this.dialog.request()
       await Promise.all([refused, sink.write(words).then(() => sink.end())])
     } catch (error) {
@@ -184,7 +181,7 @@ export class BridgeCall {
     }
   }
 
-  /** Writes to the caller's standard output at once; rejects with Gone where nobody reads it any more. */
+  /** Writes to the caller's standard output at once. Rejects with Gone if nobody reads it any more. */
   async print(chunk: Uint8Array): Promise<void> {
     this.output ??= this.pour("stdout")
     const output = await this.output
@@ -194,7 +191,7 @@ export class BridgeCall {
     }
   }
 
-  /** Writes the rest of the output, and ends the caller with this exit code. */
+  /** Writes the rest of the output and ends the caller with the exit code. */
   async finish(stdout: string, stderr: string, exitCode: number): Promise<void> {
     try {
       await this.say("stdout", stdout)
@@ -208,12 +205,12 @@ export class BridgeCall {
     }
   }
 
-  /** Tells the caller that its host has gone: it ends, and removes what it had begun. */
+  /** Closes the caller's side: it ends, and removes unfinished files. */
   dismiss(): void {
     this.dialog.dismiss()
   }
 
-  /** Closes the dialog, whatever becomes of the caller. */
+  /** Closes the dialog, whatever the caller does. */
   close(): void {
     this.dialog.close()
   }
@@ -244,8 +241,8 @@ export class BridgeCall {
   }
 
   /**
-   * Opens a FIFO that the caller reads where it is told this. It is opened for both ends first, so that neither side
-   * waits for the other; only one can be open at a time.
+   * Opens a FIFO that the caller reads once it is told so. Opening both ends first keeps either side from waiting. Only
+   * one can be open at a time.
    */
   private async pouring(...told: ReadonlyArray<string>): Promise<FifoSink> {
     if (this.dialog.isGone) throw new Gone()

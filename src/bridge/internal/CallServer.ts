@@ -1,4 +1,4 @@
-/** Accepts the calls that come from the shell, and assigns a slot to each. */
+/** Accepts calls from the shell and assigns a slot to each. */
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Path from "node:path"
@@ -17,16 +17,13 @@ import { BridgeCall } from "./BridgeCall.js"
 import { isUnused } from "./Fifo.js"
 import * as Stub from "./Stub.js"
 
-/** The most characters of a text that are looked through; what follows is the content of a file. */
+/** The most characters of a text that are searched. The rest is probably the content of a file. */
 const longest = 256 * 1024
 
-/** The most places of a text that are looked at. */
+/** The most places in a text that are checked. */
 const mostPlaces = 2000
 
-/**
- * Returns the different words of a text that begin with one of the prefixes and can be names of commands, at most so
- * many.
- */
+/** Finds words in a text that begin with one of the prefixes and may name a command. Returns at most `most` words. */
 export const within = (text: string, prefixes: Iterable<string>, most: number): ReadonlySet<string> => {
   const names = new Set<string>()
   const head = text.slice(0, longest)
@@ -34,9 +31,9 @@ export const within = (text: string, prefixes: Iterable<string>, most: number): 
   for (const prefix of prefixes) {
     for (let at = head.indexOf(prefix); at >= 0; at = head.indexOf(prefix, at + 1)) {
       if (names.size >= most || ++places > mostPlaces) return names
-      // Before these characters, no name begins.
+      // No name begins after one of these characters.
       if (at > 0 && /[\p{L}\p{M}\p{N}_.:+@/\\-]/u.test(text[at - 1] as string)) continue
-      // The rest of a name after its prefix; where a `/` follows, it is a path.
+      // The rest of a name after its prefix. With a `/` after it, it is a path.
       const rest = /[\p{L}\p{M}\p{N}_.:+@-]+(?![/\p{L}\p{M}\p{N}_.:+@-])/uy
       rest.lastIndex = at + prefix.length
       const name = prefix + (rest.exec(text)?.[0] ?? "")
@@ -46,31 +43,31 @@ export const within = (text: string, prefixes: Iterable<string>, most: number): 
   return names
 }
 
-/** Tests whether a program can have this name: it is one that a command can have, and has no `/`. */
+/** Tests whether a program can have this name: a valid command name without a `/`. */
 const canBeFile = (name: string): boolean => name.length <= 255 && CommandName.problemOf(name) === undefined
 
-/** The most names that the texts of commands may add: they stay for the commands after it, and the oldest go. */
+/** The most names from command texts. They stay for later commands, and the oldest are dropped. */
 const mostNamed = 200
 
-/** The most names that the handlers of prefixes may add: they are made in one turn of the event loop. */
+/** The most names from handlers of prefixes, since they are all made in one turn of the event loop. */
 const mostKnown = 1000
 
-/** The directory of programs of one session. */
+/** The directory of one session that holds a program for each command. */
 class Programs {
-  /** The names of commands without a prefix, as the registry last gave them. */
+  /** The command names without a prefix, as last reported by the registry. */
   private exact: ReadonlyArray<string> = []
   private exactNames: ReadonlySet<string> = new Set()
-  /** The commands that each handler of a prefix last told. */
+  /** The commands that each handler of a prefix last reported. */
   private known: ReadonlyArray<ReadonlyArray<Described>> = []
   private knownNames: ReadonlySet<string> = new Set()
-  /** The names from the texts of commands; the one that was used last is the last. */
+  /** The names from command texts, the last used one last. */
   private readonly named = new Set<string>()
   private next: NodeJS.Immediate | undefined
   private readonly fd: number
-  /** The directory by its descriptor, where the system can: a command may put a link in its place. */
+  /** The directory by its descriptor, if the system can, since a command may put a link in its place. */
   private readonly place: string
 
-  /** Makes the directory, with a program for each command of a name of its own; throws the file system's errors. */
+  /** Creates the directory, with a program for each command that has its own name. Throws file system errors. */
   constructor(
     directory: string,
     private readonly commands: BridgeCommands
@@ -83,14 +80,14 @@ class Programs {
   }
 
   /**
-   * Makes programs: at once those of new commands with a name of their own, and of commands that the text names; those of
-   * the other commands of prefixes in the background.
+   * Makes programs for new commands and for commands that the text names, at once. Programs for the other commands of
+   * prefixes follow in the background.
    */
   offer(text: string): void {
     this.setExact()
     const prefixes = [...ReservedName.prefixes, ...this.commands.prefixed().map(({ name }) => name.slice(0, -1))]
     for (const name of within(text, new Set(prefixes), mostNamed)) this.addNamed(name)
-    // What was known when the last command came is there for this one.
+    // Everything known at the last command must be there for this one.
     if (this.next !== undefined) this.setKnown()
     this.next = setImmediate(() => this.setKnown())
   }
@@ -139,16 +136,16 @@ class Programs {
     for (const name of before) this.drop(name)
   }
 
-  /** Links to the one program, by a hard link, which takes a fifth of the time, where the file system lets it. */
+  /** Makes a link to the one program. A hard link is five times faster, but not every file system allows it. */
   private add(name: string): void {
     const path = `${this.place}/${name}`
     const program = `../${Stub.names.program}`
     if (isMade(() => Fs.linkSync(`${this.place}/${program}`, path))) return
-    // Otherwise there is no room, or a command has deleted the directory: the shell still finds the command.
+    // If this fails too, the disk is full or a command has deleted the directory. The shell still finds the command.
     isMade(() => Fs.symlinkSync(program, path))
   }
 
-  /** Removes a program, unless its name is still one of a command, or of a text. */
+  /** Removes a program, unless a command or a text still uses its name. */
   private drop(name: string): void {
     if (this.exactNames.has(name) || this.knownNames.has(name) || this.named.has(name)) return
     // A command has removed it, or has put a directory in its place.
@@ -156,7 +153,7 @@ class Programs {
   }
 }
 
-/** Makes a link; tells whether there is one by that name now. */
+/** Makes a link. Returns whether the name exists now. */
 const isMade = (link: () => void): boolean => {
   try {
     link()
@@ -166,33 +163,33 @@ const isMade = (link: () => void): boolean => {
   }
 }
 
-/** Tests whether a program may have a name that a handler tells: without the prefix, it would stand before the system's. */
+/** Tests whether a handler's name may become a program. Without the prefix, it would hide a program of the system. */
 const isUnder = (prefix: string, name: unknown): boolean =>
   typeof name === "string" && name.length > prefix.length && name.startsWith(prefix) && canBeFile(name)
 
 const nothing: ReadonlyArray<Described> = []
 
-/** Returns what a handler of a prefix knows; nothing where it does not tell, or fails to. */
+/** Returns what a handler of a prefix reports; nothing if it reports nothing or throws. */
 const knownOf = ({ known }: Described): ReadonlyArray<Described> => Attempt.orElse(() => known?.() ?? nothing, nothing)
 
-/** The most reads at a time: a pipe holds no more, unless somebody fills it without end. */
+/** The most reads at a time. A pipe holds no more, unless somebody keeps filling it. */
 const mostReads = 256
 
-/** Milliseconds from taking a ticket to the call, after which the ticket counts as lost. */
+/** Milliseconds between taking a ticket and the call. After that, the ticket counts as lost. */
 const patience = 2000
 
-/** Hands out free slots by tickets, and replaces tickets that were lost. */
+/** Offers free slots as tickets, and replaces lost tickets. */
 class Tickets {
   private readonly fd: number
   private readonly buffer = Buffer.alloc(4096)
-  /** The time at which each ticket was first missed. */
+  /** When each ticket was first missed. */
   private readonly missed = new Map<string, number>()
 
   constructor(path: string) {
     this.fd = Fifo.openBoth(path)
   }
 
-  /** True where the FIFO was deleted. */
+  /** True if the FIFO was deleted. */
   get lost(): boolean {
     return Fs.fstatSync(this.fd).nlink === 0
   }
@@ -202,7 +199,7 @@ class Tickets {
     this.write(slots)
   }
 
-  /** Makes sure that exactly the free slots have a ticket. Returns whether a ticket is left at the moment. */
+  /** Makes sure that exactly the free slots have a ticket. Returns whether any ticket is left right now. */
   check(free: ReadonlyArray<string>, now = performance.now()): boolean {
     const there = this.readAll()
     const kept: Array<string> = []
@@ -223,7 +220,7 @@ class Tickets {
   }
 
   private write(slots: string): void {
-    // A command has filled the FIFO: `check` empties it, and replaces what was lost.
+    // Fails if a command has filled the FIFO. `check` empties it, and replaces what was lost.
     Attempt.ignore(() => Fs.writeSync(this.fd, slots))
   }
 
@@ -234,7 +231,7 @@ class Tickets {
       try {
         count = Fs.readSync(this.fd, this.buffer)
       } catch {
-        // EAGAIN: that was all.
+        // EAGAIN: the FIFO is empty.
         return found
       }
       for (const slot of this.buffer.toString("latin1", 0, count)) found.add(slot)
@@ -243,23 +240,23 @@ class Tickets {
   }
 }
 
-/** The names of slots, one byte each. */
+/** The slots' names, one byte each. */
 const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /** Milliseconds between two checks of the slots. */
 const lookEvery = 500
 
-/** The most calls that are begun at once; a longer chunk is a command's doing, and the next is read after a while. */
+/** The most calls started at once. Only a misbehaving command sends a longer chunk, and reading pauses after it. */
 const mostCalls = alphabet.length
 const floodEvery = 50
 
 /** The most bytes of incomplete requests. */
 const budget = 16 * 1024 ** 2
 
-/** The number of slots that are made at once, after the first: most sessions make no call. */
+/** How many slots are made at once after the first. Most sessions make no call. */
 const batch = 4
 
-/** Returns the paths of the FIFOs that must exist before the first call. */
+/** Returns the FIFOs that must exist before the first call. */
 const fifos = (directory: string): ReadonlyArray<string> => [
   Path.join(directory, Stub.names.tickets),
   Path.join(directory, Stub.names.calls),
@@ -277,14 +274,14 @@ class CallServer implements OpenBridge {
   private readonly callsFd: number
   private readonly calls: Net.Socket
   private readonly running = new Map<string, BridgeCall>()
-  /** Slots whose FIFOs are still held by something that the caller has left behind. */
+  /** Slots whose FIFOs are still held by processes that a caller has left behind. */
   private readonly soiled = new Set<string>()
   private readonly budget = { left: budget }
   private readonly looking: NodeJS.Timeout
   private slots = alphabet.slice(0, 1)
-  /** True where calls can't be answered any more. */
+  /** True if calls can't be answered any more. */
   private broken = false
-  /** Resolves when more slots are made; undefined while none are. */
+  /** Resolves when more slots are made; undefined if none are being made. */
   private making: Promise<void> | undefined
   private closed = false
   private readonly programs: Programs
@@ -316,7 +313,6 @@ class CallServer implements OpenBridge {
     if (!this.closed) this.programs.offer(command)
   }
 
-  /** True while a call is being answered. */
   get isBusy(): boolean {
     return this.running.size > 0 || this.making !== undefined
   }
@@ -330,7 +326,7 @@ class CallServer implements OpenBridge {
     }
   }
 
-  /** Dismisses all callers, and waits until they have removed what they had begun, and no pipe is being made. */
+  /** Dismisses all callers. Waits until they have cleaned up and no more slots are being made. */
   readonly dismiss = Effect.asVoid(
     Effect.promise(() => {
       const calls = Array.from(this.running.values(), (call) => {
@@ -361,7 +357,7 @@ class CallServer implements OpenBridge {
     }
   }
 
-  /** Starts the call of a slot; ignores a byte that names no free slot. */
+  /** Starts the call of a slot. Ignores a byte that names no free slot. */
   private take(slot: string): void {
     if (this.closed || this.running.has(slot) || this.soiled.has(slot) || !this.slots.includes(slot)) return
     let call: BridgeCall
@@ -370,7 +366,7 @@ class CallServer implements OpenBridge {
         this.commands.run(call, request, this.around(), this.directory.output)
       )
     } catch {
-      // A command has deleted the FIFOs: the next command gets new ones.
+      // A command has deleted the FIFOs. The next command gets new ones.
       this.broken = true
       return
     }
@@ -383,7 +379,7 @@ class CallServer implements OpenBridge {
     if (this.running.size + this.soiled.size >= this.slots.length) this.more()
   }
 
-  /** Makes slots free again that nobody holds any more. */
+  /** Frees slots that no process holds any more. */
   private clean(): void {
     if (this.closed) return
     for (const slot of this.soiled) {
@@ -393,7 +389,7 @@ class CallServer implements OpenBridge {
     }
   }
 
-  /** Frees slots, replaces lost tickets, removes forged ones, and makes more slots where none is left. */
+  /** Frees slots, replaces lost tickets, removes forged ones, and makes more slots if none is free. */
   tidy(): void {
     if (this.closed) return
     this.clean()
@@ -413,7 +409,7 @@ class CallServer implements OpenBridge {
         this.tickets.give(added)
       },
       () => {
-        // The slots that exist have to suffice.
+        // The existing slots must suffice.
         this.making = undefined
       }
     )
@@ -422,10 +418,7 @@ class CallServer implements OpenBridge {
 
 const isFree = (path: string): boolean => Attempt.orElse(() => isUnused(path), false)
 
-/**
- * Returns bash text which calls a command that bash did not find, and returns, where its name is one of ours or
- * reserved for them.
- */
+/** Returns bash text that calls a command not found by bash, and returns, if its name is Synapse's or reserved. */
 const onNotFound = (commands: BridgeCommands): string => {
   const prefixes = new Set([...ReservedName.prefixes, ...commands.prefixed().map(({ name }) => name.slice(0, -1))])
   const patterns = [...Array.from(prefixes, (prefix) => `${quote(prefix)}*`), ...ReservedName.names.map(quote)]
@@ -433,10 +426,9 @@ const onNotFound = (commands: BridgeCommands): string => {
   return `if [[ ${isOurs} ]]; then __synapse_call "$@"; \\builtin return; fi`
 }
 
-/** Returns bash text which puts the commands' programs before all others in the PATH. */
+/** Returns bash text that puts the commands' programs first in the PATH. */
 const enterPath = (directory: string): string => `PATH=${quote(`${directory}/${Stub.names.programs}`)}\${PATH:+:$PATH}`
 
-/** Makes the bridge as the session sees it, over whatever runs the commands. */
 export const make = (commands: BridgeCommands): Context.Tag.Service<ShellBridge> => ({
   fifos: fifos,
   open: (directory, around) => new CallServer(directory, commands, around),

@@ -7,7 +7,7 @@ import * as Fifo from "../../session/Fifo.js"
 /** The most chunks that are read ahead. */
 const most = 16
 
-/** Reads a FIFO ahead, within bounds, for one reader. */
+/** Reads a FIFO ahead of its one consumer, up to a limit. */
 export class FifoSource {
   /** Called once, when it is closed. */
   onClose: () => void = () => {}
@@ -16,7 +16,7 @@ export class FifoSource {
   private wake: () => void = () => {}
   private isPaused = false
 
-  /** Takes a descriptor that does not block, and owns it. */
+  /** Owns the descriptor, which must not block. */
   constructor(fd: number) {
     this.socket = Fifo.make(fd, {
       buffer: () => Buffer.allocUnsafeSlow(Fifo.capacity),
@@ -33,10 +33,7 @@ export class FifoSource {
     })
   }
 
-  /**
-   * Returns the bytes that have come since the last call; waits for some, and returns undefined at the end. One call at
-   * a time.
-   */
+  /** Waits for bytes, and returns all since the last call, or undefined at the end. Calls must not overlap. */
   async next(): Promise<ReadonlyArray<Uint8Array> | undefined> {
     if (this.chunks.length === 0 && !this.socket.closed) {
       await new Promise<void>((resolve) => {
@@ -51,29 +48,28 @@ export class FifoSource {
     return chunks.length === 0 ? undefined : chunks
   }
 
-  /** Stops reading. */
   close(): void {
     this.socket.destroy()
   }
 }
 
-/** The error for a caller that has ended, or that takes nothing any more. */
+/** The error for a caller that has ended or takes nothing any more. */
 export class Gone extends Data.TaggedError("Gone") {}
 
-/** Tests whether nobody has a FIFO open, so that it is empty. */
+/** Tests whether no process has a FIFO open, so that it is empty. */
 export const isUnused = (path: string): boolean => {
   try {
     Fs.closeSync(Fifo.openToWrite(path))
     return false
   } catch (error) {
-    // ENXIO: nobody reads. This is tested first, for opening it for reading would make this process its reader.
+    // ENXIO: nobody reads. Tested first, since opening the FIFO for reading would make this process its reader.
     if ((error as NodeJS.ErrnoException).code !== "ENXIO") return false
   }
   const fd = Fifo.openToRead(path)
   try {
     return Fs.readSync(fd, Buffer.allocUnsafe(1)) === 0
   } catch {
-    // EAGAIN: somebody writes.
+    // EAGAIN: somebody may still write.
     return false
   } finally {
     Fs.closeSync(fd)

@@ -1,4 +1,4 @@
-/** The dialog between the two sides of a call: the request, then what the caller is told to do, and its replies. */
+/** The dialog between the two sides of a call: the request, then instructions to the caller and its replies. */
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Data from "effect/Data"
@@ -7,34 +7,34 @@ import * as Attempt from "../../domain/Attempt.js"
 import * as Fifo from "../../session/Fifo.js"
 import { Gone } from "./Fifo.js"
 
-/** A request: the name and the words of the call, and the directory that it comes from. */
+/** A request for a command. */
 export interface CallRequest {
   readonly name: string
   readonly args: ReadonlyArray<string>
   readonly cwd: string
-  /** The mark of the line that the call comes from (`CommandMark`); undefined where it has none. */
+  /** The mark of the line that makes the call (`ProcessTable.make`); undefined if it has none. */
   readonly mark: string | undefined
-  /** True where there is a standard input other than `/dev/null`. */
+  /** True if its standard input is not `/dev/null`. */
   readonly hasInput: boolean
-  /** True where its standard output goes into the result, and not on into a pipe or a file. */
+  /** True if its standard output goes into the result, not into a pipe or a file. */
   readonly isShown: boolean
 }
 
-/** The number of bytes that all incomplete requests together may still use. */
+/** How many bytes all incomplete requests together may still use. */
 export interface Budget {
   left: number
 }
 
-/** The most words of a request; the system allows a program far fewer. */
+/** The most words of a request. The system allows a program far fewer. */
 const mostWords = 1_000_000
 
-/** The bytes that a word takes besides its own. */
+/** The overhead of a word, in bytes. */
 const wordSize = 48
 
 /** The number of fields before the words: mark, directory, input, output and number of words. */
 const headers = 5
 
-/** Reads a request from the bytes as they come, each examined once. */
+/** Reads a request as its bytes come, examining each byte once. */
 class RequestReader {
   private chunks: Array<Buffer> = []
   private length = 0
@@ -43,7 +43,7 @@ class RequestReader {
 
   constructor(private readonly budget: Budget) {}
 
-  /** Takes bytes; returns the request once it is complete, `refused` for what can't become one, and `excess` for too much. */
+  /** Takes bytes. Returns the complete request, `refused` for a malformed one, or `excess` for too large a one. */
   read(chunk: Buffer): CallRequest | "refused" | "excess" | undefined {
     this.chunks.push(chunk)
     this.charge(chunk.length)
@@ -73,12 +73,12 @@ class RequestReader {
     this.budget.left -= size
   }
 
-  /** The name of the command, as far as it is read. */
+  /** The command's name, if it was read already. */
   get name(): string {
     return this.ended > headers ? (this.fields(headers + 1)[headers] ?? "") : ""
   }
 
-  /** Stops reading, and returns what was taken of the budget. */
+  /** Stops reading and returns the budget. */
   close(): void {
     this.budget.left += this.length
     this.length = 0
@@ -98,16 +98,13 @@ class RequestReader {
   }
 }
 
-/**
- * The error for a file that the caller could not open, create or write, with the system's reason; `kind` is one of
- * FileError's.
- */
+/** The error for a file that the caller can't open, create or write. `kind` is one of FileError's. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly kind: string; readonly reason: string }> {}
 
-/** A word that the caller is told, or bytes whose number it was told before. */
+/** A word for the caller, or bytes whose number it was told before. */
 type Word = string | Uint8Array
 
-/** A reply: `ok` and a detail, or `text` and the content of a file. */
+/** A reply: `ok` and a detail, or `text` and a file's content. */
 export interface Reply {
   readonly kind: "ok" | "text"
   readonly detail: Buffer
@@ -116,15 +113,15 @@ export interface Reply {
 /** Milliseconds that a caller has to complete its request. */
 const patience = 10_000
 
-/** The message for words that are too long, the same as in `call.bash`, for a caller that did not print it. */
+/** The message for words that are too long, if the caller did not print it. `call.bash` has the same. */
 const tooLong = "not run: its words are too long, more than 16 MiB at once: use a pipe, a here-document or a file"
 
-/** The most bytes of incomplete replies; a caller that sends more is closed. */
+/** The most bytes of an incomplete reply. A caller that sends more is cut off. */
 const maxReply = 64 * 1024
 
-/** The FIFOs `ask` and `answer` of a slot, from the host's side. */
+/** The Synapse side of a slot's FIFOs `ask` and `answer`. */
 export class StubDialog {
-  /** Resolves when the caller can't be told anything any more: it has ended, or was dismissed. */
+  /** Resolves when the caller has ended or was dismissed, so that it can't be told anything. */
   readonly gone: Promise<void>
   /** Resolves when the caller has ended. */
   readonly ended: Promise<void>
@@ -133,13 +130,13 @@ export class StubDialog {
   private readonly ask: Net.Socket
   private readonly answer: number
   private replies = Buffer.alloc(0)
-  /** Those who wait for a reply, in the order of the requests. */
+  /** The waiting requests, in order. */
   private waiting: Array<{ readonly take: (kind: string, detail: Buffer) => void; readonly fail: () => void }> = []
   private readonly late: NodeJS.Timeout
-  /** True once the caller has said what it wants. */
+  /** True once the caller has sent its request. */
   private hasAsked = false
 
-  /** Opens the FIFOs; throws where they are missing. */
+  /** Opens the FIFOs. Throws if they are missing. */
   constructor(askPath: string, answerPath: string, budget: Budget, onRequest: (request: CallRequest) => void) {
     this.gone = new Promise((resolve) => {
       this.settleGone = resolve
@@ -155,7 +152,7 @@ export class StubDialog {
     let reader: RequestReader | undefined = new RequestReader(budget)
     let isExcess = false
     this.ask.on("data", (chunk: Buffer) => {
-      // The rest is not kept; the caller hears why when it has said all.
+      // The rest is dropped. The caller is told why once it has said everything.
       if (isExcess) return
       if (reader === undefined) return this.takeReplies(chunk)
       const request = reader.read(chunk)
@@ -183,10 +180,7 @@ export class StubDialog {
     })
   }
 
-  /**
-   * Tells the caller to do something; throws Gone where nobody reads it. The text has to be short, so that the pipe has
-   * room for it.
-   */
+  /** Sends the caller an instruction. Throws Gone if nobody reads it. The text must be short enough for the pipe. */
   tell(...words: ReadonlyArray<Word>): void {
     if (this.isGone) throw new Gone()
     const bytes = Buffer.concat(words.map((word) => (typeof word === "string" ? ShellText.encode(`${word}\0`) : word)))
@@ -199,13 +193,13 @@ export class StubDialog {
     throw new Gone()
   }
 
-  /** Tells the caller to do something, and returns its reply; rejects with Refused or Gone. */
+  /** Sends an instruction and returns the reply. Rejects with Refused or Gone. */
   async request(...words: ReadonlyArray<Word>): Promise<string> {
     const [reply] = this.requests(1, ...words)
     return (await (reply as Promise<Reply>)).detail.toString()
   }
 
-  /** Tells the caller to do something that it replies to several times; each rejects with Refused or Gone. */
+  /** Sends an instruction with several replies. Each rejects with Refused or Gone. */
   requests(count: number, ...words: ReadonlyArray<Word>): ReadonlyArray<Promise<Reply>> {
     if (this.isGone) return [Promise.reject(new Gone())]
     this.tell(...words)
@@ -224,7 +218,7 @@ export class StubDialog {
     )
   }
 
-  /** Tells the caller that its host has gone: it ends, and removes what it had begun. */
+  /** Closes Synapse's side. The caller then ends and removes unfinished files. */
   dismiss(): void {
     if (this.isGone) return
     this.isGone = true
@@ -232,18 +226,19 @@ export class StubDialog {
     Fs.closeSync(this.answer)
     for (const { fail } of this.waiting.splice(0)) fail()
     this.settleGone()
-    // It has begun nothing. Where it was ended before it opened its FIFO, nothing would tell of that.
+    // A caller without a request has begun nothing. If it was ended before it opened its FIFO, nothing would report
+    // that.
     if (!this.hasAsked) this.close()
   }
 
-  /** Closes the dialog, whatever becomes of the caller. */
+  /** Closes the dialog, whatever the caller does. */
   close(): void {
     this.ask.destroy()
   }
 
-  /** Tells the caller, as soon as it listens, to say something and to end. */
+  /** Makes the caller print a message and end, as soon as it listens. */
   private refuse(said: string): void {
-    // The caller has ended, or was dismissed.
+    // Ignores that the caller has ended or was dismissed.
     Attempt.ignore(() => {
       this.tell("say", "2", said)
       this.tell("exit", "1")

@@ -1,12 +1,12 @@
-# Calls a command of ours: `$1` is its name, then come its words. The stub goes on from there.
+# Calls the Synapse command `$1` with the words after it. The stub goes on from there.
 #
-# Sourced by a subshell, so that nothing of it stays; a shell that is killed shows no more of it than one line. Descriptor
-# 46 is `ask`, the highest that a call uses: where it can be opened, all can. `@directory@` stands for the session's
+# Sourced by a subshell, so that nothing of it stays. If the shell is killed, its message shows only one line of this file.
+# Descriptor 46 is `ask`, the highest that a call uses: if it can be opened, all can. `@directory@` stands for the session's
 # directory, quoted.
 __synapse='' __synapse_forged=0
 {
   {
-    # What names no slot is no ticket: a command has written it into the pipe.
+    # A byte that names no slot is not a ticket: a command has written it into the pipe.
     while \builtin read -t 60 -rN1 __synapse && [[ ! -p @directory@/slot-"$__synapse"-ask ]]; do
       __synapse='' __synapse_forged=$((__synapse_forged + 1))
       (( __synapse_forged < 100000 )) || \builtin break
@@ -28,7 +28,7 @@ if [[ ! $__synapse ]]; then
 fi
 {
   if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null || -t 0 ]]; then __synapse_input=none; else __synapse_input=some; fi
-  # Output that goes into a pipe of the session's own is what the result shows; any other goes on.
+  # Output into one of the session's own pipes is shown in the result. Any other goes on.
   __synapse_output=away __synapse_pair=0
   while [[ -p @directory@/${__synapse_pair}o ]]; do
     if [[ /dev/stdout -ef @directory@/${__synapse_pair}o || /dev/stdout -ef @directory@/${__synapse_pair}e ]]; then
@@ -37,9 +37,9 @@ fi
     fi
     __synapse_pair=$((__synapse_pair + 1))
   done
-  # The first field is the mark of the command that calls, where the shell knows that limit.
-  # Whoever takes no more of a request than it may be closes the pipe. bash goes on writing then, byte for byte, so that long
-  # words have a process of their own, which ends.
+  # The first field is the mark of the calling command, if the shell knows that limit.
+  # Synapse closes the pipe if a request is too long. bash would go on writing byte by byte, so long words are written
+  # by a process of their own, which ends.
   __synapse_words=$*
   if (( ${#__synapse_words} < 1000000 )); then
     \builtin trap '' PIPE
@@ -52,8 +52,8 @@ fi
     \builtin exit 1
   }
   \builtin trap - PIPE
-  # bash reads the files of a locale as it starts, unless that is C: the caller's own is handed over beside it. Where that is
-  # readonly, the stub sets it.
+  # bash reads locale files at its start unless the locale is C, so the caller's own is passed separately. If it is
+  # readonly, the stub sets C.
   __synapse_words=(/bin/bash --norc --noprofile -p @directory@/stub "$__synapse" "$1" "${LC_ALL-}" "${LC_ALL@a}")
   if [[ ${LC_ALL@a} != *r* ]]; then LC_ALL=C \builtin exec "${__synapse_words[@]}"; fi
   \builtin exec "${__synapse_words[@]}"

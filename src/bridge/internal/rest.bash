@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The functions of the stub that calls need which write files, become a program, or meet an obstacle. They use its variables.
-# What other calls need not read makes them faster.
-# Sets `target` to what a path leads to, with a slash in it: programs take a `-` for their input. A name may end in a newline,
-# so that no `$(…)` will do.
+# Functions of the stub that only some calls need: those that write files, become a program or meet an obstacle. They use the
+# stub's variables. Other calls are faster without them.
+
+# Sets `target` to what a path leads to, with a slash in it, since programs take `-` as their input. A name may end in a
+# newline, which `$(…)` would drop.
 resolve() {
   target=$1
   if [[ -L $1 ]]; then
@@ -16,7 +17,7 @@ beside() {
   local base=${target##*/}
   beside=${target%/*}/.${base:0:100}.$RANDOM$RANDOM$$
 }
-# Before there is a new file, everything that will stand against it is found out.
+# Finds all obstacles before a new file is created.
 begin() {
   local error mask='' one
   target=$1 inplace=''
@@ -27,7 +28,7 @@ begin() {
     return
   fi
   if [[ -e $1 && ! -f $1 ]]; then reply special 'not a regular file'; return; fi
-  # By way of a descriptor.
+  # A path through a descriptor (`/dev/fd/…`).
   if [[ -e $1 && ! $1 -ef $target ]]; then reply io 'a file that was deleted'; return; fi
   for one in "${targets[@]}"; do
     if [[ $one == "$target" || $one -ef $target ]]; then reply io "the same file as ${one#./}"; return; fi
@@ -42,7 +43,7 @@ begin() {
       return
     fi
   fi
-  # Until it has the old one's mode, nobody else may read it.
+  # Nobody else may read it before it has the old file's mode.
   if [[ -e $target || $mode == [0-7]* ]]; then masked; fi
   beside
   temporary=$beside
@@ -61,7 +62,7 @@ begin() {
   set +C
   if [[ $mask ]]; then umask "$mask"; fi
 }
-# Sets `mask` to the umask, and that to 077. A pipe takes it without a process.
+# Sets `mask` to the umask, and the umask to 077. Reading through a pipe needs no process.
 masked() {
   exec 40<>"$slot-down"
   umask >&40
@@ -69,13 +70,14 @@ masked() {
   exec 40<&-
   umask 077
 }
-# A short content comes in the dialog, also where no file could be begun: descriptor 44 may be the caller's own then.
+# Takes short content, which comes in the dialog. It comes even if no file could be begun: descriptor 44 may then be the
+# caller's.
 put() {
   if [[ ! $temporary ]]; then
     reply io 'it was not begun'
   elif printf %s "$1" >&44; then reply ok; else unwritten; fi
 } 2>/dev/null
-# The new content of the file that was begun is whole.
+# Prepares the change once the new content is complete.
 stage() {
   if [[ ! $temporary ]]; then reply io 'it was not begun'; return; fi
   exec 44>&-
@@ -86,7 +88,7 @@ member() {
   targets+=("$target") temporaries+=("$1") modes+=("$mode") inplaces+=("$inplace") backups+=("$2")
   reply ok
 }
-# Removes the file with the others that are ready.
+# Prepares the removal of a file.
 doom() {
   local error
   target=$1 mode='' inplace=''
@@ -101,8 +103,8 @@ doom() {
     refuse 'could not be removed' "$error"
   fi
 }
-# Keeps what the file `target` is, in the file `kept`: another link to it, or a copy, which is elsewhere if the file is written
-# where it is.
+# Keeps the old state of the file `target` in the file `kept`: another link to it, or a copy, which lies elsewhere if
+# the file is overwritten in place.
 keep() {
   if [[ $inplace ]]; then
     error=
@@ -115,8 +117,7 @@ keep() {
   if [[ ! $inplace ]] && error=$(exec ln -- "$target" "$kept" 2>&1 46>&- 41<&- 42<&-); then return; fi
   error=$(exec cp -p -- "$target" "$kept" 2>&1 46>&- 41<&- 42<&-)
 }
-# Writes and removes the files that are ready, all or none. Until that is done, no signal ends it. `index` says which file it
-# failed on.
+# Applies all prepared changes or none. No signal ends it meanwhile. On failure, `index` is the file that failed.
 apply() {
   local index error='' lost=''
   for index in "${!targets[@]}"; do
@@ -144,8 +145,8 @@ apply() {
   reply ok
   trap - HUP INT TERM
 }
-# As it was, but for its content: the mode, the owner, and what else can be kept. A file where that can't be is
-# overwritten, and so is one with several names. Only one that takes the other's place at once needs no copy.
+# Gives the new file the old one's mode, owner and other attributes. If that fails, or the file has several names, it is
+# overwritten in place. Only a single file that is replaced at once needs no copy.
 prepare() {
   local new=${temporaries[index]}
   target=${targets[index]} inplace=${inplaces[index]}
@@ -183,7 +184,7 @@ change() {
   error=$({ cat -- "$new" >|"$target"; } 2>&1 46>&- 41<&- 42<&-) || return
   if [[ ${modes[index]} ]]; then error=$(exec chmod -- "${modes[index]}" "$target" 2>&1 46>&- 41<&- 42<&-); fi
 }
-# Gives the files back what they had, as far as they were changed; `lost` tells where this failed, and its copy stays.
+# Restores all changed files. If that fails for one, `lost` names it, and its copy stays.
 undo() {
   local at backup
   for (( at = 0; at <= index; at++ )); do
@@ -201,7 +202,7 @@ undo() {
     if [[ $backup ]]; then lost+=" (its old content is in $backup)"; fi
   done
 }
-# Tells by which link a relative path leads out of the current directory.
+# Replies with the link by which a relative path leads out of the current directory.
 within() {
   local at='' rest=$1 home real
   while [[ $rest ]]; do
@@ -219,7 +220,7 @@ within() {
   done
   reply ok
 }
-# Tells why standard output can't be written.
+# Prints why standard output can't be written.
 unsaid() {
   local error=''
   failed=1
@@ -237,7 +238,7 @@ refuse() {
   esac
   reply "$kind" "${3-}${said:-$1}"
 }
-# Notes the directories that a directory lacks, to take them away again.
+# Notes the missing parents of a file, to remove them again on failure.
 missing() {
   local at=${target%/*} chain=()
   while [[ $at && ! -d $at ]]; do
@@ -247,7 +248,8 @@ missing() {
   done
   made=("${chain[@]}" "${made[@]}")
 }
-# A directory that can't be written, or holds a mount of that name: the content waits in another until it is whole.
+# Used if the directory can't be written or the name is a mount: the content waits in another directory until it is
+# complete.
 elsewhere() {
   inplace=yes
   if temporary=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
@@ -268,9 +270,9 @@ mode() {
   local known
   if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
 }
-# Becomes a program, as the caller would run it: with its PATH, its locale and its descriptors. What comes down are the number
-# of the names that the program may have, of which the first that is there counts, the file that it is to run, which may be
-# empty, the names, and its words.
+# Becomes a program, with the caller's PATH, locale and descriptors. Reads from `down`: the number of names that the
+# program may have, the file that it is to run or an empty word, the names, and the arguments. The first name found
+# counts.
 become() {
   local words=() name='' own=$PATH
   exec 40<"$slot-down"

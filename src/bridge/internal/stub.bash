@@ -1,10 +1,10 @@
-# The caller's side of a call, with its rights: does what it is told to, until it is told to end. `$1` is the slot, `$2` the
-# command, `$3` the caller's LC_ALL, and `$4` the attributes of that (`x`: exported).
+# The caller's side of a call. Does what it is told with the caller's rights, until it is told to end. `$1` is the slot, `$2`
+# the command, `$3` the caller's LC_ALL, and `$4` the attributes of that variable (`x`: exported).
 #
-# Descriptors: 40 `down`; 41 `answer`; 42 the caller's standard input; 43 a file that is read; 44 a temporary file; 46 `ask`,
-# open as long as the caller lives, which says so to the other side: no child may hold it. With a limit of 47, bash itself
-# takes 45, for this file. They are high enough not to be a user's, and low enough for most limits: a caller's own must be
-# there for what it reads and writes (`read <(command)`).
+# Descriptors: 40 `down`; 41 `answer`; 42 the caller's standard input; 43 a file being read; 44 a temporary file; 46 `ask`.
+# `ask` tells Synapse that the caller lives, so no child may hold it. With a limit of 47, bash itself uses 45 for this file.
+# The numbers are high enough not to be a user's, and low enough for most limits. A caller's own descriptors must stay usable
+# for what it reads and writes (`read <(command)`).
 callers=("$PATH" "${3-}" "${4-}")
 PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin
 # Programs that read no locale start in four fifths of the time.
@@ -15,19 +15,19 @@ exec 41<"$slot-answer" || exit
 { exec 42<&0; } 2>/dev/null || exec 42</dev/null
 failed=0
 temporary='' target='' inplace='' mode='' file='' poured='' pumps=()
-# Directories that were made for what is begun, the innermost first; and all files that were made beside others.
+# Directories made for unfinished changes, the innermost first, and all files made beside others.
 made=() scraps=()
-# The files that are ready, by number: their new contents, which a file that is removed has not, and what was kept of them.
+# The prepared files by index: their new contents (none for a removal), and copies of the old ones.
 targets=() temporaries=() modes=() inplaces=() backups=()
-# What `next` reads.
+# Set by `next`.
 what='' to='' text='' path='' skip='' regular='' code='' count=''
 next() { IFS= read -r -d '' -u 41 "$1"; }
-# Reads that many bytes, which hold no zero byte.
+# Reads a number of bytes without zero bytes.
 take() { IFS= read -r -N "$1" -u 41 text; }
 reply() { printf '%s\0' "$1" "${2-}" >&46; }
-# The system's own words at the end of a message.
+# Sets `said` to the system's own words at the end of a message.
 words() { said=${1%%$'\n'*}; said=${said##*: }; }
-# Calls a function of the file `rest`, which takes the place of the one here. A command that surely will has it at once.
+# Calls a function of the file `rest`, which replaces the one here. A command that surely needs it has it at once.
 rest() { . @directory@/rest && "$@"; }
 unsaid() { rest unsaid; }
 refuse() { rest refuse "$@"; }
@@ -56,15 +56,15 @@ leave() {
   discard
 }
 trap leave EXIT
-# Whether a file may keep its reader waiting for ever: a named pipe, a device, a log of the kernel's. What the caller hands over
-# by its descriptor (`read <(command)`) is waited for, unless only regular files will do.
+# Tests whether a file could keep its reader waiting forever: a named pipe, a device, a kernel log. What the caller
+# passes by its descriptor (`read <(command)`) may be waited for, unless only regular files will do.
 endless() {
   if [[ $1 -ef /proc/kmsg || ${1##*/} == trace_pipe ]]; then return 0; fi
   if [[ ! -e $1 || -f $1 ]]; then return 1; fi
   if [[ $2 ]]; then return 0; fi
   [[ ! -S $1 && ( $1 != @(/dev/stdin|/dev/fd/*|/proc/self/fd/*) || -c $1 && ! $1 -ef /dev/null ) ]]
 }
-# A short text is the reply itself, unless it holds a zero byte; what can't be read leaves `text` unset.
+# Replies with a short text itself, unless it holds a zero byte. A file that can't be read leaves `text` unset.
 open() {
   local text
   if [[ -d $1 ]]; then
@@ -99,21 +99,21 @@ say() {
     printf %s "$2" >&"$1" 2>/dev/null || failed=1
   fi
 }
-# What comes down goes there, to its end.
+# Copies everything from `down` to a descriptor.
 pour() {
   exec 40<"$slot-down"
   if (( $1 == 44 )); then
-    # `written` says what went wrong.
+    # `written` reports what went wrong.
     cat <&40 >&44 2>/dev/null 46>&- 41<&- 42<&- &
   else
-    # Its messages are the command's.
+    # Messages of `cat` carry the command's name.
     exec -a "$command" cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
   fi
   poured=$! pumps+=($!)
   exec 40<&-
   reply ok
 }
-# Not in `rest`: bash would tell of its end by a signal before it is waited for.
+# Not in `rest`: bash would report the end of `cat` by a signal before it is waited for.
 written() {
   if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
 }
