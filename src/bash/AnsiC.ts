@@ -24,14 +24,14 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 export interface Decoded {
   readonly text: string
-  /** True where bash gets the same bytes everywhere: they are UTF-8, and no escape depends on the locale. */
+  /** True if bash gets the same bytes in every locale: they are UTF-8, and no escape depends on the locale. */
   readonly exact: boolean
 }
 
 /** Decodes the text between `$'` and `'` as bash does. A NUL ends it, as in bash. */
 export const read = (text: string): Decoded => {
   if (!text.includes("\\")) return { text, exact: true }
-  // Octal and hexadecimal escapes are bytes, and several of them may be one character.
+  // Octal and hexadecimal escapes are bytes; several of them may make one character.
   const bytes: Array<number> = []
   let everywhere = true
   const put = (part: string) => {
@@ -59,16 +59,12 @@ export const read = (text: string): Decoded => {
   return decoded(bytes, everywhere)
 }
 
-/** Decodes the text between `$'` and `'`, and returns the text alone. */
 export const decode = (text: string): string => read(text).text
 
 const byteOf = (octal: string | undefined, hex: string): number =>
   octal !== undefined ? Number.parseInt(octal, 8) & 0xff : Number.parseInt(hex.slice(-2) || "0", 16)
 
-/**
- * Returns the byte of a control escape. Of a character of several bytes, bash takes the first byte only, and what is
- * left is not UTF-8.
- */
+/** Returns the byte of a control escape. bash takes only the first byte of a multibyte character. */
 const controlOf = (character: string): number => {
   const code = character.toUpperCase().charCodeAt(0)
   return code === 0x3f ? 0x7f : code > 0x7f ? 0xff : code & 0x1f

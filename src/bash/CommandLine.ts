@@ -1,5 +1,5 @@
 /**
- * Parses a command as a model or a person writes it: the command that it calls, and the text after its name.
+ * Parses a command as a model or a person writes it: the first command's name and the text after it.
  *
  * @since 0.1.0
  */
@@ -10,8 +10,8 @@ import { type HereDocument, isRedirection, type Token, type Word } from "./Token
 const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 
 /**
- * A parsed command line. Only its first word is read at once, and the other tokens on demand: most commands go to the
- * shell as they are.
+ * A parsed command line. The first word is read at once, and other tokens on demand, since most commands just go to the
+ * shell.
  *
  * @since 0.1.0
  * @category models
@@ -19,7 +19,7 @@ const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 export class CommandLine {
   /** The `NAME=value` words before the first command's name. */
   readonly assignments: ReadonlyArray<Word>
-  /** The word that names the first command; undefined where there is none: for an empty line, `(…)`, `a=1`. */
+  /** The word that names the first command; undefined if there is none, as in an empty line, `(…)` or `a=1`. */
   readonly command: Word | undefined
   private readonly scanner: Scanner
   private readonly read: Array<Token> = []
@@ -53,16 +53,16 @@ export class CommandLine {
     return token
   }
 
-  /** The first command's name without quotes; empty where there is none, or where bash gets it by expansion. */
+  /** The first command's name without quotes; empty if there is none or it comes from an expansion. */
   get name(): string {
     return this.command === undefined || this.command.expands || !this.command.closed ? "" : this.command.value
   }
 
-  /** The raw text after the name, from the first character that is not blank. */
+  /** The raw text after the name, without leading blanks. */
   get rest(): string {
     const { command, text } = this
     if (command === undefined) return ""
-    // The regular expression for several of these would overflow the stack for millions of them.
+    // Not a regular expression: it would overflow the stack on millions of blanks.
     let at = command.end
     while (text[at] === " " || text[at] === "\t" || text.startsWith("\\\n", at)) at += text[at] === "\\" ? 2 : 1
     return text.slice(at)
@@ -80,7 +80,7 @@ export class CommandLine {
     return this.commands
   }
 
-  /** The tokens after the name, without blanks, comments, and newlines at the end. */
+  /** The tokens after the name, without blanks, comments and trailing newlines. */
   get tail(): ReadonlyArray<Token> {
     const { command } = this
     if (command === undefined) return []
@@ -90,7 +90,7 @@ export class CommandLine {
     return tail.slice(0, tail.findLastIndex((token) => token._tag !== "Newline") + 1)
   }
 
-  /** The words after the name; words of other commands on the line are among them unless it is `simple`. */
+  /** The words after the name. Unless the line is `simple`, they include words of other commands on it. */
   get words(): ReadonlyArray<Word> {
     return this.tail.filter((token, index, tail): token is Word => {
       const before = tail[index - 1]
@@ -98,12 +98,12 @@ export class CommandLine {
     })
   }
 
-  /** The here-document of the command; of several, the last counts. */
+  /** The command's here-document; the last one if there are several. */
   get hereDocument(): HereDocument | undefined {
     return this.tail.findLast((token): token is HereDocument => token._tag === "HereDocument")
   }
 
-  /** The text that `<<` or `<<<` gives to the command's standard input; of several, the last counts. */
+  /** The text that `<<` or `<<<` gives to the command's standard input; the last one if there are several. */
   get input(): string | undefined {
     const { tail } = this
     const last = tail.findLastIndex((token) => token._tag === "Operator" && token.value.startsWith("<<"))
@@ -113,7 +113,7 @@ export class CommandLine {
     return word?._tag === "Word" ? `${word.value}\n` : undefined
   }
 
-  /** True where the line is one command with words only, and perhaps here-documents: it can be run without a shell. */
+  /** True if the line is one command with words only, and perhaps here-documents. It can run without a shell. */
   get simple(): boolean {
     const { command } = this
     if (command === undefined) return false
@@ -129,10 +129,7 @@ export class CommandLine {
     )
   }
 
-  /**
-   * True where the line is `simple` and nothing in it is expanded, so that `words` and `input` are what bash would
-   * pass.
-   */
+  /** True if the line is `simple` and without expansions, so that `words` and `input` are what bash would pass. */
   get literal(): boolean {
     return (
       this.simple &&
@@ -142,7 +139,7 @@ export class CommandLine {
 }
 
 /**
- * Parses a command line. Every text is accepted, whatever is wrong with it.
+ * Parses a command line. Accepts every text, even with syntax errors.
  *
  * @since 0.1.0
  * @category constructors

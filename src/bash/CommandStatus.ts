@@ -1,10 +1,10 @@
-/** Finds the commands that an exit status can come from. */
+/** Finds the commands that may have caused an exit code. */
 
 import type { Command, List, Pipeline } from "./CommandTree.js"
 import * as CommandTree from "./CommandTree.js"
 import type { Word } from "./Token.js"
 
-/** Commands that can end the text before its end. */
+/** Commands that may end the text early. */
 const leaving = new Set(["exit", "return", "exec", "set", "trap"])
 
 const leaves = ({ words: [name] }: Command, isInFunction = false): boolean =>
@@ -36,17 +36,17 @@ export const deciders = (
   })
 }
 
-/** A part of a pipeline: its program, or undefined for `(…)` and the like, and the words before that, as `timeout 5`. */
+/** A part of a pipeline: its program (undefined for `(…)` and the like), and the words before it (`timeout 5`). */
 export interface Part {
   readonly program: string | undefined
   readonly wrappers: ReadonlyArray<string>
-  /** True where its messages are thrown away (`2>/dev/null`). */
+  /** True if its messages are discarded (`2>/dev/null`). */
   readonly isSilent?: true
 }
 
 /**
- * Returns the parts of the pipeline that `PIPESTATUS` tells of: the one that ran last in the shell itself. Undefined where
- * the text does not tell for sure which one it was.
+ * Returns the parts of the pipeline that `PIPESTATUS` describes: the last one that ran in the shell itself. Returns
+ * undefined if the text does not tell which one that was.
  *
  * @param statuses the exit codes of the parts
  * @param exitCode the exit code of the whole text
@@ -90,7 +90,7 @@ const mayLeave = (lists: ReadonlyArray<List>, isInFunction: boolean): boolean =>
     )
   )
 
-/** Returns the pipelines that the shell itself runs: none of those in the background or in a subshell. */
+/** Returns the pipelines that run in the shell itself, not in the background or in a subshell. */
 const pipelinesIn = (lists: ReadonlyArray<List>, withFunctions: boolean): ReadonlyArray<Pipeline> =>
   lists.flatMap(({ isBackground, pipelines }) =>
     isBackground
@@ -129,10 +129,7 @@ interface Wrapper {
 
 const never = /(?!)/
 
-/**
- * The wrappers and their options, as the manuals name them; any other option ends the search, and the wrapper itself is
- * the result.
- */
+/** The wrappers and their options, from the manuals. Any other option ends the search at the wrapper. */
 const wrappers: Readonly<Record<string, Wrapper>> = {
   builtin: { flags: never, valued: never },
   command: { flags: /^-p$/, valued: never },
@@ -158,9 +155,9 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
 const assignment = /^[A-Za-z_]\w*\+?=/
 
 /**
- * Returns the words of the program that a command runs, behind assignments, `sudo -n`, `env A=1`, `time` and the like, or
- * undefined if they do not name it. With an unknown option, or nothing left to run (`command -v x`, `env`), the wrapper
- * itself is the program.
+ * Returns the words of the program that a command runs, without assignments and wrappers such as `sudo -n`, `env A=1`
+ * and `time`, or undefined if they do not name it. With an unknown option, or nothing left to run (`command -v x`,
+ * `env`), the wrapper itself is the program.
  */
 const unwrapped = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined => {
   let at = 0

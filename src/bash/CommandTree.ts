@@ -1,35 +1,35 @@
-/** Reads a command text's tokens into a tree: lists of pipelines of commands, and the commands within those. */
+/** Parses tokens into a tree: lists of pipelines of commands, which may contain lists again. */
 import { type HereDocument, isRedirection, type Token, type Word } from "./Token.js"
 
-/** A redirection; `body` is that of a here-document. */
+/** A redirection, with the `body` of a here-document. */
 export interface Redirection {
   readonly operator: string
   readonly target: Word
   body?: HereDocument
 }
 
-/** A simple command, or a compound one with the lists within it. */
+/** A simple command, or a compound one with its lists. */
 export class Command {
-  /** Its words, with its assignments; of a compound command, those of a test, the items of a `for`, the subject of a `case`. */
+  /** Its words with assignments. Of a compound command: a test's words, the items of a `for`, a `case`'s subject. */
   readonly words: Array<Word> = []
   readonly redirections: Array<Redirection> = []
   readonly lists: Array<List> = []
-  /** The index in the text behind its last token. */
+  /** The index after its last token. */
   end = 0
 
   constructor(
-    /** The reserved word or bracket that begins a compound command: `if`, `{`, `(`, `((`, `[[`. */
+    /** What begins a compound command: a reserved word or bracket such as `if`, `{`, `(`, `((`, `[[`. */
     readonly keyword: string | undefined,
-    /** True where it is the body of a function. */
+    /** True for the body of a function. */
     readonly isFunction: boolean
   ) {}
 }
 
 /** Commands joined by `|`. */
 export interface Pipeline {
-  /** The operator before it in its list: `&&`, `||`, or none. */
+  /** The operator before it in its list: `&&`, `||` or an empty string. */
   readonly before: string
-  /** True behind `!`. */
+  /** True after `!`. */
   readonly isNegated: boolean
   readonly commands: Array<Command>
 }
@@ -40,22 +40,21 @@ export interface List {
   readonly isBackground: boolean
 }
 
-/** The commands of a text. */
 export interface CommandTree {
-  /** The lists of the text; where bash would refuse it, those before that. */
+  /** The text's lists, up to where bash would reject the text. */
   readonly lists: ReadonlyArray<List>
-  /** The words of the compound commands that are open at the end (`if`, `{`), the innermost last. */
+  /** The compound commands still open at the end (`if`, `{`), the innermost last. */
   readonly open: ReadonlyArray<string>
-  /** The token that cannot stand where it does, or after which it is not known what follows. */
+  /** The first token that bash would reject, or after which the parser is unsure. */
   readonly unexpected: Token | undefined
-  /** True where the text can end where it does, but for what is open. */
+  /** True if the text may end where it does, apart from open compound commands. */
   readonly isAtRest: boolean
 }
 
-/** Tests whether all of a text is read, and nothing is open at its end. */
+/** Tests whether the whole text was parsed and nothing is open at its end. */
 export const isComplete = ({ isAtRest, open }: CommandTree): boolean => isAtRest && open.length === 0
 
-/** The words that begin a compound command: what ends it, and what its head needs. */
+/** The words that begin a compound command, with the word that ends it and the word that its head needs. */
 const compounds: Readonly<Record<string, readonly [end: string, needs?: string]>> = {
   if: ["fi", "then"],
   for: ["done", "do"],
@@ -68,20 +67,20 @@ const compounds: Readonly<Record<string, readonly [end: string, needs?: string]>
 }
 const closing = new Set(Object.values(compounds).map(([end]) => end))
 
-/** The reserved words behind which a command begins. */
+/** The reserved words after which a command begins. */
 export const beforeCommand: ReadonlySet<string> = new Set("then do else elif if while until ! { time".split(" "))
 
-/** The depth to which compound commands are read: nobody writes deeper ones, and recursion has to end. */
+/** How deep compound commands are parsed. Nobody nests deeper, and recursion must end. */
 const maximalDepth = 100
 
-/** Reads tokens. Every text is accepted; the tree says how far it is certain. */
+/** Parses tokens. Accepts every text; the tree tells how far the parser is certain. */
 export const read = (text: string, tokens: ReadonlyArray<Token>): CommandTree => {
   const reader = new Reader(text)
   const unexpected = tokens.find((token) => !reader.take(token))
   return reader.tree(unexpected)
 }
 
-/** Yields the commands of lists, and those within them, in the order of the text. */
+/** Yields all commands, nested ones included, in the order of the text. */
 export function* commandsIn(lists: ReadonlyArray<List>): Generator<Command> {
   for (const { pipelines } of lists) {
     for (const { commands } of pipelines) {
@@ -98,7 +97,7 @@ interface Frame {
   readonly word: string
   readonly end: string
   needs: string | undefined
-  /** The command that it is a part of. */
+  /** The command that these lists belong to. */
   readonly owner: Command
   pipelines: Array<Pipeline>
   pipeline: Pipeline | undefined
@@ -119,7 +118,7 @@ const frameOf = (word: string, owner: Command): Frame => ({
   isNegated: false
 })
 
-/** The role of the next word. `end`: what follows a compound command; `parameters`: the brackets behind a function's name. */
+/** What the next word is. `end`: after a compound command; `parameters`: between a function's parentheses. */
 type Place =
   | "command"
   | "words"
@@ -138,7 +137,7 @@ class Reader {
   private place: Place = "command"
   private readonly stack: Array<Frame> = [frameOf("", new Command(undefined, false))]
   private redirection: string | undefined
-  /** The here-documents that are announced, in their order. */
+  /** Here-documents whose lines are still to come, in order. */
   private readonly documents: Array<Redirection> = []
   private isFunction = false
   private isUnclosed = false
@@ -160,7 +159,7 @@ class Reader {
     }
   }
 
-  /** Takes a token; returns false where it cannot stand there. */
+  /** Takes a token. Returns false if it can't stand there. */
   take(token: Token): boolean {
     switch (token._tag) {
       case "Blank":
@@ -186,7 +185,7 @@ class Reader {
     return this.stack[this.stack.length - 1] as Frame
   }
 
-  /** Returns the command that words and redirections belong to. */
+  /** Returns the command that the next words and redirections belong to. */
   private command(): Command {
     const { frame } = this
     frame.command ??= new Command(undefined, false)
@@ -200,7 +199,7 @@ class Reader {
     command.redirections.push(redirection)
     command.end = target.end
     if (/<<-?$/.test(operator)) this.documents.push(redirection)
-    // What follows a redirection is no reserved word: `> file if`.
+    // A word after a redirection is never reserved: `> file if`.
     if (this.place === "command") this.place = "words"
     return true
   }
@@ -209,7 +208,7 @@ class Reader {
     const word = token.quoted || token.expands ? "" : token.value
     switch (this.place) {
       case "test":
-        // bash takes an end right behind the beginning for the test's first word.
+        // bash takes a `]]` right after `[[` as the test's first word.
         if (word === "]]" && this.command().words.length > 0) this.place = "end"
         return this.add(token)
       case "variable":
@@ -245,7 +244,6 @@ class Reader {
     }
   }
 
-  /** Takes the first word of a command. */
   private first(token: Word, word: string): boolean {
     const { frame: open } = this
     if (word === "then" || word === "do") {
@@ -276,7 +274,7 @@ class Reader {
       this.place = isArithmetic ? "end" : "test"
       return true
     }
-    // It is no command's name, for a compound command may follow.
+    // `time` is no command's name, since a compound command may follow it.
     if (word !== "time") this.place = "words"
     return this.add(token)
   }
@@ -303,7 +301,7 @@ class Reader {
     return true
   }
 
-  /** Takes a `(`: a subshell's, a pattern's, a function's. */
+  /** Takes a `(` of a subshell, a pattern or a function. */
   private parenthesis(): boolean {
     if (this.place === "pattern") return true
     const { command } = this.frame
@@ -341,7 +339,7 @@ class Reader {
     return this.frame.word === "case"
   }
 
-  /** Goes on to the next part of a compound command. */
+  /** Starts the next part of a compound command. */
   private next(): boolean {
     endList(this.frame, false)
     this.place = "command"

@@ -1,16 +1,16 @@
 /** Quotes words for a shell. */
 import * as UntrustedText from "../domain/UntrustedText.js"
 
-/** Quotes a text, so that a shell reads it as one word. */
+/** Quotes a text as one shell word. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Matches words that a shell takes as they are, wherever they stand in a command. */
+/** Matches words that need no quotes anywhere in a command. */
 const plain = /^[\w./:@%+,-]+$/
 
-/** Writes a text as one word for a shell, quoted only where it must be. */
+/** Writes a text as one shell word, with quotes only if necessary. */
 export const word = (text: string): string => (plain.test(text) ? text : quote(text))
 
-/** Escapes a character as bash reads it in `$'…'`; a lone surrogate stands for a byte that is not UTF-8 (`BytePath`). */
+/** Escapes a character for bash's `$'…'`. A lone surrogate stands for a byte that is not UTF-8 (`ShellText`). */
 const escaped = (character: string): string => {
   const code = character.codePointAt(0) ?? 0
   if (character === "\n" || character === "\t" || character === "\r") return JSON.stringify(character).slice(1, -1)
@@ -19,17 +19,16 @@ const escaped = (character: string): string => {
   return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`
 }
 
-/** Escapes all that would begin another line, move a cursor, change the direction, or not be seen. */
+/** Escapes characters that would start a new line, move the cursor, change the direction or be invisible. */
 const shown = (text: string): string =>
   UntrustedText.replaceInvisible(text, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
 
-/** Writes a text as one word for bash, on one line on which all of it is seen; quoted where it must be. */
+/** Writes a text as one bash word on one line, in which every character is visible. */
 export const line = (text: string): string =>
   shown(text) === text ? word(text) : `$'${shown(text.replace(/[\\']/g, "\\$&"))}'`
 
 /**
- * Writes the lines of a here-document around a text that ends with a line break. The delimiter is `EOF`, or a longer
- * word where a line of the text is that.
+ * Writes a here-document around a text that ends with a newline. The delimiter is `EOF`, or longer if a line is `EOF`.
  */
 export const hereDocument = (text: string): string => {
   let delimiter = "EOF"

@@ -5,15 +5,17 @@ import { beforeCommand } from "./CommandTree.js"
 import type { Word } from "./Token.js"
 import { type HereDocument, isRedirection, type Token } from "./Token.js"
 
-/** The end of an expansion, and the number of characters that were read to find it. */
+/** The end of an expansion, and how many characters were read to find it. */
 interface End {
   readonly end: number
   readonly read: number
 }
 
 /**
- * Finds the index behind the `))` of the arithmetic whose expression begins at `from`; -1 where it is none, as in
- * `$((a); b)`.
+ * Finds the index after the `))` of an arithmetic expression that begins at `from`. The index is -1 if it is not
+ * arithmetic, as in `$((a); b)`.
+ *
+ * @param isExpansion false for a command, which may contain a newline or `;`
  *
  * @param isExpansion false for a command, in which a newline or `;` may stand
  */
@@ -33,7 +35,7 @@ const endOfParentheses = (text: string, from: number, isExpansion: boolean): End
   return none()
 }
 
-/** Returns the index behind the `]` of `$[…]`, the old form; -1 where it is not closed. */
+/** Returns the index after the `]` of the old form `$[…]`, or -1 if it is not closed. */
 const endOfBrackets = (text: string, from: number): number => {
   let open = 1
   for (let at = from; at < text.length; at++) {
@@ -45,22 +47,20 @@ const endOfBrackets = (text: string, from: number): number => {
   return -1
 }
 
-/** Matches a word in which nothing has a special meaning, as most words. */
+/** Matches a word without special characters, as most words are. */
 const plain = /[A-Za-z0-9_.,/:@%+=-]+(?=[ \t\n|&;)]|$)/y
 const ends = new Set([" ", "\t", "\n", "|", "&", ";", "(", ")", "<", ">"])
-/** Matches what has no special meaning in a word, and in double quotes. */
+/** Matches characters without a special meaning in a word, and in double quotes. */
 const ordinary = /[^\\'"`$(<>*?[\]{},.~ \t\n|&;)]+/y
 const ordinaryInQuotes = /[^\\"`$]+/y
-/** The number of characters that are scanned in the time of a step. */
+/** How many characters are scanned in the time of one step. */
 const perStep = 64
-/** The most characters of `$'…'` that are decoded. */
+/** The longest `$'…'` that is decoded, in characters. */
 const longestAnsiC = 64 * 1024
 const parameter = /[A-Za-z_]\w*|[0-9@*#?$!-]/y
 /** The depth to which nested parameter expansions are scanned: nobody writes deeper ones, and recursion has to end. */
 const maximalDepthWordScanner = 20
-/**
- * Matches the characters that bash may not pass as they are written: it drops NULs, and uses the other two internally.
- */
+/** Matches characters that bash may change: it drops NULs and uses the other two internally. */
 const unsafe = /[\0\x01\x7f]/
 const arrayAssignment = /^[A-Za-z_]\w*\+?=$/
 
@@ -92,12 +92,11 @@ class WordScanner {
   private expands = false
   private closed = true
   /**
-   * True where a `[` was read, which begins a glob if it is closed; `brace` is the same for a brace expansion, and
-   * tells whether it has become a list.
+   * `bracket`: a `[` was read, which begins a glob if it is closed. `brace`: the same for `{`, and for a list in it.
    */
   private bracket = false
   private brace: "open" | "list" | undefined
-  /** True where a backslash joins two lines in it, so that what stands before and behind the newline meet. */
+  /** True if a backslash joins two lines within the word. An expansion may then span the newline. */
   private joined = false
 
   constructor(
@@ -123,7 +122,7 @@ class WordScanner {
     return { _tag: "Word", start, end, value, quoted, expands, closed }
   }
 
-  /** Tests whether a bracket belongs to the word: `<(…)`, `>(…)`, and the list of `name=(…)`. */
+  /** Tests whether a bracket belongs to the word, as in `<(…)`, `>(…)` and `name=(…)`. */
   private opensBracket(character: string): boolean {
     if (character === "(") {
       return !this.quoted && arrayAssignment.test(this.text.slice(this.start, this.position))
@@ -155,19 +154,19 @@ class WordScanner {
     }
   }
 
-  /** Returns the number of characters from here on that a pattern matches. */
+  /** Returns how many of the next characters a pattern matches. */
   private count(pattern: RegExp): number {
     pattern.lastIndex = this.position
     return pattern.test(this.text) ? pattern.lastIndex - this.position : 0
   }
 
-  /** Copies `count` characters as they are. */
+  /** Copies the next characters literally. */
   private take(count: number): void {
     this.value += this.text.slice(this.position, this.position + count)
     this.position += count
   }
 
-  /** Copies the text of an expansion, up to `end`, as it is written; where it is not closed, the whole rest. */
+  /** Copies an expansion literally up to `end`, or the whole rest if it is not closed. */
   private expansion(end: number): void {
     this.expands = true
     if (end < 0) this.closed = false
@@ -187,7 +186,7 @@ class WordScanner {
 
   private backslash(): void {
     const next = this.text[this.position + 1]
-    // The meaning of a backslash at the end depends on what bash reads after it.
+    // After a final backslash, the meaning depends on what bash reads next.
     if (next === undefined) return this.expansion(this.text.length)
     this.position += 2
     if (next === "\n") {
@@ -265,7 +264,7 @@ class WordScanner {
     this.expansion(this.substitutions.endOfCommands(from))
   }
 
-  /** Returns the index behind the `}` of `${…`; -1 where it is not closed. */
+  /** Returns the index after the `}` of `${…`, or -1 if it is not closed. */
   private endOfParameter(from: number): number {
     const { text } = this
     if (this.depth >= maximalDepthWordScanner) return -1
@@ -293,28 +292,27 @@ class WordScanner {
 }
 
 const blank = /(?:[ \t]|\\\n)+/y
-/** All operators; where one begins with another, the longer one comes first. */
+/** All operators, longer ones before their own beginnings. */
 const operators = "<<< <<- << <> <& >> >& >| < > &>> &> && & || |& | ;;& ;; ;& ; ( )".split(" ")
-/** Matches a backslash and a newline, which may stand inside an operator. */
+/** Matches a joined line, which may stand within an operator. */
 const joint = String.raw`(?:\\\n)*`
-/** Matches a number or `{name}` right before a redirection, which belongs to it. */
+/** Matches a number or `{name}` that belongs to the redirection after it. */
 const descriptor = String.raw`(?:\d(?:\\\n|\d)*|\{[A-Za-z_]\w{0,255}(?:\[[^\]\s]{0,255}\])?\}${joint})(?=[<>])`
 const operator = new RegExp(`(?:${descriptor})?(?:${operators.map(patternOf).join("|")})`, "y")
 
 const hereDocument = /^(?:\d*|\{\S*\})<<(-?)$/
 /** Matches an expansion in a here-document, or a backslash that prevents one. */
 const expansion = /\\[\\$`]|`|\$[A-Za-z0-9_@*#?$!{([-]/g
-/** The depth to which nested substitutions are scanned: nobody writes deeper ones, and recursion has to end. */
+/** How deep nested expansions are scanned. Nobody nests deeper, and recursion must end. */
 const maximalDepth = 20
 /**
- * The most characters of a text that are read, and the most steps that this takes, some 200 ns each: what lies behind
- * is one word that is not closed. Nothing that reads texts may be sure of more than it was told, and bash reads the
- * text itself anyway.
+ * The most characters that are scanned, and the most steps, of about 200 ns each. The rest of the text becomes one
+ * unclosed word, of which nothing is certain. bash reads the text itself anyway.
  */
 const mostCharacters = 256 * 1024
 const mostSteps = 20_000
 
-/** The lines of a here-document, as bash joins and strips them, and the index behind the line that ends it. */
+/** The lines of a here-document after joining and stripping, and the index after its last line. */
 interface Lines {
   readonly written: string
   readonly end: number
@@ -327,7 +325,7 @@ interface Delimiter {
   readonly quoted: boolean
 }
 
-/** The work that the reading of a text may still take. */
+/** The steps that are left for scanning a text. */
 class Effort {
   constructor(private left: number) {}
 
@@ -339,20 +337,20 @@ class Effort {
 
 /** Splits a text into tokens. */
 export class Scanner implements Substitutions {
-  /** Here-documents whose operator was read: their lines begin after the next newline. */
+  /** Here-documents whose operator was read. Their lines begin after the next newline. */
   private announced: Array<Delimiter> = []
-  /** Here-documents whose lines come next, the last one first. */
+  /** Here-documents whose lines come next, in reverse order. */
   private due: Array<Delimiter> = []
   /** The operator whose delimiter comes next, if any. */
   private awaited: "<<" | "<<-" | undefined
 
-  /** As much of the text as is read. */
+  /** The part of the text that is scanned. */
   private readonly text: string
 
   constructor(
     text: string,
     public position = 0,
-    /** The number of command substitutions around this text. */
+    /** How many command substitutions surround this text. */
     private readonly depth = 0,
     private readonly effort = new Effort(mostSteps),
     private readonly end = text.length
@@ -360,13 +358,13 @@ export class Scanner implements Substitutions {
     this.text = text.length > mostCharacters ? text.slice(0, mostCharacters) : text
   }
 
-  /** Reads the next token; undefined at the end of the text. */
+  /** Reads the next token, or returns undefined at the end of the text. */
   next(): Token | undefined {
     const start = this.position
     if (start >= this.end) return undefined
     if (!this.effort.spend(1)) return this.unread(start)
     const token = this.read(start)
-    // What ends where the reading ends may go on behind it.
+    // A token that ends where scanning stops may continue after it.
     return token.end === this.text.length && token.end < this.end ? this.unread(start) : token
   }
 
@@ -405,7 +403,7 @@ export class Scanner implements Substitutions {
     return word
   }
 
-  /** Reads a command `((…))` as one word. */
+  /** Reads a `((…))` command as one word. */
   private arithmetic(start: number): Word | undefined {
     const { end, read } = endOfParentheses(this.text, start + 2, false)
     if (!this.spend(read / perStep) || end < 0) return undefined
@@ -413,21 +411,18 @@ export class Scanner implements Substitutions {
     return { _tag: "Word", start, end, value, quoted: false, expands: true, closed: true }
   }
 
-  /** Returns the rest of the text as a word that is not closed. */
+  /** Returns the rest of the text as an unclosed word. */
   private unread(start: number): Token {
     const value = this.text.slice(start)
     return { _tag: "Word", start, end: this.moveTo(this.end), value, quoted: true, expands: true, closed: false }
   }
 
-  /** Spends steps; returns whether as many were left. */
+  /** Spends steps. Returns whether enough were left; otherwise the word counts as unclosed. */
   spend(steps: number): boolean {
     return this.effort.spend(steps)
   }
 
-  /**
-   * Returns the index behind the `)` of the command substitution whose text begins at `from`; -1 where it is not
-   * closed.
-   */
+  /** Returns the index after the `)` of the command substitution that begins at `from`, or -1 if it is not closed. */
   endOfCommands(from: number): number {
     return this.depth >= maximalDepth ? -1 : new Scanner(this.text, from, this.depth + 1, this.effort).skipCommands()
   }
@@ -447,7 +442,7 @@ export class Scanner implements Substitutions {
     return { _tag: "HereDocument", start, end: this.moveTo(end), body, quoted, expands, closed }
   }
 
-  /** Reads the lines at once where each stands as it is written; undefined where they have to be looked at singly. */
+  /** Reads the lines at once if none has to be joined or stripped. Otherwise returns undefined. */
   private plainLines({ quoted, stripsTabs, text: last }: Delimiter): Lines | undefined {
     const { position: start, text } = this
     if (stripsTabs || last.includes("\n")) return undefined
@@ -479,7 +474,7 @@ export class Scanner implements Substitutions {
     return { written, end: lineStart, closed }
   }
 
-  /** Counts the expansions and what is escaped of them, up to the first that is real. */
+  /** Counts escaped expansions up to the first real one. */
   private expansions(written: string): { readonly count: number; readonly real: boolean } {
     let count = 0
     for (const [each] of written.matchAll(expansion)) {
@@ -489,10 +484,7 @@ export class Scanner implements Substitutions {
     return { count, real: false }
   }
 
-  /**
-   * Returns the end of a line of a here-document; where its body is expanded, a backslash at the end joins the line to
-   * the next.
-   */
+  /** Returns the end of a here-document's line. If `joins`, a backslash at the end joins it to the next line. */
   private endOfLine(start: number, joins: boolean): number {
     let from = start
     for (;;) {
@@ -507,7 +499,7 @@ export class Scanner implements Substitutions {
   }
 
   private skipCommands(): number {
-    // In `case`, the `)` after a pattern closes nothing.
+    // The `)` after a pattern of a `case` closes nothing.
     const cases: Array<number> = []
     let open = 1
     let atCommand = true
@@ -529,7 +521,7 @@ export class Scanner implements Substitutions {
   }
 }
 
-/** Makes the pattern of an operator; `<(` and `>(` are none, for they begin a word. */
+/** Makes the pattern of an operator. Excludes `<(` and `>(`, which begin a word. */
 function patternOf(operator: string): string {
   const pattern = [...operator].map((character) => character.replace(/[|()]/, "\\$&")).join(joint)
   return operator === "<" || operator === ">" ? String.raw`${pattern}(?!\()` : pattern

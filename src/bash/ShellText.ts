@@ -1,6 +1,6 @@
 /**
- * Converts words of bash to text and back. Words are bytes, which need not be UTF-8. In the text, a byte that is not
- * UTF-8 is a lone surrogate (U+DC80 to U+DCFF), which UTF-8 never yields; so every word comes back byte for byte.
+ * Converts bash words to text and back. Words are bytes, not always UTF-8. The text has a lone surrogate (U+DC80 to
+ * U+DCFF) for each byte that is not UTF-8. UTF-8 never yields those, so every word comes back byte for byte.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /**
- * Decodes bytes into text: for valid UTF-8, the same as a TextDecoder that keeps the byte order mark.
+ * Decodes bytes into text. Valid UTF-8 decodes as with a TextDecoder that keeps the byte order mark.
  *
  * @since 0.1.0
  * @category conversions
@@ -44,14 +44,12 @@ const withEscapes = (bytes: Uint8Array): string => {
   return units.toString("utf16le", 0, end)
 }
 
-/**
- * Returns the number of bytes of the character that begins there; 0 where none does (The Unicode Standard, table 3-7).
- */
+/** Returns the length in bytes of the character at a position; 0 for none (The Unicode Standard, table 3-7). */
 const lengthAt = (bytes: Uint8Array, at: number): number => {
   const first = bytes[at] as number
   if (first < 0x80) return 1
   if (first < 0xc2 || first > 0xf4) return 0
-  // Excludes overlong forms, surrogates, and what lies beyond U+10FFFF.
+  // Excludes overlong forms, surrogates, and everything above U+10FFFF.
   const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
   const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
   const second = bytes[at + 1] ?? 0
@@ -61,12 +59,12 @@ const lengthAt = (bytes: Uint8Array, at: number): number => {
   return length
 }
 
-/** Matches what may need more than UTF-8: a surrogate that may stand for a byte, which an emoji has too. */
+/** Matches a surrogate that may stand for a byte; an emoji contains one too. */
 const surrogate = /[\udc80-\udcff]/
 
 /**
- * Encodes text into bytes; for a text from `decode`, into the bytes that it came from. A surrogate that stands for no
- * byte becomes U+FFFD.
+ * Encodes text into bytes, exactly as they were for a text from `decode`. A surrogate that stands for no byte becomes
+ * U+FFFD.
  *
  * @since 0.1.0
  * @category conversions
@@ -80,7 +78,7 @@ export const encode = (text: string): Buffer => {
     const unit = text.charCodeAt(at)
     if (unit < 0xd800 || unit > 0xdcff) continue
     if (unit < 0xdc00) {
-      // With a low surrogate behind it, it is a character.
+      // Followed by a low surrogate, it is part of a character.
       if ((text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) at++
     } else if (unit >= 0xdc80) {
       bytes ??= Buffer.allocUnsafeSlow(Buffer.byteLength(text))
@@ -95,7 +93,8 @@ export const encode = (text: string): Buffer => {
 }
 
 /**
- * Puts a text in double quotes, on one line, for a message: control characters are escaped as in JSON, bytes as `\xff`.
+ * Quotes a text for a message: in double quotes and on one line. Control characters are escaped as in JSON, bytes as
+ * `\xff`.
  *
  * @since 0.1.0
  * @category quoting

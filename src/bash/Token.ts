@@ -1,12 +1,12 @@
 /**
- * The tokens that bash splits a command text into. Each has its range in the text, and together they cover all of it.
+ * The tokens of a command text, as bash splits it. Each has its range in the text, and together they cover all of it.
  *
  * @since 0.1.0
  */
 import type * as Data from "effect/Data"
 
 /**
- * A token's range in the text: from `start` up to, not including, `end`.
+ * A token's range in the text, from `start` up to but excluding `end`.
  *
  * @since 0.1.0
  * @category models
@@ -29,29 +29,29 @@ export type Token = Data.TaggedEnum<{
   Comment: Range
   Newline: Range
   Word: Range & {
-    /** The word without its quotes; what bash would expand stands in it as written. */
+    /** The word without its quotes, and with expansions as written. */
     readonly value: string
-    /** True where any part of it is quoted. */
+    /** True if any part of it is quoted. */
     readonly quoted: boolean
     /**
-     * True where bash replaces a part of it: `$…`, backquotes, `<(…)`, a glob, braces, a tilde; also where the text
-     * alone can't tell, for bytes that are not UTF-8. Otherwise, if the word is closed, `value` is what bash passes.
+     * True if bash replaces a part of it: `$…`, backquotes, `<(…)`, a glob, braces or a tilde. Also true if the text
+     * alone can't tell, as for bytes that are not UTF-8. If false and the word is closed, `value` is what bash passes.
      */
     readonly expands: boolean
-    /** True where every quote and bracket in it is closed. */
+    /** True if every quote and bracket in it is closed. */
     readonly closed: boolean
   }
   /** A control operator (`&&`, `|`, `;`, `(` …) or a redirection (`>`, `2>&`, `<<` …). */
   Operator: Range & { readonly value: string }
-  /** The lines of a here-document, its last line included. */
+  /** The lines of a here-document, with the delimiter line. */
   HereDocument: Range & {
-    /** The text that bash passes; where it expands, the text as written, with joined lines joined. */
+    /** The text that bash passes. If it expands, the text as written, with joined lines joined. */
     readonly body: string
-    /** True where its delimiter is quoted, so that nothing in the body is expanded. */
+    /** True if its delimiter is quoted, so that nothing in the body is expanded. */
     readonly quoted: boolean
-    /** True where bash replaces a part of it: `$…` or backquotes. */
+    /** True if bash replaces a part of it: `$…` or backquotes. */
     readonly expands: boolean
-    /** True where the line that ends it is there. */
+    /** True if the delimiter line is present. */
     readonly closed: boolean
   }
 }>
@@ -73,7 +73,7 @@ export type Word = Data.TaggedEnum.Value<Token, "Word">
 export type HereDocument = Data.TaggedEnum.Value<Token, "HereDocument">
 
 /**
- * Tests whether an operator is a redirection, so that the word after it is its target.
+ * Tests whether an operator is a redirection, whose target is the next word.
  *
  * @since 0.1.0
  */
