@@ -1,6 +1,6 @@
 /**
- * `bash <command>`: models write it out of habit. The command runs in the current session, without the word `bash`,
- * where its name is written out; all else (`bash -c …`, `bash script.sh`, `bash $script`) is left to bash.
+ * `bash <command>`, which models write out of habit. If the command's name is written literally, it runs in the current
+ * session without the word `bash`. Everything else (`bash -c …`, `bash script.sh`, `bash $script`) goes to bash.
  */
 import * as Effect from "effect/Effect"
 import type { CommandLine } from "../../bash/CommandLine.js"
@@ -70,19 +70,20 @@ export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.ge
   }
 })
 
-/** Returns the help where the only argument asks for it; undefined otherwise. */
+/** Returns the help if the only argument asks for it. */
 const helpFor = (line: CommandLine): string | undefined => {
   const [only, more] = line.tail
   if (only?._tag !== "Word" || more !== undefined) return undefined
   return only.value === "--help" ? help : only.value === "-h" ? `Usage: ${usage}\n` : undefined
 }
 
-/** Matches an assignment, before a command's name or alone: its value may be quoted and expanded. */
+/** Matches an assignment, whose value may be quoted and expanded. */
 const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 
 /**
- * Returns the name of the command after `bash`, behind assignments, or the first of these where they are all of it.
- * Undefined where it reads as an option or as a script's name, or is quoted or expanded: bash may make a script of that.
+ * Returns the name of the command after `bash` and any assignments. If there are only assignments, it returns the
+ * first. Undefined if bash may treat the word as an option or a script: it starts with a dash, looks like a path, is
+ * quoted or expanded.
  */
 const nameIn = (line: CommandLine): string | undefined => {
   let assigned: string | undefined
@@ -93,7 +94,7 @@ const nameIn = (line: CommandLine): string | undefined => {
       assigned ??= token.value
       continue
     }
-    // A pattern such as `@(a|b)`.
+    // An extended glob such as `@(a|b)`.
     const isPattern = line.text[token.end] === "("
     const isPlain = !token.expands && !token.quoted && !isPattern && !/^[-+]|\/|\.(?:sh|bash)$/.test(token.value)
     return isPlain ? token.value : undefined

@@ -1,4 +1,4 @@
-/** `edit <file> <old> <new>`: replaces a text in a file, byte for byte; `edit --patch`: applies a patch. */
+/** `edit <file> <old> <new>` replaces text in a file, byte for byte. `edit --patch` applies a patch. */
 import { isUtf8 } from "node:buffer"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -26,16 +26,15 @@ import * as Matches from "./internal/Edit.matches.js"
 import * as Nearest from "./internal/Edit.nearest.js"
 import * as Patch from "./internal/Edit.patch.js"
 
-/** The number of bytes around a match that are looked at. */
+/** The bytes around a match that a diff may show. */
 const margin = 2000
 
-/** The most lines of a diff. */
 const most = 3
-/** The most characters of a line that are shown, and of those that stay before the first that differs. */
+/** The most characters shown of a line, and how many of them precede the first difference. */
 const longest = 160
 const lead = 40
 
-/** Tests whether the line of a match ends in CRLF, or the one before it, where it is the last. */
+/** Tests whether the line of a match ends in CRLF. For a match on the last line, tests the line before it. */
 const isInCrlf = (bytes: Uint8Array, start: number, end: number): boolean => {
   const next = bytes.indexOf(0x0a, end)
   const at = next < 0 ? bytes.subarray(0, start).lastIndexOf(0x0a) : next
@@ -43,10 +42,10 @@ const isInCrlf = (bytes: Uint8Array, start: number, end: number): boolean => {
 }
 
 /**
- * Writes the diff: a line before it where there is room, the lines that were taken away, and those that were put in; of more
- * lines than three, the last tells how many are not shown.
+ * Writes the diff: a line of context if there is room, the removed lines and the added ones. If there are more than
+ * three lines, the last one tells how many are left out.
  *
- * @param all true where all matches are replaced, on its last line too
+ * @param all true if all matches are replaced, including others on the last line
  */
 const diff = (bytes: Buffer, start: number, old: Uint8Array, replacement: Uint8Array, all: boolean): string => {
   const from = Math.max(0, start - margin)
@@ -58,7 +57,7 @@ const diff = (bytes: Buffer, start: number, old: Uint8Array, replacement: Uint8A
     Buffer.from(replacement)
   ].map((part) => part.toString("latin1")) as [string, string, string, string]
   const lineStart = head.lastIndexOf("\n") + 1
-  // Further matches in the rest of the line are shown only where they are seen there.
+  // Other matches in the rest of the line are replaced in the diff only if their whole line is short.
   const isCut = match.endsWith("\n") || (all && (match.includes("\n") || match.length > margin / 2))
   const rest = isCut ? "" : tail.slice(0, tail.indexOf("\n") + 1 || tail.length)
   const before = head.slice(lineStart)
@@ -80,7 +79,10 @@ const diff = (bytes: Buffer, start: number, old: Uint8Array, replacement: Uint8A
 
 type Row = readonly [kind: " " | "-" | "+" | "…", line: string]
 
-/** Shows all lines where there is room; else the first of each side, or both ends of the one, and how many more there are. */
+/**
+ * Shows all lines if there is room. Otherwise shows the first line of each side, or both ends of the only side, and how
+ * many more there are.
+ */
 const rowsOf = (removed: ReadonlyArray<string>, added: ReadonlyArray<string>): Array<Row> => {
   const all = [...removed.map((line): Row => ["-", line]), ...added.map((line): Row => ["+", line])]
   const [first, last] = [all[0], all.at(-1)]
@@ -97,7 +99,7 @@ const rowsOf = (removed: ReadonlyArray<string>, added: ReadonlyArray<string>): A
 
 const counted = (count: number): string => `${count} more ${count === 1 ? "line" : "lines"}`
 
-/** Splits a text, of one character for each byte, into lines without their ends. */
+/** Splits a Latin-1 text into decoded lines without their ends. */
 const linesOf = (text: string): ReadonlyArray<string> => {
   const lines = new TextDecoder().decode(Buffer.from(text, "latin1")).split(/\r?\n/)
   if (lines.at(-1) === "") lines.pop()
@@ -110,39 +112,41 @@ const commonStart = (a: string, b: string): number => {
   return at
 }
 
-/** Cuts a long line to the part where it differs. */
+/** Cuts a long line to the part that differs. */
 const cut = (line: string, shift: number): string => {
   if (line.length <= longest) return line
   const start = Math.max(0, Math.min(shift - lead, line.length - longest))
   return `${start > 0 ? "…" : ""}${line.slice(start, start + longest)}${start + longest < line.length ? "…" : ""}`
 }
 
-/** The number of bytes at the beginning that tell whether a file is text. */
+/** The number of bytes at the beginning that decide whether a file is binary. */
 const examined = 8 * 1024
 
-/** The most bytes of a file, before and after, which are held in memory. */
+/** The largest file that is edited, in bytes, before and after the edit. */
 const mostHeld = 256 * 1024 ** 2
-/** The most bytes of it that are searched for what comes near to a text that it does not hold. */
+/** The most bytes searched for text near to the old text. */
 const mostSearched = 64 * 1024 ** 2
 
-/** Names the kind of a file that is no text; single bytes that are none may stand in a text. */
+/** Names the kind of a binary file. A text may hold single bytes that are not UTF-8. */
 const binaryKind = (bytes: Buffer): string | undefined => {
   const head = bytes.subarray(0, examined)
   const type = FileType.of(head)
   return type?.name ?? (BinaryText.find(head.toString()) === undefined ? undefined : "binary file")
 }
 
-/** Reports what comes near to a text. */
 function* nearest(bytes: Buffer, old: Uint8Array): Yield.Steps<string> {
   if (bytes.length <= mostSearched) return yield* Nearest.steps(bytes, old)
   const report = yield* Nearest.steps(bytes.subarray(0, mostSearched), old)
   return `In its first ${mostSearched / 1024 ** 2} MiB, which alone were searched for what comes near:\n${report}`
 }
 
-/** Matches a text that says something: a bracket is in a file by chance. */
+/** Matches a text that is unlikely to be in a file by chance. */
 const telling = /[\p{L}\p{N}]{3}/u
 
-/** Reports why an old text is not found: the change was made before, several parts look like it, or what comes near to it. */
+/**
+ * Reports why the old text is not found: the change was already made, several parts look alike, or which part comes
+ * near.
+ */
 function* missing(
   bytes: Buffer,
   old: Uint8Array,
@@ -222,10 +226,7 @@ export const grammar = CommandGrammar.make({
   }
 })
 
-/**
- * Makes the handler of `edit`. Edits of one file run one after the other, by whatever name they know it, so that none
- * overwrites another.
- */
+/** Makes the handler of `edit`. Edits run one after the other (`files.exclusive`), so that none overwrites another. */
 export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
   CommandGrammar.toHandler(
     grammar,
@@ -258,7 +259,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
   )
 )
 
-/** Applies the patch on standard input, or in the one word: as it is, or in JSON. */
+/** Applies the patch from standard input or from the only word, which may be JSON. */
 const patched = (
   grammar: CommandGrammar.CommandGrammar<unknown>,
   [word, ...more]: ReadonlyArray<string>,
@@ -285,7 +286,7 @@ const patched = (
   ])
 }
 
-/** The grammar of `apply_patch`, the name by which models of OpenAI call for `edit --patch`. */
+/** The grammar of `apply_patch`, which OpenAI's models call instead of `edit --patch`. */
 const patchGrammar = CommandGrammar.make({
   name: "apply_patch",
   summary: "Applies a patch, as edit --patch does.",
@@ -294,11 +295,11 @@ const patchGrammar = CommandGrammar.make({
   config: { words: Parameter.operand("patch").pipe(Parameter.repeated) }
 })
 
-/** Tests whether a word is a patch, and not the name of a file. */
+/** Tests whether a word is a patch rather than a file name. */
 const isPatch = (word: string): boolean =>
   /^\s*(?:\*\*\* Begin Patch[ \t]*\r?\n|(?:diff --git |--- )[^\n]*\n)/.test(word)
 
-/** Returns the patch in a word that is one, or that is JSON which holds one. */
+/** Returns the patch in a word: the word itself, or a value in its JSON. */
 const patchIn = (word: string): string | undefined => {
   if (isPatch(word)) return word
   const given = Attempt.orUndefined((): unknown => JSON.parse(word))
@@ -307,7 +308,7 @@ const patchIn = (word: string): string | undefined => {
     : undefined
 }
 
-/** Makes the handler of `apply_patch`, which tells the command's own name. */
+/** Makes the handler of `apply_patch`, which also names the Synapse command. */
 export const makeApplyPatch: Effect.Effect<CommandHandler> = Effect.sync(() => ({
   ...CommandGrammar.toHandler(
     patchGrammar,
@@ -344,7 +345,7 @@ const replace = Effect.fnUntraced(function* (
     return yield* FileFailure.make("edit", file, `it is not all ${Encoding.label(given.encoding)}, unchanged`)
   const encoding = text === undefined ? undefined : likely
   const bytes = text === undefined ? own : Buffer.from(text)
-  /** True where the words are of another encoding than the file. */
+  /** True if the given texts are in another encoding than the file. */
   const isForeign =
     encoding === undefined &&
     letters.test(old + replacement) &&
@@ -407,15 +408,15 @@ const replace = Effect.fnUntraced(function* (
 
 const notUtf8 = "It is not UTF-8: name its encoding, as --encoding latin1 or --encoding gbk"
 
-/** Matches a byte of a word that is no UTF-8: who writes one knows the bytes of the file. */
+/** Matches a byte that is not UTF-8. A caller who writes one knows the bytes of the file. */
 const rawBytes = /[\udc80-\udcff]/
 
-/** Matches what is neither ASCII nor a byte that is no UTF-8. */
+/** Matches characters that are neither ASCII nor bytes outside UTF-8. */
 const letters = /[^\0-\x7f\ud800-\udfff\ufffd]|[\ud800-\udbff][\udc00-\udfff]/
 
 const toCrlf = (text: string): string => text.replace(/\r?\n/g, "\r\n")
 
-/** Reads a file, which has to be a regular one: an edit that waits for a pipe would keep its turn. */
+/** Reads a regular file only: waiting for a pipe would block other edits. */
 const read = (files: CommandCall["files"], file: string) => files.read(file, { regular: true })
 
 const held = (files: CommandCall["files"], file: string): Effect.Effect<Buffer, ExecutionFailed | FileError> =>
@@ -426,7 +427,7 @@ const held = (files: CommandCall["files"], file: string): Effect.Effect<Buffer, 
 const tooLarge = (file: string) =>
   FileFailure.make("edit", file, `more than ${mostHeld / 1024 ** 2} MiB, unchanged: use sed`)
 
-/** How many line numbers a message lists at most: of changed lines (`--all`), and of further lines that match. */
+/** The most line numbers listed in a message: of changed lines (`--all`), and of further matches. */
 const mostChanged = 3
 const mostNamed = 10
 

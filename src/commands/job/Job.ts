@@ -1,4 +1,4 @@
-/** `job:list`, `job:output`, `job:wait` and `job:stop`: what runs on after the commands that started it. */
+/** `job:list`, `job:output`, `job:wait` and `job:stop`, for what commands left running. */
 import * as Os from "node:os"
 import * as Vm from "node:vm"
 import * as Effect from "effect/Effect"
@@ -29,7 +29,7 @@ type Run<A> = (
   options: RunOptions
 ) => Effect.Effect<CommandResult.CommandResult, CommandError | NoSuchJob | NoInput>
 
-/** Makes the handler of a command. The error for a number that no job has says enough without the usage. */
+/** Makes the handler of a job command. The error for an unknown job needs no usage below it. */
 export const make = <A>(
   grammar: CommandGrammar.CommandGrammar<A>,
   run: Run<A>
@@ -111,7 +111,7 @@ EXAMPLES
   }
 })
 
-/** Milliseconds between two looks at what a job prints. */
+/** The interval between two reads of a job's output, in milliseconds. */
 const followEvery = 50
 
 export const output = make(outputGrammar, (jobs, { all, follow, id, stderr, stdout, tail }, call) => {
@@ -138,7 +138,7 @@ export const output = make(outputGrammar, (jobs, { all, follow, id, stderr, stdo
   return Effect.map(follow ? step : Effect.map(read, last), (stdout) => CommandResult.make({ stdout }))
 })
 
-/** Milliseconds that a job is waited for where the call names no time. */
+/** The default of `--timeout`, in milliseconds. */
 const longestWait = 120_000
 
 const waitGrammar = CommandGrammar.described({
@@ -171,12 +171,12 @@ EXAMPLES
   }
 })
 
-/** Milliseconds that one search may take: a pattern can take for ever. */
+/** The time limit of one search in milliseconds, since a regular expression can run forever. */
 const longestSearch = 100
 
 const search = "(pattern.exec(text) ?? [])[0]"
 
-/** Makes the search for the first line that matches; undefined where it is no pattern. */
+/** Makes a search for the first matching line. Undefined for an invalid pattern. */
 const searchFor = (pattern: string): ((text: string) => string | undefined) | undefined => {
   try {
     const context = Vm.createContext({ pattern: new RegExp(`^.*(?:${pattern}).*$`, "m"), text: "" })
@@ -215,7 +215,7 @@ export const wait = make(waitGrammar, (jobs, { any, for: pattern, idle, ids, por
   }
   const limit = Math.min(
     Option.getOrElse(timeout, () => longestWait),
-    // The call itself would fail then.
+    // Ends before the call itself times out.
     Math.max(1, (options.timeout ?? Number.POSITIVE_INFINITY) - 100)
   )
   const waiting = jobs.wait(ids, {
@@ -275,13 +275,13 @@ EXIT CODE
   }
 })
 
-/** The most lines of a job's output that its end shows. */
+/** The most lines of output shown for a stopped job. */
 const lastLines = 10
 
 export const stop = make(stopGrammar, (jobs, { ids, signal }) => {
   if (ids.length === 0) return CommandGrammar.misuse(stopGrammar, "<N> is missing.")
   return Effect.gen(function* () {
-    // One wrong number stops none.
+    // Check all numbers first, so that a wrong one stops no job.
     yield* Effect.forEach(ids, jobs.status, { discard: true })
     const states = yield* Effect.forEach(ids, (id) => jobs.stop(id, signal), { concurrency: "unbounded" })
     const lines: Array<string> = []

@@ -1,4 +1,4 @@
-/** `job:start`, `job:send` and `job:screen`: programs that are talked to while they run. */
+/** `job:start`, `job:send` and `job:screen`, for programs that need input while they run. */
 import * as Vm from "node:vm"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -51,7 +51,7 @@ EXAMPLES
   }
 })
 
-/** Ends the options before the command's first word, whose own options are not ours. `--pty` may have no value. */
+/** Inserts `--` before the command's first word, so that its options stay its own. `--pty` may lack a value. */
 const withEnd = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const own: Array<string> = []
   let at = 0
@@ -65,13 +65,15 @@ const withEnd = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   return [...own, "--", ...args.slice(args[at] === "--" ? at + 1 : at)]
 }
 
-/** Ends a command after a time. */
+/** Limits the time of a command. */
 const within = (milliseconds: number | undefined, command: string, options = ""): string =>
   milliseconds === undefined ? command : `timeout ${options}-k 2 ${milliseconds / 1000} bash -c ${Quote.quote(command)}`
 
-/** Writes a command so that it has a terminal of its own, where Ctrl-C ends what runs, as it does not in the background. */
+/**
+ * Writes a command that runs on its own terminal. Ctrl-C ends its programs there, which it does not in the background.
+ */
 const onTerminal = ({ columns, rows }: Terminal, command: string): string => {
-  // The session's own keeps git from opening one.
+  // The session sets GIT_EDITOR so that git opens no editor. Here an editor works.
   const editor = '[ "$GIT_EDITOR" != true ] || unset GIT_EDITOR'
   const run = `${editor}; exec env --default-signal=INT,QUIT TERM=xterm-256color ${command}`
   return `SHELL=/bin/bash script -qfec ${Quote.quote(`stty rows ${rows} cols ${columns}; ${run}`)} /dev/null`
@@ -95,7 +97,7 @@ const startHandler = Job.make(startGrammar, (jobs, { command, name, pty, timeout
   })
 })
 
-/** The handler's answer is the text that starts the job, which the shell runs; help is a text that prints it. */
+/** The handler returns a shell text that starts the job. For help, the text prints it. */
 export const start: Effect.Effect<CommandHandler, never, Jobs> = Effect.map(startHandler, (handler) => ({
   ...handler,
   usesFiles: true,
@@ -127,7 +129,7 @@ const keys: Readonly<Record<string, string>> = {
   PageDown: "\x1b[6~"
 }
 
-/** Reads the name of a key as tmux has them: `Enter`, `Up`, `C-c`, `M-x`, or one character. */
+/** Reads a key's name as in tmux: `Enter`, `Up`, `C-c`, `M-x`, or one character. */
 const keyOf = (name: string): Option.Option<string> => {
   const [, modifier, letter = ""] = /^(C|M)-(.)$/s.exec(name) ?? []
   if (modifier === "M") return Option.some(`\x1b${letter}`)
@@ -195,17 +197,17 @@ const screenGrammar = CommandGrammar.described({
   config: { id: Job.id }
 })
 
-/** The characters that are drawn at once, and the milliseconds that they may take: some take for ever. */
+/** The characters drawn at once, and the most milliseconds that they may take, since some sequences take forever. */
 const stride = 16_384
 const longestStride = 500
 
-/** The most characters that are drawn, from the end on: what a program wrote before that, it has mostly drawn over. */
+/** The most characters drawn, from the end on. What a program wrote earlier is mostly overdrawn. */
 const mostDrawn = 131_072
 
-/** The most characters of a cell that may be repeated: more would fill the memory. */
+/** The most characters of a cell that may be repeated. Longer ones could fill the memory. */
 const longestRepeated = 16
 
-/** Draws what a program has written to a terminal; returns its rows, and where the cursor is. */
+/** Draws what a program wrote to a terminal. Returns the rows, and a line with the cursor's position. */
 const draw = (written: string, { columns, rows }: Terminal) =>
   Effect.gen(function* () {
     const { default: Xterm } = yield* Effect.promise(() => import("@xterm/headless"))
@@ -213,7 +215,7 @@ const draw = (written: string, { columns, rows }: Terminal) =>
     const lineOf = (row: number) => terminal.buffer.active.getLine(terminal.buffer.active.baseY + row)
     terminal.parser.registerCsiHandler({ final: "b" }, ([count]) => {
       const { cursorX, cursorY } = terminal.buffer.active
-      // A wide character is in the first of its two cells.
+      // A wide character is stored in the first of its two cells.
       const lengths = [1, 2].map(
         (back) =>
           lineOf(cursorY)
@@ -222,9 +224,9 @@ const draw = (written: string, { columns, rows }: Terminal) =>
       )
       return Number(count) > mostCells || Math.max(...lengths) > longestRepeated
     })
-    // Only what is drawn at once can be ended.
+    // Only synchronous drawing can be stopped by the time limit.
     const { _core: core } = terminal as unknown as { readonly _core: { writeSync(text: string): void } }
-    // Not from the middle of a line or a sequence.
+    // Do not start within a line or an escape sequence.
     const before = Math.max(0, written.length - mostDrawn)
     const start = before === 0 ? 0 : before + Math.max(0, written.slice(before).search(/[\n\x1b]/))
     for (let at = start; at < written.length; at += stride) {

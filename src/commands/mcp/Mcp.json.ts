@@ -1,13 +1,13 @@
-/** Parses JSON for a server: nothing of it may change on the way, neither a number nor a character. */
+/** Parses JSON for a server without changing any number or character. */
 import * as Either from "effect/Either"
 import * as JsonText from "../../domain/JsonText.js"
 import * as JsonValue from "../../domain/JsonValue.js"
 import * as Yield from "../../domain/Yield.js"
 
-/** Parses JSON; on the left, why it can't be passed on as it is written. */
+/** Parses JSON, or says on the left why it can't be passed on unchanged. */
 export const parse = (text: string): Either.Either<unknown, string> => Yield.now(steps(text))
 
-/** Does the work of `parse`, with rests. */
+/** Parses like `parse`, yielding in between. */
 export function* steps(text: string): Yield.Steps<Either.Either<unknown, string>> {
   const parsed = yield* JsonText.steps(text)
   if (Either.isLeft(parsed)) {
@@ -20,13 +20,13 @@ export function* steps(text: string): Yield.Steps<Either.Either<unknown, string>
   return half === undefined ? Either.right(parsed.right) : Either.left(half)
 }
 
-/** Matches the beginning of a string, or a number, which may be one that JavaScript has not. */
+/** Matches the beginning of a string, or a number. */
 const sign = /"|-?\d[\d.eE+-]*/g
 
-/** The number of signs and strings that are passed between two rests. */
+/** The number of numbers and strings between two yields. */
 const stride = 10_000
 
-/** Returns the first number that would be another one. */
+/** Returns the first number that JavaScript can't represent. */
 function* inexact(json: string): Yield.Steps<string | undefined> {
   if (!/\d{16}|[eE]\+?\d{2}/.test(json)) return undefined
   sign.lastIndex = 0
@@ -42,7 +42,6 @@ function* inexact(json: string): Yield.Steps<string | undefined> {
   }
 }
 
-/** Says what is wrong with a number that is not exact. */
 export const flawOf = (number: string): string =>
   isWhole(number)
     ? "a number that JSON's readers round"
@@ -50,7 +49,7 @@ export const flawOf = (number: string): string =>
 
 const isWhole = (text: string): boolean => /^[+-]?\d+$/.test(text)
 
-/** Tests whether a number stays what it is: a whole one up to 2^53, and a broken one that is not out of range. */
+/** Tests whether a number keeps its value: an integer up to 2^53, or a fraction within range. */
 export const isExact = (text: string): boolean => {
   const value = Number(text)
   return isWhole(text) ? Number.isSafeInteger(value) : Number.isFinite(value)

@@ -1,4 +1,4 @@
-/** `mcp:<server>:<tool>`: calls a tool of an MCP server; `mcp:<server>` lists its tools. */
+/** `mcp:<server>:<tool>` calls a tool of an MCP server. `mcp:<server>` lists its tools. */
 import * as Crypto from "node:crypto"
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
@@ -32,22 +32,21 @@ import * as McpSchema from "./internal/Mcp.schema.js"
 import { isRecord } from "./internal/Mcp.schema.js"
 import * as Json from "./Mcp.json.js"
 
-/** The most optional parameters that are named in a list. */
+/** The most optional parameters shown in a list of tools. */
 const mostOptions = 2
 
-/** The most characters of a summary. */
 const mostSummary = 120
 
 /** The reason why a tool that needs MCP tasks can't be called. */
 const asTask = "it can be called as an MCP task only, which Synapse does not offer"
 
-/** Returns the purpose of a tool in one line, or why it can't be called; empty where its server says nothing. */
+/** Returns the purpose of a tool in one line, or why it can't be called. Empty if the server gives no description. */
 const summaryOf = ({ description = "", needsTask, title = "" }: McpTool): string =>
   needsTask === true
     ? `can't be called: ${asTask}`
     : UntrustedText.sentence(description.trim() === "" ? title : description, mostSummary)
 
-/** Lists the tools of a server: how each is called, and what for. */
+/** Lists the tools of a server: the usage and purpose of each. */
 export const toolsMcpList = (all: ReadonlyArray<McpTool>): string =>
   all
     .map((tool) => {
@@ -56,7 +55,7 @@ export const toolsMcpList = (all: ReadonlyArray<McpTool>): string =>
     })
     .join("")
 
-/** Says which files and servers can't be used, each reason once. */
+/** Lists the files and servers that can't be used, grouped by reason. */
 const unusable = (servers: ReadonlyArray<McpServer>): ReadonlyArray<string> => {
   const names = new Map<string, ReadonlyArray<string>>()
   for (const { isFile, name, problem } of servers) {
@@ -70,8 +69,8 @@ const unusable = (servers: ReadonlyArray<McpServer>): ReadonlyArray<string> => {
 }
 
 /**
- * Lists the servers: how the tools of each are listed, whose it is, and below, what can't be used. The command lines of
- * servers stay the user's: a token may stand in one.
+ * Lists the servers with their sources, and below them what can't be used. It does not show their command lines, which
+ * may hold a token.
  */
 export const serversMcpList = (all: ReadonlyArray<McpServer>): string => {
   const lines = all.flatMap(({ isFile, name, problem, source }) =>
@@ -80,21 +79,20 @@ export const serversMcpList = (all: ReadonlyArray<McpServer>): string => {
   return [...lines, ...unusable(all).map((note) => `# ${note}`)].map((line) => `${line}\n`).join("")
 }
 
-/** Returns what is said where there are no tools or servers to list. */
+/** Returns the message for an empty list. */
 const none = (server?: string): Advice.Advice =>
   server === undefined
     ? Advice.line`mcp: no servers are configured.`
     : Advice.line`${McpName.toWord(server)}: the server has no tools.`
 
-/** Milliseconds for which a server that could not be asked is not asked again. */
+/** How long a server that failed is not asked again, in milliseconds. */
 const pause = 60_000
 
-/** Milliseconds that a search waits for a server; one that takes longer goes on starting, for the next search. */
+/** How long a search waits for a server, in milliseconds. A slower one goes on starting for the next search. */
 const patience = 3000
 
 /**
- * Makes what asks all servers of which nothing is known, at the same time. One that has failed is asked again after a
- * minute.
+ * Makes an effect that asks all servers not asked yet, at the same time. It asks a failed one again after a minute.
  */
 export const makeMcpLook = (client: Context.Tag.Service<McpClient>): NonNullable<Described["look"]> => {
   const failed = new Map<string, { readonly note: string; readonly at: number }>()
@@ -128,16 +126,15 @@ export const makeMcpLook = (client: Context.Tag.Service<McpClient>): NonNullable
   })
 }
 
-/** The most characters of a result that is put out without the shell, which keeps a longer one in a file. */
+/** The longest result, in characters, that is put out without the shell. The shell keeps a longer one in a file. */
 const mostMcpAnswer = 16_000
 
-/** The most files that are saved of one result. */
 const mostFiles = 100
 
-/** The number of bytes that are written at once. */
+/** The number of bytes written at once. */
 const stride = 256 * 1024
 
-/** Tests whether a result needs the shell: it holds files, or more text than is shown. */
+/** Tests whether a result needs the shell, because it holds files or more text than is shown. */
 const needsShell = (parts: ReadonlyArray<Output.Part>): boolean => {
   let size = 0
   for (const part of parts) {
@@ -147,9 +144,7 @@ const needsShell = (parts: ReadonlyArray<Output.Part>): boolean => {
   return size > mostMcpAnswer
 }
 
-/**
- * Puts out a result. What a tool says of its failure goes to standard error, so that no pipe takes it for the answer.
- */
+/** Puts out a result. An error of the tool goes to standard error, so that a pipe does not take it for the answer. */
 export const putMcpAnswer = Effect.fnUntraced(function* (
   call: CommandCall,
   { isError = false }: Pick<McpOutput, "isError">,
@@ -166,7 +161,7 @@ export const putMcpAnswer = Effect.fnUntraced(function* (
       text += `${saved.text}\n`
       if (saved.image !== undefined) images.push(saved.image)
     }
-    // What fails is told whole at the end.
+    // An error is reported whole at the end.
     if (!isError && text.length > stride && call.byShell === undefined) {
       yield* writeAll(call, text)
       text = ""
@@ -182,7 +177,7 @@ export const putMcpAnswer = Effect.fnUntraced(function* (
   return CommandResult.make({ stderr, exitCode: ExitCode.failure, ...shown })
 })
 
-/** Writes a long text in pieces, between which others have their turn. */
+/** Writes a long text in pieces, and lets other fibers run in between. */
 const writeAll = (call: CommandCall, text: string): Effect.Effect<void> =>
   Effect.suspend(() => {
     const bytes = Buffer.from(text)
@@ -194,10 +189,9 @@ const writeAll = (call: CommandCall, text: string): Effect.Effect<void> =>
     )
   })
 
-/** The most megabytes of an input. */
+/** The largest input, in megabytes. */
 const most = 32
 
-/** Reads an input as text; on the left, why it is none. */
 const read = (
   stdin: NonNullable<CommandCall["stdin"]>
 ): Effect.Effect<Either.Either<string, string>, ExecutionFailed> =>
@@ -208,9 +202,9 @@ const read = (
   )
 
 /**
- * Parses the arguments of a tool; the server checks them. On the left, what is wrong with them.
+ * Parses the arguments of a tool, or says on the left what is wrong. The server checks their types.
  *
- * @param source what they come from, as the message names it: `--json`
+ * @param source the origin of the JSON in messages: `--json`
  */
 const parseMcpInput = (
   json: string,
@@ -231,7 +225,7 @@ const described: Described = {
   usage: "mcp:<server>:<tool> [<value> …] [--name <value> …]"
 }
 
-/** A result that the shell puts out. */
+/** A result that waits for the shell to put it out. */
 interface Held {
   readonly output: McpOutput
   readonly parts: ReadonlyArray<Output.Part>
@@ -241,7 +235,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
   const client = yield* McpClient
   const attachments = new Attachments()
   const callable = new WeakMap<McpTool, McpSchema.CallableTool>()
-  /** The results that wait for the shell to put them out, by the word that it calls them by. */
+  /** The waiting results, by the argument that the shell passes back. */
   const held = new Map<string, Held>()
   let known: { readonly tools: ReadonlyArray<McpTool>; readonly commands: ReadonlyArray<Described> } | undefined
 
@@ -256,7 +250,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
   const find = Effect.fnUntraced(function* (command: string, name: McpName.Name) {
     const found = McpName.find(name, yield* toolsOf(command, name.server))
     if (found !== undefined) return toCallable(found)
-    // It may be new.
+    // The tool may be new, so the server is asked again.
     const tools = yield* toolsOf(command, name.server, true)
     const now = McpName.find(name, tools)
     return now === undefined ? yield* McpName.unknownTool(command, name, tools) : toCallable(now)
@@ -274,7 +268,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     return CommandResult.make({ advice: [none(server === "" ? undefined : server)] })
   })
 
-  /** Calls the tool; who listens hears of its progress. */
+  /** Calls the tool and tells its progress to the listener. */
   const callTool = (
     { tool }: McpSchema.CallableTool,
     command: string,
@@ -288,7 +282,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
       })
     )
 
-  /** Puts out a result: at once where it can be, and otherwise by a call that the shell makes. */
+  /** Puts out a result, by a call of the shell if the result needs the shell. */
   const answer = (call: CommandCall, output: McpOutput): Effect.Effect<CommandResult.CommandResult, CommandError> => {
     const { server, tool } = McpName.parse(call.name)
     const parts = Output.partsOf(output, tool)
@@ -297,7 +291,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     const word = `--synapse-held=${Crypto.randomUUID()}`
     held.set(word, { output, parts })
     return call.byShell([McpName.ofTool(server, tool), word]).pipe(
-      // Without a shell, what the tool has said is not lost.
+      // If the shell fails, put the result out all the same: the tool has already run.
       Effect.catchIf(
         () => held.has(word),
         () => put
@@ -341,7 +335,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
   }
 })
 
-/** Reads the arguments from wherever they are. */
+/** Reads the arguments from the words or from standard input. */
 const valuesOf = Effect.fnUntraced(function* (
   tool: McpSchema.CallableTool,
   given: Exclude<Arguments.Given, { readonly _tag: "Help" }>,
@@ -354,7 +348,7 @@ const valuesOf = Effect.fnUntraced(function* (
     )
   if (given._tag === "Whole") return yield* parse(given.json, "--json")
   if (given._tag === "Values") {
-    // An input that can only be meant for this call.
+    // A plain call with its own standard input can only mean it as arguments.
     if (byShell !== undefined && stdin !== undefined) {
       return yield* McpHelp.misuse(tool, [
         "It does not read standard input, but with --json -, which takes all arguments."
@@ -382,7 +376,7 @@ const nothing = ({ parameters }: McpSchema.CallableTool, isAsked: boolean): stri
 const describe = (tool: McpTool, toCallable: (tool: McpTool) => McpSchema.CallableTool): Described => ({
   name: McpName.ofTool(tool.server, tool.name),
   summary: summaryOf(tool),
-  // Of a thousand tools, the usage of few is asked for.
+  // Computed on demand: of a thousand tools, only few usages are shown.
   get usage() {
     return McpHelp.usage(toCallable(tool))
   }
@@ -394,7 +388,7 @@ const harmless = ({ message, progress, total }: McpProgress): McpProgress => ({
   ...(message === undefined ? undefined : { message: UntrustedText.line(message, 200) })
 })
 
-/** Makes the error for a name without a server, or for arguments behind one without a tool. */
+/** Makes the error for a name without a server, or for arguments after a name without a tool. */
 const incomplete = ({ server, tool }: McpName.Name): InvalidUsage =>
   server === "" && tool !== ""
     ? new InvalidUsage({

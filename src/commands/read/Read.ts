@@ -1,4 +1,4 @@
-/** `read <file>...`: shows text files, or a window of their lines, with line numbers; and images. */
+/** `read <file>...`: shows text files, or a range of their lines, with line numbers. Also shows images. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -26,7 +26,7 @@ import * as Pdf from "./internal/Read.pdf.js"
 import * as Range from "./internal/Read.range.js"
 import { LineWindow } from "./internal/Read.window.js"
 
-/** Makes the error of a file: how to read what may have no end, and what the nearest directory holds that is there. */
+/** Fails with advice: how to read a file that may never end, or what the nearest existing directory holds. */
 const failed = Effect.fnUntraced(function* (files: Files, error: FileError): Effect.fn.Return<never, ExecutionFailed> {
   const { kind, path, reason } = error
   if (kind === "special") {
@@ -41,15 +41,15 @@ const failed = Effect.fnUntraced(function* (files: Files, error: FileError): Eff
 
 const exists = (files: Files, path: string): Effect.Effect<boolean> => Effect.isSuccess(files.mode(path))
 
-/** The number of characters of output that are collected before they are written. */
+/** Output is written in pieces of this many characters. */
 const held = 128 * 1024
 
-/** Collects what a call shows, and holds only the output that it writes next. */
+/** Collects the output of a call, and holds only the piece that it writes next. */
 class Shown {
-  /** The number of characters that were put out. */
+  /** The number of characters put out. */
   size = 0
   private last = ""
-  /** The header of a file of which nothing is put out yet. */
+  /** The header of a file, until its first text is put out. */
   private header = ""
   private exitCode: number = ExitCode.success
   private readonly advice: Array<Advice.Advice> = []
@@ -57,25 +57,24 @@ class Shown {
 
   constructor(
     readonly call: Pick<CommandCall, "files" | "room" | "write">,
-    /** The encoding that was given. */
+    /** The given encoding. */
     readonly encoding: Encoding.Encoding | undefined,
-    /** Returns those of the programs that the shell has. */
+    /** Returns those of the programs that the shell can run. */
     readonly programs: (names: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
   ) {}
 
-  /** Begins with a file, one of several; its header is put out with it. */
+  /** Begins one of several files. Its header is put out with its first text. */
   begin(path: string): void {
     this.header = `${this.size === 0 ? "" : "\n"}==> ${FileFailure.printable(path)} <==\n`
     this.size += this.header.length
   }
 
-  /** Gives up the file that it has begun with. */
+  /** Drops the header of a file that shows nothing. */
   drop(): void {
     this.size -= this.header.length
     this.header = ""
   }
 
-  /** Puts out text. */
   put(text: string): Effect.Effect<void> {
     this.size += text.length
     this.last += this.header + text
@@ -86,7 +85,7 @@ class Shown {
     return this.call.write(Buffer.from(last))
   }
 
-  /** Gives an image to a reader who can see it. */
+  /** Adds an image to the result, unless the output goes into a pipe or a file. */
   add(image: CommandResult.Image): void {
     if (this.call.room !== undefined) this.images.push(image)
   }
@@ -96,7 +95,7 @@ class Shown {
     this.advice.push(line)
   }
 
-  /** Says that a file could not be shown; the others are. */
+  /** Reports a file that could not be shown. The other files are still shown. */
   fail({ advice, reason }: ExecutionFailed | InvalidUsage): void {
     this.drop()
     this.exitCode = ExitCode.failure
@@ -112,10 +111,10 @@ class Shown {
 
 const megabyte = 1024 ** 2
 
-/** The most megabytes of a file that are counted. */
+/** The size of a larger file is not counted to its end, in megabytes. */
 const mostCounted = 64
 
-/** Shows an image; fails for any other file that is no text, and says what it is. */
+/** Shows an image. Fails for any other binary file and says what it is. */
 const showImage = Effect.fnUntraced(function* (shown: Shown, path: string): Effect.fn.Return<void, ExecutionFailed> {
   const { bytes, size } = yield* beginning(shown.call.files, path)
   const type = FileType.of(bytes, path)
@@ -148,7 +147,10 @@ const showImage = Effect.fnUntraced(function* (shown: Shown, path: string): Effe
   return yield* shown.put(`${text}\n`)
 })
 
-/** Reads a file: its size, and as many of its first bytes as an image may have. A pipe can't be read twice. */
+/**
+ * Reads a file's size, and enough of its first bytes for an image. Yields nothing for a pipe, which can't be read
+ * twice.
+ */
 const beginning = (files: Files, path: string): Effect.Effect<{ readonly bytes: Buffer; readonly size: number }> => {
   const chunks: Array<Uint8Array> = []
   return files.read(path, { regular: true }).pipe(
@@ -208,20 +210,19 @@ EXIT CODE
   policy denies it.
 `
 
-/** The most bytes that are looked at: a tenth of a second's work. */
+/** The most bytes read to count lines: a tenth of a second's work. */
 const most = 64 * 1024 ** 2
 
-/** The number of lines of a file. */
 interface Total {
   readonly lines: number
-  /** False where there are more. */
+  /** False if there are more. */
   readonly isAll: boolean
 }
 
-/** The most bytes of a notebook. */
+/** The largest notebook, in bytes. */
 const largestNotebook = 64 * megabyte
 
-/** The text of a file, converted to UTF-8 from the encoding that was given, or that its beginning tells. */
+/** The text of a file in UTF-8, converted from the given or detected encoding. */
 class Source {
   constructor(
     private readonly files: Files,
@@ -232,7 +233,7 @@ class Source {
   /** Reads the file as UTF-8. Skips `skipLines` lines at its beginning, unless the file has to be converted. */
   bytes({ skipLines = 0, ...options }: ReadOptions): Stream.Stream<Uint8Array, FileError> {
     return Stream.suspend(() => {
-      // What has come while too little is there to tell the encoding: a CR may be half of a CRLF.
+      // Holds bytes until the encoding can be detected. A CR at their end may be half of a CRLF.
       let head: Uint8Array | undefined = skipLines === 0 && this.encoding === undefined ? new Uint8Array() : undefined
       let convert = this.encoding === undefined ? undefined : Encoding.toUtf8(this.encoding)
       const decided = (bytes: Uint8Array): Uint8Array => {
@@ -254,12 +255,15 @@ class Source {
     })
   }
 
-  /** Returns how many of `lines` lines `bytes` skips: none if the file has to be converted, since that starts at its beginning. */
+  /**
+   * Returns how many of `lines` lines `bytes` skips: none if the file is converted, because that starts at its
+   * beginning.
+   */
   skipped(lines: number): number {
     return this.encoding === undefined ? lines : 0
   }
 
-  /** Looks at the beginning of the file, unless its encoding was given. A pipe is not looked at: it would lose that. */
+  /** Detects the encoding unless it was given. Skips pipes, because reading would consume their beginning. */
   get look(): Effect.Effect<void> {
     return this.encoding === undefined
       ? Effect.ignore(Stream.runDrain(Stream.take(this.bytes({ regular: true }), 1)))
@@ -267,7 +271,9 @@ class Source {
   }
 }
 
-/** Counts the lines behind the first `known` ones; undefined where the file is a pipe, or could not be read again. */
+/**
+ * Counts all lines of the file, of which `known` are known. Undefined for a pipe or a file that can't be read again.
+ */
 const totalReadLines = (source: Source, known: number): Effect.Effect<Total | undefined> =>
   source.bytes({ regular: true, skipLines: known }).pipe(
     Stream.runFoldWhile(
@@ -283,7 +289,7 @@ const totalReadLines = (source: Source, known: number): Effect.Effect<Total | un
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Makes an option for a number of lines; one that is too large for a number counts as the largest one. */
+/** Makes an option for a number of lines. Numbers that are too large become the largest one. */
 const lines = (name: string, least: number, hint = "") =>
   Parameter.option(name).pipe(
     Parameter.withPlaceholder("N"),
@@ -309,24 +315,18 @@ export const grammar = CommandGrammar.described({
   }
 })
 
-/**
- * The default of `--limit`, read from the environment at each run; a variable that is no positive whole number is
- * ignored.
- */
+/** The default of `--limit`, read from the environment at each run. Invalid values are ignored. */
 const defaultLimit: Effect.Effect<number> = Setting.wholeNumber("SYNAPSE_READ_DEFAULT_LIMIT", 1).pipe(
   Effect.orElseSucceed(() => 2000)
 )
 
-/** The offset from which the file's reader skips the lines before the window. */
+/** From this offset on, the shell skips the lines before the window. */
 const deep = 1000
 
 /** The most characters of the note about a file, without its name. */
 const longestNote = 100
 
-/**
- * Makes the handler of `read`. It reads no further than the window goes, but to count the lines that follow, and holds
- * only the output that it writes next.
- */
+/** Makes the handler of `read`. It reads only to the end of the window, except to count the lines that follow. */
 export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOption(SandboxManager), (sandbox) => {
   const around = Option.match(sandbox, {
     onNone: () => Effect.succeed(VisibleFiles.none),
@@ -336,7 +336,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOpti
     Effect.map(
       around,
       (known) =>
-        // Nothing is known of a shell without a sandbox.
+        // Without a sandbox, the shell's programs are not known.
         new Set(known === VisibleFiles.none ? names : known.programs((name) => names.includes(name)))
     )
   const handler = CommandGrammar.toHandler(
@@ -397,10 +397,10 @@ const again = (files: ReadonlyArray<string>, { limit, offset }: Pick<Range.Range
   ].join(" ")
 
 /**
- * Shows one file; returns false where there is no room for a line of it. A file whose name ends as a range does goes
- * before that range of another.
+ * Shows one file. Returns false if there was no room for a line. A file whose whole name looks like `name:range` takes
+ * precedence over that range.
  *
- * @param showsOne true to show one line at least
+ * @param showsOne true to show at least one line
  */
 const showFile = (shown: Shown, given: Range.Range, room: number | undefined, showsOne: boolean) => {
   const written = Range.parse(given.path)
@@ -423,13 +423,13 @@ const showRange = Effect.fnUntraced(function* (
   const { limit, offset, path } = range
   const notebook = /\.ipynb$/i.test(path) ? yield* notebookOf(files, path) : undefined
   const source = new Source(files, path, shown.encoding)
-  // For a window deep in a file, the file's reader skips the beginning.
+  // For a window deep in a file, the shell skips the beginning.
   if (offset >= deep) yield* source.look
   const skipped = notebook !== undefined || offset < deep ? 0 : source.skipped(offset)
   const window = new LineWindow({ offset, skipped, limit: limit ?? (yield* defaultLimit), room, showsOne })
   const slices = new Yield.Slices()
   const bytes = notebook === undefined ? source.bytes({ skipLines: skipped }) : Stream.make(Buffer.from(notebook.text))
-  // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
+  // In effect 3.22, `runForEachWhile` keeps all chunks in memory until its end.
   yield* Stream.takeUntilEffect(bytes, (chunk) =>
     Effect.flatMap(slices.run(pushed(window, chunk)), () => {
       const text = window.take()
@@ -455,13 +455,13 @@ const showRange = Effect.fnUntraced(function* (
   return true
 })
 
-/** Reads a notebook; undefined for what is none. */
+/** Reads a notebook, or returns undefined if the file is not one. */
 const notebookOf = (files: Files, path: string): Effect.Effect<Notebook.Notebook | undefined, FileError> =>
   Effect.map(Collect.bytes(files.read(path, { regular: true }), largestNotebook), (bytes) =>
     bytes === undefined ? undefined : Notebook.parse(bytes.toString())
   )
 
-/** The number of bytes that a window takes at once: as many lines, at worst. */
+/** The bytes that a window takes at once, which may all be newlines. */
 const stride = 16 * 1024
 
 function* pushed(window: LineWindow, chunk: Uint8Array): Yield.Steps<void> {
@@ -472,9 +472,10 @@ function* pushed(window: LineWindow, chunk: Uint8Array): Yield.Steps<void> {
 }
 
 /**
- * Returns the note about what a window does not show of a file, for standard error: standard output holds the lines.
+ * Returns the note about what a window leaves out of a file. It goes to standard error, because standard output holds
+ * the lines.
  *
- * @param isAway true where the lines go into a pipe, a file or a variable
+ * @param isAway true if the lines go into a pipe, a file or a variable
  */
 const noteOf = Effect.fnUntraced(function* (source: Source, range: Range.Range, window: LineWindow, isAway: boolean) {
   const { isWritten, limit, offset } = range
@@ -484,7 +485,7 @@ const noteOf = Effect.fnUntraced(function* (source: Source, range: Range.Range, 
     if (total === undefined) return Advice.line`no line ${`${offset + 1}`}`
     return total.lines === 0 ? Advice.line`empty file` : Advice.line`only ${numbered(total.lines, "line")}`
   }
-  // All that a range asked for is there.
+  // Everything that the range asked for was shown.
   if (!hasMore || ((isWritten || isAway) && limit !== undefined && !isFull)) return undefined
   const total = yield* totalReadLines(source, line)
   const lines = line === offset + 1 ? `line ${line}` : `lines ${offset + 1}–${line}`

@@ -1,4 +1,4 @@
-/** `command:search <word>...`: finds the commands of Synapse, of MCP servers and of skills by their names and descriptions. */
+/** `command:search <word>...`: finds commands of Synapse, MCP servers and skills by name and description. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
@@ -9,13 +9,14 @@ import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 
-/** The kind of a command. `agent`: one of Synapse's own; `extension`: one under a prefix of a user's. */
+/**
+ * The kind of a command. `agent` is an agent-shell command. `extension` is a command under a prefix that a user added.
+ */
 type Kind = "agent" | "mcp" | "skill" | "extension"
 
-/** A command that can be found. */
 export type Entry = Pick<Described, "name" | "summary">
 
-/** The most characters of a summary that are looked through. */
+/** The number of characters searched in a summary. */
 const longest = 1000
 
 const kindOf = (name: string): Kind => {
@@ -24,19 +25,19 @@ const kindOf = (name: string): Kind => {
   return prefix === "mcp" || prefix === "skill" ? prefix : "extension"
 }
 
-/** Tests whether the summary of a command is the text of a server or a skill. */
+/** Tests whether a command's summary is untrusted, because a server or a skill wrote it. */
 const isForeign = (kind: Kind, name: string): boolean =>
   kind === "skill" ? name.includes(" ") : kind !== "agent" && !name.endsWith("*")
 
-/** Splits what is searched for into its words, in small letters. */
+/** Splits the search into words in lower case. */
 export const wordsOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(patterns.flatMap((pattern) => pattern.toLowerCase().split(/\s+/)).filter((word) => word !== ""))
 ]
 
-/** Makes the function that returns how far a word is from a command: it is the name, a word of it, a part of it, or in the summary. */
+/** Makes a function that rates a word: 0 is the whole name, 1 a word of it, 2 a part of it, 3 in the summary. */
 const distanceFrom = ({ name, summary }: Entry) => {
   const full = name.toLowerCase()
-  // Of `mcp:gh:createIssue`, these are `mcp`, `gh`, `create` and `issue`.
+  // For `mcp:gh:createIssue`: `mcp`, `gh`, `create` and `issue`.
   const parts = name.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase()
   const named = new Set(parts.match(/[\p{L}\p{M}\p{N}]+/gu))
   const text = summary.slice(0, longest).toLowerCase()
@@ -51,11 +52,11 @@ const distanceFrom = ({ name, summary }: Entry) => {
 interface Ranked {
   /** The commands that fit, the best first. */
   readonly entries: ReadonlyArray<Entry>
-  /** True where none fits all of the words: these fit the most of them. */
+  /** True if no command fits all words, and these fit the most of them. */
   readonly isPartial: boolean
 }
 
-/** Ranks commands by how many words fit, then by how well, and then by name. Without words, all fit. */
+/** Ranks commands by the number of words that fit, then by how well, then by name. Without words, all fit. */
 export const rank = (entries: ReadonlyArray<Entry>, words: ReadonlyArray<string>): Ranked => {
   const scored = entries.flatMap((entry) => {
     const distance = distanceFrom(entry)
@@ -101,14 +102,13 @@ export const grammar = CommandGrammar.described({
   }
 })
 
-/** Milliseconds that servers and skills have to tell what they have. */
+/** How long to wait for servers and skills, in milliseconds. */
 const patience = 30_000
 
-/** The most characters of a summary, and of a note on what could not be asked. */
+/** The most characters of a summary, and of a note about a server that could not be asked. */
 const longestSummary = 120
 const longestNote = 300
 
-/** The most notes of one search. */
 const mostNotes = 20
 
 export const make: Effect.Effect<CommandHandler, never, CommandRegistry> = Effect.map(CommandRegistry, (registry) =>
@@ -120,7 +120,7 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry> = Effec
       const notes = yield* look(wanted)
       const known = wanted.flatMap((handler) => handler.known?.() ?? [])
       const named = new Set(known.map(({ name }) => name))
-      // What lists the commands of a prefix stands for it.
+      // If a prefix's commands are known, its own entry would repeat them.
       const registered = wanted.filter(({ name }) => !named.has(name) && !named.has(name.replace(/\*$/, "list")))
       const { entries, isPartial } = rank([...registered, ...known], words)
       const left = entries.length - limit
@@ -138,7 +138,7 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry> = Effec
   )
 )
 
-/** Lets the handlers complete what they know, all at the same time; returns what to say of it. */
+/** Runs each handler's `look` at the same time, and returns the notes to show. */
 const look = (handlers: ReadonlyArray<Handler>): Effect.Effect<ReadonlyArray<string>> =>
   Effect.map(
     Effect.forEach(

@@ -14,16 +14,14 @@ const longestListed = 200
 const longestShownPath = 500
 const mostTools = 50
 
-/** Returns a skill on one line, for a list. */
+/** Returns a skill on one line of the list. */
 export const line = ({ description, name, problem, tools }: Skill): string => {
   const count = tools.length === 0 ? "" : tools.length === 1 ? " (1 tool)" : ` (${tools.length} tools)`
   const about = description === "" && problem !== undefined ? `(${problem})` : description
   return `${UntrustedText.line(name, longestListed)}${count}: ${UntrustedText.line(about, longestListed)}`
 }
 
-/**
- * Returns a skill's instructions as they are, below what they need: where its files are, and what its tools are called.
- */
+/** Returns a skill's instructions unchanged, below its directory and the names of its tools. */
 export const instructions = ({ skill, text }: SkillInstructions): string =>
   `${lines([
     `Skill ${skill.name}: paths in these instructions are relative to ${UntrustedText.line(skill.directory, longestShownPath)}`,
@@ -68,7 +66,7 @@ const described: Described = {
   usage: "skill:list, skill:load <name>, skill:<name>:<tool>"
 }
 
-/** The commands of two parts, with what stands behind them. */
+/** The commands whose names have two parts. */
 const own: ReadonlyArray<Described> = [
   {
     name: "skill:list",
@@ -78,14 +76,14 @@ const own: ReadonlyArray<Described> = [
   { name: "skill:load", summary: "Prints the instructions of a skill.", usage: "skill:load <name>" }
 ]
 
-/** The most characters of a description in the list of commands. */
+/** The most characters of a description among the known commands. */
 const longestSummary = 200
 
 export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen(function* () {
   const store = yield* SkillStore
   let known: { readonly skills: ReadonlyArray<Skill>; readonly commands: ReadonlyArray<Described> } | undefined
 
-  /** Finds the tool that a name of three parts stands for. */
+  /** Finds the tool that a name of three parts means. */
   const findTool = Effect.fnUntraced(function* (command: string) {
     const { name, tool } = partsOf(command)
     const skill = yield* store.find(name, command)
@@ -126,7 +124,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
       const command = own.find((one) => one.name === name)
       if (command === undefined) {
         if (name === "skill:") return Effect.map(store.list, listed)
-        // One that is there was run as a program.
+        // A tool that exists was run by `program`.
         if (isTool(name)) return Effect.zipRight(findTool(name), unknown(name))
         if (name === "skill:help") return print(help)
         return unknown(name)
@@ -176,7 +174,7 @@ const toolOf = ({ directory, tools }: Skill, name: string): SkillTool | undefine
   return tools.find((tool) => tool.name === wanted) ?? tools.find((tool) => fileOf(tool) === wanted)
 }
 
-/** Returns the calls that a skill is for: the one that prints its instructions, and its tools. */
+/** Returns the calls that a skill offers: loading its instructions, and its tools. */
 const commandsOf = (skill: Skill): ReadonlyArray<Described> => {
   if (!SkillScan.isUsable(skill)) return []
   const { description, name, tools } = skill

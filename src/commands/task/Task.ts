@@ -1,4 +1,4 @@
-/** `task:<type>`: has a sub-agent do a task, and prints its answer. */
+/** `task:<type>`: a sub-agent does a task, and its answer is printed. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -12,15 +12,15 @@ import * as CommandResult from "../../domain/CommandResult.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import { SubAgentManager, type SubAgentType } from "../../extension/SubAgentManager.js"
 
-/** The most bytes of a standard input, and the most characters of a prompt. */
+/** The most bytes of standard input, and the most characters of a prompt. */
 const most = 512 * 1024
 
 const kibibytes = `${most / 1024} KiB`
 
-/** Bytes of words that are not UTF-8 are lone surrogates (`ShellText`), which no request can hold. */
+/** Replaces lone surrogates, which stand for bytes that are not UTF-8 (`ShellText`). No request can hold them. */
 const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\ufffd")
 
-/** Returns the prompt. */
+/** Combines the given prompt and standard input. */
 const promptOf = Effect.fnUntraced(function* (
   name: string,
   given: string | undefined,
@@ -103,15 +103,15 @@ const config = {
 
 interface Asked extends CommandGrammar.Params<typeof config> {}
 
-/** Returns the usage of a type; that of task:skill names its skill. */
+/** Returns the usage of a type. For `task:skill`, the skill is required. */
 const usageOf = (name: string): string =>
   `${name} -d <words> -p <prompt>${name === "task:skill" ? " --skill NAME" : " [--skill NAME]"} [--model NAME] [--max-turns N]`
 
-/** Makes the grammar of a type, which is called by its own name in messages. */
+/** Makes the grammar of a type, whose messages show the type's own name. */
 const grammarOf = (name: string) =>
   CommandGrammar.make({ name, summary: described.summary, usage: usageOf(name), help, config })
 
-/** The most characters of a description, of a type's line in the list, and of what is wrong with it. */
+/** The most characters of a description, of a type's line in the list, and of a problem in it. */
 const longestDescription = 200
 const longestListed = 200
 const longestProblem = 300
@@ -178,7 +178,7 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
       if (answer !== undefined) return print(answer)
       const parsed = Either.mapLeft(grammar.parse(args), (error) => invalid(name, error))
       return Effect.flatMap(parsed, (asked) => Effect.catchTag(run(asked, call), "ExecutionFailed", partial)).pipe(
-        // A type that is not there matters more than its parameters.
+        // An unknown type is reported before its wrong parameters.
         Effect.tapErrorTag("InvalidUsage", () => manager.check(name.slice("task:".length)))
       )
     }
@@ -187,20 +187,20 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
 
 const print = (stdout: string) => Effect.succeed(CommandResult.make({ stdout }))
 
-/** Returns a text that ends with its line, as `echo` would print it. */
+/** Ends a text with a newline. */
 const inLines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 
 const marked = (name: string, reason: string): string =>
   `${name}: Invalid parameters: ${reason.startsWith(`${name}: `) ? reason.slice(name.length + 2) : reason}`
 
-/** Says that the parameters are invalid, in these words (S22). */
+/** Marks an error as one of invalid parameters, in words that the specification requires. */
 const invalid = (name: string, { advice, reason }: InvalidUsage): InvalidUsage =>
   new InvalidUsage({ reason: marked(name, reason), advice })
 
 const misuse = (name: string, reason: string): InvalidUsage =>
   invalid(name, CommandGrammar.misuse({ name, usage: usageOf(name) }, reason))
 
-/** Keeps what a task has said before it failed, which a pipe would lose with the error. */
+/** Keeps what a task said before it failed, because a pipe would lose it with the error. */
 const partial = (
   error: Extract<CommandError, { readonly _tag: "ExecutionFailed" }>
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
@@ -226,7 +226,7 @@ const line = ({ description, isReadOnly, name, problem, source }: SubAgentType):
   return `task:${UntrustedText.line(name, longestListed)}${marks}: ${UntrustedText.line(description, longestListed)}${flaw}`
 }
 
-/** What a file's author wrote of it is quoted. */
+/** Descriptions written by a file's author are quoted. */
 const commandsOf = ({ description, isUsable, name, source }: SubAgentType): ReadonlyArray<Described> => {
   if (!isUsable) return []
   const summary = source === "built in" ? description : UntrustedText.quoted(description, longestListed)

@@ -1,4 +1,4 @@
-/** `TodoWrite <json>`: replaces the list of tasks; `TodoWrite --show` prints it. */
+/** `TodoWrite <json>`: replaces the list of tasks. `TodoWrite --show` prints it. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -17,14 +17,14 @@ import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as Yield from "../../domain/Yield.js"
 import { TodoStore } from "../../extension/TodoStore.js"
 
-/** Matches a word that JSON begins with, perhaps without its quotes. */
+/** Matches the beginning of JSON, which may have lost its quotes. */
 const jsonLike = /^\s*['"{[]/
 
-/** Tests whether words are text, and no JSON that was not quoted. */
+/** Tests whether words are plain text rather than unquoted JSON. */
 const isText = (words: ReadonlyArray<string>): boolean =>
   words.some((word) => word.trim() !== "") && !words.some((word) => jsonLike.test(word) || word.includes("="))
 
-/** The usage of `TodoWrite`, for a call without any input. */
+/** The usage that a call without input shows. */
 export const usageText = `USAGE
   TodoWrite '{"todos":[{"content":"Run the tests","activeForm":"Running the tests","status":"pending"}]}'
 
@@ -66,10 +66,7 @@ EXIT CODE
   0 where the list was replaced. 1 where it was not: the list is as it was, and standard error names every problem.
 `
 
-/**
- * The grammar of `TodoWrite`. It allows any number of words, so that JSON without quotes gets a better error than that
- * there are too many.
- */
+/** Allows any number of words, because unquoted JSON needs a better error than one about too many words. */
 const grammar = CommandGrammar.make({
   name: "TodoWrite",
   summary: "Replaces the list of tasks: what is done, what is being done, what is still to do.",
@@ -78,7 +75,7 @@ const grammar = CommandGrammar.make({
   config: { words: Parameter.repeated(Parameter.operand("json")), show: Parameter.flag("show") }
 })
 
-/** Makes the handler of `TodoWrite`. Invalid input is a result with exit code 1, and leaves the list as it was. */
+/** Makes the handler of `TodoWrite`. Invalid input leaves the list unchanged and gives a result with exit code 1. */
 export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(function* () {
   const store = yield* TodoStore
 
@@ -91,7 +88,7 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
         )
       }
       const given = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
-      // The list under its name alone.
+      // Accepts `todos=[…]` as the list.
       const text = given.replace(/^todos=(?=\s*\[)/, "")
       if (text.trim() === "") return yield* Effect.fail(missing)
       const parsed = yield* Yield.run(() => JsonText.steps(text))
@@ -119,10 +116,7 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
   )
 })
 
-/**
- * Takes a list that stands alone, and one in a string of JSON, for what they are meant as. The content of a task is also
- * its `activeForm` if it has none.
- */
+/** Accepts a bare list, and a list in a JSON string. A task without `activeForm` gets its content. */
 const meant = (value: unknown): unknown => {
   if (Array.isArray(value)) return { todos: value.map(named) }
   if (!Predicate.hasProperty(value, "todos")) return value
@@ -136,7 +130,7 @@ const named = (todo: unknown): unknown =>
     ? { ...todo, activeForm: todo["content"] }
     : todo
 
-/** Tests whether a word came whole: without quotes around it, bash takes the double quotes away. */
+/** Tests whether a word still has its double quotes. Without quotes around it, bash removes them. */
 const isQuoted = (text: string): boolean => /^\s*[{[][\s\S]*"[\s\S]*[}\]]\s*$/.test(text)
 
 const missing = `Missing JSON parameter\n\n${usageText.trimEnd()}`
@@ -157,13 +151,13 @@ const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, string> =
   if (more.length > 0)
     return Either.left(`Expected one argument, got ${words.length}: the JSON was probably not quoted.\n${howToQuote}`)
   if (word.startsWith("'")) return Either.left(notMatching)
-  // Bytes of a word that are not UTF-8 are lone surrogates (`ShellText`).
+  // Lone surrogates stand for bytes that are not UTF-8 (`ShellText`).
   return /\p{Cs}/u.test(word) ? Either.left(notUtf8) : Either.right(word)
 }
 
 const notUtf8 = "Invalid JSON format\n- input: it is no UTF-8"
 
-/** The most megabytes of an input. */
+/** The largest input, in megabytes. */
 const megabytes = 1
 
 const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["stdin"]>) {
@@ -185,7 +179,7 @@ const toValue = (
 const positive = (name: string, fallback: number): Effect.Effect<number> =>
   Effect.orElseSucceed(Setting.wholeNumber(name, 1), () => fallback)
 
-/** The limits, read from the environment at each run; a variable that is no positive whole number is ignored. */
+/** The limits, read from the environment at each run. Invalid values are ignored. */
 const limits: Effect.Effect<Todo.Limits> = Effect.all({
   maxItems: positive("SYNAPSE_TODO_MAX_ITEMS", Todo.defaultLimits.maxItems),
   maxContentLength: positive("SYNAPSE_TODO_MAX_CONTENT_LENGTH", Todo.defaultLimits.maxContentLength)

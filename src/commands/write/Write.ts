@@ -1,4 +1,4 @@
-/** `write <file> <content>`: gives a file new content. */
+/** `write <file> <content>`: replaces the content of a file. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -53,10 +53,7 @@ export const grammar = CommandGrammar.make({
   }
 })
 
-/**
- * Makes the handler of `write`. Standard input is written as it comes; it is not read where there is a content
- * argument.
- */
+/** Makes the handler of `write`. It streams standard input, and does not read it if the content is an argument. */
 export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
   const handler = CommandGrammar.toHandler(
     grammar,

@@ -1,10 +1,10 @@
 /**
- * Finds a text in a file by characters that look the same: other blanks, quotes and dashes, invisible signs, letters with marks that are
- * written as one sign or as two.
+ * Finds text whose characters look the same but differ: other blanks, quotes and dashes, invisible characters, letters
+ * composed or decomposed.
  */
 import type { Steps } from "../../../domain/Yield.js"
 
-/** The signs that each is compared as; the empty text for one that nobody sees. */
+/** The character that each is compared as. Invisible ones are left out. */
 const kinds: ReadonlyArray<readonly [signs: RegExp, plain: string]> = [
   [/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/u, " "],
   [/[\u00ad\u200b-\u200d\u2060\ufeff]/u, ""],
@@ -17,7 +17,7 @@ const kinds: ReadonlyArray<readonly [signs: RegExp, plain: string]> = [
 const clusters = /\r\n|\P{M}\p{M}*|\p{M}+/gsu
 const isPlain = /^[\0-\x7f]*$/
 
-/** A text as it is compared, and for each of its characters, and its end, the index where that begins in the text itself. */
+/** A text as it is compared. `at` maps each of its characters, and its end, to an index in the original text. */
 interface Folded {
   readonly text: string
   readonly at: ReadonlyArray<number>
@@ -41,10 +41,10 @@ const fold = (text: string): Folded => {
   return { text: folded, at }
 }
 
-/** Writes a text as it is compared. */
+/** Returns a text as it is compared. */
 export const key = (text: string): string => (isPlain.test(text) ? text : fold(text).text)
 
-/** The most bytes of a file that are searched, and of its lines that are compared at once. */
+/** The largest file that is searched, and the part that is folded at once, in bytes. */
 const largest = 4 * 1024 ** 2
 const stride = 64 * 1024
 
@@ -63,13 +63,12 @@ function* folded(text: string): Steps<Folded> {
   at.push(text.length)
   return { text: parts.join(""), at }
 }
-/** The most characters that are named. */
 const mostNamed = 3
 
 const codeOf = (cluster: string): string =>
   Array.from(cluster, (sign) => `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`).join("+")
 
-/** Names the characters of two texts by which they are not the same. */
+/** Names the characters that only one of two texts has. */
 const namesOf = (own: string, wanted: string): string => {
   const signs = [own, wanted].flatMap((text, at) =>
     (text.match(clusters) ?? []).filter(
@@ -82,17 +81,20 @@ const namesOf = (own: string, wanted: string): string => {
 
 /** A part of a file that looks like a text. */
 export interface Alike {
-  /** The indices of its first byte, and behind its last. */
+  /** Indices of its first byte, and behind its last. */
   readonly start: number
   readonly end: number
   readonly own: string
-  /** Names the characters that differ. */
+  /** Names of the characters that differ. */
   readonly names: string
   /** The number of such parts. */
   readonly count: number
 }
 
-/** Finds the first part of a file that looks like the wanted text, and counts such parts. Undefined for a binary file, and where no part does. */
+/**
+ * Finds the first part of a file that looks like the wanted text, and counts such parts. Undefined for a binary file,
+ * or if nothing is alike.
+ */
 export function* find(bytes: Buffer, wanted: string): Steps<Alike | undefined> {
   const pattern = key(wanted)
   if (pattern.trim() === "" || bytes.length > largest) return undefined
@@ -108,19 +110,22 @@ export function* find(bytes: Buffer, wanted: string): Steps<Alike | undefined> {
   const own = file.slice(from, to)
   const start = Buffer.byteLength(file.slice(0, from))
   const end = start + Buffer.byteLength(own)
-  // A byte that is no UTF-8 makes other lengths.
+  // The byte offsets are wrong if the file has bytes that are not UTF-8.
   if (bytes.toString("utf8", start, end) !== own) return undefined
   return { start, end, own, names: namesOf(own, wanted), count }
 }
 
-/** Returns the text that a change makes of a part that looks like its old text: what the change keeps, keeps its characters. */
+/**
+ * Applies a replacement to a part that looks like the old text. Text that the replacement keeps stays in the file's own
+ * characters.
+ */
 export const carry = (own: string, old: string, next: string): string => {
   let [head, tail] = [0, 0]
   const shorter = Math.min(old.length, next.length)
   while (head < shorter && old[head] === next[head]) head++
   while (tail < shorter - head && old[old.length - 1 - tail] === next[next.length - 1 - tail]) tail++
   const between = next.slice(head, next.length - tail)
-  // Of a pair of quotes, both keep the file's characters or none does.
+  // Both quotes of a pair must come from the same side.
   if (/["']/.test(between) && /[\u2018-\u201f]/.test(own)) [head, tail] = [0, 0]
   const { at } = fold(own)
   const indexOf = (length: number) => at[key(old.slice(0, length)).length] ?? own.length

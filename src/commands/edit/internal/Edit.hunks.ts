@@ -1,8 +1,7 @@
 /**
- * Applies hunks to the lines of a file: each where it says that it belongs, or else at the only place that its lines
- * match. Lines hold their line ends. A hunk with LF matches lines with CRLF, and a last line without a line end; what it
- * adds then gets the line ends of the file. Texts hold one character for each byte (Latin-1), so that they come back byte
- * for byte.
+ * Applies hunks to the lines of a file, at the stated line or at the only place where their lines match. A hunk with LF
+ * also matches CRLF and a last line without a line end, and its added lines get the file's line ends. Lines include
+ * their line ends, and texts are Latin-1 (one character for each byte), so that bytes stay unchanged.
  */
 import * as Data from "effect/Data"
 import type { Steps } from "../../../domain/Yield.js"
@@ -10,69 +9,66 @@ import * as Alike from "./Edit.alike.js"
 import { prefixTable } from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"
 
-/** A line of a hunk: one that stays, one that is taken away, or one that is added. */
 export interface Line {
   readonly kind: " " | "-" | "+"
-  /** The line with its line feed; without one, it is the last of a file that does not end in one. */
+  /** The line with its line feed, or without one if it is the unterminated last line of a file. */
   readonly text: string
 }
 
 /** A change of adjacent lines. */
 export interface Hunk {
-  /** The number of the patch's line where it begins. */
+  /** The number of the patch's line where the hunk begins. */
   readonly at: number
-  /** The index of the file's line where it says that it belongs; undefined where it does not say. */
+  /** The index of the file's line that the hunk states, if any. */
   readonly start: number | undefined
-  /** Lines of the file, in their order, below which it belongs (`@@ class A`). */
+  /** Lines of the file, in order, below which the hunk belongs (`@@ class A`). */
   readonly anchors: ReadonlyArray<string>
   readonly lines: ReadonlyArray<Line>
-  /** True where it belongs at the end of the file. */
+  /** True if the hunk belongs at the end of the file. */
   readonly isLast: boolean
 }
 
-/** The change of one file. */
 export interface FileChange {
   readonly kind: "add" | "update" | "delete"
-  /** The number of the patch's line where it begins. */
+  /** The number of the patch's line where the change begins. */
   readonly at: number
-  /** The names that the file may have, the likeliest first: two headers may name two. */
+  /** The possible names of the file, the likeliest first. The two headers of a diff may differ. */
   readonly paths: readonly [string, ...ReadonlyArray<string>]
-  /** The new name of a file that is moved or copied. */
+  /** The new name of a moved or copied file. */
   readonly to?: string
-  /** True where the file stays under its old name as well. */
+  /** True if the file also stays under its old name. */
   readonly isCopy?: boolean
-  /** True to make the file executable, false to make it not; undefined leaves its mode. */
+  /** True to make the file executable, false to make it not executable. */
   readonly isExecutable?: boolean
-  /** True for a file that is deleted whatever it holds; else the hunks must leave nothing of it. */
+  /** True to delete the file whatever it holds. Otherwise the hunks must remove all of it. */
   readonly isWhole?: boolean
-  /** True where an update may make a file that is not there. */
+  /** True if an update may create a missing file. */
   readonly mayBeNew?: boolean
   readonly hunks: ReadonlyArray<Hunk>
 }
 
-/** The error for a text that is no patch: the number of the line, and what is wrong there. */
+/** The error for an invalid patch. */
 export class PatchFlaw extends Data.TaggedError("PatchFlaw")<{ readonly line: number; readonly reason: string }> {
   override get message(): string {
     return this.line === 0 ? this.reason : `line ${this.line} of the patch: ${this.reason}`
   }
 }
 
-/** Quotes a part of a line of the patch for a message. */
+/** Quotes a part of a patch's line for a message. */
 export const excerpt = (line: string): string => {
   const text = Buffer.from(line.slice(0, 80), "latin1").toString()
   return JSON.stringify(line.length > 80 ? `${text}…` : text)
 }
 
-/** The number of lines between two places where the work may rest. */
+/** The number of lines between two yields. */
 const stride = 20_000
 
-/** Returns a line as it is, to compare it with others. */
 const exact = (line: string): string => line
 
 /** Returns a line without its line end. */
 const loose = (line: string): string => line.replace(/\r?\n$/, "")
 
-/** Returns a line as it looks, for its own characters may be others. */
+/** Returns a line as it looks, because the file may use other characters that look the same. */
 const seen = (line: string): string => {
   const text = loose(line)
   return isPlain.test(text) ? text : Alike.key(decoded(text))
@@ -80,7 +76,7 @@ const seen = (line: string): string => {
 const isPlain = /^[\0-\x7f]*$/
 const decoded = (line: string): string => Buffer.from(line, "latin1").toString()
 
-/** Finds all places of the lines, which may overlap, in time proportional to the file (Knuth, Morris and Pratt). */
+/** Finds all places of the lines, overlapping ones included, in linear time (Knuth-Morris-Pratt). */
 function* matches(
   file: ReadonlyArray<string>,
   wanted: ReadonlyArray<string>,
@@ -102,10 +98,10 @@ function* matches(
 }
 
 /**
- * Says where the lines are that a hunk leaves, if it was applied before; undefined where they are not, or where they may
- * be there by chance: they are sure at the line that the hunk names, or by their context.
+ * Tells that a hunk was already applied, and where. To be sure, its new lines must be at the stated line, or be found
+ * once together with context.
  *
- * @param drift the number of lines by which the hunk before was off
+ * @param drift the distance in lines between the previous hunk's stated and actual place
  */
 function* findApplied(file: ReadonlyArray<string>, { lines, start }: Hunk, drift: number): Steps<string | undefined> {
   const added = lines.filter(({ kind }) => kind === "+")
@@ -119,13 +115,12 @@ function* findApplied(file: ReadonlyArray<string>, { lines, start }: Hunk, drift
   return isSure ? `is applied already: its new text is at line ${at + 1}` : undefined
 }
 
-/** Matches lines that say something: a bracket is there by chance. */
+/** Matches a line that is unlikely to be in a file by chance. */
 const telling = /[\p{L}\p{N}]/u
 
-/** The most places of a hunk that are named. */
 const mostNamed = 5
 
-/** Splits a text into lines, which keep their line feeds. */
+/** Splits a text into lines that keep their line feeds. */
 export function* linesOf(text: string): Steps<ReadonlyArray<string>> {
   const lines: Array<string> = []
   for (let at = 0; at < text.length; ) {
@@ -137,20 +132,20 @@ export function* linesOf(text: string): Steps<ReadonlyArray<string>> {
   return lines
 }
 
-/** The new text of a file, and the numbers of lines that were added and taken away. */
+/** The new text of a file, with the numbers of added and removed lines. */
 export interface Applied {
   readonly text: string
   readonly added: number
   readonly removed: number
 }
 
-/** A hunk that does not fit, by its number from 1 on, and what is said of it. */
+/** A hunk that does not fit, by its number from 1 on, and the reason. */
 export interface Misfit {
   readonly hunk: number
   readonly reason: string
 }
 
-/** Applies hunks from the top of a file to its end. Returns all that don't fit, where there are any. */
+/** Applies hunks from the top of a file to its end, or returns all that do not fit. */
 export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied | ReadonlyArray<Misfit>> {
   const file = yield* linesOf(text)
   const isPlainFile = isPlain.test(text)
@@ -185,29 +180,29 @@ export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied 
 }
 
 interface Search {
-  /** True where no character of the file can be another that looks the same. */
+  /** True if file and hunk are ASCII, so that no other characters can look the same. */
   readonly isAscii: boolean
   readonly file: ReadonlyArray<string>
-  /** The index of the first line below the hunks before. */
+  /** The index of the first line below the previous hunks. */
   readonly from: number
   readonly hunk: Hunk
   readonly old: ReadonlyArray<string>
-  /** The number of lines by which the hunk before was off. */
+  /** The distance in lines between the previous hunk's stated and actual place. */
   readonly drift: number
 }
 
 interface Found {
   readonly at: number
-  /** True where the hunk's line ends are the file's. */
+  /** True if the hunk's line ends match those of the file. */
   readonly isExact: boolean
 }
 
-/** Finds the place of a hunk, or says why there is none. */
+/** Finds the place of a hunk, or says why it has none. */
 function* locate(search: Search): Steps<Found | string> {
   const { drift, file, from, hunk, old } = search
   const stated = hunk.start === undefined ? -1 : hunk.start + drift
   if (old.length === 0) return empty(search, stated)
-  // Line ends that are written as CRLF, and a last line without any, are meant.
+  // A hunk with CRLF means its line ends literally. A last line without a line end must end the file.
   const isLiteral = hunk.lines.some(({ text }) => text.endsWith("\r\n"))
   const isEnd = old.at(-1)?.endsWith("\n") === false
   for (const key of isLiteral ? [exact] : search.isAscii ? [exact, loose] : [exact, loose, seen]) {
@@ -244,8 +239,7 @@ function* locate(search: Search): Steps<Found | string> {
 }
 
 /**
- * Returns where a hunk of a diff belongs that has less context on one side than on the other, for there the file begins
- * or ends; undefined for others.
+ * Returns the place of a diff's hunk that has less context on one side, which means that the file begins or ends there.
  */
 const edgeOf = ({ file, hunk: { lines, start }, old }: Search): number | undefined => {
   const above = lines.findIndex(({ kind }) => kind !== " ")
@@ -266,7 +260,7 @@ const empty = (search: Search, stated: number): Found | string => {
   return anchor >= 0 ? { at: anchor + 1, isExact: false } : "the @@ line above it is not in the file, or more than once"
 }
 
-/** Returns the index of the last anchor's line; -1 where there are none, or they lead to no place or to several. */
+/** Returns the index of the last anchor's line, or -1 if there is none or it is ambiguous. */
 const afterAnchors = ({ file, from, hunk: { anchors } }: Search): number => {
   let at = -1
   for (const [index, anchor] of anchors.entries()) {
@@ -286,7 +280,7 @@ const ambiguous = (places: ReadonlyArray<number>, { anchors }: Hunk): string => 
   return `it matches at lines ${named.join(", ")}${more}: ${how}`
 }
 
-/** Returns the lines that a hunk leaves: the file's own where they stay, and with the file's line ends. */
+/** Returns the lines that a hunk leaves: unchanged ones as in the file, added ones with the file's line ends. */
 const merged = (
   file: ReadonlyArray<string>,
   { at, isExact }: Found,
@@ -294,7 +288,7 @@ const merged = (
 ): ReadonlyArray<string> => {
   if (isExact) return lines.flatMap(({ kind, text }) => (kind === "-" ? [] : [text]))
   const out: Array<string> = []
-  /** The lines that were taken away, and whose places the added ones take in their order. */
+  /** Removed lines whose places the added lines take, in order. */
   const gone: Array<readonly [own: string, old: string]> = []
   let next = at
   let end = endOf(file[at - 1]) ?? endOf(file[at]) ?? endOf(file[0]) ?? "\n"
@@ -316,11 +310,11 @@ const merged = (
   const ended = out.map((line, index) =>
     index === out.length - 1 ? loose(line) : `${loose(line)}${endOf(line) ?? end}`
   )
-  // Lines below the last one, which gets a line end.
+  // Added below the last line, which gets a line end now.
   return next === at ? [end, ...ended] : ended
 }
 
-/** Puts a line in the place of one that looks like its old text: what both have keeps the file's own characters. */
+/** Replaces a line that looks like its old text. Text that stays keeps the file's own characters. */
 const kept = (own: string, old: string, next: string): string =>
   Buffer.from(Alike.carry(decoded(own), decoded(old), decoded(next))).toString("latin1")
 
@@ -328,6 +322,6 @@ const kept = (own: string, old: string, next: string): string =>
 const isUnended = (lines: ReadonlyArray<Line>): boolean =>
   lines.findLast(({ kind }) => kind !== "-")?.text.endsWith("\n") === false
 
-/** Returns the line end of a line; undefined where it has none. */
+/** Returns a line's end, if it has one. */
 const endOf = (line: string | undefined): string | undefined =>
   line?.endsWith("\n") === true ? (line.endsWith("\r\n") ? "\r\n" : "\n") : undefined

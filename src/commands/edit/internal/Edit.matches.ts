@@ -1,14 +1,14 @@
 /**
- * Finds bytes in a file and replaces them, in time proportional to the file whatever is looked for (the algorithm of
- * Knuth, Morris and Pratt). Node's own `indexOf` takes two minutes to find a long run of `a` in 100 MB of `a`.
+ * Finds and replaces bytes in linear time (Knuth-Morris-Pratt). Node's `indexOf` takes two minutes to find a long run
+ * of `a` in 100 MB of `a`.
  */
 import type { Steps } from "../../../domain/Yield.js"
 import * as Newlines from "../../../files/Newlines.js"
 
-/** The number of bytes between two places where work may rest. */
+/** The number of bytes between two yields. */
 export const stride = 256 * 1024
 
-/** Returns, for each prefix of the pattern, the length of the longest shorter prefix that it ends in. */
+/** Returns, for each prefix of the pattern, the length of its longest proper prefix that is also its suffix. */
 export const prefixTable = (pattern: ArrayLike<unknown>): Int32Array => {
   const table = new Int32Array(pattern.length)
   for (let at = 1, length = 0; at < pattern.length; at++) {
@@ -19,7 +19,10 @@ export const prefixTable = (pattern: ArrayLike<unknown>): Int32Array => {
   return table
 }
 
-/** Yields the index of each occurrence, from the left and without overlaps, and undefined where work may rest. */
+/**
+ * Yields the index of each occurrence from the left, without overlaps. Yields undefined in between, where work may
+ * pause.
+ */
 function* occurrences(bytes: Uint8Array, pattern: Uint8Array): Generator<number | undefined, void> {
   const table = prefixTable(pattern)
   const first = pattern[0] as number
@@ -41,19 +44,18 @@ function* occurrences(bytes: Uint8Array, pattern: Uint8Array): Generator<number 
   }
 }
 
-/** The most occurrences whose lines are known. */
+/** The most occurrences whose lines are counted. */
 const mostLines = 11
 
-/** The occurrences of a pattern in a file. */
 export interface Found {
   readonly count: number
-  /** The index of the first one. */
+  /** The index of the first occurrence. */
   readonly first: number
-  /** The numbers of the lines where the first ones begin. */
+  /** The line numbers of the first occurrences. */
   readonly lines: ReadonlyArray<number>
 }
 
-/** Counts the occurrences of a pattern that is not empty. */
+/** Counts the occurrences of a pattern, which must not be empty. */
 export function* find(bytes: Uint8Array, pattern: Uint8Array): Steps<Found> {
   const lines: Array<number> = []
   let [count, first, line, counted] = [0, -1, 1, 0]
@@ -71,9 +73,9 @@ export function* find(bytes: Uint8Array, pattern: Uint8Array): Steps<Found> {
 }
 
 /**
- * Returns the file with the first occurrence or all of them replaced.
+ * Returns the file with the first or all occurrences replaced.
  *
- * @param size the number of bytes that it has then
+ * @param size the new size in bytes
  */
 export function* replaced(
   bytes: Uint8Array,

@@ -1,25 +1,25 @@
 /**
- * Reports the parts of a file that come nearest to a text that it does not hold: parts that differ only in white space
- * or case, the longest beginning of the text, or the most similar lines. It takes time proportional to the file, in slices.
+ * Reports the parts of a file that come nearest to a text: parts that differ only in white space or case, or else the
+ * most similar lines. Takes linear time, in slices.
  */
 import type { Steps } from "../../../domain/Yield.js"
 import * as Newlines from "../../../files/Newlines.js"
 import { prefixTable, stride } from "./Edit.matches.js"
 
-/** The byte that each byte is compared as: a letter in lower case, and 0 for white space, which is skipped. */
+/** The byte that each byte is compared as: letters in lower case, and 0 for white space, which is skipped. */
 const folded: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) ? 0 : byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte
 )
 
-/** The index of a part's first byte, and the index behind its last. */
+/** A part by the index of its first byte, and the index behind its last. */
 interface Region {
   readonly start: number
   readonly end: number
 }
 
 /**
- * Finds a text while ignoring white space and case: the first matches, each from its first to its last byte that is not
- * white space. After `most` matches, the search ends.
+ * Finds at most `most` matches of a text, ignoring white space and case. Each match begins and ends with a byte that is
+ * not white space.
  */
 export function* search(bytes: Uint8Array, text: Uint8Array, most: number): Steps<ReadonlyArray<Region>> {
   const key = text.map((byte) => folded[byte] as number).filter((byte) => byte !== 0)
@@ -41,14 +41,14 @@ export function* search(bytes: Uint8Array, text: Uint8Array, most: number): Step
   return matches
 }
 
-/** Returns the index where so many bytes that are not white space begin. */
+/** Returns the index where the last `length` bytes before `end` begin, not counting white space. */
 const startOf = (bytes: Uint8Array, end: number, length: number): number => {
   let at = end
   for (let left = length; left > 0; ) if (folded[bytes[--at] as number] !== 0) left--
   return at
 }
 
-/** The most characters of a text, and of what is like it, that are examined. */
+/** The most characters examined of a text. */
 const mostExamined = 100_000
 
 const latin1 = (bytes: Uint8Array, start = 0, end = bytes.length): string =>
@@ -56,14 +56,13 @@ const latin1 = (bytes: Uint8Array, start = 0, end = bytes.length): string =>
 
 export const none = "No line of the file is like it."
 
-/** The most places that are shown. */
 const places = 3
-/** The most lines that are shown of a place. */
+/** The most lines shown of one place. */
 const shownLines = 6
-/** The most bytes that are shown of a line. */
+/** The most bytes shown of one line. */
 const shownBytes = 200
 
-/** Writes the report in a few lines, the last without a newline. */
+/** Writes the report in a few lines, without a final newline. */
 export function* steps(bytes: Uint8Array, text: Uint8Array): Steps<string> {
   if (bytes.length === 0) return "The file is empty."
   const matches = yield* search(bytes, text, places)
@@ -78,12 +77,12 @@ const matching = (bytes: Uint8Array, match: Region): string => {
   return `${where} but for white space or the case of letters:\n${numbered(bytes, match)}`
 }
 
-/** The bytes of a file among whose lines those like a text are looked for, and of a line that are compared. */
+/** The most bytes of a file that are searched for similar lines, and the most compared of a line. */
 const mostSearched = 4 * 1024 ** 2
 const mostOfLine = 300
-/** The least similarity that counts, between 0 and 1; the rarest word is worth as much. */
+/** The least similarity that counts, from 0 to 1. The rarest word scores as much. */
 const least = 0.45
-/** The most by which a line may be less similar than the best one. */
+/** A line may score at most this much less than the best one. */
 const margin = 0.2
 
 /** Returns the groups of three characters in a line, without white space and case. */
@@ -92,10 +91,10 @@ const trigramsOf = (line: string): ReadonlyArray<string> => {
   return Array.from({ length: Math.max(0, plain.length - 2) }, (_, at) => plain.slice(at, at + 3))
 }
 
-/** The most places of a word that tells a line from others. */
+/** A word in more places than this does not identify a line. */
 const rare = 20
 
-/** Finds the word of a text that stands in the fewest places of a file, and in some; the longest of several. */
+/** Finds the word of a text that stands in the fewest places of a file, but at least one. The longest of several. */
 function* rarestOf(searched: Uint8Array, text: string): Steps<string | undefined> {
   const words = [...new Set(text.match(/[\w$\x80-\xff]{4,}/g))]
     .filter((word) => word.length <= longestWord)
@@ -112,7 +111,7 @@ function* rarestOf(searched: Uint8Array, text: string): Steps<string | undefined
   return rarest
 }
 const mostWords = 20
-/** The most characters of a word: node takes minutes to find a long run of one letter. */
+/** The longest word searched for. Node takes minutes to find a long run of one letter. */
 const longestWord = 100
 
 function* linesLike(bytes: Uint8Array, text: Uint8Array): Steps<string> {
@@ -142,9 +141,9 @@ function* linesLike(bytes: Uint8Array, text: Uint8Array): Steps<string> {
 }
 
 /**
- * Shows the first line that differs from the file's where a text of several lines is laid over it.
+ * Aligns a text of several lines with the file, and shows the first line that differs.
  *
- * @param start the index of the file's line which the longest line of the text is laid over
+ * @param start the index of the file's line that is aligned with the longest line of the text
  */
 const differing = (
   bytes: Uint8Array,
@@ -159,7 +158,7 @@ const differing = (
   for (const line of lines.at(-1) === "" ? lines.slice(0, -1) : lines) {
     const end = bytes.indexOf(0x0a, at) >>> 0
     if (at >= bytes.length || latin1(bytes, at, end).trim() !== line.trim()) {
-      // That line is shown already.
+      // That line is already shown.
       if (at === start) return undefined
       const there =
         at >= bytes.length
@@ -172,10 +171,9 @@ const differing = (
   return undefined
 }
 
-/** Returns the number of the line that an index lies in. */
 const lineOf = (bytes: Uint8Array, at: number): number => 1 + Newlines.count(bytes.subarray(0, at))
 
-/** Returns the lines of a region, numbered. */
+/** Returns the lines of a region with their numbers. */
 const numbered = (bytes: Uint8Array, { end, start }: Region): string => {
   const lines: Array<string> = []
   let number = lineOf(bytes, start)

@@ -1,12 +1,12 @@
 /**
- * Parses patches of two formats: `*** Begin Patch`, and unified diffs, as `diff -u` and `git diff` write them, and as
- * models do: with hunks that have no line numbers, or count their lines wrongly, which belong where their lines are. The library for it (`diff`) does not serve: it skips a
- * hunk whose header has a flaw, and what is binary, in silence, and does not say on which line a hunk is.
+ * Parses patches: `*** Begin Patch`, and unified diffs as `diff -u`, `git diff` and models write them. Hunks without
+ * line numbers or with wrong counts belong where their lines are found. The `diff` library silently skips hunks with a
+ * flawed header and binary files, and does not tell a hunk's line.
  */
 import type { Steps } from "../../../domain/Yield.js"
 import { excerpt, type FileChange, type Hunk, type Line, PatchFlaw } from "./Edit.hunks.js"
 
-/** The name that stands for no file. */
+/** The name that diffs use for a missing file. */
 const none = "/dev/null"
 
 const escapes: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const escapes: Readonly<Record<string, string>> = {
 /** Matches a name in quotes, as git and GNU diff write it. */
 const quoted = /^"((?:[^"\\]|\\[0-3][0-7]{2}|\\[abtnvfr"\\])*)"/
 
-/** Returns a name without its quotes; a name that has none is returned as it is. */
+/** Removes the quotes and escapes of a name, if it has any. */
 const unquoted = (name: string): string => {
   const inner = quoted.exec(name)?.[1]
   return inner === undefined
@@ -38,7 +38,7 @@ const unquoted = (name: string): string => {
 /** The name and the time in a header line. */
 interface Header {
   readonly name: string
-  /** True where the time is the beginning of time: GNU diff writes it for a file that does not exist. */
+  /** True for the time 1970-01-01, which GNU diff writes for a file that does not exist. */
   readonly isEpoch: boolean
 }
 
@@ -52,7 +52,7 @@ const ofHeader = (line: string): Header => {
   return { name, isEpoch: time !== null && Date.parse(`${time[1]}T${time[2]}${time[3]}:${time[4]}`) === 0 }
 }
 
-/** Reads the name in a `diff --git` line that names one file twice; undefined where it names two files. */
+/** Reads the name in a `diff --git` line, or returns undefined if the line names two files. */
 const ofGit = (line: string): string | undefined => {
   const text = line.slice("diff --git ".length)
   const first = quoted.exec(text)?.[0]
@@ -65,8 +65,9 @@ const ofGit = (line: string): string | undefined => {
 }
 
 /**
- * Returns the names that a file may have by the two headers of its diff, the likeliest first: without `a/` and `b/`; or
- * the name with the fewest directories, as GNU patch has it, and then without the first directory.
+ * Returns the possible names of a file from the two headers of its diff, the likeliest first. Names with `a/` and `b/`
+ * lose that prefix. Of others, as in GNU patch, the one with the fewest directories comes first, and the one without
+ * its first directory last.
  */
 const candidates = (old: string, current: string): ReadonlyArray<string> => {
   if (old === none && current === none) return []
@@ -82,7 +83,7 @@ const candidates = (old: string, current: string): ReadonlyArray<string> => {
   return names.length === 2 && inner[0] === inner[1] ? [...sorted, inner[0] as string] : sorted
 }
 
-/** Matches a header that counts the lines of its hunk, or only says where that begins. */
+/** Matches a hunk's header with or without line counts. */
 const hunkHeader = /^@@ -(\d+)(?:,(\d+))?(?: \+\d+(?:,(\d+))? (@@))?/
 const binary = /^(GIT binary patch|(?:Binary files|Files) .* differ)$/
 /** Matches the header lines between `diff --git` and the hunks. */
@@ -93,7 +94,7 @@ const begin = "*** Begin Patch"
 const end = "*** End Patch"
 const file = /^\*\*\* (Add|Update|Delete) File:(.*)$/
 
-/** Parses the lines of a patch, which have no line feeds. */
+/** Parses the lines of a patch, given without line feeds. */
 export function* parse(lines: ReadonlyArray<string>): Steps<ReadonlyArray<FileChange> | PatchFlaw> {
   const first = lines.findIndex((line) => line.trim() !== "")
   const hasBegin = lines[first]?.trimEnd() === begin
@@ -113,9 +114,9 @@ export function* parse(lines: ReadonlyArray<string>): Steps<ReadonlyArray<FileCh
   }
 }
 
-/** Parses one change after the other; throws a PatchFlaw. */
+/** Parses one change after the other. Throws PatchFlaw. */
 class Parser {
-  /** True where the header says that there is no old file. */
+  /** True if the header says that the old file does not exist. */
   private isNewFile = false
 
   constructor(
@@ -139,7 +140,7 @@ class Parser {
     throw new PatchFlaw({ line: at + 1, reason })
   }
 
-  /** Parses the next change; undefined for a line that belongs to none. */
+  /** Parses the next change, or skips a line that belongs to none. */
   next(): FileChange | undefined {
     const { line } = this
     if (line.startsWith("diff --git ")) return this.git()
@@ -151,7 +152,7 @@ class Parser {
     return undefined
   }
 
-  /** True where a mail's signature begins, below a patch of `git format-patch`. */
+  /** True at the signature that `git format-patch` writes below a patch. */
   private get isSignature(): boolean {
     return this.line === "-- " && /^\d/.test(this.lines[this.at + 1] ?? "")
   }
@@ -200,7 +201,7 @@ class Parser {
     }
   }
 
-  /** Parses a change that has no more than `---` and `+++` above it. */
+  /** Parses a change that has only `---` and `+++` above it. */
   private plain(): FileChange {
     const begin = this.at
     const { current, old } = this.headers()
@@ -237,8 +238,8 @@ class Parser {
   }
 
   /**
-   * Parses a hunk up to the next one, or the next file. A header whose counts are wrong is not trusted. A hunk without a header
-   * to trust belongs where its lines are found. So in a diff it must have such lines, unless it makes a file.
+   * Parses a hunk up to the next hunk or file. A header with wrong counts is not trusted, and the hunk then belongs
+   * where its lines are found. So in a diff it must have such lines, unless it creates a file.
    */
   private hunk(isEnvelope: boolean, isTrusted = true): Hunk {
     const begin = this.at
@@ -280,7 +281,7 @@ class Parser {
       if (kind === " " || kind === "+") current++
     }
     const isCounted = () => old === counts?.old && current === counts.current
-    // Empty lines below a hunk belong to none.
+    // Empty lines below a hunk do not belong to it.
     for (let last = this.at - 1; this.lines[last] === "" && !isCounted(); last--, old--, current--) lines.pop()
     const isRight = counts === undefined || isCounted()
     if (isTrusted && !isRight) return again()
@@ -298,7 +299,7 @@ class Parser {
     return { at: begin + 1, start: isNew ? 0 : stated, anchors, lines, isLast }
   }
 
-  /** Tests whether the change of another file follows, and passes what is left at the end of the envelope. */
+  /** Tests whether another file's change follows, and skips the end of the envelope. */
   isWithin(hasBegin: boolean): boolean {
     this.skipEmpty()
     if (this.isAtEnd) return hasBegin ? this.flaw(`the patch ends without ${end}`) : false
@@ -308,7 +309,7 @@ class Parser {
     return this.isAtEnd ? false : this.flaw(`${excerpt(this.line)} stands below ${end}`)
   }
 
-  /** Parses the change of the next file between `*** Begin Patch` and `*** End Patch`. */
+  /** Parses the next file's change between `*** Begin Patch` and `*** End Patch`. */
   inEnvelope(): FileChange {
     const at = this.at + 1
     const [, verb, name = ""] = file.exec(this.line) ?? []
@@ -342,7 +343,7 @@ class Parser {
     return this.isAtEnd || this.line.startsWith("*** ")
   }
 
-  /** Takes a line of a hunk; returns its first character, or undefined where it is none. */
+  /** Takes a line of a hunk and returns its first character, or undefined if the line can't belong to a hunk. */
   private take(lines: Array<Line>): Line["kind"] | "\\" | undefined {
     const { line } = this
     const kind = line === "" ? " " : line[0]
@@ -358,13 +359,13 @@ class Parser {
     return kind
   }
 
-  /** True where a hunk must end: what looks like a file's header is one above a hunk only. */
+  /** True at the end of a hunk. Lines that look like a file's header are a header only above a hunk. */
   private get isPast(): boolean {
     const isNext = this.isHeader && this.lines[this.at + 2]?.startsWith("@@") === true
     return this.isAtEnd || isNext || this.isSignature || /^(?:@@|diff |Index: |\*\*\* )/.test(this.line)
   }
 }
 
-/** Tests whether there is one hunk, from the first line on, that only adds lines, or only takes them away. */
+/** Tests for a single hunk from the first line on that only adds or only removes lines. */
 const isOnly = (what: "+" | "-", [hunk, more]: ReadonlyArray<Hunk>): boolean =>
   hunk?.start === 0 && more === undefined && hunk.lines.every(({ kind }) => kind === what)

@@ -16,17 +16,17 @@ import * as Hunks from "./Edit.hunks.js"
 import { type FileChange, PatchFlaw } from "./Edit.hunks.js"
 import * as Parser from "./Edit.parser.js"
 
-/** The most bytes of all files of a patch, before it is applied. */
+/** The most bytes of all files of a patch together, before the change. */
 const mostHeld = 64 * 1024 ** 2
 
-/** A file that a patch changes; its texts are Latin-1, and undefined where there is no file. */
+/** A file that a patch changes. Its texts are Latin-1, and undefined if the file does not exist. */
 interface Planned {
   readonly path: string
   readonly original: string | undefined
   text: string | undefined
-  /** The mode that it gets; undefined to leave it. */
+  /** The new mode, or undefined to keep it. */
   mode: string | undefined
-  /** True where another file has come here, and its own content is yet to be moved away. */
+  /** True while another file has moved here and this file's own content is not yet moved away. */
   isEarly: boolean
 }
 
@@ -36,13 +36,13 @@ interface Plan {
   readonly said: ReadonlyArray<string>
 }
 
-/** A change whose names are paths. */
+/** A change whose names are converted to paths. */
 interface Located extends FileChange {
   readonly path: string
   readonly toPath: string | undefined
 }
 
-/** Reads the files, and applies the changes to them in their order. */
+/** Reads the files and applies the changes to them in order. */
 const make = Effect.fnUntraced(function* (
   files: Files,
   changes: ReadonlyArray<Located>,
@@ -127,10 +127,10 @@ const make = Effect.fnUntraced(function* (
   return yield* refused(first.path, [first.reason, ...rows].join("\n"))
 })
 
-/** The most hunks and files that don't fit of which is said why. */
+/** The most refusals that are explained. */
 const mostRefusals = 5
 
-/** Says where a file is that the patch names from a directory above the current one. */
+/** Finds a file in the current directory that the patch names from a directory above. */
 const elsewhere = Effect.fnUntraced(function* (files: Files, cwd: string, path: string) {
   const parts = path.split("/")
   for (let count = 1; count < parts.length; count++) {
@@ -143,7 +143,7 @@ const elsewhere = Effect.fnUntraced(function* (files: Files, cwd: string, path: 
   return ""
 })
 
-/** A change that does not fit the files as they are, and why. */
+/** A change that does not fit the files, and why. */
 interface Refusal {
   readonly path: string
   readonly reason: string
@@ -157,17 +157,16 @@ const misfit = ({ hunks, path }: Located, { hunk, reason }: Hunks.Misfit): Refus
   return { path, reason: `${of} (line ${hunks[hunk - 1]?.at} of the patch) ${reason}` }
 }
 
-/** Returns a mode with or without the right to execute, for whoever may read. */
+/** Adds or removes the right to execute, for everyone who may read. */
 const executable = (mode: string | undefined, isExecutable: boolean): string => {
   if (mode === undefined) return isExecutable ? "+x" : "-x"
   const bits = Number.parseInt(mode, 8)
   return (isExecutable ? bits | ((bits & 0o444) >> 2) : bits & ~0o111).toString(8)
 }
 
-/** The most bytes of a patch. */
+/** The largest patch, in bytes. */
 const longest = 16 * 1024 ** 2
 
-/** Applies the patch that comes on a standard input. */
 export const run = Effect.fnUntraced(
   function* ({ cwd, files }: CommandCall, stdin: NonNullable<CommandCall["stdin"]>) {
     const slices = new Yield.Slices()
@@ -191,7 +190,7 @@ export const run = Effect.fnUntraced(
 
 const unchanged = "no file was changed"
 
-/** Reads the patch, which is held as a whole. */
+/** Reads the whole patch. */
 const received = (stdin: NonNullable<CommandCall["stdin"]>) =>
   Effect.flatMap(Collect.bytes(stdin, longest), (bytes) =>
     bytes === undefined
@@ -199,7 +198,7 @@ const received = (stdin: NonNullable<CommandCall["stdin"]>) =>
       : Effect.succeed(bytes.toString("latin1"))
   )
 
-/** Parses a patch of either format. Where all of its lines end in CRLF, this is no part of them. */
+/** Parses a patch of either format. If all of its lines end in CRLF, the CR is dropped. */
 function* parse(text: string): Yield.Steps<ReadonlyArray<FileChange> | PatchFlaw> {
   const raw = yield* Hunks.linesOf(text)
   const isCrlf = raw.length > 0 && raw.every((line) => line.endsWith("\r\n"))
@@ -211,7 +210,7 @@ function* parse(text: string): Yield.Steps<ReadonlyArray<FileChange> | PatchFlaw
     : changes
 }
 
-/** Finds out which file a change is about: the first of its names that is there. */
+/** Chooses the file of a change: the first of its names that exists. */
 const locate = Effect.fnUntraced(function* (
   files: Files,
   cwd: string,
@@ -228,7 +227,9 @@ const locate = Effect.fnUntraced(function* (
 const isThere = (files: Files, path: string) =>
   Effect.isSuccess(Stream.runDrain(Stream.take(files.read(path, { regular: true }), 1)))
 
-/** Refuses a path that a link leads out of the current directory: whoever made the patch does not know what lies there. */
+/**
+ * Refuses a path that a link leads out of the current directory, since the patch's author can't know what is there.
+ */
 const stays = Effect.fnUntraced(function* (
   files: Files,
   path: string
@@ -239,7 +240,7 @@ const stays = Effect.fnUntraced(function* (
   return yield* refused(path, `${by} that leads out of the current directory`)
 })
 
-/** Converts a name in a patch into a path below the current directory; others can't be meant, and may be an attack. */
+/** Converts a name in a patch into a path below the current directory. Any other path may be an attack. */
 const toPath = (name: string, cwd: string, line: number): Effect.Effect<string, PatchFlaw> => {
   const text = ShellText.decode(Buffer.from(name, "latin1"))
   const below = cwd.endsWith("/") ? cwd : `${cwd}/`
@@ -251,7 +252,7 @@ const toPath = (name: string, cwd: string, line: number): Effect.Effect<string, 
     : new PatchFlaw({ line, reason: `${ShellText.quoted(text)} is no file below the current directory` })
 }
 
-/** Converts what is planned into changes of files: what stays as it is, is none. */
+/** Turns the plan into file changes, skipping unchanged files. */
 const toChanges = (planned: ReadonlyArray<Planned>): ReadonlyArray<Changed> =>
   planned.flatMap(({ mode, original, path, text }) =>
     text === original && (text === undefined || mode === undefined)

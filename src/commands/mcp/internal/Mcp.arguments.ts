@@ -1,4 +1,4 @@
-/** Reads the words of a call as the arguments of a tool. */
+/** Reads the words of a call as the arguments of an MCP tool. */
 
 import { isDeepStrictEqual } from "node:util"
 import * as Data from "effect/Data"
@@ -10,14 +10,13 @@ import * as Json from "../Mcp.json.js"
 import type { CallableTool, SchemaReader, Shape, ToolParameter } from "./Mcp.schema.js"
 import * as McpSchema from "./Mcp.schema.js"
 
-/** An option of a tool. */
 interface Option {
   readonly parameter: ToolParameter
-  /** True where it is `--no-<name>`. */
+  /** True for `--no-<name>`. */
   readonly isOff: boolean
 }
 
-/** Finds what an option names; undefined where it is none, and on the left, that it may mean several. */
+/** Finds the parameter that an option names. The left side says that it may mean several. */
 const find = (tool: CallableTool, option: string): Either.Either<Option | undefined, string> => {
   if (!option.startsWith("--")) {
     const short = tool.parameters.find(({ name }) => /^[A-Za-z]$/.test(name) && option === `-${name}`)
@@ -33,7 +32,7 @@ const find = (tool: CallableTool, option: string): Either.Either<Option | undefi
   })
 }
 
-/** Finds a parameter by its name, or by one that is written in another way and can mean no other. */
+/** Finds a parameter by its name, or by an unambiguous other spelling. */
 const findParameter = (
   { parameters }: CallableTool,
   name: string
@@ -47,7 +46,7 @@ const findParameter = (
   return Either.left(`--${UntrustedText.word(name)} may mean ${names.join(" or ")}: write it as it is.`)
 }
 
-/** A name without what sets `maxResults`, `max_results` and `max-results` apart. */
+/** Drops what distinguishes `maxResults`, `max_results` and `max-results`. */
 const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "")
 
 /** Tests whether a word would be read as an option. */
@@ -56,7 +55,7 @@ const isOptionOf = (tool: CallableTool, word: string): boolean => {
   return word.startsWith("-") && Either.getOrElse(find(tool, word), () => undefined) !== undefined
 }
 
-/** Returns what is said of an option that there is not: the nearest, or all. */
+/** Words the error for an unknown option: the nearest names, or all. */
 const unknown = ({ parameters }: CallableTool, option: string): string => {
   const name = option.replace(/^--?/, "")
   const names = parameters.map((parameter) => parameter.name)
@@ -71,16 +70,13 @@ const unknown = ({ parameters }: CallableTool, option: string): string => {
   return `Unknown option ${UntrustedText.word(option, 60)}: ${there} A word that begins with a dash and is no option goes after --.`
 }
 
-/** A parameter of a tool, as far as its values matter. */
+/** The part of a parameter that matters for its values. */
 interface Typed {
   readonly name: string
   readonly schema: unknown
 }
 
-/**
- * Converts the words that a parameter was given: one, or several where it takes an array; on the left, why they don't
- * fit.
- */
+/** Converts the words given for a parameter: one, or several for an array. The left side says why they don't fit. */
 const fromWords = (
   reader: SchemaReader,
   { name, schema }: Typed,
@@ -102,7 +98,7 @@ const fromWords = (
   }
   const value = one(shapes, only)
   if (value !== undefined) return Either.right(value.value)
-  // A word that is no array is the only item of one, unless it is meant as another kind.
+  // A word that is not an array counts as its only item, unless it is written as another JSON value.
   if (array !== undefined) {
     const item = items(reader, name, array.items, words)
     const isWhole = /^\s*[[{]/.test(only) ? only.trimStart().startsWith("[") : isJsonOnly(reader.shapes(array.items))
@@ -111,7 +107,7 @@ const fromWords = (
   return Either.left(unfit(reader, { name, schema }, shapes, only))
 }
 
-/** Tests for forms that a word can have in JSON only. */
+/** Tests for shapes that need JSON. */
 const isJsonOnly = (shapes: ReadonlyArray<Shape>): boolean =>
   shapes.length > 0 && shapes.every(({ kind }) => kind === "array" || kind === "object")
 
@@ -127,12 +123,12 @@ const items = (
     )
   )
 
-/** A value that a word stands for. */
+/** A value in an object, so that the value may itself be undefined or null. */
 interface Read {
   readonly value: unknown
 }
 
-/** Reads a word as the first of the forms that it can have; a text is the last one. */
+/** Reads a word as the first of its possible shapes, with text as the last. */
 const one = (shapes: ReadonlyArray<Shape>, word: string): Read | undefined => {
   const isText = shapes.some(({ kind }) => kind === "string" || kind === "any")
   for (const shape of shapes) {
@@ -142,7 +138,7 @@ const one = (shapes: ReadonlyArray<Shape>, word: string): Read | undefined => {
   return isText ? { value: word } : undefined
 }
 
-/** @param isText true where the word may be a text as well: only what can hardly be meant as one is anything else then */
+/** @param isText true if the word may also be text: then only words that can hardly be meant as text are converted */
 const readAs = (shape: Shape, word: string, isText: boolean): Read | undefined => {
   switch (shape.kind) {
     case "values":
@@ -189,7 +185,7 @@ const amongValues = (values: ReadonlyArray<unknown>, word: string): Read | undef
   return read !== undefined && others.some((value) => isDeepStrictEqual(value, read.value)) ? read : undefined
 }
 
-/** Says why a word does not fit. */
+/** Words why a value does not fit. */
 const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyArray<Shape>, word: string): string => {
   const isNumber = shapes.some(({ kind }) => kind === "integer" || kind === "number")
   if (isNumber && numbers.number.test(word) && !Json.isExact(word)) {
@@ -207,34 +203,33 @@ const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyAr
   return `${UntrustedText.word(name)} must be ${isJson ? `${type} in JSON` : type}; it was ${Arguments.quoted(word)}${why === "" ? meant : `${why}.`}`
 }
 
-/** The meaning of a call's words. */
+/** What the words of a call mean. */
 export type Given = Data.TaggedEnum<{
   Help: Record<never, never>
-  /** The arguments, each by its name. */
+  /** The arguments by name. */
   Values: { readonly values: Readonly<Record<string, unknown>> }
-  /** All arguments are in this JSON. */
+  /** All arguments in one JSON word. */
   Whole: { readonly json: string }
-  /** All arguments are JSON on standard input. `isAsked` is false where no word says so. */
+  /** All arguments are JSON on standard input. `isAsked` is false if no word says so. */
   Input: { readonly isAsked: boolean }
 }>
 
 export const Given = Data.taggedEnum<Given>()
 
-/** The words of a call, by what they are for. */
+/** The words of a call, sorted by use. */
 interface Sorted {
-  /** The words after each option, by its parameter's name. */
+  /** The values of each option, by its parameter's name. */
   readonly named: Map<string, Array<string>>
   readonly positional: Array<string>
-  /** True where there is a `--`. */
+  /** True if there is a `--`. */
   isLiteral: boolean
   /** The texts after `--json`. */
   readonly whole: Array<string>
 }
 
-/** Matches a word that looks like an option. */
 const optionLike = /^--?[A-Za-z][\w-]*(?:=[\s\S]*)?$/
 
-/** Reads the words of a call; on the left, what is wrong with them. */
+/** Reads the words of a call. The left side lists what is wrong with them. */
 export const parse = (
   tool: CallableTool,
   words: ReadonlyArray<string>
@@ -252,7 +247,7 @@ export const parse = (
     }
     return Either.right(json === "-" ? Given.Input({ isAsked: true }) : Given.Whole({ json }))
   }
-  // Nothing can be meant but the input, for without it the call would be wrong.
+  // Without words, the call can only be right if the arguments are on standard input.
   if (words.length === 0 && tool.parameters.some(({ isRequired }) => isRequired)) {
     return Either.right(Given.Input({ isAsked: false }))
   }
@@ -276,7 +271,7 @@ export const parse = (
     : Either.right(Given.Values({ values: Object.fromEntries(values) }))
 }
 
-/** Reads words that are all `name=value`, as other callers write arguments; undefined unless each names a parameter. */
+/** Reads words that are all written as `name=value`. Undefined unless each names a parameter. */
 const assignedIn = (
   tool: CallableTool,
   words: ReadonlyArray<string>
@@ -289,7 +284,7 @@ const assignedIn = (
   return words.length > 0 && pairs.length === words.length ? pairs : undefined
 }
 
-/** Gives the words without a name to the parameters that have none yet; returns what is wrong with those that are left. */
+/** Assigns words without a name to the parameters without a value. Returns what is wrong with the remaining words. */
 const place = (
   { isFree, parameters }: CallableTool,
   named: Map<string, Array<string>>,
@@ -299,7 +294,7 @@ const place = (
   let left = positional
   for (const [index, { isList, name }] of open.entries()) {
     if (left.length === 0) return []
-    // The last one takes all that is left, where it is an array.
+    // A last parameter that is an array takes all remaining words.
     const taken = isList && index === open.length - 1 ? left.length : 1
     named.set(name, left.slice(0, taken))
     left = left.slice(taken)
@@ -369,7 +364,7 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
       add(sorted.named, parameter.name, isValue ? next : "true")
       continue
     }
-    // One that may be a text as well.
+    // An optional value: without one, the parameter is switched on.
     if (parameter.isSwitch && (next === undefined || isOptionOf(tool, next))) {
       add(sorted.named, parameter.name, "true")
       continue

@@ -1,6 +1,6 @@
 /**
- * Writes the help of a tool from what its server says of it. The server's own words stand behind a margin, so that they
- * can't be taken for ours.
+ * Writes the help of a tool from its server's description. The server's words stand behind a margin, so that they can't
+ * pass for Synapse's.
  */
 
 import * as CommandGrammar from "../../../command/CommandGrammar.js"
@@ -9,10 +9,9 @@ import * as UntrustedText from "../../../domain/UntrustedText.js"
 import type { CallableTool, ToolParameter } from "./Mcp.schema.js"
 import * as McpSchema from "./Mcp.schema.js"
 
-/** The most parameters of a signature. */
 const mostInSignature = 40
 
-/** The most optional parameters of a usage that are named. */
+/** The most optional parameters shown in a usage. */
 const mostOptions = 6
 
 /** Prints the signature: `search(query: string, limit?: integer = 10)`. */
@@ -31,7 +30,6 @@ const typed = (tool: CallableTool, parameter: ToolParameter): string => {
   return preset === undefined ? type : `${type} = ${preset}`
 }
 
-/** Prints the default of a parameter; undefined where it has none. */
 const defaultOf = ({ reader }: CallableTool, { schema }: ToolParameter): string | undefined => {
   const { default: preset } = reader.resolved(schema)
   return preset === undefined || preset === null ? undefined : UntrustedText.word(JSON.stringify(preset) ?? "?", 40)
@@ -40,14 +38,14 @@ const defaultOf = ({ reader }: CallableTool, { schema }: ToolParameter): string 
 /**
  * Prints the usage line: `mcp:gh:search <query> [--limit <integer>]`.
  *
- * @param most the most optional parameters that are named
+ * @param most the most optional parameters shown
  */
 export const usage = (tool: CallableTool, most = mostOptions): string => {
   const { isFree, parameters, word } = tool
   if (isFree) return `${word} [--json '{…}']`
   const required = parameters.filter(({ isRequired }) => isRequired)
   const optional = parameters.filter(({ isRequired }) => !isRequired)
-  // The option of that name is all of the arguments.
+  // The option `--json` stands for all arguments.
   const options = optional
     .filter(({ name }) => name !== "json")
     .slice(0, most)
@@ -68,16 +66,15 @@ const option = ({ reader }: CallableTool, { isFlag, isList, name, schema }: Tool
   return `${label} ${type.length > 24 ? "…" : `<${type}>`}${isList ? "…" : ""}`
 }
 
-/** Makes the error for wrong words: what is wrong with them, one line each, and the usage. */
+/** Makes the error for wrong words: one line for each problem, and the usage. */
 export const misuse = (tool: CallableTool, problems: ReadonlyArray<string>): InvalidUsage => {
   const text = problems.slice(0, 10).join("\n")
   return CommandGrammar.misuse({ name: tool.word, usage: usage(tool) }, [text, ...structures(tool, text)].join("\n"))
 }
 
-/** The most parameters whose structure an error shows. */
 const mostStructures = 2
 
-/** Shows what the usage does not: the parts of the objects that are required, or that are wrong. */
+/** Shows the object types of required and wrong parameters, which the usage leaves out. */
 const structures = ({ parameters, reader }: CallableTool, problems: string): ReadonlyArray<string> => {
   const named = (name: string) => problems.split(/[^\w-]+/).includes(name)
   const hasParts = (schema: unknown, depth: number): boolean =>
@@ -96,7 +93,7 @@ const structures = ({ parameters, reader }: CallableTool, problems: string): Rea
     .map(([name, type]) => `${name}: ${type}`)
 }
 
-/** The most parameters that are described. */
+/** The most parameters described. */
 const mostParameters = 80
 
 const margin = "  | "
@@ -129,7 +126,7 @@ export const help = (tool: CallableTool): string => {
   ].join("\n")
 }
 
-/** What is said of parameters whose names are options of ours. */
+/** Explains parameters whose names are also Synapse's own options. */
 const reserved = ({ parameters }: CallableTool): ReadonlyArray<string> =>
   parameters.flatMap(({ name }) => {
     if (name === "json") return ["  The parameter json is given by its place, or within --json '{\"json\": …}'."]
@@ -139,7 +136,7 @@ const reserved = ({ parameters }: CallableTool): ReadonlyArray<string> =>
 const parameters = (tool: CallableTool): ReadonlyArray<string> => {
   if (tool.isFree) return ["", "PARAMETERS", "  The server does not say which: they are given with --json."]
   const listed = tool.parameters.slice(0, mostParameters)
-  // The signature has the name and the type of the first ones already.
+  // The signature already shows the name and type of the first ones.
   const shown = listed.flatMap((parameter, at) => described(tool, parameter, at < mostInSignature))
   const left = tool.parameters.length - listed.length
   const rows = [
@@ -150,7 +147,7 @@ const parameters = (tool: CallableTool): ReadonlyArray<string> => {
   return rows.length === 0 ? [] : ["", "PARAMETERS", ...rows]
 }
 
-/** Describes a parameter; nothing where all is said of it already. */
+/** Describes a parameter. Empty if the signature already says everything. */
 const described = (tool: CallableTool, parameter: ToolParameter, isTyped: boolean): ReadonlyArray<string> => {
   const { isFlag, isList, isRequired, name, schema } = parameter
   const { description } = tool.reader.resolved(schema)

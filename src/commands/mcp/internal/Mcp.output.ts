@@ -1,4 +1,4 @@
-/** Reads the result of a tool's call: which of its parts are text, which are JSON, and which are files. */
+/** Splits the result of a tool into text, JSON and files. */
 
 import * as Crypto from "node:crypto"
 import * as Os from "node:os"
@@ -16,34 +16,34 @@ import type { FileError } from "../../../files/Files.js"
 import * as FileType from "../../../files/FileType.js"
 import { isRecord } from "./Mcp.schema.js"
 
-/** The bytes of something that a server has sent, in base64. */
+/** Data that a server sent, in base64. */
 export interface Attachment {
-  /** What it is, as the message about it begins: `image`. */
+  /** The noun that begins the message about it: `image`. */
   readonly what: string
   readonly base64: string
   readonly mediaType: string | undefined
-  /** The name that its file is called after. */
+  /** The base of its file's name. */
   readonly name: string
 }
 
-/** The text about an attachment, and the image where a model can be shown it. */
+/** The text about an attachment, and the image if a model can be shown it. */
 export interface Saved {
   readonly text: string
   readonly image?: Image
 }
 
-/** The ends of files' names, where they are not the second part of their types. */
+/** File extensions that differ from the subtype of the media type. */
 const extensions: Readonly<Record<string, string>> = { gzip: "gz", jpeg: "jpg", mpeg: "mp3", plain: "txt" }
 
 /**
- * Saves attachments among the session's files of output. Where it has none, for it ends at once, they stay in a directory
- * for temporary files, written with the rights of whoever calls.
+ * Saves attachments among the session's output files. Without those, saves them in a temporary directory with the
+ * caller's rights.
  */
 export class Attachments {
   private readonly directory = Path.join(Os.tmpdir(), `synapse-mcp-${Crypto.randomBytes(6).toString("hex")}`)
   private count = 0
 
-  /** Saves an attachment. Where that is not possible, the text says why. */
+  /** Saves an attachment, or says in the text why it can't be saved. */
   readonly save = (
     call: Pick<CommandCall, "files" | "keep" | "room">,
     attachment: Attachment
@@ -68,7 +68,7 @@ export class Attachments {
     })
   }
 
-  /** Writes the file; returns its path. */
+  /** Writes the file and returns its path. */
   private write(
     { files, keep }: Pick<CommandCall, "files" | "keep">,
     attachment: Attachment,
@@ -81,7 +81,7 @@ export class Attachments {
   }
 }
 
-/** Returns what the name of an attachment's file begins and ends with. */
+/** Returns the prefix and the extension of an attachment's file name. */
 const nameOf = ({ mediaType = "", name }: Attachment): readonly [prefix: string, ending: string] => {
   const [, base = "", given] = /^(.*?)(?:\.([A-Za-z0-9]{1,8}))?$/s.exec(name) ?? []
   const plain = base
@@ -93,7 +93,7 @@ const nameOf = ({ mediaType = "", name }: Attachment): readonly [prefix: string,
   return [`${plain === "" ? "file" : plain}-`, extensions[subtype] ?? (subtype || given || "bin")]
 }
 
-/** Returns the type of an image that models take, by its bytes. */
+/** Returns the image type by its bytes, if models take the image. */
 const shownType = (bytes: Buffer): string | undefined => {
   if (bytes.length > FileType.largestImage * 1024 ** 2) return undefined
   const mediaType = FileType.of(bytes)?.mediaType
@@ -102,9 +102,7 @@ const shownType = (bytes: Buffer): string | undefined => {
 }
 
 export type Part = Data.TaggedEnum<{
-  /** Text as it is put out. */
   Text: { readonly text: string }
-  /** What is saved to a file. */
   File: { readonly attachment: Attachment }
 }>
 
@@ -113,9 +111,10 @@ export const Part = Data.taggedEnum<Part>()
 type Block = McpOutput["content"][number]
 
 /**
- * Reads the parts of a result, in their order: text as it is, and all else as JSON; what it says twice, once.
+ * Splits a result into parts, in order: text unchanged, and everything else as JSON. Structured content that the texts
+ * repeat is left out.
  *
- * @param tool the name of the tool, for files that have none
+ * @param tool the name for files without one
  */
 export const partsOf = ({ content, structuredContent }: McpOutput, tool: string): ReadonlyArray<Part> => {
   const parts = content.map((block) => partOf(block, tool))
@@ -150,11 +149,11 @@ const ended = (text: string): string => (text === "" || text.endsWith("\n") ? te
 const json = (value: unknown): Part => Part.Text({ text: `${JSON.stringify(value)}\n` })
 
 /**
- * Tests whether texts already say a value: one is its JSON; or, for a result that servers wrap in an object of one
- * property (`{"result": …}`, `{"content": …}`), they are it, or its items.
+ * Tests whether the texts repeat a value, as its JSON. Servers often wrap a result in an object of one property
+ * (`{"result": …}`), so the texts may also be that property or its items.
  */
 const isSaid = (texts: ReadonlyArray<string>, value: unknown): boolean => {
-  // A result of several texts says it in one of the first, or in all of them together.
+  // The first few texts are compared with the value, and all together with its items.
   const some = texts.slice(0, 4)
   if (some.some((text) => isSame(text, value))) return true
   if (!isRecord(value)) return false
@@ -166,11 +165,11 @@ const isSaid = (texts: ReadonlyArray<string>, value: unknown): boolean => {
   )
 }
 
-/** Tests whether a text says a value: it is it, but for white space at its end, or its JSON. */
+/** Tests whether a text is a value, except for white space at its end, or its JSON. */
 const isSame = (text: string, value: unknown): boolean => {
   if (typeof value === "string" && text.trimEnd() === value.trimEnd()) return true
   const json = JSON.stringify(value)
-  // Most texts are no JSON, and need not be parsed to tell.
+  // Most texts are not JSON, which can be told without parsing them.
   if (text.trimStart()[0] !== json[0] || text.length * 2 < json.length) return false
   return Attempt.orElse(() => isDeepStrictEqual(JSON.parse(text), value), false)
 }

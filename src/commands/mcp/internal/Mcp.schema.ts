@@ -1,6 +1,6 @@
 /**
- * Reads the JSON Schemas of servers. Nothing in them is certain: what is not understood allows any value, references may
- * lead in circles, and the work on one schema is bounded.
+ * Reads JSON Schemas of servers, which are untrusted. Unknown keywords allow any value, references may form cycles, and
+ * the work on one schema is bounded.
  */
 
 import * as Attempt from "../../../domain/Attempt.js"
@@ -12,32 +12,32 @@ export interface ToolParameter {
   readonly name: string
   readonly schema: unknown
   readonly isRequired: boolean
-  /** True where it is on or off, so that its option needs no value. */
+  /** True if the parameter is a boolean, so that its option needs no value. */
   readonly isFlag: boolean
-  /** True where `--no-<name>` turns it off. */
+  /** True if `--no-<name>` turns it off. */
   readonly isSwitch: boolean
-  /** True where it takes an array, so that its option may be repeated. */
+  /** True if it takes an array, so that its option may be repeated. */
   readonly isList: boolean
 }
 
-/** A tool, as it is called. */
+/** A tool with its parameters as a command's options. */
 export interface CallableTool {
   readonly tool: McpTool
-  /** The word that it is called by. */
+  /** The name that it is called by. */
   readonly word: string
   readonly reader: SchemaReader
-  /** The parameters: those of `required` in its order, then the others in theirs. */
+  /** The parameters: required ones in the order of `required`, then the others. */
   readonly parameters: ReadonlyArray<ToolParameter>
-  /** The schema of options that no parameter has the name of; undefined where there are none. */
+  /** The schema of further options under any name, if the tool allows them. */
   readonly rest: unknown
-  /** True where the schema says nothing of what it takes, so that only `--json` can be used. */
+  /** True if the schema names no parameters, so that only `--json` can be used. */
   readonly isFree: boolean
 }
 
-/** Reads how a tool is called. */
+/** Reads a tool's parameters. */
 export const make = (tool: McpTool): CallableTool => {
   const reader = new SchemaReader(tool.inputSchema)
-  // A schema need not say that arguments are an object: they always are.
+  // Arguments are always an object, even if the schema does not say so.
   const schema = { type: "object", ...(isRecord(tool.inputSchema) ? tool.inputSchema : {}) }
   const { properties, required, rest } = reader.fields(schema)
   const names = [...required, ...[...properties.keys()].filter((name) => !required.has(name))]
@@ -61,18 +61,18 @@ export const make = (tool: McpTool): CallableTool => {
     reader,
     parameters,
     rest: isOpen ? rest : undefined,
-    // Servers whose tools take nothing send an empty list of properties, and leave the rest open by default.
+    // A tool without parameters often has an empty list of properties, and allows others only by default.
     isFree: parameters.length === 0 && rest !== false && !isRecord(schema["properties" as keyof typeof schema])
   }
 }
 
-/** The most characters of a type. */
+/** The most characters of a printed type. */
 const most = 120
 
-/** The most values of an enumeration, the most alternatives of a union, and the most fields of an object. */
+/** The most printed values of an enumeration, alternatives of a union, and fields of an object. */
 const mostParts = 12
 
-/** The depth at which the fields of an object are not printed any more. */
+/** The greatest depth at which an object's fields are printed. */
 const deepest = 3
 
 /** Prints the type of a schema on one line. */
@@ -119,7 +119,7 @@ const one = (reader: SchemaReader, shape: Shape, depth: number): string => {
   }
 }
 
-/** One form that a value may have. `values`: one of these, and nothing else. */
+/** One form that a value may have. `values` allows only the listed ones. */
 export type Shape =
   | { readonly kind: "string" | "integer" | "number" | "boolean" | "null" | "any" }
   | { readonly kind: "values"; readonly values: ReadonlyArray<unknown> }
@@ -127,8 +127,8 @@ export type Shape =
   | { readonly kind: "object"; readonly fields: Fields }
 
 /**
- * The properties of an object. `rest` is the schema of those that are not named; undefined where nothing is said of them,
- * `false` where there may be none.
+ * The properties of an object. `rest` is the schema of all others: undefined if unspecified, `false` if there may be
+ * none.
  */
 export interface Fields {
   readonly properties: ReadonlyMap<string, unknown>
@@ -139,25 +139,24 @@ export interface Fields {
 /** The kinds that the keyword `type` names. */
 const kinds = ["string", "integer", "number", "boolean", "null", "array", "object"] as const
 
-/** The most schemas that are read for one. */
+/** The most schemas read for one. */
 const mostSchemas = 400
 
-/** The most forms of one value. */
 const mostShapes = 60
 
 const any: Shape = { kind: "any" }
 
-/** Tests for an object that is no array. */
+/** Tests for an object that is not an array. */
 export const isRecord = (value: unknown): value is JsonSchema =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Reads the schemas within one, whose references lead to places in it. */
+/** Reads a schema and the schemas within it, which it may refer to. */
 export class SchemaReader {
   private readonly known = new Map<unknown, ReadonlyArray<Shape>>()
 
   constructor(readonly root: unknown) {}
 
-  /** Returns the forms that a value may have; none where no value fits. */
+  /** Returns the shapes that a value may have. Empty if no value fits. */
   shapes(schema: unknown): ReadonlyArray<Shape> {
     const before = this.known.get(schema)
     if (before !== undefined) return before
@@ -182,13 +181,13 @@ export class SchemaReader {
     }
   }
 
-  /** Returns the schema of the items of an array; where it may be something else as well, its own. */
+  /** Returns the schema of an array's items, or the schema itself if it also allows other shapes. */
   items(schema: unknown): unknown {
     const [only, ...more] = this.shapes(schema).filter(({ kind }) => kind !== "null")
     return only?.kind === "array" && more.length === 0 ? only.items : schema
   }
 
-  /** Returns the schema with what it refers to: its texts, its default. */
+  /** Returns the schema with its references followed, for its description and default. */
   resolved(schema: unknown): JsonSchema {
     const resolved = this.resolve(schema, { left: mostSchemas })
     return isRecord(resolved) ? resolved : {}
@@ -201,7 +200,7 @@ export class SchemaReader {
     const { allOf, anyOf, oneOf, ...base } = resolved
     if (isList(allOf)) {
       const merged = allOf.reduce<JsonSchema>((all, one) => merge(all, this.resolve(one, budget)), base)
-      // What was taken over may have alternatives of its own.
+      // The merged schema may have alternatives itself.
       return this.shapesOf(merge({ anyOf, oneOf }, merged), budget)
     }
     const alternatives = isList(anyOf) ? anyOf : isList(oneOf) ? oneOf : undefined
@@ -220,7 +219,7 @@ export class SchemaReader {
     return meant === undefined ? [any] : meant.map((kind) => shapeOf(kind, base))
   }
 
-  /** Follows references; one that leads nowhere allows anything. */
+  /** Follows references. One that leads nowhere allows any value. */
   private resolve(schema: unknown, budget: { left: number }): unknown {
     let at = schema
     while (budget.left-- > 0 && isRecord(at) && typeof at["$ref"] === "string") {
@@ -250,7 +249,7 @@ const unescaped = (part: string): string => {
   return Attempt.orElse(() => decodeURIComponent(plain), plain)
 }
 
-/** What two schemas both say. */
+/** Combines two schemas that both apply. */
 const merge = (a: JsonSchema, b: unknown): JsonSchema => {
   if (!isRecord(b)) return a
   const both: Record<string, unknown> = { ...a, ...b }
@@ -274,14 +273,14 @@ const shapeOf = (kind: (typeof kinds)[number], schema: JsonSchema): Shape => {
   return kind === "object" ? { kind, fields: fieldsOf(schema) } : { kind }
 }
 
-/** The keywords that may name further properties. */
+/** The keywords that may allow further properties. */
 const naming = ["patternProperties", "if", "then", "else", "dependentSchemas", "dependencies"]
 
 const fieldsOf = (schema: JsonSchema): Fields => {
   const { additionalProperties: rest, patternProperties, properties, required } = schema
   const named = Array.isArray(required) ? required.filter((name) => typeof name === "string") : []
   const known = new Map(Object.entries(isRecord(properties) ? properties : {}))
-  // What is required without being described can still be given.
+  // A required property may lack a description.
   for (const name of named) if (!known.has(name)) known.set(name, true)
   const isOpen = rest === undefined && naming.some((keyword) => keyword in schema)
   return {

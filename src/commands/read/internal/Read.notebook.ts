@@ -1,4 +1,4 @@
-/** Shows a Jupyter notebook as text: its cells with their outputs in short, and its images. */
+/** Shows a Jupyter notebook as text: its cells with shortened outputs, and its images. */
 import * as Predicate from "effect/Predicate"
 import * as Attempt from "../../../domain/Attempt.js"
 
@@ -8,7 +8,7 @@ export interface Notebook {
   readonly images: ReadonlyArray<{ readonly mediaType: string; readonly base64: string }>
 }
 
-/** The most lines and characters of an output that are shown, and the most images. */
+/** The most lines and characters shown of an output, and the most images. */
 const mostLines = 30
 const mostCharacters = 3000
 const mostImages = 10
@@ -16,7 +16,7 @@ const mostImages = 10
 type Fields = { readonly [key: string]: unknown }
 const fieldsOf = (value: unknown): Fields => (Predicate.isReadonlyRecord(value) ? value : {})
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
-/** Texts are written as one, or as a list of lines. */
+/** Notebooks hold a text as one string or as a list of lines. */
 const textOf = (value: unknown): string =>
   Array.isArray(value) ? value.join("") : Predicate.isString(value) ? value : ""
 
@@ -29,7 +29,7 @@ const inShort = (text: string): string => {
   return left > 0 ? `${shown}\n… ${left} more lines` : shown
 }
 
-/** Reads the text of a notebook; undefined where it is none. */
+/** Reads a notebook, or returns undefined if the JSON is not one. */
 export const parse = (json: string): Notebook | undefined => {
   const notebook = fieldsOf(Attempt.orUndefined((): unknown => JSON.parse(json)))
   if (!Array.isArray(notebook["cells"])) return undefined

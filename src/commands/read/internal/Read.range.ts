@@ -1,22 +1,19 @@
-/** The lines of a file that a call asks for: by options, or by a range behind its name (`src/main.ts:72-90`). */
+/** The range of lines that a call asks for, by options or behind the file's name (`src/main.ts:72-90`). */
 import * as FileFailure from "../../../files/FileFailure.js"
 
-/** A part of a file. */
 export interface Range {
   readonly path: string
-  /** The number of lines before it. */
+  /** The number of lines before the range. */
   readonly offset: number
-  /** The most lines of it; undefined for the default. */
+  /** The most lines, or undefined for the default. */
   readonly limit: number | undefined
-  /** True where it was written behind the file's name. */
+  /** True if the range was written behind the file's name. */
   readonly isWritten: boolean
 }
 
 const written = /^([\s\S]+?):(\d{1,15})(?:(-)(\d{1,15})?|:\d{1,15})?$/
 
-/**
- * Returns the range that is written behind a file's name: `f:72-90`, `f:72-`, `f:72`, `f:72:5`; undefined where there is none.
- */
+/** Returns the range behind a file's name: `f:72-90`, `f:72-`, `f:72`, `f:72:5`. */
 export const parse = (operand: string): Range | undefined => {
   const [, path, first, dash, last] = written.exec(operand) ?? []
   if (path === undefined || first === undefined) return undefined
@@ -25,7 +22,7 @@ export const parse = (operand: string): Range | undefined => {
   return offset < 0 || (limit !== undefined && limit < 1) ? undefined : { path, offset, limit, isWritten: true }
 }
 
-/** Returns the operand that was probably meant by a file with numbers behind it: `f:72-90` for `f 72 90`, and for `f 72-90`. */
+/** Returns the operand that was probably meant by a file and numbers: `f:72-90` for `f 72 90` and for `f 72-90`. */
 export const meant = (file: string, more: ReadonlyArray<string>): string | undefined => {
   const lines = more.join("-")
   const isRange = /^\d{1,15}(?:-\d{1,15})?$/.test(lines) && parse(`${file}:${lines}`) !== undefined
@@ -33,9 +30,9 @@ export const meant = (file: string, more: ReadonlyArray<string>): string | undef
 }
 
 /**
- * Returns the words that show the rest of a range, of which the lines up to `line` were shown.
+ * Returns the words of a call that shows the rest of a range after `line`.
  *
- * @param isFull true where the lines were too many for the result, and not for the range
+ * @param isFull true if the result's limit ended the lines, rather than the range's
  */
 export const rest = ({ isWritten, limit, offset, path }: Range, line: number, isFull: boolean): string => {
   if (isWritten) return FileFailure.toWord(`${path}:${line + 1}-${limit === undefined ? "" : offset + limit}`)

@@ -1,6 +1,6 @@
 /**
- * Shows a window of lines over the bytes of a file as they come, numbered as `cat -n` does. It holds only the output
- * that has not been taken, and the line that is not complete.
+ * Shows a window of a file's lines from its bytes as they come, numbered as `cat -n` does. Holds only output that was
+ * not yet taken, and the incomplete line.
  */
 import { StringDecoder } from "node:string_decoder"
 import * as UntrustedText from "../../../domain/UntrustedText.js"
@@ -8,30 +8,30 @@ import * as FileType from "../../../files/FileType.js"
 import * as Newlines from "../../../files/Newlines.js"
 
 /**
- * Replaces the invisible characters of a line by their numbers, as `<U+200B>`; returns the line itself where it has
- * none. A joiner in an emoji is none, nor one between letters that it joins.
+ * Replaces the invisible characters of a line by their numbers, as `<U+200B>`. Joiners within emoji and between letters
+ * stay.
  */
 export const markInvisible = (line: string): string => UntrustedText.replaceInvisible(line, numbered)
 
 const numbered = (character: string): string =>
   `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`
 
-/** Replaces the control characters of a line by their pictures: a CR could hide what stands before it. */
+/** Replaces control characters by pictures, because a CR could hide the text before it. */
 const picture = (line: string): string =>
   line.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (character) => {
     const code = character.charCodeAt(0)
     return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd"
   })
 
-/** The most characters (Unicode code points) of a line that is cut. */
+/** The most characters (Unicode code points) shown of a line. */
 const longest = 2000
 
-/** The most UTF-16 units that are kept of a line that is cut; they hold `longest` characters in any case. */
+/** The most UTF-16 units kept of a line that is cut, enough for `longest` characters. */
 const longestHead = longest * 2
 
 const isLowSurrogate = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
 
-/** Counts the characters from an index on; a low surrogate counts with its high one. */
+/** Counts the characters from an index on. A surrogate pair counts as one. */
 const characters = (text: string, start: number): number => {
   let count = 0
   for (let at = start; at < text.length; at++) if (!isLowSurrogate(text.charCodeAt(at))) count++
@@ -47,48 +47,49 @@ const cut = (text: string, left: number): string => {
   return more === 0 ? text : `${text.slice(0, end)}… [${more} more characters]`
 }
 
-/** The number of bytes, at the beginning of the file and of the window, that tell whether the file is binary. */
+/** The number of bytes, at the beginning of the file and of the window, that decide whether the file is binary. */
 const examined = 8 * 1024
 
-/** Tests whether one character in 25 at least was no UTF-8, and as many are control characters: no encoding of texts has both. */
+/**
+ * Tests whether more than 1 in 25 characters is invalid UTF-8, and as many are control characters. No text encoding has
+ * both.
+ */
 const isNoise = (text: string): boolean =>
   [/\ufffd/g, /[\x01-\x08\x0e-\x1a\x1c-\x1f]/g].every(
     (pattern) => (text.match(pattern)?.length ?? 0) > Math.max(3, text.length / 25)
   )
 
 export interface WindowOptions {
-  /** The number of lines to skip. */
   readonly offset: number
-  /** The number of these that were skipped already and do not come. */
+  /** How many of these lines were already skipped and do not come. */
   readonly skipped: number
-  /** The most lines to show. */
   readonly limit: number
-  /** The most characters to show, in whole lines that are cut where they are long; undefined for all of every line. */
+  /** The most characters to show, in whole lines, with long lines cut. Undefined to show all of every line. */
   readonly room: number | undefined
-  /** True to show one line even where there is no room for it. */
+  /** True to show one line even without room for it. */
   readonly showsOne: boolean
 }
 
 /** Numbers the lines of a window, as the bytes of the file come. */
 export class LineWindow {
-  /** True where the file is no text that can be shown. */
+  /** True if the file is not text. */
   isBinary = false
-  /** True where something follows the window's last line. */
+  /** True if something follows the window's last line. */
   hasMore = false
-  /** True where there was no room for the next line. */
+  /** True if there was no room for the next line. */
   isFull = false
-  /** True where bytes were no UTF-8, and where characters beside ASCII were. */
+  /** True if some bytes were not UTF-8, and if some characters were not ASCII. */
   hasWrongBytes = false
   hasLetters = false
-  /** True where a line ended in CRLF. */
+  /** True if a line ended in CRLF. */
   hasCarriageReturns = false
-  /** True where invisible characters are marked in the output. */
+  /** True if the output marks invisible characters. */
   hasInvisible = false
   /** The number of the last line in the output. */
   line: number
 
   private readonly decoder = new StringDecoder("utf8")
-  /** The first bytes of the file, until there are enough to tell its type. */
+  /** The first bytes of the file, until its type can be told. */
   private start: Buffer | undefined
   private mayHaveMark: boolean
   private toSkip: number
@@ -96,11 +97,11 @@ export class LineWindow {
   private room: number
   private seen = 0
   private shown = 0
-  /** The beginning of a line that has not ended, where it may be cut; the number of characters behind it; a CR behind that. */
+  /** The incomplete line: its beginning, the number of characters cut from it, and a CR at its end. */
   private head = ""
   private left = 0
   private held = ""
-  /** True once the number of that line is put out. */
+  /** True once the number of the incomplete line is put out. */
   private isNumbered = false
   private output = ""
 
@@ -114,7 +115,6 @@ export class LineWindow {
     this.room = room
   }
 
-  /** True where no further bytes are needed. */
   get isDone(): boolean {
     return this.hasMore || this.isBinary
   }
@@ -125,7 +125,7 @@ export class LineWindow {
     if (this.start.length >= FileType.needed) this.begin()
   }
 
-  /** Ends the last line; no bytes may follow. */
+  /** Ends the last line. No bytes may follow. */
   end(): void {
     this.begin()
     if (this.isDone) return
@@ -159,7 +159,7 @@ export class LineWindow {
     this.shown += rest.length
     if (this.isDone || rest.length === 0) return
     this.show(this.decoder.write(Buffer.from(rest.buffer, rest.byteOffset, rest.length)))
-    // More follows, if only bytes that the decoder has kept back.
+    // There is more, even if the decoder still holds all of it.
     if (this.toShow === 0 && rest[rest.length - 1] !== 0x0a) this.hasMore = true
   }
 
@@ -188,7 +188,10 @@ export class LineWindow {
     }
   }
 
-  /** Takes a part of a line: what may be cut is kept, else it is put out, since it may be as long as the file. */
+  /**
+   * Takes a part of a line. A line that may be cut is kept. Others are put out at once, since they may be as long as
+   * the file.
+   */
   private extend(part: string): void {
     if (part === "") return
     if (this.options.room === undefined) {
@@ -223,7 +226,7 @@ export class LineWindow {
     this.toShow--
   }
 
-  /** Returns the number of the line that is not complete, once. */
+  /** Returns the number of the incomplete line, once. */
   private number(): string {
     if (this.isNumbered) return ""
     this.isNumbered = true
