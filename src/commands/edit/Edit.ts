@@ -417,10 +417,8 @@ const letters = /[^\0-\x7f\ud800-\udfff\ufffd]|[\ud800-\udbff][\udc00-\udfff]/
 const toCrlf = (text: string): string => text.replace(/\r?\n/g, "\r\n")
 
 /** Reads a regular file only: waiting for a pipe would block other edits. */
-const read = (files: CommandCall["files"], file: string) => files.read(file, { regular: true })
-
 const held = (files: CommandCall["files"], file: string): Effect.Effect<Buffer, ExecutionFailed | FileError> =>
-  Effect.flatMap(Collect.bytes(read(files, file), mostHeld), (bytes) =>
+  Effect.flatMap(Collect.bytes(files.read(file, { regular: true }), mostHeld), (bytes) =>
     bytes === undefined ? tooLarge(file) : Effect.succeed(bytes)
   )
 
