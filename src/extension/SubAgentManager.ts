@@ -1,5 +1,5 @@
 /**
- * Runs sub-agents: other agents that do a task of their own, and answer with a text.
+ * Runs sub-agents: other agents that do a task and answer with a text.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import { Blocked, type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 
 /**
- * A type of sub-agents.
+ * A type of sub-agent.
  *
  * @since 0.1.0
  * @category models
@@ -17,15 +17,15 @@ import { Blocked, type CommandError, ExecutionFailed } from "../domain/CommandEr
 export interface SubAgentType {
   /** The name after `task:`. */
   readonly name: string
-  /** What it is for, in one line of its author's: who shows it makes control characters harmless. */
+  /** The purpose in one line. It is untrusted text, so escape control characters before showing it. */
   readonly description: string
-  /** True where the sandbox lets it write nowhere but to temporary files of its own. */
+  /** True if its sandbox allows it to write only to its own temporary files. */
   readonly isReadOnly: boolean
-  /** The place of its definition: `built in`, or a file of the project's or of the user's. */
+  /** Where it is defined: `built in`, or in a file of the project or of the user. */
   readonly source: "built in" | "project" | "home"
-  /** False where its file can't be used. */
+  /** False if its file can't be used. */
   readonly isUsable: boolean
-  /** Why it can't be used, or what of its file was ignored; it may hold words of its author's. */
+  /** Why it can't be used, or what in its file was ignored. It may contain untrusted text. */
   readonly problem?: string
 }
 
@@ -37,15 +37,15 @@ export interface SubAgentType {
  */
 export interface SubAgentTask {
   readonly prompt: string
-  /** What it does, in a few words, for who watches it. */
+  /** The task in a few words, for people who watch. */
   readonly description: string
-  /** The name of a model, in place of its type's or the provider's default. */
+  /** The name of a model. By default, the one of the type or the provider. */
   readonly model?: string | undefined
-  /** The most turns that it may take, within those that the settings allow. */
+  /** The most turns, within the limit of the settings. */
   readonly maxTurns?: number | undefined
-  /** The skills whose instructions it begins with. */
+  /** The skills whose instructions come first. */
   readonly skills?: ReadonlyArray<string>
-  /** The directory that it starts in; by default, that of its parent's first shell. */
+  /** The directory that it starts in. By default, that of its parent's first shell. */
   readonly cwd?: string | undefined
 }
 
@@ -58,27 +58,26 @@ export interface SubAgentTask {
 export class SubAgentManager extends Context.Tag("synapse/SubAgentManager")<
   SubAgentManager,
   {
-    /** False where no task can be run, so that no list names the commands: within a sub-agent, or without a provider. */
+    /** False if no task can run, within a sub-agent or without a provider. Lists then leave out the commands. */
     readonly isOffered: boolean
     /**
-     * Returns the types as they were found last, sorted by name, and has them looked for again in the background where
-     * that is some time ago. The same array until they change.
+     * Returns the types found last, sorted by name, and refreshes them in the background if they are old. Returns the
+     * same array until they change.
      */
     readonly types: () => ReadonlyArray<SubAgentType>
-    /** Looks for the types anew. */
+    /** Looks for the types now. */
     readonly look: Effect.Effect<ReadonlyArray<SubAgentType>>
-    /** Fails as `execute` does for a type that it can't run. */
+    /** Fails as `execute` does for a type that can't run. */
     readonly check: (type: string) => Effect.Effect<void, CommandError>
     /**
-     * Runs a sub-agent of a type to its end, and returns its final text. Interruption ends its model's request and its
-     * commands. Fails with CommandNotFound for an unknown type, with Blocked within a sub-agent, and with
-     * ExecutionFailed where no provider is set or where the run failed; its `stdout` then holds what was done so far.
+     * Runs a sub-agent of a type to its end, and returns its final text. Interruption ends its model request and its
+     * commands. Fails with CommandNotFound for an unknown type, and with Blocked within a sub-agent. Fails with
+     * ExecutionFailed if there is no provider or the run failed; `stdout` then holds the work done so far.
      */
     readonly execute: (type: string, task: SubAgentTask) => Effect.Effect<string, CommandError>
   }
 >() {}
 
-/** The rule that a nested task is denied by. */
 const nesting = "no tasks within tasks"
 
 const refusing = (refuse: (type: string) => Effect.Effect<never, CommandError>): Layer.Layer<SubAgentManager> =>
@@ -94,7 +93,7 @@ const refusing = (refuse: (type: string) => Effect.Effect<never, CommandError>):
   })
 
 /**
- * A layer of the manager of a sub-agent's own app, which starts no further ones.
+ * A layer for a sub-agent's own app, which refuses to start further sub-agents.
  *
  * @since 0.1.0
  * @category layers

@@ -1,5 +1,5 @@
 /**
- * Stores the list of tasks of one toolset, and tells listeners of its changes.
+ * Stores the list of tasks of one toolset, and tells listeners about changes.
  *
  * @since 0.1.0
  */
@@ -11,14 +11,14 @@ import * as Stream from "effect/Stream"
 import type { Todo } from "../domain/Todo.js"
 
 /**
- * The list of tasks at one time; it is deeply frozen.
+ * The list of tasks at one time, deeply frozen.
  *
  * @since 0.1.0
  * @category models
  */
 export interface TodoState {
   readonly todos: ReadonlyArray<Todo>
-  /** The time at which the list was set, or the store made, in milliseconds since 1970. */
+  /** When the list was set or the store was made, in milliseconds since 1970. */
   readonly updatedAt: number
 }
 
@@ -31,7 +31,7 @@ export interface TodoState {
 export type Listener = (state: TodoState) => void
 
 /**
- * Stores a list of tasks, and tells listeners of every change.
+ * Stores a list of tasks, and tells listeners about every change.
  *
  * @since 0.1.0
  * @category tags
@@ -41,25 +41,21 @@ export class TodoStore extends Context.Tag("synapse/TodoStore")<
   {
     /** Returns the current state. */
     readonly get: Effect.Effect<TodoState>
-    /** Replaces the list by a copy of this one, and tells all listeners, even where it is the same as before. */
+    /** Replaces the list by a copy of this one, and tells all listeners even if it is unchanged. */
     readonly set: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
     /** The same as `set`. */
     readonly update: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
     /**
-     * Calls the listener at once with the current state, then with each one that is set. Returns a function which ends
-     * that.
+     * Calls the listener at once with the current state, and then with each new one. Returns a function that ends the
+     * subscription.
      *
-     * All listeners hear states in the order in which they were set. If a listener sets one, those after it hear only
-     * the new one. An unsubscribed listener hears nothing more. An error that a listener throws is logged, and does
-     * not affect the others.
+     * All listeners hear states in the order in which they were set. If a listener sets a new state, the listeners
+     * after it hear only the new one. An error that a listener throws is logged and does not affect the others.
      */
     readonly subscribe: (listener: Listener) => Effect.Effect<() => void>
     /** The same as `subscribe`. */
     readonly onChange: (listener: Listener) => Effect.Effect<() => void>
-    /**
-     * Emits the current state, then each one that is set. A slow consumer skips states: it gets the latest one, and
-     * holds up nobody.
-     */
+    /** Emits the current state, and then each new one. A slow consumer skips to the latest state and delays nobody. */
     readonly changes: Stream.Stream<TodoState>
   }
 >() {}
@@ -123,7 +119,7 @@ export const make: Effect.Effect<Context.Tag.Service<TodoStore>> = Effect.map(Cl
 })
 
 /**
- * A layer of a store. It is shared within one `Effect.provide`; a sub-agent's toolset gets a store of its own by
+ * A layer of a store. It is shared within one `Effect.provide`. A sub-agent's toolset gets its own store by
  * `Layer.fresh(TodoStore.layer)`.
  *
  * @since 0.1.0

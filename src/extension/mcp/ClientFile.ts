@@ -1,21 +1,21 @@
-/** The files in which MCP clients list their servers, and how Synapse is written into them. */
+/** The configuration files of MCP clients, and how Synapse is added to them as a server. */
 import { isDeepStrictEqual } from "node:util"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { getNodeValue, type ParseError, parseTree } from "jsonc-parser"
 import * as JsonText from "../../domain/JsonText.js"
 
-/** The command that starts the server. */
+/** The command that starts Synapse's MCP server. */
 export interface Launch {
   readonly command: string
   readonly args: ReadonlyArray<string>
 }
 
-/** A client: where it keeps its servers, and how it writes one. */
+/** A client, with the file that lists its servers and the form of an entry. */
 export interface Client {
   readonly title: string
   readonly path: string
-  /** The key of the servers. */
+  /** The key of the list of servers. */
   readonly key: string
   readonly value: (launch: Launch) => Readonly<Record<string, unknown>>
 }
@@ -25,10 +25,10 @@ const typed = (launch: Launch) => ({ type: "stdio", ...plain(launch) })
 const custom = (launch: Launch) => ({ source: "custom", ...plain(launch) })
 const listed = ({ args, command }: Launch) => ({ type: "local", command: [command, ...args], enabled: true })
 
-/** The directory where programs with windows keep their settings. */
+/** The directory where desktop programs keep their settings. */
 const support = process.platform === "darwin" ? "~/Library/Application Support" : "~/.config"
 
-/** The clients, by the name that they are called by. */
+/** The clients, by their names on the command line. */
 export const clients = {
   "claude-code": { title: "Claude Code", path: "~/.claude.json", key: "mcpServers", value: typed },
   "claude-desktop": {
@@ -49,37 +49,37 @@ export const pathOf = ({ path }: Client, userHome: string): string => path.repla
 
 const isToml = (path: string): boolean => path.endsWith(".toml")
 
-/** Parses TOML, or JSON with comments, as the path says. */
+/** Parses TOML, or JSON with comments, depending on the path. */
 export const parse = async (text: string, path: string): Promise<Either.Either<unknown, string>> => {
   if (isToml(path)) {
-    // Loaded by its first use.
+    // Loaded on first use.
     const { parse } = await import("smol-toml")
     return Either.try({ try: (): unknown => parse(text), catch: () => "it is no TOML" })
   }
   const errors: Array<ParseError> = []
-  // Unlike `parse`, the values of a tree keep what is called __proto__.
+  // Unlike `parse`, `parseTree` keeps a key called __proto__.
   const tree = parseTree(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true })
   return errors.length === 0 && tree !== undefined ? Either.right(getNodeValue(tree)) : Either.left("it is no JSON")
 }
 
-/** The name of the server in every client. */
+/** The name of Synapse's server in every client. */
 const serverName = "synapse"
 
 const tomlOf = ({ key, value }: Client, launch: Launch): string =>
   [
     `[${key}.${serverName}]`,
-    // A string of JSON is one of TOML.
+    // JSON strings are also valid TOML.
     ...Object.entries(value(launch)).map(([name, given]) => `${name} = ${JSON.stringify(given)}`),
     ""
   ].join("\n")
 
-/** Writes the entry as it stands in the client's file. */
+/** Writes the entry in the format of the client's file. */
 export const entryOf = (client: Client, launch: Launch): string =>
   isToml(client.path)
     ? tomlOf(client, launch)
     : `${JSON.stringify({ [client.key]: { [serverName]: client.value(launch) } }, undefined, 2)}\n`
 
-/** Cuts the entry's tables out of a TOML text; comments before the next table are that one's. */
+/** Cuts the entry's tables out of a TOML text. Comments before the next table belong to that table. */
 const withoutTable = (text: string, { key }: Client): string => {
   const own = new RegExp(`^\\s*\\[\\s*${key}\\s*\\.\\s*["']?${serverName}["']?\\s*[.\\]]`)
   const kept: Array<string> = []
@@ -106,8 +106,8 @@ const serversIn = (content: unknown, { key }: Client): Either.Either<Readonly<Re
 const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(structuredClone(a), structuredClone(b))
 
 /**
- * Writes the entry into the text of a client's file, or takes it out where there is no `launch`. Comments and order stay. The outcome is
- * undefined where nothing changes; on the left is why the file can't be changed.
+ * Writes the entry into the text of a client's file, or removes it without `launch`. Keeps comments and order.
+ * Undefined if nothing changes; the left side says why the file can't be changed.
  */
 export const change = async (
   text: string,

@@ -10,7 +10,7 @@ import * as AtomicFile from "../../sandbox/config/AtomicFile.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as OwnFile from "./OwnFile.js"
 
-/** The error for a file of the configuration that can't be written. */
+/** The error for a configuration file that can't be written. */
 export class NotWritten extends Schema.TaggedError<NotWritten>("synapse/NotWritten")("NotWritten", {
   path: Schema.String,
   reason: Schema.String
@@ -20,7 +20,7 @@ export class NotWritten extends Schema.TaggedError<NotWritten>("synapse/NotWritt
   }
 }
 
-/** Reads a file of `$SYNAPSE_HOME/mcp`, which nobody but the user can have written. */
+/** Reads a file of `$SYNAPSE_HOME/mcp`. Refuses links, so that only the user can have written it. */
 export const readOwn = (path: string, most: number): OwnFile.Found => {
   const directory = Path.dirname(path)
   return HostPath.isLink(directory, "/")
@@ -29,8 +29,8 @@ export const readOwn = (path: string, most: number): OwnFile.Found => {
 }
 
 /**
- * Replaces a file of the configuration by the text that `change` makes of the current one; where it makes none, the
- * file stays. Creates the directory. A file that can't be read is not replaced.
+ * Replaces a configuration file by the text that `change` makes of the current one, or leaves it if `change` returns
+ * undefined. Creates the directory. A file that can't be read is not replaced.
  */
 export const update = (
   path: string,
@@ -43,7 +43,7 @@ export const update = (
   )
   return Effect.gen(function* () {
     yield* Directories.makeEffect(Path.dirname(path))
-    // Before there is a lock beside it: the directory may be a link.
+    // Check before a lock file is written, because the directory may be a link.
     yield* changed
     return yield* AtomicFile.update(path, changed)
   }).pipe(

@@ -1,4 +1,4 @@
-/** The definition of an MCP server, as it is written under `mcpServers`. */
+/** The definition of an MCP server, as written under `mcpServers`. */
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
@@ -24,7 +24,7 @@ export const Written = Schema.Struct({
 const keys = new Set(Object.keys(Written.fields))
 const decodeWritten = Schema.decodeUnknownEither(Written)
 
-/** A definition whose variables are not expanded yet. */
+/** A definition before its variables are expanded. */
 export type Definition = Data.TaggedEnum<{
   Stdio: {
     readonly command: string
@@ -37,20 +37,20 @@ export type Definition = Data.TaggedEnum<{
 
 export const Definition = Data.taggedEnum<Definition>()
 
-/** A definition, with what was written besides it. */
+/** A definition, and what else its entry says. */
 export interface Decoded {
   readonly definition: Definition
   readonly isDisabled: boolean
-  /** The keys that have no effect. */
+  /** Keys without effect. */
   readonly ignored: ReadonlyArray<string>
 }
 
-/** The most characters of a message, or of what a server runs. */
+/** The most characters of a message, or of a server's command line. */
 const longest = 600
 
 const http = /^(?:streamable-?)?http$/i
 
-/** Returns why a transport does not go with the rest of the definition. */
+/** Returns why a transport does not match the rest of the definition. */
 const mismatch = (type: string | undefined, isProgram: boolean): string | undefined => {
   if (type === undefined || (isProgram ? /^stdio$/i : http).test(type)) return undefined
   if (/^sse$/i.test(type)) return "its type is sse, which is not supported: give the server's streamable HTTP address"
@@ -58,7 +58,7 @@ const mismatch = (type: string | undefined, isProgram: boolean): string | undefi
   return `its type is ${shown}, and ${isProgram ? "a command goes with stdio" : "a url goes with http"}`
 }
 
-/** Decodes a definition; on the left is the reason why it is none. */
+/** Decodes a definition, or says on the left what is wrong with it. */
 export const decode = (value: unknown): Either.Either<Decoded, string> =>
   Either.gen(function* () {
     if (!Predicate.isReadonlyRecord(value)) return yield* Either.left("it is no object")
@@ -81,13 +81,13 @@ const firstIssue = (error: ParseResult.ParseError): string => {
   return `${UntrustedText.word(JsonText.showPath(issue?.path ?? []), 200)}: ${UntrustedText.word(issue?.message ?? error.message, longest)}`
 }
 
-/** Writes a definition as it stands in the file, without what is not needed. */
+/** Writes a definition for a file, without empty fields. */
 export const encode = ({ _tag, ...fields }: Definition): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value === "" || Object.keys(value ?? {}).length > 0))
 
 /**
- * Replaces what is secret in an address: the password, and the values of the query. Nothing that a shell or an interpreter
- * would run is replaced; any other text stays as it is.
+ * Replaces the secrets in an address: the password and the values of the query. Keeps text that a shell or an
+ * interpreter would run, and any other text.
  */
 export const withoutSecrets = (text: string): string =>
   /^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text)
@@ -99,7 +99,7 @@ export const withoutSecrets = (text: string): string =>
 /** Matches the names of options whose values are secret. */
 const secret = /key|token|secret|passw|credential|auth|cookie/i
 
-/** Replaces what is secret in the words of a program: in addresses, and behind options that are called so. */
+/** Replaces the secrets in a program's arguments: in addresses, and in the values of options with such names. */
 const wordsWithoutSecrets = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   args.map((word, at) => {
     const before = args[at - 1] ?? ""
@@ -108,7 +108,7 @@ const wordsWithoutSecrets = (args: ReadonlyArray<string>): ReadonlyArray<string>
     return secret.test(name) && !value.includes("${") ? `${name}…` : withoutSecrets(word)
   })
 
-/** Shows the program and its words, or the address, on one line and with its variables as they are written. */
+/** Shows the program with its arguments, or the address, on one line and with variables unexpanded. */
 export const target = Definition.$match({
   Stdio: ({ args, command }) =>
     UntrustedText.word(

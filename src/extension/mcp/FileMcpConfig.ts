@@ -1,4 +1,4 @@
-/** Reads the configuration of MCP servers from its files, again only where one has changed. */
+/** Reads the configuration of MCP servers from its files, and again only after a change. */
 import * as Path from "node:path"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -25,12 +25,12 @@ import * as Server from "./Server.js"
 import * as ServerFile from "./ServerFile.js"
 import * as TrustFile from "./TrustFile.js"
 
-/** The age of a change, in milliseconds, below which a second one might bear the same time. */
+/** The age in milliseconds below which a file's time is not reliable: a second change could have the same time. */
 const settled = 2000
 
 /**
- * Stamps the paths that something is read from, each before that, whether or not something is there. They are not current
- * either where a file was changed so shortly before it was read that a later change could not be told from that one.
+ * Stamps the paths that something is read from, before the read and whether or not they exist. The stamps are not
+ * current if a file changed so recently that a second change might have the same time.
  *
  * @param now the time, in milliseconds since 1970
  */
@@ -50,19 +50,19 @@ const stampsAt = (now: number) => {
 
 type FileStamps = ReturnType<typeof stampsAt>
 
-/** The servers as they were found at one time. */
+/** The servers found at one time. */
 export interface Reading {
   /** Sorted by name. */
   readonly entries: ReadonlyArray<McpEntry>
-  /** The project's file, with the content that the servers were read from; undefined where there is none. */
+  /** The project's file with the content that was read, if it exists. */
   readonly project: NamedFiles.NamedFile | undefined
-  /** Whether that content is trusted. */
+  /** True if that content is trusted. */
   readonly isProjectTrusted: boolean
-  /** The reason why it is not known what is trusted. */
+  /** Why the trusted files can't be read. */
   readonly trustProblem: string | undefined
 }
 
-/** Whether the content of a file is the one that the user has trusted. */
+/** Compares the content of a file with the content that the user trusted. */
 type Trust = "trusted" | "changed" | "new"
 
 /** The most characters of a problem. */
@@ -82,9 +82,7 @@ const unusable = (
 const byName = (one: McpEntry, other: McpEntry): number => (one.server.name < other.server.name ? -1 : 1)
 
 /**
- * Reads the files.
- *
- * @param stamps takes the paths of all files that are read
+ * @param stamps collects the paths of the files
  */
 const readAll = (around: Server.ServerPlaces, stamps: FileStamps): Reading => {
   stamps.add(TrustFile.pathIn(around.home))
@@ -122,7 +120,10 @@ const readAll = (around: Server.ServerPlaces, stamps: FileStamps): Reading => {
     const fingerprint = OwnFile.hash(JSON.stringify([origin.file, name, value, files]))
     const server: McpServer = { name, source: origin.source, target }
     const known = { server, fingerprint, written, files }
-    /** `why` is a sentence without its subject. Of the program of the server, `isRun` is true, and false of the file that lists it. */
+    /**
+     * `why` is a sentence without its subject. `isRun` is true for a file that the server runs, and false for the file
+     * that lists it.
+     */
     const deny = (reason: "untrusted" | "loose", file: string, why: string, isRun = true): McpEntry => {
       const also = isShadowing
         ? `. Until then, the server of the same name in ${ServerFile.inHome(around.home)} is not used either`
@@ -136,7 +137,7 @@ const readAll = (around: Server.ServerPlaces, stamps: FileStamps): Reading => {
       if (trustProblem !== undefined)
         return deny("untrusted", file, `is not trusted, for nothing is: ${trustProblem}`, isRun)
       const why = trust === "changed" ? "has changed since the user trusted it" : "is not trusted yet"
-      // Commands of this session can write what was not trusted when it began.
+      // Commands of this session could write a file that was not trusted when the session began.
       const also = isRun && around.looseness?.(file)?.isLate === true ? ", and start a new session" : ""
       return deny("untrusted", file, `${why}; ${howToTrust(around.root)}${also}`, isRun)
     }
@@ -147,7 +148,8 @@ const readAll = (around: Server.ServerPlaces, stamps: FileStamps): Reading => {
     for (const file of files) {
       const trust = trustIn(file)
       const found = around.looseness?.(file.path)
-      // Trust does not help against what lasts; that a trusted file has changed is told first.
+      // For a trusted file that commands can still change, trusting it again does not help. A changed file is reported
+      // as changed first.
       const isLoose = found !== undefined && trust !== "changed" && (trust === "trusted" || !found.isLate)
       if (isLoose) return deny("loose", file.path, found.why)
       if (trust !== "trusted") return untrusted(file.path, trust, true)
@@ -172,28 +174,28 @@ const readAll = (around: Server.ServerPlaces, stamps: FileStamps): Reading => {
   }
 }
 
-/** Reads the servers with what the command line shows of them besides their entries. */
+/** Reads the servers for the command line, which shows more than their entries. */
 export class McpReading extends Context.Tag("synapse/McpReading")<
   McpReading,
   Places & {
-    /** Reads the files anew where one has changed. */
+    /** Reads the files again if one has changed. */
     readonly read: Effect.Effect<Reading>
   }
 >() {}
 
-/** The most names of a path, and of the links in it, that are followed. */
+/** The most path components and links that are followed. */
 const mostNames = 10_000
 
-/** Leaves out the rules for trusted files: these are looked at because commands could write them before they were trusted. */
+/** Drops the rules for trusted files. A file has to be trusted because commands could write it without these rules. */
 const withoutTrust = (policy: SandboxPolicy): SandboxPolicy => ({
   ...policy,
   readonly: policy.readonly.filter(({ source }) => source !== "trust" && source !== "startup")
 })
 
 /**
- * Makes the reading of the files.
+ * Makes the reader of the files.
  *
- * @param isNext true to tell what a session that starts now may use, rather than the one that has begun
+ * @param isNext true to evaluate trust for a session that starts now, false for the current session
  */
 const make = Effect.fnUntraced(function* (isNext: boolean) {
   const settings = yield* SandboxSettings
@@ -215,7 +217,7 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
     )
   })
 
-  /** Without a policy, commands do not run; what they may have written before is not known. */
+  /** Without a policy, commands do not run now, but earlier ones may have written anything. */
   const decideBy = (change: (policy: SandboxPolicy) => SandboxPolicy): Effect.Effect<(path: string) => boolean> =>
     Effect.match(policies.build(root), {
       onFailure: () => () => true,
@@ -229,7 +231,7 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
     const decide = trusted.length === 0 ? () => false : yield* decideBy((policy) => policy)
     return TrustFile.make(trusted, decide)
   })
-  // Before any sandbox of the session has started.
+  // Looked up before any sandbox of the session starts.
   const held = isNext ? undefined : yield* look
   const next = Effect.map(
     look,
@@ -239,14 +241,14 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
         return found?.isLate === true ? undefined : found
       }
   )
-  /** Without a sandbox, nothing is read-only for commands, and trusted content is enough. */
+  /** Without a sandbox, nothing is read-only for commands, so trusted content is enough. */
   const looseness = Effect.gen(function* () {
     if (!(yield* isEnabled)) return undefined
     return held ?? (yield* next)
   })
 
   const isWritable = Effect.map(decideBy(withoutTrust), (decide) => {
-    // Servers have most of their paths in common: where their programs are looked for.
+    // Cached, since servers share most of their paths: the directories of PATH.
     const known = new Map<string, boolean>()
     return (path: string): boolean => {
       const before = known.get(path)
@@ -286,7 +288,7 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
   })
 })
 
-/** A layer which reads the files with all that the command line shows. */
+/** A layer that reads the files with everything that the command line shows. */
 export const layerReading: Layer.Layer<
   McpReading,
   never,
@@ -294,8 +296,8 @@ export const layerReading: Layer.Layer<
 > = Layer.scoped(McpReading, make(true))
 
 /**
- * A layer which reads the entries from `mcp_servers.json` in the working directory and in `$SYNAPSE_HOME/mcp`. It has to be
- * made before the sandbox: a server is started only where the files that it runs are read-only for commands since then.
+ * A layer that reads the entries of `mcp_servers.json` in the working directory and in `$SYNAPSE_HOME/mcp`. It must be
+ * built before the sandbox: a server starts only if the files that it runs have been read-only for commands since then.
  */
 export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings> =
   Layer.scoped(

@@ -1,4 +1,4 @@
-/** Plans which servers of other programs are taken over into the home file. */
+/** Plans which servers of other programs are copied into the home file. */
 import * as Path from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import * as McpName from "./McpName.js"
 import * as NamedFiles from "./NamedFiles.js"
 import * as OwnFile from "./OwnFile.js"
 
-/** The servers of a file: by name what each is, or the reason why it can't be taken over. */
+/** The servers of a file by name: the definition, or why it can't be copied. */
 type Servers = ReadonlyMap<string, Either.Either<Definition, string>>
 
 type Fields = { readonly [key: string]: unknown }
@@ -23,7 +23,7 @@ const own = (value: unknown, key: string): unknown => {
   return Object.hasOwn(fields, key) ? fields[key] : undefined
 }
 
-/** Writes what editors write as `${env:NAME}` as we do. */
+/** Converts the variables of editors (`${env:NAME}`) into those of Synapse. */
 const withVariables = (text: string, workspace: string): string =>
   text
     .replace(/\$\{env:([A-Za-z_]\w*)\}/g, "${$1}")
@@ -32,7 +32,7 @@ const withVariables = (text: string, workspace: string): string =>
 
 const editorOnly = /\$\{[A-Za-z]+:(?!-)[^}]*\}/
 
-/** Writes Codex's names for headers, and where their values come from, as headers. */
+/** Converts Codex's keys for headers and their variables into `headers`. */
 const codexHeaders = (server: Fields): Fields => {
   const { bearer_token_env_var: bearer, enabled, env_http_headers, http_headers, ...rest } = server
   const headers = {
@@ -60,14 +60,14 @@ const definitionOf = (name: string, written: unknown): Either.Either<Definition,
   })
 }
 
-/** The keys under which the programs list servers; what stands under a later one comes first. */
+/** The keys under which the programs list servers. Later ones take precedence. */
 const keys = ["mcp_servers", "servers", "mcpServers"]
 
 /**
- * Reads the servers in a file's text; on the left is the reason why it has none that can be read.
+ * Reads the servers in a file's text, or says on the left why it can't.
  *
- * @param workspace the working directory, which an editor's `${workspaceFolder}` stands for, and of which Claude Code's own
- *   file has servers besides those of all projects
+ * @param workspace the working directory. It replaces an editor's `${workspaceFolder}`, and Claude Code's file has a
+ *   list of servers for it
  */
 export const parse = async (text: string, path: string, workspace: string): Promise<Either.Either<Servers, string>> =>
   Either.flatMap(await ClientFile.parse(withVariables(text, workspace), path), (content) => {
@@ -79,17 +79,17 @@ export const parse = async (text: string, path: string, workspace: string): Prom
     return Either.right(new Map(servers.map(([name, written]) => [name, definitionOf(name, written)])))
   })
 
-/** A file of another program. */
+/** A configuration file of another program. */
 interface ForeignFile {
   readonly path: string
-  /** True for a file of the project, which is somebody else's. */
+  /** True for a file of the project, which somebody else may have written. */
   readonly isProjects: boolean
 }
 
-/** The most bytes of a file: Claude Code's holds its history as well. */
+/** The largest file, in bytes. Claude Code's file also holds its history. */
 const largest = 64 * 1024 ** 2
 
-/** Returns the files that are looked for, the project's first. */
+/** Returns the files to look for, those of the project first. */
 export const usual = (root: string, userHome: string): ReadonlyArray<ForeignFile> => {
   const known = Object.values(ClientFile.clients).filter(({ key }) => keys.includes(key))
   return [
@@ -101,7 +101,7 @@ export const usual = (root: string, userHome: string): ReadonlyArray<ForeignFile
   ]
 }
 
-/** Reads the servers of a file; undefined where there is none. On the left is the reason why it can't be read. */
+/** Reads the servers of a file, if it exists. The left side says why it can't be read. */
 export const read = (
   { isProjects, path }: ForeignFile,
   root: string
@@ -113,7 +113,6 @@ export const read = (
     return text.right === undefined ? Either.right(undefined) : parse(text.right, path, root)
   })
 
-/** A definition as it is written in a file. */
 export type Written = Readonly<Record<string, unknown>>
 
 /** A server of a file, and what is done with it. */
@@ -122,7 +121,7 @@ export interface Step {
   readonly path: string
   readonly what: "taken over" | "not taken over" | "there already" | "skipped"
   readonly why: string
-  /** The server as it is taken over; undefined where it is not. */
+  /** The entry to write, if the server is copied. */
   readonly written?: Written
 }
 
@@ -132,8 +131,8 @@ const plain = (value: unknown): unknown =>
 const isBelow = (root: string) => (path: string) => path.startsWith(`${root}/`) && !HostPath.isMissing(path)
 
 /**
- * Gives a server the directory that it was written for: one that names files of the project needs it, and no other gets
- * it, for `npx` would run what the project has installed.
+ * Sets the directory of a server that names files of the project. Other servers do not start there, because `npx` would
+ * run what the project has installed.
  */
 const located = (definition: Definition, root: string): Definition => {
   if (definition._tag === "Http") return definition
@@ -148,10 +147,10 @@ const located = (definition: Definition, root: string): Definition => {
 }
 
 /**
- * Decides on each server of the files, the first of a name first.
+ * Decides what to do with each server. Of several with one name, the first wins.
  *
- * @param before the servers that the home file has, as they are written
- * @param home the path of that file
+ * @param before the entries that the home file already has
+ * @param home the path of the home file
  */
 export const plan = (
   found: ReadonlyArray<{ readonly file: ForeignFile; readonly servers: Servers }>,

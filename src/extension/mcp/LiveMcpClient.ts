@@ -1,4 +1,4 @@
-/** Talks to the MCP servers of the configuration, by the official client. */
+/** Connects to the configured MCP servers with the official client. */
 
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -29,21 +29,17 @@ import { McpConfig, type McpEntry } from "./McpConfig.js"
 import * as McpName from "./McpName.js"
 import * as OwnFile from "./OwnFile.js"
 
-/** The connections of all servers. */
 interface McpConnections {
-  /**
-   * Uses the connection of an entry. Where the server turns out to be gone before it was reached, it is connected to anew,
-   * once.
-   */
+  /** Uses the connection of an entry. If the server was already gone, it connects again once. */
   readonly use: <A, E>(
     entry: Usable,
     use: (connection: McpConnection.McpConnection) => Effect.Effect<A, E | ExecutionFailed | Gone>
   ) => Effect.Effect<A, Exclude<E, Gone> | ExecutionFailed>
-  /** Closes the connections whose entries are not among these any more, or not as they were. */
+  /** Closes the connections whose entries were removed or changed. */
   readonly retain: (entries: ReadonlyArray<McpEntry>) => Effect.Effect<void>
 }
 
-/** A server that has been started, or is being started, by a fiber that ends it when it is interrupted. */
+/** A server that runs or is starting. Interrupting the fiber ends it. */
 interface Running {
   readonly ready: Deferred.Deferred<McpConnection.McpConnection, ExecutionFailed>
   readonly fiber: Fiber.RuntimeFiber<never, ExecutionFailed>
@@ -57,7 +53,7 @@ export const makeMcpConnections = (
 ): Effect.Effect<McpConnections, never, Scope.Scope> =>
   Effect.gen(function* () {
     const runFork = Runtime.runFork(yield* Effect.runtime())
-    // A server can take a second to end: at the end they do so at the same time, also those that are in use.
+    // Servers can take a second to end, so they all end at the same time, even while in use.
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
     const servers = new Map<string, Running>()
 
@@ -111,28 +107,28 @@ export const makeMcpConnections = (
     }
   })
 
-/** The tools of a server, as one version of it has listed them. */
+/** The tools of a server, as one of its versions listed them. */
 interface Listed {
   readonly version: string
   readonly tools: ReadonlyArray<McpTool>
 }
 
-/** Keeps what the servers of entries have listed. */
+/** Caches the tools that servers listed. */
 export interface McpCatalog {
-  /** Returns what is kept. A file is read once, and ignored where it is not one of ours. */
+  /** Returns the cached list. Its file is read once, and ignored if it is invalid. */
   readonly get: (entry: McpEntry) => Listed | undefined
-  /** Keeps a list. Where it can't be written, it is kept in memory. */
+  /** Caches a list, in memory only if it can't be written. */
   readonly put: (entry: McpEntry, version: string, tools: ReadonlyArray<McpTool>) => Effect.Effect<Listed>
-  /** Forgets a list, until there is another. */
+  /** Drops a list until there is a new one. */
   readonly drop: (entry: McpEntry) => void
 }
 
 const format = 1
 const largest = 32 * 1024 ** 2
-/** The most files; those of entries that are long gone make room. */
+/** The most files. The oldest ones are deleted. */
 const mostFiles = 200
 
-/** Makes a catalog whose files lie in a directory, which need not be there. */
+/** Makes a catalog in a directory, which need not exist. */
 export const make = (directory: string): McpCatalog => {
   const kept = new Map<string, Listed | undefined>()
 
@@ -178,7 +174,10 @@ const write = (directory: string, name: string, listed: Listed): void => {
   for (const { file } of byAge.slice(mostFiles)) fs.rmSync(file, { force: true })
 }
 
-/** Makes the error for a server that is not configured. It may stand in one of the files that can't be read. */
+/**
+ * Makes the error for a server that is not configured. It also names files that can't be read, which may list the
+ * server.
+ */
 export const unknownServer = (
   command: string,
   name: string,
@@ -197,8 +196,7 @@ export const unknownServer = (
 }
 
 /**
- * Makes the error for a server whose entry is broken, or which runs what is not trusted: what is wrong or
- * not trusted in which file, and what the user can do.
+ * Makes the error for a server whose entry is broken or not trusted: the reason, the file, and what the user can do.
  */
 export const toError = (entry: McpEntry & { readonly _tag: "Unusable" }): CommandError => {
   const { denial, problem, server } = entry
@@ -207,16 +205,16 @@ export const toError = (entry: McpEntry & { readonly _tag: "Unusable" }): Comman
     : new Blocked({ resource: `mcp:${server.name}`, rule: denial.file, reason: denial.why })
 }
 
-/** Milliseconds between two looks at the tools of a server which says that they have changed. */
+/** How long to wait between two lists of a server that reports changed tools, in milliseconds. */
 const between = 1000
 
-/** Milliseconds for which `known` takes the configuration for unchanged. */
+/** How long `known` assumes that the configuration is unchanged, in milliseconds. */
 const fresh = 1000
 
 /**
- * A layer which talks to the servers of the configuration.
+ * A layer that connects to the configured servers.
  *
- * What servers list is kept in `cache/mcp` of `$SYNAPSE_HOME`, for each entry and version of its server.
+ * It caches the tools of servers in `cache/mcp` of `$SYNAPSE_HOME`, by entry and version.
  */
 export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSettings> = Layer.scoped(
   McpClient,
@@ -232,7 +230,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
     const connections = yield* makeMcpConnections((entry) =>
       Effect.gen(function* () {
         const connection = yield* McpConnection.open(entry, config, settings)
-        // Another version can have other tools.
+        // Another version may have other tools.
         if (catalog.get(entry)?.version !== connection.version) catalog.drop(entry)
         const refresh = Effect.zipRight(Queue.take(connection.changes), Effect.ignore(list(entry, connection)))
         yield* Effect.forkScoped(Effect.forever(Effect.zipRight(refresh, Effect.sleep(between))))
@@ -242,7 +240,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
 
     let entries: ReadonlyArray<McpEntry> = []
     let readAt = Number.NEGATIVE_INFINITY
-    /** Reads the configuration. A connection whose entry has changed is of no use from here on. */
+    /** Reads the configuration, and closes connections whose entry has changed. */
     const look = Effect.tap(config.entries, (read) => {
       entries = read
       readAt = performance.now()
@@ -269,7 +267,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
         return tools
       }),
       known: () => {
-        // Where reading takes longer than a moment, it goes on by itself, and the next call has it.
+        // A slow read goes on in the background, for the next call.
         if (performance.now() - readAt > fresh) Runtime.runSyncExit(runtime)(look)
         const now = entries.flatMap((entry) => (entry._tag === "Unusable" ? [] : (catalog.get(entry) ?? [])))
         if (now.length !== parts.length || now.some((each, at) => each !== parts[at])) {
@@ -284,7 +282,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
           Effect.gen(function* () {
             const isTool = ({ name }: McpTool) => name === tool
             if (catalog.get(entry)?.tools.some(isTool) !== true) {
-              // It may be new.
+              // The tool may be new, so the server is asked again.
               const { tools } = yield* list(entry, connection)
               if (!tools.some(isTool))
                 return yield* McpName.unknownTool(`mcp:${server}:${tool}`, { server, tool }, tools)
@@ -297,7 +295,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
   })
 )
 
-/** The same layer, with its settings from the environment. Fails where a variable has an invalid value. */
+/** The same layer with settings from the environment. Fails if a variable is invalid. */
 export const layerFromEnv: Layer.Layer<McpClient, ConfigError, McpConfig> = Layer.provide(
   layer,
   McpSettings.layerFromEnv

@@ -1,5 +1,5 @@
 /**
- * Talks to MCP servers: what they offer, and the calls of their tools.
+ * Lists the tools of MCP servers and calls them.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as UnknownCommand from "../../command/UnknownCommand.js"
 import type { CommandError } from "../../domain/CommandError.js"
 
 /**
- * A JSON Schema as a server sent it: nothing in it is certain but that it is an object.
+ * A JSON Schema as a server sent it. It is untrusted: only its being an object is checked.
  *
  * @since 0.1.0
  * @category models
@@ -18,7 +18,7 @@ import type { CommandError } from "../../domain/CommandError.js"
 export type JsonSchema = { readonly [key: string]: unknown }
 
 /**
- * A tool of a server. All texts are the server's, as it sent them: who shows them makes control characters harmless.
+ * A tool of a server. Its texts are untrusted, so escape control characters before showing them.
  *
  * @since 0.1.0
  * @category models
@@ -30,24 +30,24 @@ export interface McpTool {
   readonly description?: string
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema
-  /** True where it can be called as an MCP task only, which Synapse does not offer. */
+  /** True if it can only be called as an MCP task, which Synapse does not support. */
   readonly needsTask?: true
 }
 
 /**
- * A configured server. `problem` says why it can't be used: its entry is broken, or its file is not trusted.
+ * A configured server. `problem` says why it can't be used: a broken entry, or a file that is not trusted.
  *
  * @since 0.1.0
  * @category models
  */
 export interface McpServer {
   readonly name: string
-  /** `project`: the working directory's file; `home`: the file in `$SYNAPSE_HOME`. */
+  /** `project` for the file in the working directory, `home` for the one in `$SYNAPSE_HOME`. */
   readonly source: "project" | "home"
-  /** The program and its words, or the address, without the values of variables and headers. */
+  /** The program with its arguments, or the address, without the values of variables and headers. */
   readonly target: string
   readonly problem?: string
-  /** True for a file of servers that can't be read; its path is the name. */
+  /** True if this stands for an unreadable file of servers, whose path is the name. */
   readonly isFile?: true
 }
 
@@ -64,7 +64,7 @@ export interface McpOutput {
 }
 
 /**
- * The progress of a call, as its server tells it.
+ * The progress of a call, as its server reports it.
  *
  * @since 0.1.0
  * @category models
@@ -82,30 +82,30 @@ export interface McpProgress {
  * @category models
  */
 export interface McpCallOptions {
-  /** Milliseconds; `SYNAPSE_MCP_TIMEOUT` where it is not given. */
+  /** The timeout in milliseconds. By default, `SYNAPSE_MCP_TIMEOUT`. */
   readonly timeout?: number | undefined
   readonly onProgress?: ((progress: McpProgress) => void) | undefined
 }
 
 /**
- * The options of a look at a server's tools.
+ * The options of listing a server's tools.
  *
  * @since 0.1.0
  * @category models
  */
 export interface McpListOptions {
-  /** True to ask the server, also where its tools are known. */
+  /** True to ask the server even if its tools are known. */
   readonly refresh?: boolean
-  /** The command that needs them, for the error where there is no such server. */
+  /** The command that needs the tools, named in the error for an unknown server. */
   readonly command?: string
 }
 
 /**
- * Talks to the MCP servers of the configuration. A server starts when it is first needed, once for all callers, and ends
- * with the scope.
+ * Connects to the configured MCP servers. A server starts when it is first needed, once for all callers, and ends with
+ * the scope.
  *
- * An unknown server or tool fails with CommandNotFound, which names the nearest; a server that the user has not trusted
- * with Blocked; one that can't be started, does not answer, or dies with ExecutionFailed.
+ * An unknown server or tool fails with CommandNotFound, which names the nearest. A server that is not trusted fails
+ * with Blocked. A server that can't start, does not answer or dies fails with ExecutionFailed.
  *
  * @since 0.1.0
  * @category tags
@@ -113,19 +113,18 @@ export interface McpListOptions {
 export class McpClient extends Context.Tag("synapse/McpClient")<
   McpClient,
   {
-    /** Returns the servers of the configuration, read anew where its files have changed, sorted by name. */
+    /** Returns the configured servers, sorted by name. Reads the files again if they have changed. */
     readonly servers: Effect.Effect<ReadonlyArray<McpServer>>
     /**
-     * Returns the tools of a server, in the server's order. It is started only where they were not kept from an earlier
-     * connection, or where `refresh` says so.
+     * Returns the tools of a server, in the server's order. Starts the server only if its tools are not cached, or with
+     * `refresh`.
      */
     readonly tools: (server: string, options?: McpListOptions) => Effect.Effect<ReadonlyArray<McpTool>, CommandError>
     /**
-     * Returns the tools of all servers that are known without starting one; the same array until they change. Those of
-     * servers that can't be used are not among them.
+     * Returns the cached tools of all usable servers, without starting one. Returns the same array until they change.
      */
     readonly known: () => ReadonlyArray<McpTool>
-    /** Calls a tool. Interruption cancels the call at the server, which goes on running. */
+    /** Calls a tool. Interruption cancels the call, and the server goes on running. */
     readonly call: (
       server: string,
       tool: string,
@@ -136,7 +135,7 @@ export class McpClient extends Context.Tag("synapse/McpClient")<
 >() {}
 
 /**
- * A layer without any servers: every name is unknown.
+ * A layer without servers, in which every name is unknown.
  *
  * @since 0.1.0
  * @category layers

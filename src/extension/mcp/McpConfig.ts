@@ -1,4 +1,4 @@
-/** The MCP servers that the configuration files name. */
+/** The MCP servers of the configuration files. */
 
 import * as Path from "node:path"
 import * as Context from "effect/Context"
@@ -8,26 +8,26 @@ import type { McpServer } from "./McpClient.js"
 import type { NamedFile, Program } from "./NamedFiles.js"
 import type { Server } from "./Server.js"
 
-/** The places of the configuration. */
+/** The places that the configuration depends on. */
 export interface Places {
-  /** The directory of what the program keeps for itself: `$SYNAPSE_HOME`. */
+  /** The directory of Synapse's own files, `$SYNAPSE_HOME`. */
   readonly home: string
-  /** The working directory of the session, which servers are told as their root. */
+  /** The session's working directory, which servers get as their root. */
   readonly root: string
-  /** Opens the directory for temporary files that servers share with commands; undefined where it is the system's. */
+  /** Opens the temporary directory that servers share with commands. Undefined for that of the system. */
   readonly temporary?: Effect.Effect<string | undefined> | undefined
-  /** Finds the test whether sandboxed commands may write to a path. */
+  /** Makes a test of whether sandboxed commands may write to a path. */
   readonly isWritable?: Effect.Effect<(path: string) => boolean> | undefined
 }
 
-/** Returns the path of the file that a server is configured in. */
+/** Returns the path of the file that configures a server. */
 export const fileOf = (source: McpServer["source"], { home, root }: Places): string =>
   source === "project" ? Path.join(root, "mcp_servers.json") : Path.join(home, "mcp", "mcp_servers.json")
 
 /**
- * Returns how the user trusts what a project's servers, or the user's own servers in it, run.
+ * Words how the user trusts the files that servers run.
  *
- * @param root the working directory of the session, for what commands may write depends on it
+ * @param root the working directory of the session, on which the files that commands may write depend
  */
 export const howToTrust = (root: string): string =>
   `the user can look at it, and trust it, with \`synapse mcp trust\` in ${root}`
@@ -35,46 +35,44 @@ export const howToTrust = (root: string): string =>
 /**
  * An entry of `mcpServers`, with its variables expanded.
  *
- * `fingerprint` is a hash of the entry as it is written, and of the file that it stands in: what is kept of a server is
- * kept under it.
+ * `fingerprint` is a hash of the entry as written and of its file's path. Cached data of a server is stored under it.
  */
 export type McpEntry = Data.TaggedEnum<{
-  /** A program that is started, and spoken to by its standard input and output. `cwd` is absolute. */
+  /** A program that Synapse starts and talks to over standard input and output. `cwd` is absolute. */
   Stdio: Known & Program
-  /** An address that is spoken to by streamable HTTP. */
+  /** An address that Synapse talks to over streamable HTTP. */
   Http: Known & { readonly url: string; readonly headers: Readonly<Record<string, string>> }
   /**
-   * An entry that is broken or disabled, that the user has not trusted, or that runs a trusted file which commands of this
-   * session can still change (`loose`).
+   * An entry that is broken, disabled or not trusted, or that runs a trusted file which commands of this session can
+   * still change (`loose`).
    */
   Unusable: Known & {
     readonly reason: "broken" | "disabled" | "untrusted" | "loose"
     readonly problem: string
-    /** The file for which it is untrusted or loose, and why. */
+    /** The untrusted or loose file, and the reason. */
     readonly denial?: { readonly file: string; readonly why: string }
   }
 }>
 
-/** The fields that entries of each kind have. */
+/** The fields of every entry. */
 export interface Known {
   readonly server: McpServer
   readonly fingerprint: string
-  /** The server as its file defines it. It is undefined for an entry that stands for a file which can't be read. */
+  /** The server as its file defines it. Undefined if the entry stands for an unreadable file. */
   readonly written?: Server
-  /** The files that it names, with the content that they have now. */
+  /** The files that it names, with their current content. */
   readonly files?: ReadonlyArray<NamedFile>
 }
 
 export const McpEntry = Data.taggedEnum<McpEntry>()
 
-/** Reads the configuration of MCP servers. */
 export class McpConfig extends Context.Tag("synapse/McpConfig")<
   McpConfig,
   Places & {
     /**
-     * Returns the entries of the working directory's `mcp_servers.json` over those of `$SYNAPSE_HOME/mcp/mcp_servers.json`,
-     * sorted by name. Each file is read anew where it has changed; one that can't be read, or is no JSON, is told as an
-     * entry with the name of the file.
+     * Returns the entries of the working directory's `mcp_servers.json` over those of
+     * `$SYNAPSE_HOME/mcp/mcp_servers.json`, sorted by name. Reads a file again if it has changed. An unreadable or
+     * invalid file becomes an entry with the name of the file.
      */
     readonly entries: Effect.Effect<ReadonlyArray<McpEntry>>
   }

@@ -1,16 +1,17 @@
-/** Reads what an MCP server gets of this process's environment, and finds its program. */
+/** Makes the environment of an MCP server, and finds its program. */
 import * as path from "node:path"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as RealPath from "../../sandbox/policy/RealPath.js"
 
-/** The official client's list: no variable that can hold a secret is on it. */
+/** The list of the official client. None of these variables holds a secret. */
 const inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
 
 /**
- * Makes the environment of a server: a few variables of this process, and over them the configured ones.
+ * Makes the environment of a server: a few variables of this process, overridden by the configured ones.
  *
- * The inherited `PATH` is without relative directories, those below `root`, the working directory, and those that commands may
- * write: a command could have put a program there. Nothing is left out where `root` is `/`.
+ * The inherited `PATH` loses relative directories, directories below `root` (the working directory), and those that
+ * commands may write, because a command could have put a program there. If `root` is `/`, being below it does not
+ * count.
  */
 export const make = (
   configured: Readonly<Record<string, string>>,
@@ -21,7 +22,7 @@ export const make = (
   const kept: Record<string, string> = {}
   for (const name of inherited) {
     const value = own[name]
-    // A function that bash exports.
+    // Skips functions that bash exports.
     if (value !== undefined && !value.startsWith("()")) kept[name] = value
   }
   const real = RealPath.follow(root).real
@@ -39,10 +40,10 @@ export const make = (
 }
 
 /**
- * Returns the path of the program that a shell would run for a name. It is undefined if the shell would find none.
+ * Returns the path of the program that a shell would run for a name, if any.
  *
- * @param cwd the directory that a relative path starts from
- * @param searched the variable PATH; by default, that of this process
+ * @param cwd the directory where a relative path starts
+ * @param searched the variable PATH, by default that of this process
  */
 export const find = (command: string, cwd: string, searched = process.env["PATH"] ?? ""): string | undefined => {
   const directories = command.includes("/") ? [""] : searched.split(":").filter((directory) => directory !== "")

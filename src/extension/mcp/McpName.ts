@@ -6,10 +6,9 @@ import type { CommandNotFound } from "../../domain/CommandError.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as FileFailure from "../../files/FileFailure.js"
 
-/** The most characters of a name. */
 const longestServerName = 64
 
-/** Returns the reason why a name can't be a server's; undefined for one that can. */
+/** Returns why a name can't be a server's. */
 export const refusal = (name: string): string | undefined => {
   if (name === "") return "its name is empty"
   if (name.length > longestServerName) return `its name is longer than ${longestServerName} characters`
@@ -18,7 +17,7 @@ export const refusal = (name: string): string | undefined => {
   return "its name can't be part of a command: it is made of letters, digits and _ . -, and begins with no . or -"
 }
 
-/** The parts of `mcp:<server>:<tool>`; an empty one is missing. A tool's name may be any text. */
+/** The parts of `mcp:<server>:<tool>`, empty if missing. A tool's name may be any text. */
 export interface Name {
   readonly server: string
   readonly tool: string
@@ -30,11 +29,11 @@ export const parse = (command: string): Name => {
 }
 
 /**
- * Returns the name of a tool's command. A slash in it is a colon there: a shell takes a name with a slash for a file's.
+ * Returns the name of a tool's command. A slash becomes a colon, because a shell takes a name with a slash for a path.
  */
 export const ofTool = (server: string, tool: string): string => `mcp:${server}:${tool.replaceAll("/", ":")}`
 
-/** Finds the tool that a name means: the one of that name, or else the one whose command has it. */
+/** Finds the tool with this name, or else the one whose command is the same. */
 export const find = <Tool extends { readonly name: string }>(
   { server, tool }: Name,
   tools: ReadonlyArray<Tool>
@@ -59,12 +58,10 @@ export const unknownTool = (
     advice: tools.length === 0 ? [] : [Advice.line`${Advice.run(toWord(server))} lists its tools.`]
   })
 
-/** The most characters of a name that is written whole. */
+/** The longest name that is written whole, in characters. */
 const longest = 500
 
-/**
- * Writes the name of a server's command, or of a tool's, as a word for a shell, in which every character can be seen.
- */
+/** Writes the name of a server's or a tool's command as a word for a shell in which every character is visible. */
 export const toWord = (server: string, tool?: string): string => {
   const command = tool === undefined ? `mcp:${server}` : ofTool(server, tool)
   if (command.length > longest) return UntrustedText.word(command)

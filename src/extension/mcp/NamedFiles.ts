@@ -1,6 +1,6 @@
 /**
- * Finds the files which a server's program, words and variables name, and which sandboxed commands may write: whoever
- * rewrites one decides what runs outside of the sandbox. Databases are not among them.
+ * Finds files that a server's program, arguments and variables name and that sandboxed commands may write. Whoever
+ * rewrites such a file decides what runs outside of the sandbox. Databases do not count.
  */
 import * as Path from "node:path"
 import * as Either from "effect/Either"
@@ -9,7 +9,7 @@ import * as RegularFile from "../../files/RegularFile.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as OwnFile from "./OwnFile.js"
 
-/** A program as it is started. */
+/** A program with its arguments, variables and directory. */
 export interface Program {
   readonly command: string
   readonly args: ReadonlyArray<string>
@@ -23,36 +23,38 @@ export interface NamedFile {
   readonly sha256: string
 }
 
-/** The most bytes of a file. */
 const largest = 64 * 1024 ** 2
 
-/** The most paths that the words of one program may name. */
+/** The most paths that one program's arguments may name. */
 const mostPaths = 500
 
-/** Matches options and variables whose value is a list of files, with colons between them. */
+/** Matches options and variables whose value is a list of files, separated by colons. */
 const lists = /^-{1,2}(?:cp|class-?path|p|module-path)$|CLASSPATH$|^LD_(?:PRELOAD|AUDIT)$/
 
-/** What stands between the words of a command, and around them. */
+/** Matches what separates and surrounds the words of a command. */
 const between = /[\s;|&<>()'"`]+/
 
-/** Returns the texts in a word that may be paths: itself, an option's value, the words of a command or code within it. */
+/**
+ * Returns the texts in a word that may be paths: the word itself, an option's value, the words of a command or of code
+ * in it.
+ */
 export const textsIn = (word: string, of = ""): ReadonlyArray<string> => {
   const words = [
     word,
     ...(between.test(word) ? word.split(between) : []),
     ...(lists.test(of) || lists.test(word.replace(/=.*/s, "")) ? word.replace(/^[^=/]*=/, "").split(":") : [])
   ]
-  // As env's: NODE_OPTIONS=--require=file.
+  // For `env`: NODE_OPTIONS=--require=file.
   const options = words.flatMap((one) => /^[A-Za-z_]\w*=(-.*)/s.exec(one)?.[1] ?? [])
   return [...words, ...options].flatMap((one) => {
     const texts = one.startsWith("-") ? [] : [one]
     const equals = one.indexOf("=")
     if (equals >= 0) texts.push(one.slice(equals + 1))
     if (/^-[A-Za-z]./.test(one)) texts.push(one.slice(2))
-    // As java's: -javaagent:file=options.
+    // For java: -javaagent:file=options.
     const file = /^-\w+(?:\/\w)?:([^=]+)/.exec(one)?.[1]
     if (file !== undefined) texts.push(file)
-    // As java's and lua's: @file.
+    // For java and lua: @file.
     texts.push(...texts.filter((text) => text.startsWith("@")).map((text) => text.slice(1)))
     return texts
       .map((text) => text.replace(/^file:(?:\/\/)?/, ""))
@@ -60,13 +62,13 @@ export const textsIn = (word: string, of = ""): ReadonlyArray<string> => {
   })
 }
 
-/** Joins two paths; `..` stays, since after a link the kernel does not mean the directory before it. */
+/** Joins two paths. Keeps `..`, because behind a link the kernel resolves it to another directory. */
 export const within = (directory: string, path: string): string =>
   path.split("/").includes("..")
     ? `${path.startsWith("/") ? "" : `${directory}/`}${path}`
     : Path.resolve(directory, path)
 
-/** Returns where a program without a slash in its name is looked for. */
+/** Returns the paths where a program without a slash in its name is looked for. */
 const searched = ({ command, cwd, env }: Program, path: string): ReadonlyArray<string> =>
   command.includes("/")
     ? []
@@ -75,7 +77,7 @@ const searched = ({ command, cwd, env }: Program, path: string): ReadonlyArray<s
         .map((directory) => `${within(cwd, directory === "" ? "." : directory)}/${command}`)
 
 /**
- * Returns the paths that a program's words may name and commands may write, whether or not something is there.
+ * Returns the paths that a program's arguments may name and commands may write, whether or not they exist.
  *
  * @param path the variable PATH
  */
@@ -97,17 +99,14 @@ export const pathsOf = (
     : Either.right(paths)
 }
 
-/** Tests whether a file is a database by its content: a program writes it, and takes no code from it. */
+/** Tests by its content whether a file is a database. Programs write databases but load no code from them. */
 export const isDatabase = (path: string): boolean =>
   Attempt.orElse(() => {
     const start = RegularFile.read(path, { mayBeLink: true, most: 16 }, (stats) => !stats.isFile() || undefined)
     return Either.isRight(start) && start.right.bytes.toString("latin1") === "SQLite format 3\0"
   }, false)
 
-/**
- * Reads the files at these paths; databases, directories, and paths where nothing is, are left out. On the left is the reason why
- * a file can't be read.
- */
+/** Reads the existing files at these paths, except databases. The left side says why one can't be read. */
 export const read = (paths: ReadonlyArray<string>): Either.Either<ReadonlyArray<NamedFile>, string> => {
   const files: Array<NamedFile> = []
   for (const path of paths) {
@@ -120,10 +119,9 @@ export const read = (paths: ReadonlyArray<string>): Either.Either<ReadonlyArray<
 }
 
 /**
- * Returns why a program may not be started now that could be when its files were read: one has changed since, or was put
- * where none was. Undefined where all are as they were.
+ * Returns why a program may not start although it could when its files were read: one has changed or appeared since.
  *
- * @param program the path of the program as it was found just now
+ * @param program the path where the program was just found
  */
 export const changeOf = (
   paths: ReadonlyArray<string>,

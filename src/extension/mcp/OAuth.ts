@@ -1,6 +1,6 @@
 /**
- * Logs in to remote servers, and keeps what the login gives in `$SYNAPSE_HOME/mcp/oauth`, which no sandbox shows. The official client
- * does the protocol: discovery, registration, PKCE, refreshing.
+ * Logs in to remote servers, and stores the tokens in `$SYNAPSE_HOME/mcp/oauth`, which every sandbox hides. The
+ * official client implements the protocol: discovery, registration, PKCE, refreshing.
  */
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
@@ -21,7 +21,7 @@ import * as OwnFile from "./OwnFile.js"
 
 type Remote = McpEntry & { readonly _tag: "Http" }
 
-/** The stored result of a login: the client that was registered, and its tokens. */
+/** The stored login: the registered client, and its tokens. */
 interface Kept {
   readonly client?: Client.StoredOAuthClientInformation
   readonly tokens?: Client.StoredOAuthTokens
@@ -29,7 +29,7 @@ interface Kept {
 
 const largest = 256 * 1024
 
-/** A login belongs to an address, whatever the name of its server: another address never gets it. */
+/** A login belongs to an address, not to a server's name, so that another address never gets it. */
 const fileOf = (home: string, url: string): string =>
   Path.join(home, "mcp", "oauth", `${OwnFile.hash(url).slice(0, 32)}.json`)
 
@@ -38,30 +38,31 @@ const read = (file: string): Kept => {
   return typeof kept === "object" && kept !== null ? kept : {}
 }
 
-/** Tests whether there is a login to an address. */
+/** Tests whether a login to an address is stored. */
 export const isLoggedIn = (home: string, { url }: Remote): boolean => read(fileOf(home, url)).tokens !== undefined
 
-/** Forgets the login to an address; returns whether there was one. */
+/** Deletes the login to an address, and returns whether there was one. */
 export const logout = (home: string, { url }: Remote): boolean =>
   Attempt.orElse(() => {
     Fs.unlinkSync(fileOf(home, url))
     return true
   }, false)
 
-/** A login that is under way: the page that the browser returns to, its secret, and how the user gets the address. */
+/** A login in progress: the page that the browser returns to, its secret, and how the user gets the address. */
 interface Flow {
   readonly redirectUrl: string
   readonly state: string
   readonly redirect: (address: URL) => void
 }
 
-/** Makes what the official client asks for tokens; without a flow, it never asks the user. */
+/** Makes the token provider of the official client. Without a flow, it never asks the user. */
 export const provider = (home: string, url: string, flow?: Flow): Client.OAuthClientProvider => {
   const file = fileOf(home, url)
   const redirectUrl = flow?.redirectUrl ?? "http://127.0.0.1/callback"
   const held: { verifier?: string; discovered?: Client.OAuthDiscoveryState } = {}
   let used: Client.StoredOAuthTokens | undefined
-  // A login begins anew, and counts once it is done. Otherwise another process may have renewed the tokens meanwhile.
+  // A login in progress is stored only when it is complete. Otherwise the file is read each time, because another
+  // process may have renewed the tokens.
   let begun: Kept | undefined = flow === undefined ? undefined : {}
   const current = (): Kept => begun ?? read(file)
   const keep = (kept: Kept): void => {
@@ -90,7 +91,7 @@ export const provider = (home: string, url: string, flow?: Flow): Client.OAuthCl
     discoveryState: () => held.discovered,
     invalidateCredentials: (scope) => {
       const { client, tokens } = current()
-      // What another process has renewed is valid.
+      // Keep tokens that another process has renewed.
       if (tokens?.access_token !== used?.access_token) return
       if (scope === "all" || scope === "client") keep({})
       else if (scope === "tokens") keep(client === undefined ? {} : { client })
@@ -102,7 +103,7 @@ export const provider = (home: string, url: string, flow?: Flow): Client.OAuthCl
 const page = (text: string): string =>
   `<!doctype html><meta charset="utf-8"><title>Synapse</title><p>${text} You can close this window.`
 
-/** Waits at an address of this machine for the user to come back from the server's page. */
+/** Listens on the loopback interface for the user to return from the server's page. */
 const waiting = (
   state: string
 ): Effect.Effect<
@@ -117,7 +118,7 @@ const waiting = (
         const server = Http.createServer((request, response) => {
           const [path, query] = (request.url ?? "").split("?", 2)
           const parameters = new URLSearchParams(query)
-          // Any page can send a browser here: only the server that was asked knows the state.
+          // Any web page can send a browser here, but only the real server knows the state.
           if (path !== "/callback" || parameters.get("state") !== state) return response.writeHead(404).end()
           const text = parameters.has("code") ? "Synapse is logged in." : "The login was refused."
           response.on("close", () => Deferred.unsafeDone(answer, Effect.succeed(parameters)))
@@ -140,11 +141,11 @@ const waiting = (
     }
   })
 
-/** Milliseconds that the user has for a login. */
+/** The time limit of a login, in milliseconds. */
 const patience = 600_000
 
 /**
- * Logs in to a server: the user follows an address, and comes back from it. Returns false where the server wants no login.
+ * Logs in to a server: the user opens an address and returns from it. Returns false if the server needs no login.
  *
  * @param show shows the address to the user
  */

@@ -1,7 +1,4 @@
-/**
- * Reads a file whose content is to be believed: once, without following a link in its place, and never more of it than a
- * bound.
- */
+/** Reads files whose content Synapse relies on: once, with a size limit, and without following a link by default. */
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -17,18 +14,16 @@ interface Content {
   readonly sha256: string
 }
 
-/** What was found in the place of a file: undefined for nothing; on the left is the reason why it is not read. */
+/** The content at a path, or undefined if nothing exists there. The left side says why it is not read. */
 export type Found = Either.Either<Content | undefined, string>
 
-/** The conditions of reading a file. */
 export interface Conditions {
-  /** The most bytes. */
+  /** The most bytes to read. */
   readonly most: number
-  /** True to follow a symbolic link. */
   readonly mayBeLink?: boolean
-  /** True to read it whoever owns it. */
+  /** True to accept files of other users. */
   readonly mayBeForeign?: boolean
-  /** True to refuse a file that has a second name, by which it could be written. */
+  /** True to refuse a file with a second hard link, by which it could be written. */
   readonly isAlone?: boolean
 }
 
@@ -37,7 +32,7 @@ const codeOf = (error: unknown): string =>
 
 const tooLarge = (most: number): string => `it is larger than ${most} bytes`
 
-/** Returns why a file is not read under these conditions; undefined where it is. */
+/** Returns why a file is not read under these conditions. */
 export const flawOf = (stats: Fs.Stats, { isAlone, mayBeForeign, most }: Conditions): string | undefined => {
   if (stats.isSymbolicLink()) return "it is a symbolic link, which is not followed here"
   if (!stats.isFile()) return stats.isDirectory() ? "it is a directory" : "it is no regular file"
@@ -56,7 +51,7 @@ export const hash = (content: Uint8Array | string): string => Crypto.createHash(
 export const read = (path: string, conditions: Conditions): Found => {
   const { mayBeLink = false, most } = conditions
   try {
-    // A byte more tells that it has grown.
+    // One more byte shows whether the file has grown.
     const content = RegularFile.read(path, { mayBeLink, most: most + 1 }, (stats) => flawOf(stats, conditions))
     return Either.flatMap(content, ({ bytes }) =>
       bytes.length > most ? Either.left(tooLarge(most)) : Either.right({ bytes, sha256: hash(bytes) })
@@ -68,18 +63,17 @@ export const read = (path: string, conditions: Conditions): Found => {
   }
 }
 
-/** Decodes what was found as a text. */
 export const textOf: (found: Found) => Either.Either<string | undefined, string> = Either.flatMap((content) =>
   content === undefined ? Either.right(undefined) : Collect.toText(content.bytes)
 )
 
-/** Reads JSON that `write` has written; undefined where there is none. */
+/** Reads JSON that was written by `write`. Undefined if it is missing or invalid. */
 export const readJson = (path: string, most: number): unknown =>
   Attempt.orUndefined(() => JSON.parse(Either.getOrThrow(textOf(read(path, { most }))) ?? ""))
 
 /**
- * Writes a file beside it, for this user alone, and renames it: a reader finds the old text or the new one. Throws the file
- * system's error.
+ * Writes a file for this user alone, by renaming a temporary one, so that readers find the old text or the new one.
+ * Throws the file system's error.
  */
 export const write = (path: string, text: string): void => {
   const directory = Path.dirname(path)

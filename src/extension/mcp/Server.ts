@@ -1,4 +1,4 @@
-/** One server of a file, by itself: what it is, and which of its files are to be trusted. */
+/** Evaluates one server of a file: its program or address, and the files that have to be trusted. */
 
 import * as Path from "node:path"
 import * as Either from "effect/Either"
@@ -10,17 +10,16 @@ import * as McpName from "./McpName.js"
 import * as NamedFiles from "./NamedFiles.js"
 import type { HeldFiles } from "./TrustFile.js"
 
-/** The values of variables. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 const reference = /\$\{([^{}]*)\}/g
 const known = /^([A-Za-z_]\w*)(?::-(.*))?$/s
-/** Matches what editors fill in: `${input:token}`, `${env:NAME}`. */
+/** Matches variables that only editors fill in: `${input:token}`, `${env:NAME}`. */
 const editors = /^[A-Za-z]+:(?!-)/
 
 /**
- * Expands a text once: values are not expanded again. On the left is the reason why it can't be: a variable that is not
- * set and has no default, which an empty one counts as. What is no variable (`${x%y}`) stays as it is written.
+ * Expands the variables of a text once; values are not expanded again. The left side names a variable that is unset or
+ * empty and has no default. Other text in braces (`${x%y}`) stays unchanged.
  */
 export const expand = (text: string, variables: Variables): Either.Either<string, string> => {
   let reason: string | undefined
@@ -36,30 +35,30 @@ export const expand = (text: string, variables: Variables): Either.Either<string
   return reason === undefined ? Either.right(expanded) : Either.left(reason)
 }
 
-/** Returns the names of the variables that a text expands. */
+/** Returns the names of the variables in a text. */
 export const namesIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(reference)].flatMap(([, inner = ""]) => known.exec(inner)?.[1] ?? [])
 
-/** A definition whose variables are expanded; `cwd` is absolute. */
+/** A definition with its variables expanded. `cwd` is absolute. */
 export type Expanded =
   | (NamedFiles.Program & { readonly _tag: "Stdio" })
   | Extract<Definition.Definition, { readonly _tag: "Http" }>
 
-/** The places and variables that definitions are read with. */
+/** The places and variables that definitions are expanded with. */
 interface Places {
   readonly variables: Variables
   /** The directory that `~` at the beginning of a word stands for. */
   readonly userHome: string
-  /** The working directory, which a relative `cwd` is relative to. */
+  /** The working directory, where a relative `cwd` starts. */
   readonly root: string
 }
 
 const header = /^[!#$%&'*+.^_`|~\w-]+$/
 
 /**
- * Expands a definition; on the left is the reason why it can't be used, which holds no value of a variable.
+ * Expands a definition. The left side says why it can't be used, without any value of a variable.
  *
- * @param directory the directory that a program is started in where the definition names none
+ * @param directory the directory of a program whose definition names none
  */
 export const expandDefinition = (
   definition: Definition.Definition,
@@ -119,39 +118,39 @@ export interface Origin {
   readonly file: string
 }
 
-/** The places, variables and rules that servers are read with. */
+/** The places, variables and rules that servers are evaluated with. */
 export interface ServerPlaces extends Places {
-  /** `$SYNAPSE_HOME`. */
+  /** The directory of Synapse's own files, `$SYNAPSE_HOME`. */
   readonly home: string
-  /** Tests whether sandboxed commands may write to a path, or to a link on the way to it. */
+  /** Tests whether sandboxed commands may write to a path or to a link on the way to it. */
   readonly isWritable: (path: string) => boolean
-  /** Tells why commands can still change a trusted file; undefined where trusted content is enough. */
+  /** Returns why commands can still change a trusted file. Undefined if trusted content is enough. */
   readonly looseness?: HeldFiles | undefined
 }
 
-/** A server as it is written in a file. */
+/** A server as its file defines it. */
 export interface Server {
   readonly origin: Origin
-  /** The name, with what no name may hold made visible. */
+  /** The name, with invisible and control characters escaped. */
   readonly name: string
   readonly value: unknown
   readonly target: string
-  /** Undefined where it can't be decoded. */
+  /** Undefined if the entry can't be decoded. */
   readonly definition: Definition.Definition | undefined
   readonly isDisabled: boolean
-  /** The keys that have no effect. */
+  /** Keys without effect. */
   readonly ignored: ReadonlyArray<string>
-  /** What can be started or spoken to; on the left is the reason why nothing can. */
+  /** The program or the address, or on the left why neither can be used. */
   readonly expanded: Either.Either<Expanded, string>
-  /** The paths that its words may name and commands may write, whether or not something is there. */
+  /** The paths that its arguments may name and commands may write, whether or not they exist. */
   readonly paths: ReadonlyArray<string>
 }
 
-/** Returns the directory that a program is started in: where it is not a project's, none that the project's files are in. */
+/** Returns the directory that a program starts in. A server of the user's own file does not start in a project. */
 const directoryOf = ({ source }: Pick<Origin, "source">, { home, root }: ServerPlaces): string =>
   source === "home" ? Path.join(home, "mcp") : root
 
-/** Makes a server of what is written under a name. */
+/** Evaluates the entry of a server. */
 export const make = (origin: Origin, name: string, value: unknown, around: ServerPlaces): Server => {
   const decoded = Definition.decode(value)
   const {

@@ -1,4 +1,4 @@
-/** The files that list MCP servers: that of the working directory, and that of `$SYNAPSE_HOME`. */
+/** The files that list MCP servers: one in the working directory, and one in `$SYNAPSE_HOME`. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -18,16 +18,13 @@ export interface Target {
   readonly isHome: boolean
 }
 
-/**
- * The content of a file that was changed, as SHA-256: what was read and edited, undefined where there was no file, and
- * what was written in its place.
- */
+/** A change of a file, as SHA-256 of the content before (if the file existed) and after. */
 export interface Change {
   readonly before: string | undefined
   readonly after: string
 }
 
-/** Yields undefined where there was nothing to change. */
+/** Yields undefined if nothing had to change. */
 type Edited = Effect.Effect<Change | undefined, ConfigFile.NotWritten, FileSystem.FileSystem>
 
 const change = (
@@ -35,7 +32,7 @@ const change = (
   editsFor: (servers: ReadonlyMap<string, unknown>) => Either.Either<ReadonlyArray<JsonText.Edit>, string>
 ): Edited =>
   Effect.suspend(() => {
-    // The file is read more than once; what counts is the text that was edited and written.
+    // The file is read more than once. This is the text that was edited and written.
     let made: Change | undefined
     const written = ConfigFile.update(
       target.path,
@@ -54,7 +51,7 @@ const change = (
     return Effect.map(written, (isWritten) => (isWritten ? made : undefined))
   })
 
-/** Adds servers. Fails for a name that is taken, except with `isForced`, which replaces what it has. */
+/** Adds servers. Fails for a name that is taken, unless `isForced` replaces it. */
 export const add = (
   target: Target,
   added: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
@@ -66,33 +63,30 @@ export const add = (
     return Either.right([...added].map(([name, value]) => JsonText.Edit.Set({ path: ["mcpServers", name], value })))
   })
 
-/** Removes a server. Returns undefined where the file has none of that name. */
+/** Removes a server. Returns undefined if the file does not have it. */
 export const remove = (target: Target, name: string): Edited =>
   change(target, (servers) =>
     Either.right(servers.has(name) ? [JsonText.Edit.Remove({ path: ["mcpServers", name] })] : [])
   )
 
-/** The servers as they are written, by name, and the hash of the bytes that they were read from. */
+/** The entries of the servers by name, and the hash of the bytes that they were read from. */
 interface Servers {
   readonly servers: ReadonlyMap<string, unknown>
   readonly sha256: string
 }
 
-/** The most bytes of a file. */
 const largest = 1024 ** 2
 
-/** Returns the path of the home file. */
 export const inHome = (home: string): string => Path.join(home, "mcp", serversFile)
 
-/** Returns the path of a project's file, with the directory's real path: trust is kept under it. */
+/** Returns the path of a project's file. It uses the directory's real path, under which trust is stored. */
 export const inProject = (cwd: string): string =>
   Attempt.orElse(() => Path.join(Fs.realpathSync(cwd), serversFile), Path.join(cwd, serversFile))
 
-/** Reads the bytes of the home file or, with `isHome` false, of a project's. */
 const readBytes = (path: string, isHome: boolean): OwnFile.Found =>
   isHome ? ConfigFile.readOwn(path, largest) : OwnFile.read(path, { most: largest })
 
-/** Parses the text of a file; on the left is the reason why it lists no servers. */
+/** Parses the text of a file, or says on the left why it lists no servers. */
 const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>, string> =>
   JsonText.parse(text).pipe(
     Either.mapLeft(({ path, reason }) => (path === "" ? reason : `${path}: ${reason}`)),
@@ -107,7 +101,7 @@ const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>, string
     })
   )
 
-/** Reads the servers of a file; undefined where there is none. On the left is the reason why they can't be read. */
+/** Reads the servers of a file, if it exists. The left side says why they can't be read. */
 export const read = (path: string, isHome: boolean): Either.Either<Servers | undefined, string> =>
   Either.flatMap(readBytes(path, isHome), (content) =>
     content === undefined

@@ -1,4 +1,4 @@
-/** Stores which files the user trusts, and with which content: `$SYNAPSE_HOME/mcp/trust.json`. */
+/** Stores which files the user trusts, and with which content, in `$SYNAPSE_HOME/mcp/trust.json`. */
 
 import * as Fs from "node:fs"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -15,25 +15,25 @@ import type { NamedFile } from "./NamedFiles.js"
 import * as OwnFile from "./OwnFile.js"
 import type { Change } from "./ServerFile.js"
 
-/** A reason why commands can still change a file. */
+/** Why commands can still change a file. */
 interface Looseness {
   /** A sentence without its subject. */
   readonly why: string
-  /** True where a new session puts an end to it. */
+  /** True if a new session solves the problem. */
   readonly isLate: boolean
 }
 
-/** Tells of a file why commands of the session can still change it; undefined where they can't. */
+/** Returns why commands of the session can still change a file, if they can. */
 export type HeldFiles = (path: string) => Looseness | undefined
 
-/** The most names of a path, and of the links in it, that are followed. */
+/** The most path components and links that are followed. */
 const mostNames = 10_000
 
 interface Place {
   /** The real path, and the symbolic links on the way to it. */
   readonly ways: ReadonlyArray<string>
   readonly isAlone: boolean
-  /** The same for as long as the same file is at the end of the same way. */
+  /** Identifies the file, and the links on the way to it. */
   readonly identity: string
 }
 
@@ -55,7 +55,7 @@ const late: Looseness = {
   isLate: true
 }
 
-/** Says that commands can write one of the ways to a file, or the file itself. */
+/** Explains that commands can write the file or a link on the way to it. */
 const writable = (way: string, { ways }: Place): Looseness => ({
   why:
     way === ways.at(-1)
@@ -65,9 +65,9 @@ const writable = (way: string, { ways }: Place): Looseness => ({
 })
 
 /**
- * Looks at the trusted files as they are when a session is made.
+ * Records the trusted files at the beginning of a session. A file that is replaced later is loose.
  *
- * @param isWritable tests whether commands could write to a real path in a sandbox that starts now
+ * @param isWritable tests whether commands in a sandbox that starts now could write to a real path
  */
 export const make = (trusted: Iterable<string>, isWritable: (path: string) => boolean): HeldFiles => {
   const known = new Map([...trusted].map((path) => [path, look(path)] as const))
@@ -82,7 +82,7 @@ export const make = (trusted: Iterable<string>, isWritable: (path: string) => bo
   }
 }
 
-/** The content that is trusted at each path. */
+/** The SHA-256 of the trusted content, by path. */
 export type Trusted = ReadonlyMap<string, string>
 
 const Content = Schema.Struct({
@@ -102,14 +102,10 @@ const decode = (text = '{"trusted":{}}'): Either.Either<Trusted, string> =>
 
 const readOwn = (home: string): OwnFile.Found => ConfigFile.readOwn(pathIn(home), TrustedFiles.largest)
 
-/**
- * Reads what is trusted: nothing where there is no file. On the left is the reason why that is not known, which has to
- * be taken for nothing as well.
- */
+/** Reads the trusted files. The left side says why they can't be read; treat that as trusting nothing. */
 export const read = (home: string): Either.Either<Trusted, string> =>
   Either.flatMap(OwnFile.textOf(readOwn(home)), decode)
 
-/** Replaces what is trusted by what `change` makes of it. */
 const update = (
   home: string,
   change: (before: Trusted) => Trusted
@@ -124,14 +120,14 @@ const update = (
       )
   )
 
-/** Adds files with the content that they have now. */
+/** Trusts files with their current content. */
 export const add = (
   home: string,
   files: ReadonlyArray<NamedFile>
 ): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> =>
   update(home, (before) => new Map([...before, ...files.map(({ path, sha256 }) => [path, sha256] as const)]))
 
-/** Takes files out, whatever content they have now. */
+/** Stops trusting files. */
 export const remove = (
   home: string,
   paths: ReadonlySet<string>
@@ -139,8 +135,8 @@ export const remove = (
   update(home, (before) => new Map([...before].filter(([path]) => !paths.has(path))))
 
 /**
- * Trusts the content that a change of a file has written, where the content that it edited was trusted or there was none.
- * Returns whether it did. Whatever else gets into the file meanwhile is not trusted.
+ * Trusts the new content of a file that Synapse changed, if the old content was trusted or the file did not exist.
+ * Returns whether it did. Other changes to the file meanwhile are not trusted.
  */
 export const keep = (
   home: string,

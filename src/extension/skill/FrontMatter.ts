@@ -1,25 +1,22 @@
 /**
- * Reads the front matter of a `SKILL.md`: the lines between two `---` at its beginning, as people write them. Much of what
- * is published is not valid YAML (`description: Use when: …`), so that no parser of YAML serves.
+ * Reads the front matter of a `SKILL.md`: the lines between two `---` at its beginning. Much published front matter is
+ * not valid YAML (`description: Use when: …`), so a YAML parser would reject it.
  */
 
 /** The fields of a front matter, and the text below it. */
 export interface FrontMatter {
-  /** The values by their keys; of a list, its items with commas between them. */
+  /** The values by key. List items are joined by commas. */
   readonly fields: ReadonlyMap<string, string>
-  /** The text below the front matter, as it is. */
   readonly text: string
-  /** What is wrong with it. */
+  /** What is wrong with the front matter. */
   readonly problem?: string
 }
 
-/** The most characters of a front matter. */
 const longest = 8 * 1024
 
 const fence = /^---[ \t]*$/
 const end = /^(?:---|\.\.\.)[ \t]*$/
 
-/** Reads a `SKILL.md`. */
 export const read = (markdown: string): FrontMatter => {
   const { matter, problem, text } = split(markdown.replace(/^\ufeff/, ""))
   const none = new Map<string, string>()
@@ -32,7 +29,6 @@ export const read = (markdown: string): FrontMatter => {
 }
 
 interface Parts {
-  /** Undefined where there is none. */
   readonly matter: string | undefined
   readonly text: string
   readonly problem?: string
@@ -51,7 +47,7 @@ const split = (markdown: string): Parts => {
   while (line !== undefined && line.trim() === "") line = next()
   if (line === undefined || !fence.test(line)) return { matter: undefined, text: markdown }
   const lines: Array<string> = []
-  // Where it does not end, it ends before what can't be a part of it.
+  // An unclosed front matter ends before the first line that can't belong to it.
   let open: { readonly at: number; readonly count: number } | undefined
   for (let begin = at; ; begin = at) {
     line = next()
@@ -72,7 +68,7 @@ const split = (markdown: string): Parts => {
 const field = /^["']?([A-Za-z_][\w.-]*)["']?[ \t]*:(?:[ \t]+([\s\S]*))?$/
 const block = /^([|>])[-+\d]*[ \t]*(?:#.*)?$/
 
-/** Whatever stands behind the first colon of a line belongs to its key, and so do the indented lines below it. */
+/** Everything after a line's first colon belongs to its key, and so do the indented lines below. */
 const fieldsOf = (matter: string): ReadonlyMap<string, string> => {
   const fields = new Map<string, string>()
   const lines = matter.split("\n")
@@ -115,7 +111,7 @@ const valueOf = (first: string, more: ReadonlyArray<string>): string => {
 
 const escapes: Readonly<Record<string, string>> = { a: "\x07", b: "\b", e: "\x1b", f: "\f", n: "\n", r: "\r", t: "\t" }
 
-/** Returns a value without its quotes, or without the comment behind it. */
+/** Removes a value's quotes, or the comment behind it. */
 const plain = (value: string): string => {
   const [, quote, quoted] = /^(["'])([\s\S]*)\1[ \t]*(?:#.*)?$/.exec(value) ?? []
   if (quoted === undefined) return value.startsWith("#") ? "" : value.replace(/[ \t]#.*$/s, "").trim()

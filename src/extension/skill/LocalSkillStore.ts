@@ -1,4 +1,7 @@
-/** Finds skills in `$SYNAPSE_HOME/skills`, and in `.agents/skills` and `.claude/skills` of the working directory. */
+/**
+ * Finds skills in `.agents/skills` and `.claude/skills` of the working directory, in `$SYNAPSE_HOME/skills` and in
+ * `~/.claude/skills`.
+ */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -14,14 +17,10 @@ import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
 import { type Skill, SkillStore } from "./SkillStore.js"
 
-/** The commands on all skills. */
+/** The commands that are not about one skill. */
 const own = ["list", "load"]
 
-/**
- * Makes the error for a skill that does not exist, which names the nearest.
- *
- * @param command the command that named it
- */
+/** Makes the error for a skill that does not exist, which names the nearest. */
 const unknownSkill = (name: string, skills: ReadonlyArray<Skill>, command = `skill:${name}`): CommandNotFound => {
   const [meant] = command === `skill:${name}` ? Similar.likely(name, own) : []
   const listing = skills.length === 0 ? [] : [Advice.line`${Advice.run("skill:list")} tells what each is for.`]
@@ -34,13 +33,13 @@ const unknownSkill = (name: string, skills: ReadonlyArray<Skill>, command = `ski
   })
 }
 
-/** Makes the error for a skill that is there, and can't be used. */
+/** Makes the error for a skill that exists but can't be used. */
 export const unusable = ({ name }: Skill, why: string): ExecutionFailed =>
   new ExecutionFailed({ kind: "io", reason: `${name}: ${UntrustedText.line(why, 300)}.` })
 
 /**
- * Makes the error for a tool that a skill does not have, which names the nearest; of a skill that can't be used, it tells
- * the reason.
+ * Makes the error for a tool that a skill does not have, which names the nearest. If the skill can't be used, the error
+ * says why.
  */
 export const unknownTool = (skill: Skill, name: string, command: string): CommandError =>
   SkillScan.isUsable(skill)
@@ -55,17 +54,13 @@ export const unknownTool = (skill: Skill, name: string, command: string): Comman
       })
     : unusable(skill, skill.problem ?? "")
 
-/** The directories of skills, below the working directory, of the project. */
+/** The skill directories of a project, below the working directory. */
 const projectDirectories: ReadonlyArray<string> = [".agents/skills", ".claude/skills"]
 
-/**
- * Returns the directory of the user's own skills.
- *
- * @param home the directory of Synapse's own files
- */
+/** Returns the directory of the user's own skills. */
 export const homeDirectory = (home: string): string => `${home}/skills`
 
-/** A layer which finds skills on this machine. It looks for them when it is first asked. */
+/** A layer that finds skills on this machine when they are first needed. */
 export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSettings> = Layer.scoped(
   SkillStore,
   Effect.gen(function* () {

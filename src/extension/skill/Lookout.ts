@@ -1,4 +1,4 @@
-/** Looks for what files define, and again in the background where the last look is some time ago. */
+/** Looks for files' definitions, and refreshes old results in the background. */
 import { isDeepStrictEqual } from "node:util"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,11 +9,11 @@ import * as Yield from "../../domain/Yield.js"
 interface Lookout<A> {
   /** Looks now. */
   readonly look: Effect.Effect<A>
-  /** Returns what was found last. It is the same value until that changes. */
+  /** Returns the last result, which stays the same value until it changes. */
   readonly known: () => A
 }
 
-/** Milliseconds that nobody looks again after a look, and how many times longer than it took: it never matters. */
+/** The time between two looks: at least this many milliseconds, and this many times the duration of the last look. */
 const pause = { least: 1000, times: 50 }
 
 export const make = <A>(initial: A, steps: () => Yield.Steps<A>): Effect.Effect<Lookout<A>, never, Scope.Scope> =>

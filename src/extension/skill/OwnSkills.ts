@@ -1,4 +1,4 @@
-/** Adds skills to the user's own, and removes them. */
+/** Adds and removes the user's own skills. */
 
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -16,11 +16,11 @@ import * as SkillScan from "./SkillScan.js"
 export interface Added {
   readonly name: string
   readonly files: number
-  /** What was not copied, and why. */
+  /** Files that were not copied, and why. */
   readonly leftOut: ReadonlyArray<string>
 }
 
-/** Returns the rule that hides a real path; undefined for one that may be read. */
+/** Returns the rule that hides a real path from commands, if any. */
 type Denies = (real: string) => string | undefined
 
 /** The most bytes and files of a skill. */
@@ -31,7 +31,7 @@ const passedOver = new Set([".git", "node_modules", "__pycache__", ".DS_Store"])
 /** Stops a copy. */
 class Unfit extends Data.TaggedError("Unfit")<{ readonly reason: string }> {}
 
-/** Makes an effect of what throws; fails with the reason, in words. */
+/** Runs a function that may throw, and fails with the reason in words. */
 const attempt = <A>(what: string, run: () => A): Effect.Effect<A, string> =>
   Effect.try({
     try: run,
@@ -41,11 +41,11 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, string> =>
 const shown = (path: string): string => UntrustedText.line(path, 300)
 
 /**
- * Copies a skill into the directory of the user's own: whole, or not at all. Links are copied as what they lead to where
- * that lies in the skill, and are left out otherwise. Fails with the reason.
+ * Copies a skill completely or not at all to the user's own skills. Links within the skill are copied as their targets,
+ * and other links are left out. Fails with the reason.
  *
  * @param replaces true to replace a skill of the same name
- * @param denies names the rule that hides a file from commands, which read what is added
+ * @param denies returns the rule that hides a file. Added files are visible to commands
  */
 export const add = (skills: string, from: string, replaces: boolean, denies: Denies): Effect.Effect<Added, string> =>
   attempt(`${shown(from)} can't be added`, () => {
@@ -69,7 +69,7 @@ export const add = (skills: string, from: string, replaces: boolean, denies: Den
       throw new Unfit({ reason: `${shown(from)} holds the directory of your own skills.` })
     }
     Directories.make(skills)
-    // A hidden name is no skill's.
+    // Skills can't have hidden names, so nobody finds this one.
     const room = Fs.mkdtempSync(`${skills}/.adding-`)
     try {
       const copied = copy(real, `${room}/new`, denies)
@@ -80,7 +80,7 @@ export const add = (skills: string, from: string, replaces: boolean, denies: Den
     }
   })
 
-/** Puts a directory in the place of another, which goes aside; where that fails, it comes back. */
+/** Replaces a directory by another. If that fails, the old one is restored. */
 const exchange = (from: string, target: string, aside: string): void => {
   const isThere = Fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined
   if (isThere) Fs.renameSync(target, aside)
@@ -92,7 +92,7 @@ const exchange = (from: string, target: string, aside: string): void => {
   }
 }
 
-/** Copies a directory. Leaves out links that lead out of it, and files that a rule hides or that can't be read. */
+/** Copies a directory. Leaves out links that lead out of it, hidden files, and files that can't be read. */
 const copy = (from: string, to: string, denies: Denies): Omit<Added, "name"> => {
   const leftOut: Array<string> = []
   let files = 0
@@ -115,7 +115,7 @@ const copy = (from: string, to: string, denies: Denies): Omit<Added, "name"> => 
     bytes += size
     if (++files > mostFiles || bytes > mostBytes)
       throw new Unfit({ reason: `It is larger than a skill may be (${mostFiles} files, ${mostBytes} bytes).` })
-    // By its descriptor: what was a file when it was looked at may be a link by now.
+    // Reads by descriptor, because the file may have been replaced by a link.
     const content = SkillFile.read(real, from, mostBytes)
     if (Either.isLeft(content)) {
       files--
@@ -127,7 +127,8 @@ const copy = (from: string, to: string, denies: Denies): Omit<Added, "name"> => 
 }
 
 /**
- * Removes a skill of the user's own, and returns its path; where it is a link, only the link goes. Fails with the reason.
+ * Removes one of the user's own skills and returns its path. Of a link, only the link is removed. Fails with the
+ * reason.
  */
 export const remove = (skills: string, name: string): Effect.Effect<string, string> =>
   attempt(`${shown(name)} can't be removed`, () => {

@@ -1,4 +1,4 @@
-/** Finds the skills in some directories. */
+/** Finds the skills in a list of directories. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
@@ -12,14 +12,17 @@ import type { Skill, SkillTool } from "./SkillStore.js"
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 
-/** Node runs TypeScript without an option from 22.18 and 23.6 on; the shell's node is taken to be as new as this one. */
+/**
+ * Node runs TypeScript without an option from 22.18 and 23.6 on. The shell's node is assumed to have this process's
+ * version.
+ */
 const typescript = [
   "tsx",
   "bun",
   ...(major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18) ? ["node"] : [])
 ]
 
-/** The programs that run a file of an extension: the first that is there counts. */
+/** The programs that run a file by its extension. The first that exists is used. */
 const byExtension: Readonly<Record<string, ReadonlyArray<string>>> = {
   ".py": ["python3", "python"],
   ".js": ["node"],
@@ -40,14 +43,14 @@ const interpretersOf = (path: string): ReadonlyArray<string> | undefined => {
   return Object.hasOwn(byExtension, extension) && !/\.d\.[mc]?ts$/i.test(path) ? byExtension[extension] : undefined
 }
 
-/** The beginnings of files that are programs by themselves: ELF, and the formats of macOS. */
+/** The first bytes of executables: ELF, and the formats of macOS. */
 const binaries = ["7f454c46", "cffaedfe", "cefaedfe", "cafebabe"]
 
-/** The most bytes of a first line that are read, as by Linux. */
+/** The most bytes of a first line that Linux reads. */
 const longestLine = 256
 
 /**
- * Returns the program that a file of a skill runs as, with words that are passed as they are.
+ * Returns the program that runs a file of a skill. `args` are passed unchanged.
  *
  * @param real the real path of the skill's directory
  */
@@ -63,8 +66,8 @@ export const programOf = (path: string, real: string, args: ReadonlyArray<string
 }
 
 /**
- * Reads a line that names an interpreter, as the system does: the rest of it is one word. `env` itself is passed over,
- * so that who is told that a program is missing is told of this one.
+ * Reads a `#!` line as Linux does, with the rest as one argument. Skips `env`, so that an error names the missing
+ * interpreter.
  */
 const shebang = (line: string): Program | undefined => {
   const [, interpreter, rest = ""] = /^#![ \t]*([^ \t\0]+)(?:[ \t]+([^\0]*?))?[ \t\r]*$/.exec(line) ?? []
@@ -75,7 +78,6 @@ const shebang = (line: string): Program | undefined => {
   return { names: [interpreter], args: rest === "" ? [] : [rest] }
 }
 
-/** The programs of a skill. */
 interface Found {
   readonly tools: ReadonlyArray<SkillTool>
   /** What was left out, and why. */
@@ -86,7 +88,7 @@ const deepest = 5
 const mostEntries = 2000
 const mostTools = 200
 
-/** Matches a name that can be a part of a command's. */
+/** Matches a name that can be a part of a command's name. */
 const callable = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+@-]*$/u
 
 const passedOver = new Set(["__pycache__", "node_modules", "__init__.py", "__main__.py"])
@@ -94,7 +96,7 @@ const passedOver = new Set(["__pycache__", "node_modules", "__init__.py", "__mai
 /**
  * Finds the programs of the skill in a directory.
  *
- * @param real the real path of that directory
+ * @param real the directory's real path
  */
 const find = (directory: string, real: string): Found => {
   const files: Array<{ readonly words: ReadonlyArray<string>; readonly path: string }> = []
@@ -133,7 +135,7 @@ const find = (directory: string, real: string): Found => {
   return { tools: named(files), problems }
 }
 
-/** Names the files without their extensions where no other is named so. */
+/** Names files without their extensions, if that leaves the names unique. */
 const named = (
   files: ReadonlyArray<{ readonly words: ReadonlyArray<string>; readonly path: string }>
 ): ReadonlyArray<SkillTool> => {
@@ -147,7 +149,7 @@ const named = (
   }))
 }
 
-/** Tests whether a file is a program: by its extension, or by how it begins. */
+/** Tests whether a file is a program, by its extension or its first bytes. */
 const canRun = (path: string, stat: Fs.Stats, real: string): boolean => {
   if (interpretersOf(path) !== undefined) return true
   const isExecutable = (stat.mode & 0o111) !== 0
@@ -164,30 +166,28 @@ const readNames = (directory: string): ReadonlyArray<string> =>
 const statOf = (path: string, stat: (path: string) => Fs.Stats): Fs.Stats | undefined =>
   Attempt.orUndefined(() => stat(path))
 
-/** A directory of skills. */
 export interface Root {
   readonly source: Skill["source"]
   readonly directory: string
-  /** The directory that all of its skills must lie in, by their real paths; undefined where they may lie anywhere. */
+  /** The real directory that all of its skills must lie in. Undefined if they may lie anywhere. */
   readonly within?: string
 }
 
-/** The most bytes of a `SKILL.md`. */
+/** The largest `SKILL.md`, in bytes. */
 const longest = 1024 ** 2
-/** The most bytes of it that are read for its front matter. */
+/** The bytes of it that are read for the front matter. */
 const headLength = 64 * 1024
-/** The most skills of a directory. */
+/** The most skills of one directory. */
 const mostSkills = 2000
 
-/** The most characters of a name. */
 const longestName = 100
 
-/** Tests whether a skill can have a name, which is a part of its tools' commands. */
+/** Tests for a valid skill name, which is also a part of its tools' commands. */
 export const isName = (name: string): boolean => name.length <= longestName && callable.test(name)
 
 const unusable = "it can't be used: "
 
-/** Tests whether a skill can be loaded, whatever else is wrong with it. */
+/** Tests whether a skill can be loaded, even if it has other problems. */
 export const isUsable = ({ problem }: Skill): boolean => problem?.startsWith(unusable) !== true
 
 const missing = `${unusable}it has no SKILL.md`
@@ -196,7 +196,7 @@ const outside = `${unusable}it is a link that leads out of the project`
 
 const leadsOut = (real: string, { within }: Root): boolean => within !== undefined && !HostPath.isWithin(real, within)
 
-/** Looks for skills, sorted by name. */
+/** Looks for all skills, sorted by name. */
 export function* look(roots: ReadonlyArray<Root>): Yield.Steps<ReadonlyArray<Skill>> {
   const byName = new Map<string, Array<Skill>>()
   for (const root of roots) {
@@ -210,11 +210,10 @@ export function* look(roots: ReadonlyArray<Root>): Yield.Steps<ReadonlyArray<Ski
   return [...byName.values()].flatMap((same) => first(same) ?? []).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Looks for one skill. */
 export const one = (roots: ReadonlyArray<Root>, name: string): Skill | undefined =>
   isName(name) ? first(roots.flatMap((root) => skillAt(root, name) ?? [])) : undefined
 
-/** Returns the first of the skills of a name; a directory that is no skill hides none. */
+/** Returns the first of several skills with one name. A directory without SKILL.md does not hide others. */
 const first = (all: ReadonlyArray<Skill>): Skill | undefined => {
   const skills = all.filter(({ problem }) => problem !== missing)
   const [first, ...others] = skills.length === 0 ? all.slice(0, 1) : skills
@@ -223,7 +222,7 @@ const first = (all: ReadonlyArray<Skill>): Skill | undefined => {
     : { ...first, hides: others.map(({ directory }) => directory) }
 }
 
-/** Reads the instructions of a skill that was found; on the left, why they can't be read. */
+/** Reads the instructions of a skill, or says on the left why it can't. */
 export const instructions = (roots: ReadonlyArray<Root>, skill: Skill): Either.Either<string, string> => {
   const { directory, problem = "" } = skill
   if (!isUsable(skill)) return Either.left(problem)
@@ -241,7 +240,7 @@ export const instructions = (roots: ReadonlyArray<Root>, skill: Skill): Either.E
   })
 }
 
-/** The file with a skill's instructions; undefined where a directory has none. */
+/** Returns the path of a skill's SKILL.md, if it exists. */
 export const markdownOf = (directory: string): string | undefined =>
   ["SKILL.md", "skill.md"]
     .map((name) => `${directory}/${name}`)

@@ -11,8 +11,8 @@ import * as UnknownCommand from "../../command/UnknownCommand.js"
 import type { CommandError } from "../../domain/CommandError.js"
 
 /**
- * A skill, from the front matter of its `SKILL.md`. All texts are its author's: who shows them makes control characters
- * harmless.
+ * A skill, from the front matter of its `SKILL.md`. All texts are untrusted, so escape control characters before
+ * showing them.
  *
  * @since 0.1.0
  * @category models
@@ -20,17 +20,17 @@ import type { CommandError } from "../../domain/CommandError.js"
 export interface Skill {
   /** The name of its directory. */
   readonly name: string
-  /** The name in its front matter, where that is another: it is found by that too. */
+  /** The name in its front matter, if it differs. The skill is also found by this name. */
   readonly title?: string
   readonly description: string
   readonly directory: string
-  /** Where it was found: the working directory's `.agents/skills` or `.claude/skills`, or `$SYNAPSE_HOME/skills`. */
+  /** `project` for a skill of the working directory, `home` for one of the user. */
   readonly source: "project" | "home"
-  /** The programs of its `scripts`, by the names they are called by. */
+  /** The programs in its `scripts`. */
   readonly tools: ReadonlyArray<SkillTool>
-  /** Why it can't be used, or what of it was ignored. */
+  /** Why it can't be used, or which part was ignored. */
   readonly problem?: string
-  /** The directories of skills of the same name, which this one comes before. */
+  /** The directories of other skills with the same name, which this one hides. */
   readonly hides?: ReadonlyArray<string>
 }
 
@@ -42,8 +42,8 @@ export interface Skill {
  */
 export interface SkillTool {
   /**
-   * Its file's path below `scripts` with `:` for each `/`, which no command's name can hold, and without the extension
-   * where that leaves it unambiguous.
+   * The path of its file below `scripts`, with `:` for each `/`, which a command's name can't hold. It lacks the
+   * extension if that is unambiguous.
    */
   readonly name: string
   readonly path: string
@@ -62,7 +62,7 @@ export interface SkillInstructions {
 }
 
 /**
- * Finds skills by name. An unknown one fails with CommandNotFound, which names the nearest.
+ * Finds skills by name. An unknown name fails with CommandNotFound, which names the nearest.
  *
  * @since 0.1.0
  * @category tags
@@ -70,23 +70,23 @@ export interface SkillInstructions {
 export class SkillStore extends Context.Tag("synapse/SkillStore")<
   SkillStore,
   {
-    /** Returns all skills, sorted by name; a skill of the project comes before one of the same name in the home. */
+    /** Returns all skills, sorted by name. A skill of the project hides one of the same name in the home. */
     readonly list: Effect.Effect<ReadonlyArray<Skill>>
-    /** Finds a skill; an error is told as that of the command, `skill:<name>` by default. */
+    /** Finds a skill. Errors name the command, which is `skill:<name>` by default. */
     readonly find: (name: string, command?: string) => Effect.Effect<Skill, CommandError>
     readonly load: (name: string, command?: string) => Effect.Effect<SkillInstructions, CommandError>
-    /** Returns the program that one of a skill's tools runs as, with words that are passed as they are. */
+    /** Returns the program that runs one of a skill's tools. `args` are passed unchanged. */
     readonly program: (skill: Skill, tool: SkillTool, args: ReadonlyArray<string>) => Program
     /**
-     * Returns the skills as they were found last, and has them looked for again in the background where that is some time
-     * ago. The same array until they change.
+     * Returns the skills found last, and refreshes them in the background if they are old. Returns the same array until
+     * they change.
      */
     readonly known: () => ReadonlyArray<Skill>
   }
 >() {}
 
 /**
- * A layer of no skills.
+ * A layer without skills.
  *
  * @since 0.1.0
  * @category layers

@@ -1,6 +1,4 @@
-/**
- * The parts of an error about an MCP server that come from elsewhere: the client's errors, and what the server said.
- */
+/** Makes the errors about MCP servers, from the client's errors and from what the server said. */
 
 import * as Path from "node:path"
 import * as Advice from "../../../domain/Advice.js"
@@ -33,7 +31,7 @@ export const connectTimedOut = (server: string, timeout: number, words: string):
     advice: [Advice.line`${variables.connectTimeout} sets this limit.`]
   })
 
-/** Makes the error for a program that ended before it was ready, or that speaks another protocol. */
+/** Makes the error for a program that ended before it was ready, or that does not speak the protocol. */
 export const notReady = (
   { cwd, server }: Pick<McpEntry & { readonly _tag: "Stdio" }, "cwd" | "server">,
   places: McpConfig.Places,
@@ -54,13 +52,13 @@ export const notReady = (
   )
 }
 
-/** Tests whether a login does not count any more, and could not be renewed. */
+/** Tests whether a login has expired and could not be renewed. */
 export const isLoggedOut = (cause: unknown): boolean => cause instanceof Error && cause.name === "UnauthorizedError"
 
 /**
- * Makes the error for an address that could not be spoken to.
+ * Makes the error for a failed connection to an address.
  *
- * @param challenge the `WWW-Authenticate` header of its answer
+ * @param challenge the `WWW-Authenticate` header of the answer
  */
 export const notReached = (
   entry: McpEntry & { readonly _tag: "Http" },
@@ -88,27 +86,27 @@ export const notReached = (
   return failed(`The MCP server ${name} ${reason()}`, cause)
 }
 
-/** Makes the error where the official client is not installed. */
+/** Makes the error for a missing official client. */
 export const noClient = (cause: unknown): ExecutionFailed =>
   failed("MCP servers need the package @modelcontextprotocol/client, which can't be loaded.", cause)
 
-/** Makes the error for a failure without a category of its own. */
+/** Makes an error of kind `io`. */
 export const failed = (reason: string, cause?: unknown): ExecutionFailed =>
   new ExecutionFailed({ kind: "io", reason, ...(cause === undefined ? {} : { cause }) })
 
-/** The most of what a server wrote to its standard error. */
+/** The most shown of what a server wrote to standard error. */
 const mostWords = { characters: 2000, lines: 10 }
 
-/** Returns a text of a server's, or about one, as a line of at most 300 characters. */
+/** Returns a server's text, or one about it, in a line of at most 300 characters. */
 export const shown = (text: string): string => UntrustedText.line(text, 300)
 
-/** Adds the last lines that a server wrote to its standard error. */
+/** Adds the last lines that a server wrote to standard error. */
 export const withWords = (reason: string, words: string): string => {
   const last = UntrustedText.tail(words, "  ", mostWords)
   return last.length === 0 ? reason : [reason, "Its last words:", ...last].join("\n")
 }
 
-/** The sentences that stand in the place of a server's, which gives no answer, or none that can be read. */
+/** Synapse's own sentences for a missing or unreadable answer. */
 export const own = {
   noAnswer: "the connection ended without an answer, and it may have had its effect",
   noResult: "answered with something that is no result"
@@ -117,8 +115,8 @@ export const own = {
 const ownTexts: ReadonlySet<string> = new Set(Object.values(own))
 
 /**
- * Returns the texts of an error and of its causes, as a line: `fetch failed` alone tells nothing. It is quoted, for a server
- * may have written any of it, unless it is one of `own`.
+ * Returns the messages of an error and its causes in a line, because `fetch failed` alone tells nothing. It is quoted,
+ * because a server may have written any of it, unless it is one of `own`.
  */
 export const messageOf = (cause: unknown): string => {
   const texts: Array<string> = []
@@ -130,7 +128,7 @@ export const messageOf = (cause: unknown): string => {
   return ownTexts.has(text) ? text : UntrustedText.quoted(text, 1000)
 }
 
-/** Returns the code of an error of the client's, and the status of an HTTP answer, with its text as it is quoted. */
+/** Returns the client's error code, and the status of an HTTP answer with its quoted text. */
 export const httpOf = (cause: unknown): { code?: unknown; status?: number | undefined; answer: string } => {
   if (!(cause instanceof Error)) return { answer: "" }
   const status = "status" in cause && typeof cause.status === "number" ? cause.status : undefined

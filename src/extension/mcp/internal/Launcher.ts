@@ -1,13 +1,16 @@
 /**
- * Decides what a server's command line runs by what its words are: files that are there, directories, the names of
- * interpreters. A program whose code can't be known is not started where sandboxed commands may write.
+ * Decides what code a server's command line runs, from its words: existing files, directories, names of interpreters. A
+ * program whose code can't be determined does not start in a place that sandboxed commands may write.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../../domain/Attempt.js"
 import * as NamedFiles from "../NamedFiles.js"
 
-/** A program that runs the file it is given. Its option `code` takes code or a module instead, `value` any other value. */
+/**
+ * A program that runs a file. `code` matches options that take code or a module instead, and `value` options with any
+ * other value.
+ */
 interface Interpreter {
   readonly names: RegExp
   readonly code: RegExp
@@ -28,10 +31,10 @@ const interpreters: ReadonlyArray<Interpreter> = [
   { names: /^(?:java|lua(?:jit)?[\d.]*|pwsh)$/, code: /^-(?:e|c|Command)$/, value: /^-(?:cp|classpath|l)$/ }
 ]
 
-/** The programs that start the one among their words, and take no code from anywhere else. */
+/** Programs that start another program among their words and run no other code. */
 const wrappers = /^(?:env|nice|ionice|nohup|time|timeout|stdbuf|setsid|taskset|chrt|sudo|doas|xvfb-run)$/
 
-/** The programs that fetch a package and run it, and the words by which a package manager does that. */
+/** Programs that fetch a package and run it, and the subcommands of package managers that do so. */
 const fetchers = /^(?:npx|bunx|pnpx|uvx|pipx)$/
 const fetching: Readonly<Record<string, RegExp>> = {
   npm: /^(?:exec|x)$/,
@@ -42,11 +45,14 @@ const fetching: Readonly<Record<string, RegExp>> = {
 const fetchersFlag =
   /^(?:-y|--yes|-q|--quiet|-s|--silent|-v|--verbose|--bun|--no-install|--prefer-offline|--offline|--isolated|--refresh|-n|--no-cache|--native-tls|--ignore-existing)$/
 
-/** Programs that run what a directory says. This list only makes messages better, and finds a directory that they are given. */
+/**
+ * Programs that run what a directory's files define. This list only improves messages, and finds directories in
+ * arguments.
+ */
 const runners =
   /^(?:npm|pnpm|yarn|git|make|gmake|just|task|rake|gradlew?|mvnw?|mise|uv|poetry|pdm|hatch|pipenv|cargo|go|dotnet|composer)$/
 
-/** Names of variables that say where interpreters and tools find code. */
+/** Matches variables that tell interpreters and tools where to find code. */
 const codePlaces = new RegExp(
   `^(?:${[
     "PATH|HOME|ENV|BASH_ENV|ZDOTDIR|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)|LD_\\w+|OPENSSL_(?:CONF|MODULES|ENGINES)|MAKEFLAGS",
@@ -61,7 +67,7 @@ const codePlaces = new RegExp(
 
 const preloads = /^(?:-r|--(?:require|import|loader|experimental-loader|preload))(?:=|$)/
 
-/** Matches what an interpreter fetches or reads from its standard input. */
+/** Matches code that an interpreter fetches, or reads from standard input. */
 const address = /^(?:[a-z][\w+.-]+:|-$)/
 
 const endings = ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".py"].concat(
@@ -80,7 +86,7 @@ const statsOf = (path: string): Fs.Stats | undefined =>
 
 const isFile = (path: string): boolean => statsOf(path)?.isFile() === true
 
-/** What a program does with its words. `script` is the file that it runs; `own` are the words that a fetcher takes for itself. */
+/** What a program does with its words. `script` is the file that it runs. `own` are the words of a fetcher itself. */
 type Launch =
   | {
       readonly kind: "script"
@@ -123,7 +129,7 @@ const interpreted = ({ args, command, cwd }: NamedFiles.Program, { code, value }
   return { kind: "unknown" }
 }
 
-/** Splits the words behind `npx` into those for itself, the last of which names the package, and those for its program. */
+/** Splits the words after `npx` into its own, of which the last names the package, and those of the program. */
 const fetched = (program: NamedFiles.Program, words: ReadonlyArray<string>): Launch => {
   const at = words.findIndex((word, at) => {
     const before = words[at - 1] ?? ""
@@ -166,14 +172,14 @@ const launch = (program: NamedFiles.Program, isWritable: IsWritable): Launch => 
   return { kind: command.includes("/") && isFile(file) && isWritable(file) ? "own" : "unknown" }
 }
 
-/** Returns the directory and those above it, up to the package that it belongs to: there, tools look for what they run. */
+/** Returns the directory and its parents up to the nearest package.json. Tools look there for what they run. */
 const upwards = (directory: string): ReadonlyArray<string> => {
   const up = Path.dirname(directory)
   const isEnd = up === directory || isFile(`${directory}/package.json`)
   return isEnd ? [directory] : [directory, ...upwards(up)]
 }
 
-/** Returns the first of these texts that names a directory, or a package, which commands may write. */
+/** Returns the first text that names an existing directory or package which commands may write. */
 const openIn = (texts: ReadonlyArray<string>, cwd: string, isWritable: IsWritable): string | undefined =>
   texts
     .map((text) => Path.resolve(cwd, text))
@@ -190,8 +196,8 @@ const noFile = (word: string, { command, cwd }: NamedFiles.Program, isWritable: 
 }
 
 /**
- * Returns why a program can't be started: sandboxed commands may decide what it runs. Undefined where its code is in files
- * that its words name, or that commands can't write.
+ * Returns why a program can't start: sandboxed commands may decide what it runs. Undefined if its code is in files that
+ * its words name, or that commands can't write.
  */
 export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): string | undefined => {
   const { args, command, cwd } = program
@@ -234,7 +240,7 @@ export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): st
   }
 }
 
-/** Returns the words of a word that holds several: some language's code. */
+/** Splits a word that holds code of some language into words. */
 const piecesOf = (word: string): ReadonlyArray<string> => {
   const pieces = /^[{[]/.test(word) ? [] : word.split(/[\s;|&<>()'"`]+/)
   return pieces.length > 1 ? pieces : []
@@ -243,14 +249,14 @@ const piecesOf = (word: string): ReadonlyArray<string> => {
 const wordTexts = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
   words.flatMap((word) => NamedFiles.textsIn(word))
 
-/** Returns the texts that may name directories in which a program looks for code, whatever file it runs. */
+/** Returns texts that may name directories where a program looks for code, besides the file that it runs. */
 const codeTexts = ({ args, env }: NamedFiles.Program, launched: Launch): ReadonlyArray<string> => {
   const assigned = args.flatMap((word) => {
     const [, name, value = ""] = /^([A-Za-z_]\w*)=(.*)/s.exec(word) ?? []
     return name === undefined ? [] : [[name, value] as const]
   })
   const values = [...Object.entries(env), ...assigned].filter(([name, value]) => codePlaces.test(name) && value !== "")
-  // An empty part of a list is the working directory.
+  // An empty part of a list means the working directory.
   const parts = values.flatMap(([, value]) => value.split(":").map((part) => part || "."))
   const own = launched.kind === "script" ? launched.own.filter((word) => !/^(?:-D|--allow)/.test(word)) : []
   return wordTexts([...parts, ...own])
@@ -259,14 +265,14 @@ const codeTexts = ({ args, env }: NamedFiles.Program, launched: Launch): Readonl
 const isDirectoryIn = (cwd: string) => (text: string) => statsOf(NamedFiles.within(cwd, text))?.isDirectory() === true
 
 /**
- * Moves a program out of the project where it needs nothing there: no word of it names, relative to the project, something
- * that is there. A command could have put there what the program takes for its own.
+ * Moves a program out of the project if no word of it names something that exists there. Otherwise a command could
+ * place files there that the program would take for its own.
  */
 export const locate = (program: NamedFiles.Program, elsewhere: string, isWritable: IsWritable): NamedFiles.Program => {
   const { args, command, cwd, env } = program
   const launched = launch(program, isWritable)
   if (launched.kind === "script" || launched.kind === "runner" || launched.kind === "own") return program
-  // The name of a package is no path, whatever the directory holds.
+  // A package's name is not a path, even if the directory has such a file.
   const name = launched.kind === "fetcher" && !/^[./]/.test(launched.own.at(-1) ?? "") ? launched.own.at(-1) : undefined
   const texts = [command, ...args.filter((word) => word !== name), ...Object.values(env)].flatMap((word) =>
     NamedFiles.textsIn(word)

@@ -1,4 +1,4 @@
-/** Speaks to one MCP server from its start to its end, by the official client. */
+/** Connects to one MCP server with the official client. */
 import * as Path from "node:path"
 import { pathToFileURL } from "node:url"
 import type * as Client from "@modelcontextprotocol/client"
@@ -22,7 +22,7 @@ import * as Wire from "./Wire.js"
 /**
  * Makes the error for a request without an answer.
  *
- * @param advice how to wait longer
+ * @param advice a sentence on how to wait longer
  */
 const unanswered = (server: string, what: string, timeout: number, advice: string): ExecutionFailed =>
   new ExecutionFailed({
@@ -31,7 +31,7 @@ const unanswered = (server: string, what: string, timeout: number, advice: strin
     advice: [[advice]]
   })
 
-/** Makes the error for a request that the server refused, or answered with what is no answer. */
+/** Makes the error for a request that the server refused or answered invalidly. */
 export const refused = (server: string, what: string, cause: unknown): ExecutionFailed => {
   const { answer } = FailureCause.httpOf(cause)
   const said = answer === "" ? FailureCause.messageOf(cause) : answer
@@ -40,15 +40,14 @@ export const refused = (server: string, what: string, cause: unknown): Execution
 
 export type Usable = Exclude<McpEntry, { readonly _tag: "Unusable" }>
 
-/** A server that has become ready. */
+/** A connection to a server that is ready. */
 export interface McpConnection {
-  /** The name and the version that the server has for itself. */
+  /** The server's own name and version. */
   readonly version: string
-  /** Takes one whenever the server says that its tools have changed. */
+  /** Takes an item each time the server reports changed tools. */
   readonly changes: Queue.Dequeue<void>
-  /** Lists its tools. */
   readonly list: Effect.Effect<ReadonlyArray<McpTool>, ExecutionFailed | Gone>
-  /** Calls a tool; interruption cancels the call at the server. Progress begins the timeout anew. */
+  /** Calls a tool. Interruption cancels the call at the server, and progress restarts the timeout. */
   readonly call: (
     tool: string,
     args: Readonly<Record<string, unknown>>,
@@ -56,22 +55,21 @@ export interface McpConnection {
   ) => Effect.Effect<McpOutput, ExecutionFailed | Gone>
 }
 
-/** The server is not there any more, or has forgotten the connection: the request did not reach it. */
+/** The server has ended or forgotten the session, so the request did not reach it. */
 export class Gone extends Data.TaggedError("Gone")<{ readonly cause: unknown }> {}
 
-/** The answers are looked at by ourselves: one that the protocol does not foresee is shown as far as it can be. */
+/** Turns the client's validation of answers off, so that unexpected answers can still be shown. */
 const anything: Client.StandardSchemaV1<unknown, unknown> = {
   "~standard": { version: 1, vendor: "synapse", validate: (value) => ({ value }) }
 }
 
-/** The same for what a tool says of its own output. */
+/** Turns the validation of a tool's structured output off. */
 const unchecked: Client.jsonSchemaValidator = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined })
 }
 
 /**
- * Starts the server of an entry, or reaches it, and ends the connection and the server with the scope. It can be
- * interrupted at any time.
+ * Starts the server of an entry or connects to it, and ends both with the scope. It can be interrupted at any time.
  */
 export const open = (
   entry: Usable,
@@ -108,7 +106,7 @@ export const open = (
 
     yield* Effect.addFinalizer(() => Effect.promise(() => wire.transport.close().catch(() => {})))
     yield* Effect.tryPromise({
-      // Its own timeout is for the first answer only.
+      // The client's own timeout covers only the first answer.
       try: (signal) => client.connect(wire.transport, { signal, timeout: Timeout.longest }),
       catch: wire.notReady
     }).pipe(
@@ -118,7 +116,7 @@ export const open = (
       })
     )
 
-    // A server may begin with the roots that it asks for now, and see others before: it is not called before it has them.
+    // A server may ask for its roots only now, and not know them yet. It is not called before it has received them.
     const ping = (timeout: number) =>
       Effect.ignore(Effect.tryPromise((signal) => client.request({ method: "ping" }, anything, { signal, timeout })))
     if (entry._tag === "Stdio") {
@@ -187,13 +185,16 @@ export const open = (
     }
   })
 
-/** Milliseconds that a server may take to answer that it has begun, and again once it has its roots. */
+/** The most milliseconds that a server may take to answer the first ping, and another one after it got its roots. */
 const firstPing = 1000
 const secondPing = 100
-/** Milliseconds that it has to look at its roots, which it does after it has them. */
+/** How long a server has to process its roots, in milliseconds. */
 const settling = 50
 
-/** The levels of an answer. What follows one to its end, such as `JSON.stringify`, has no stack for some thousands. */
+/**
+ * The deepest answer that is accepted. Recursive functions such as `JSON.stringify` overflow the stack at a few
+ * thousand levels.
+ */
 const deepest = 500
 
 const outputOf = (result: unknown): McpOutput => {

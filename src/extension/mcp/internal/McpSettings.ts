@@ -1,4 +1,3 @@
-/** The settings of the connections to MCP servers. */
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -7,9 +6,9 @@ import * as Setting from "../../../domain/Setting.js"
 import * as Timeout from "../../../domain/Timeout.js"
 
 export interface Settings {
-  /** The time that a server may take to start and to answer the first message, in milliseconds. */
+  /** How long a server may take to start and answer the first message, in milliseconds. */
   readonly connectTimeout: number
-  /** The time that a call may go without an answer and without a word of progress, in milliseconds. */
+  /** How long a call may go without an answer or progress, in milliseconds. */
   readonly timeout: number
 }
 
@@ -17,7 +16,6 @@ export const defaults: Settings = { connectTimeout: 30_000, timeout: 120_000 }
 
 export const variables = { connectTimeout: "SYNAPSE_MCP_CONNECT_TIMEOUT", timeout: "SYNAPSE_MCP_TIMEOUT" } as const
 
-/** The settings that connections to MCP servers are made with. */
 export class McpSettings extends Context.Tag("synapse/McpSettings")<McpSettings, Settings>() {}
 
 const milliseconds = (variable: string, fallback: number): Config.Config<number> =>
@@ -27,8 +25,8 @@ const milliseconds = (variable: string, fallback: number): Config.Config<number>
   )
 
 /**
- * A layer which reads the settings from the environment (`SYNAPSE_MCP_CONNECT_TIMEOUT`, `SYNAPSE_MCP_TIMEOUT`). Fails
- * where a variable has an invalid value.
+ * A layer with settings from the environment (`SYNAPSE_MCP_CONNECT_TIMEOUT`, `SYNAPSE_MCP_TIMEOUT`). Fails if a
+ * variable is invalid.
  */
 export const layerFromEnv: Layer.Layer<McpSettings, ConfigError> = Layer.effect(
   McpSettings,

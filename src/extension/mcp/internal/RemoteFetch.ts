@@ -1,12 +1,12 @@
-/** The requests to a remote server and to the hosts that it names for a login. */
+/** Sends requests to a remote server, and to the hosts that it names for a login. */
 import type { FetchLike } from "@modelcontextprotocol/client"
 
 const isLoopback = ({ hostname }: URL): boolean => /^(?:(?:.*\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
 
-/** Tests whether nobody on the way can read what is sent to an address. */
+/** Tests whether requests to an address are encrypted, or stay on this machine. */
 export const isPrivate = (address: URL): boolean => address.protocol === "https:" || isLoopback(address)
 
-/** Throws unless a server may name an address: by TLS, and none that this machine alone reaches. */
+/** Throws if a server may not name this address. It must use TLS, and may be local only if the server is local too. */
 export const check = (server: URL, address: URL): void => {
   const { host, hostname, protocol, username } = address
   const isHttp = /^https?:$/.test(protocol) && username === ""
@@ -16,9 +16,9 @@ export const check = (server: URL, address: URL): void => {
 }
 
 /**
- * Makes the `fetch` of a server, which asks other hosts only by TLS.
+ * Makes the `fetch` of a server. Requests to other hosts must use TLS.
  *
- * @param headers what the server alone gets
+ * @param headers sent to the server only
  */
 export const make = (server: string, headers: Readonly<Record<string, string>>): FetchLike => {
   const own = new URL(server)
@@ -41,7 +41,7 @@ export const piped = (response: Response, through: Bytes): Response =>
 export const isStream = (response: Response): boolean =>
   response.headers.get("content-type")?.includes("text/event-stream") === true
 
-/** Passes on a body, and fails where it has more bytes: in all, or of a stream of events in a line. */
+/** Passes on a body, and fails if it is too long. In a stream of events, the limit applies to each line. */
 export const limited = (response: Response, most: number): Response => {
   const isEvents = isStream(response)
   let length = 0
@@ -56,7 +56,7 @@ export const limited = (response: Response, most: number): Response => {
   return piped(response, through)
 }
 
-/** Passes on the beginning of a body, and reads no more. */
+/** Passes on the beginning of a body. */
 export const begun = (response: Response, most: number): Response => {
   let left = most
   const through: Bytes = new TransformStream({

@@ -1,22 +1,22 @@
-/** Runs the program of an MCP server, and ends it with all that it has started. */
+/** Runs the program of an MCP server, and ends it together with everything that it started. */
 import * as ChildProcess from "node:child_process"
 import * as Timers from "node:timers/promises"
 import * as Attempt from "../../../domain/Attempt.js"
 import * as ProcessTable from "../../../session/ProcessTable.js"
 
-/** A program that was started, as the leader of a process group of its own. */
+/** A running program, which leads its own process group. */
 export interface ServerProcess {
-  /** Writes to its standard input. Rejects where it can't have been read as a whole. */
+  /** Writes to its standard input. Rejects if the program can't have read all of it. */
   readonly write: (text: string) => Promise<void>
-  /** The end of what it has written to its standard error. */
+  /** The end of what it wrote to standard error. */
   readonly stderr: () => string
-  /** False where it has ended, or was killed: also in the moment before the system reports that. */
+  /** False if it ended or was killed, even before the system reports that. */
   readonly isThere: () => boolean
-  /** How it ended: `exit code 3`, `SIGSEGV`; undefined while it runs. */
+  /** How it ended: `exit code 3`, `SIGSEGV`. Undefined while it runs. */
   readonly ending: () => string | undefined
   /**
-   * Ends it: closes its standard input, sends SIGTERM to its group, then SIGKILL, each after a grace. Resolves when it
-   * has ended; the rest of its group has been sent SIGKILL then.
+   * Ends it: closes its standard input, then sends SIGTERM to its group, then SIGKILL, with a pause after each.
+   * Resolves when it has ended and the rest of its group was killed.
    */
   readonly end: () => Promise<void>
 }
@@ -28,27 +28,26 @@ export interface Program {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Hears what a server writes, and that it has ended. */
 export interface Listener {
-  /** Nothing more is read before its promise is fulfilled: a server that writes without end is held up by its pipe. */
+  /** Output is not read until its promise resolves, so that a server that writes endlessly is slowed by its pipe. */
   readonly onOutput: (chunk: Uint8Array) => Promise<void>
   /** Called once, after all output. */
   readonly onEnd: () => void
 }
 
-/** Milliseconds after standard input was closed, and after SIGTERM. */
+/** Milliseconds to wait after closing standard input, and after SIGTERM. */
 const grace = 500
-/** Milliseconds that output may come after the program has ended: what it has started can hold the pipe open for ever. */
+/** Milliseconds to wait for output after the program has ended. Its children can hold the pipe open forever. */
 const rest = 200
 const keptOfStderr = 8192
 
 /**
- * Waits for the end of this process, and then kills the group: also where this process was killed by SIGKILL. The server
- * has a second of its own before that, for its standard input has ended too.
+ * Waits for the end of this process and kills the group, even if this process was killed by SIGKILL. The server's
+ * standard input ends too, which gives it a second to end by itself.
  */
 const watch = 'read -r _; sleep 1; kill -KILL "-$0"'
 
-/** Starts a program. Rejects with the system's error where it can't be started. */
+/** Starts a program. Rejects with the system's error if it can't start. */
 export const start = (program: Program, listener: Listener): Promise<ServerProcess> =>
   new Promise((resolve, reject) => {
     const child = ChildProcess.spawn(program.program, program.args, {
@@ -66,12 +65,12 @@ export const start = (program: Program, listener: Listener): Promise<ServerProce
       detached: true,
       stdio: ["pipe", "ignore", "ignore"]
     })
-    // Where it can't be started, the end of standard input has to do.
+    // Without the watcher, the server must end by itself when its standard input ends.
     watcher.on("error", () => {})
     watcher.stdin.on("error", () => {})
 
     const killGroup = (signal: NodeJS.Signals) => {
-      // It is empty already.
+      // The group may already be empty.
       Attempt.ignore(() => process.kill(-pid, signal))
     }
 
@@ -94,7 +93,7 @@ export const start = (program: Program, listener: Listener): Promise<ServerProce
         done()
       })
     })
-    // What it wrote last tells why it ended: it is waited for, though not longer than for the killed group to let go.
+    // Wait for the last output, which tells why it ended, but only as long as the killed group needs to close the pipe.
     let isOver = false
     const over = () => {
       if (isOver) return
@@ -134,7 +133,7 @@ export const start = (program: Program, listener: Listener): Promise<ServerProce
     })
   })
 
-/** Tells whether a promise was fulfilled within so many milliseconds. */
+/** Tests whether a promise resolves within a time. */
 export const within = async (promise: Promise<unknown>, milliseconds: number): Promise<boolean> => {
   const late = new AbortController()
   const isDone = Promise.race([

@@ -1,15 +1,14 @@
 /**
- * Reads the tools that a server lists. A server can say anything: what is no tool is left out, and what is no schema is
- * one that takes everything.
+ * Reads the list of a server's tools, which is untrusted. Invalid tools are left out, and an invalid schema becomes one
+ * that allows any object.
  */
 import * as Predicate from "effect/Predicate"
 import type { JsonSchema, McpTool } from "../McpClient.js"
 
-/** The most tools that are taken from a server. */
 const most = 10_000
 const mostPages = 1000
 
-/** Deeper schemas, and larger ones, are not looked at: whoever follows one would be at it for long. */
+/** Limits of a schema, since larger ones would take long to process. */
 const deepest = 100
 const largest = 50_000
 const longestName = 256
@@ -21,10 +20,7 @@ export const page = (server: string, answer: unknown): ReadonlyArray<McpTool> =>
   return Array.isArray(tools) ? tools.slice(0, most).flatMap((tool) => toolOf(server, tool) ?? []) : []
 }
 
-/**
- * Reads all pages, of two tools with one name the first. It ends where a cursor comes for the second time, and where
- * there are too many tools or pages.
- */
+/** Reads all pages. Of two tools with one name, the first counts. Stops at a repeated cursor, and at the limits. */
 export const all = async (
   server: string,
   ask: (cursor: string | undefined) => Promise<unknown>
@@ -56,7 +52,7 @@ const toolOf = (server: string, value: unknown): McpTool | undefined => {
     ...(typeof description === "string" ? { description: description.slice(0, longestText) } : {}),
     inputSchema: isSchema(inputSchema) ? inputSchema : { type: "object" },
     ...(isSchema(outputSchema) ? { outputSchema } : {}),
-    // As a server says it, and as the catalog keeps it.
+    // The first is the catalog's form, the second the server's.
     ...(value["needsTask"] === true || (isObject(execution) && execution["taskSupport"] === "required")
       ? { needsTask: true }
       : {})
@@ -65,7 +61,7 @@ const toolOf = (server: string, value: unknown): McpTool | undefined => {
 
 const isSchema = (value: unknown): value is JsonSchema => isObject(value) && isBounded(value)
 
-/** Tells whether a value is neither too deep nor too large. It does not recurse: it is there for what is too deep. */
+/** Tests whether a value is within the limits, without recursion, which deep values would overflow. */
 const isBounded = (value: unknown): boolean => {
   let level: ReadonlyArray<unknown> = [value]
   let size = 0

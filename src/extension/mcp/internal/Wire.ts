@@ -1,4 +1,4 @@
-/** Makes the transport of an entry, together with what its errors mean. */
+/** Makes the transport of an entry, and interprets its errors. */
 import * as fs from "node:fs"
 import type * as Client from "@modelcontextprotocol/client"
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
@@ -20,32 +20,31 @@ import * as ServerProcess from "./ServerProcess.js"
 /** Reads messages out of chunks of bytes. */
 export interface MessageReader {
   /**
-   * Takes the next bytes, and yields the messages that are complete, one when it is asked for; undefined for a line that
-   * is none. Returns false where a message exceeds the limit: nothing can be read any more.
+   * Takes bytes and yields the complete messages lazily, with undefined for a line that is not a message. Returns false
+   * if a message exceeds the limit, after which nothing can be read.
    */
   readonly read: (chunk: Uint8Array) => Generator<Message | undefined, boolean>
-  /** The last line that was no message, or its beginning. */
+  /** The beginning of the last line that was not a message. */
   readonly noise: () => string
 }
 
-/** A JSON-RPC message, of which nothing is certain but that it is an object. */
+/** A JSON-RPC message. Only its being an object is checked. */
 interface Message {
   readonly jsonrpc: "2.0"
   readonly [key: string]: unknown
 }
 
-/** The most bytes of a message. */
 const largest = 64 * 1024 ** 2
 
 const newline = 0x0a
 
 /**
- * Makes a reader. Lines that are no message are ignored: servers print to their standard output what they should not.
+ * Makes a reader. It ignores lines that are not messages, because servers print other text to standard output.
  *
- * @param limit the most bytes of a message
+ * @param limit the largest message, in bytes
  */
 export const makeMessageReader = (limit: number = largest): MessageReader => {
-  // A long line comes in thousands of chunks: they are put together once, when it is complete.
+  // A long line comes in thousands of chunks, which are joined once at its end.
   let begun: Array<Uint8Array> = []
   let length = 0
   let noise = ""
@@ -88,7 +87,7 @@ const parse = (text: string): Message | undefined =>
 
 const isMessage = (value: unknown): value is Message => isObject(value) && value["jsonrpc"] === "2.0"
 
-/** The answers that a server has not taken yet: while there are too many, nothing more is read of what it asks. */
+/** The answers that a server has not read yet. If there are too many, its further requests are not read. */
 class Untaken {
   private readonly all = new Set<Promise<void>>()
 
@@ -111,10 +110,7 @@ class Untaken {
 
 const internalError = -32_603
 
-/**
- * Returns a message as it is where it is no response, and otherwise as one that the client takes: what has neither a
- * result nor an error is an error that says so.
- */
+/** Repairs a response so that the client accepts it. A response without a result or an error becomes an error. */
 const sound = (message: Message): Message => {
   if (!("id" in message) || "method" in message) return message
   const { error, id, result } = message
@@ -136,21 +132,21 @@ const sound = (message: Message): Message => {
 
 const isObject = Predicate.isReadonlyRecord
 
-/** A transport, and what it knows of a server that has ended. */
+/** A transport that also tells how its server ended. */
 export interface StdioTransport extends Transport {
-  /** How the program ended; undefined while it runs. */
+  /** How the program ended. Undefined while it runs. */
   readonly ending: () => string | undefined
-  /** The end of its standard error, or else the last line of its standard output that was no message. */
+  /** The end of its standard error, or else the last line of standard output that was not a message. */
   readonly lastWords: () => string
 }
 
-/** A message that the server can't have read. */
+/** The error for a message that the server can't have read. */
 class NotSent extends Error {}
 
-/** Milliseconds that messages are dealt with before the event loop has its turn. */
+/** The milliseconds of work after which the event loop gets a turn. */
 const slice = 4
 
-/** Makes a transport, which starts the program when the client does. */
+/** Makes a transport. The program starts when the client connects. */
 export const makeStdioTransport = (program: ServerProcess.Program): StdioTransport => {
   const reader = makeMessageReader()
   let server: Promise<ServerProcess.ServerProcess> | undefined
@@ -163,7 +159,7 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
 
   const hand = (message: Message) => {
     try {
-      // The client checks what a message is.
+      // The client validates the message.
       transport.onmessage?.(sound(message) as unknown as JSONRPCMessage)
     } catch (cause) {
       transport.onerror?.(new Error("The client can't take a message", { cause }))
@@ -182,8 +178,7 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
       }
       if (next.value !== undefined) {
         hand(next.value)
-        // What the client does with it a moment later counts too; of a call's progress it would otherwise know nothing
-        // where the answer follows at once.
+        // Lets the client process the message first: it would miss a call's progress if the answer followed at once.
         await undefined
       }
       await unread.room()
@@ -196,7 +191,7 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
 
   const end = async () => {
     isClosing = true
-    // It may be on its way.
+    // The server may still be starting.
     const started = await server?.catch(() => undefined)
     await started?.end()
   }
@@ -229,7 +224,7 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
   return transport
 }
 
-/** Makes a transport, which sends nothing before the client does, and tells the `WWW-Authenticate` header of its last answer. */
+/** Makes a transport. It connects when the client does, and tells the `WWW-Authenticate` header of the last answer. */
 const makeHttp = (client: typeof Client, entry: McpEntry & { readonly _tag: "Http" }, home: string) => {
   const { headers, url } = entry
   let challenge: string | undefined
@@ -249,7 +244,7 @@ const makeHttp = (client: typeof Client, entry: McpEntry & { readonly _tag: "Htt
   const send = transport.send.bind(transport)
   return Object.assign(transport, {
     challenge: () => challenge,
-    // The client would wait for the answer to its timeout where the stream that it was to come in has ended.
+    // If the stream for the answer ends early, the client would wait until its timeout.
     send: (message: Client.JSONRPCMessage, options?: SendOptions) => {
       if ("method" in message && message.method === "notifications/cancelled") {
         streams.get(message.params?.["requestId"])?.abort()
@@ -262,7 +257,7 @@ const makeHttp = (client: typeof Client, entry: McpEntry & { readonly _tag: "Htt
       if (!("id" in message)) return send(message, options)
       const error = { code: noAnswer, message: FailureCause.own.noAnswer }
       const { id } = message
-      // A call that was cancelled is not listened to any more, where its answer is a stream without end.
+      // Stop listening to a cancelled call, because its answer may be an endless stream.
       const stream = new AbortController()
       streams.set(id, stream)
       for (const old of streams.keys()) if (streams.size > mostStreams) streams.delete(old)
@@ -270,7 +265,7 @@ const makeHttp = (client: typeof Client, entry: McpEntry & { readonly _tag: "Htt
       return send(message, { ...options, onRequestStreamEnd, requestSignal: stream.signal }).catch(reworded)
     },
     close: async () => {
-      // A server that keeps sessions is told that this one is over; it is not waited for longer than a moment.
+      // Tell a server with sessions that this one is over, but do not wait for long.
       await ServerProcess.within(
         transport.terminateSession().catch(() => {}),
         farewell
@@ -285,19 +280,19 @@ type SendOptions = Parameters<Client.StreamableHTTPClientTransport["send"]>[1]
 const farewell = 500
 const noAnswer = -32_000
 
-/** Answers to a server that it has not taken; more are not made before it takes them. */
+/** The most answers that a server has not read. Further ones wait. */
 const mostUntaken = 32
 
-/** Requests whose answers can be cut off. */
+/** The most requests whose answers can be cut off. */
 const mostStreams = 200
 
-/** Bytes of an answer that tells of a failure. */
+/** The most bytes read of an error's body. */
 const mostOfFailure = 8192
 
-/** Bytes of a stream of events that are read before the event loop has its turn. */
+/** The bytes of an event stream that are passed on before the event loop gets a turn. */
 const stride = 8192
 
-/** Passes on a stream of events as fast as their answers are taken, with turns for others. */
+/** Passes on an event stream as fast as the answers to it are read, and yields in between. */
 const paced = (untaken: Untaken): TransformStream<Uint8Array, Uint8Array> =>
   new TransformStream({
     transform: async (chunk, controller) => {
@@ -309,28 +304,28 @@ const paced = (untaken: Untaken): TransformStream<Uint8Array, Uint8Array> =>
     }
   })
 
-/** What the client says of an answer that is no message is a list of all that it could have been. */
+/** Replaces the client's error for an invalid message, which lists every possible shape. */
 const reworded = (cause: unknown): never => {
   const isNoMessage = cause instanceof Error && (cause.name === "ZodError" || cause instanceof SyntaxError)
   throw isNoMessage ? new Error(FailureCause.own.noResult) : cause
 }
 
-/** A transport, and what its errors mean. */
+/** A transport, and the meaning of its errors. */
 export interface Wire {
   readonly transport: Client.Transport
-  /** Makes the error of a server that could not be connected to. */
+  /** Makes the error for a failed connection. */
   readonly notReady: (cause: unknown) => ExecutionFailed
-  /** Tells of a failed request whether it did not reach the server. */
+  /** Tests whether a failed request did not reach the server. */
   readonly isUnsent: (cause: unknown) => boolean
-  /** Tells of a failed request whether its sender was refused, rather than the request. */
+  /** Tests whether the server refused the sender rather than the request. */
   readonly isRefusal: (cause: unknown) => boolean
-  /** How the server ended; undefined while it is there, or may be. */
+  /** How the server ended. Undefined while it may be running. */
   readonly ending: () => string | undefined
-  /** What it said last, for an error. */
+  /** What the server said last, for an error. */
   readonly lastWords: () => string
 }
 
-/** Keeps programs from taking code out of the directory for temporary files, which commands may write. */
+/** Stops programs from loading code from the temporary directory, which commands may write. */
 const noCaches = {
   NODE_DISABLE_COMPILE_CACHE: "1",
   DISABLE_V8_COMPILE_CACHE: "1",
@@ -338,7 +333,7 @@ const noCaches = {
   TSX_DISABLE_CACHE: "1"
 }
 
-/** Makes the wire to a program, which is found here and started by the client. */
+/** Makes the wire to a program. Finds the program here, and the client starts it. */
 export const stdio = (
   entry: McpEntry & { readonly _tag: "Stdio" },
   places: McpConfig.Places
@@ -398,7 +393,7 @@ export const http = (
     (transport) => ({
       transport,
       notReady: (cause) => FailureCause.notReached(entry, places, cause, transport.challenge()),
-      // A server that was started anew does not know the session any more, and says so with either of these.
+      // A restarted server answers an unknown session with one of these.
       isUnsent: (cause) =>
         isRefusedConnection(cause) ||
         (transport.sessionId !== undefined && [400, 404].includes(FailureCause.httpOf(cause).status ?? 0)),
@@ -411,6 +406,6 @@ export const http = (
 
 const isSystemError = (cause: unknown): cause is NodeJS.ErrnoException => cause instanceof Error && "syscall" in cause
 
-/** No connection was made, so nothing was sent. */
+/** The connection was refused, so nothing was sent. */
 const isRefusedConnection = (cause: unknown): boolean =>
   cause instanceof Error && FailureCause.httpOf(cause.cause).code === "ECONNREFUSED"
