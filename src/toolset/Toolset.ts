@@ -266,12 +266,10 @@ const nothing = Effect.sync((): Tool.Diagnosis => ({}))
 
 /** Calls a tool's `diagnose`, and ignores its failures. */
 const diagnose = (tool: Tool.Tool, params: unknown, exit: Exit.Exit<CommandResult.CommandResult, CommandError>) =>
-  tool.diagnose === undefined
-    ? nothing
-    : Effect.catchAllCause(
-        Effect.suspend(() => tool.diagnose?.(params, exit) ?? nothing),
-        () => nothing
-      )
+  Effect.catchAllCause(
+    Effect.suspend(() => tool.diagnose?.(params, exit) ?? nothing),
+    () => nothing
+  )
 
 const hasDefect = <A, E>(exit: Exit.Exit<A, E>): exit is Exit.Failure<A, E> =>
   Exit.isFailure(exit) && Cause.isDie(exit.cause)
