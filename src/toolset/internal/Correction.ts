@@ -9,11 +9,9 @@ import * as BashArguments from "../BashArguments.js"
 import { Given, isShown } from "./Given.js"
 import * as PatchText from "./PatchText.js"
 
-/** Tests whether a Synapse command with this name is available. */
-export type Offers = (command: string) => boolean
-
 export interface Here {
-  readonly offers: Offers
+  /** Tests whether a Synapse command with this name is available. */
+  readonly offers: (command: string) => boolean
   readonly isOffline: boolean
 }
 
