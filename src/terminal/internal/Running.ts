@@ -40,6 +40,13 @@ export type Change = Data.TaggedEnum<{
 
 export const Change = Data.taggedEnum<Change>()
 
+const toCall = (call: ToolCall, now: number): Call => ({
+  name: StepLines.call(call),
+  started: now,
+  taskType: StepLines.taskType(call),
+  isTold: false
+})
+
 /** The running calls and tasks, in the order of their start. */
 export class Running {
   readonly calls = new Map<string, Call>()
@@ -48,19 +55,14 @@ export class Running {
   constructor(private readonly maxRecentTools: number) {}
 
   start(call: ToolCall, now: number): Change {
-    const begun = { name: StepLines.call(call), started: now, taskType: StepLines.taskType(call), isTold: false }
+    const begun = toCall(call, now)
     this.calls.set(call.id, begun)
     return Change.CallStarted({ call: begun })
   }
 
   /** Ends a call. Returns undefined if its task reports the end. */
   end({ call, result }: Extract<RunEvent, { readonly _tag: "ToolEnded" }>, now: number): Change | undefined {
-    const begun = this.calls.get(call.id) ?? {
-      name: StepLines.call(call),
-      started: now,
-      taskType: undefined,
-      isTold: false
-    }
+    const begun = this.calls.get(call.id) ?? toCall(call, now)
     this.calls.delete(call.id)
     return begun.isTold ? undefined : Change.CallEnded({ call: begun, result })
   }
