@@ -55,8 +55,6 @@ const clock: Clock.Clock = {
     })
 }
 
-const layerQuietClock: Layer.Layer<never> = Layer.setClock(clock)
-
 /**
  * The services that the implementation needs.
  *
@@ -103,7 +101,7 @@ export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
  * @category constructors
  */
 export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Face.Synapse> => {
-  const runtime = ManagedRuntime.make(Layer.provide(layer, layerQuietClock))
+  const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.setClock(clock)))
   const built = await KeepAlive.during(
     runtime.runPromiseExit(Effect.all([Toolset, CommandRegistry.CommandRegistry, TodoStore.TodoStore]))
   )
@@ -128,7 +126,7 @@ export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Fac
       // TypeScript can express this for one format, but not for a union of formats.
       return toolset.tools.map((tool) => ToolFormat.toFormat(tool, format)) as unknown as ReadonlyArray<never>
     },
-    handle: (call, options) => calls.handle(call, options, disposed !== undefined),
+    handle: (call, options) => calls.handle(disposed !== undefined, call, options),
     cancel: calls.cancel,
     addCommand: (command) => {
       const problem = Command.problemOf(command)

@@ -119,20 +119,12 @@ export const start = <E>(
   })
 }
 
-export interface Calls {
-  /** Runs a call. If the session has `ended`, returns that error. */
-  readonly handle: (call: Synapse.Call, options?: Synapse.HandleOptions, ended?: boolean) => Synapse.Pending
-  readonly cancel: (id: string) => Promise<boolean>
-}
-
 /**
- * Makes the calls of a toolset, which run in the given runtime. Invalid calls and options get a result with `isError`.
+ * Makes the calls of a toolset, which run in the given runtime. Invalid calls and options get a result with `isError`,
+ * and so do all calls once the session has `ended`.
  */
-export const make = <R, E>(
-  runtime: ManagedRuntime.ManagedRuntime<R, E>,
-  toolset: Context.Tag.Service<Toolset>
-): Calls => {
-  const handle = (unchecked: Synapse.Call, options: Synapse.HandleOptions, ended: boolean): Synapse.Pending => {
+export const make = <R, E>(runtime: ManagedRuntime.ManagedRuntime<R, E>, toolset: Context.Tag.Service<Toolset>) => {
+  const handle = (ended: boolean, unchecked: Synapse.Call, options: Synapse.HandleOptions = {}): Synapse.Pending => {
     const id = Predicate.hasProperty(unchecked, "id") && typeof unchecked.id === "string" ? unchecked.id : ""
     if (ended) return answered(ToolReturn.fromError({ id }, sessionEnded()))
     const problem = Fields.problemOf("option", options, optionFields)
@@ -149,16 +141,17 @@ export const make = <R, E>(
   }
 
   return {
-    handle: (unchecked, options = {}, ended = false) => {
+    handle: (...call: Parameters<typeof handle>): Synapse.Pending => {
       try {
-        return handle(unchecked, options, ended)
+        return handle(...call)
       } catch (error) {
         // A getter or a proxy of the program threw.
         return answered(ToolReturn.fromError({ id: "" }, unreadable(error)))
       }
     },
     // Without its runtime, no call is running.
-    cancel: (id) => KeepAlive.during(runtime.runPromise(toolset.cancel(id)).catch(() => false))
+    cancel: (id: string): Promise<boolean> =>
+      KeepAlive.during(runtime.runPromise(toolset.cancel(id)).catch(() => false))
   }
 }
 
