@@ -87,9 +87,6 @@ export const layerSubAgents = (script: TaskScript): Layer.Layer<SubAgentManager.
     })
   )
 
-const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.SandboxManager | TestShell> =>
-  SandboxManager.layerSession.pipe(Layer.provideMerge(layerSession(script, cwd)))
-
 const layerSession = (script: Script, cwd: string): Layer.Layer<BashSession | TestShell> =>
   Layer.effectContext(
     Effect.sync(() => {
@@ -155,6 +152,7 @@ export const layer = (
           options.subAgents === undefined ? SubAgentManager.layerNone : layerSubAgents(options.subAgents)
         )
       ),
-      Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
+      Layer.provideMerge(SandboxManager.layerSession),
+      Layer.provideMerge(layerSession(script, options.cwd ?? "/"))
     )
   )
