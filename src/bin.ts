@@ -97,9 +97,9 @@ const main = (): void => {
     // Nobody reads the output any more: end quietly, as programs in a pipe do. Each further write reports this error
     // again.
     if (error.code === "EPIPE") return stop(ExitCode.brokenPipe)
-    const isOurs = error.syscall === "write"
-    if (stoppedWith === undefined || !isOurs) {
-      if (isOurs) say(`synapse: the output can't be written: ${error.message.replace(/, write$/, "")}`)
+    const isOutputError = error.syscall === "write"
+    if (stoppedWith === undefined || !isOutputError) {
+      if (isOutputError) say(`synapse: the output can't be written: ${error.message.replace(/, write$/, "")}`)
       else reportDefect(Cause.die(error))
     }
     stop(ExitCode.failure)

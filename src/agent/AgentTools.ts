@@ -53,7 +53,7 @@ export type MakeApp = (settings: AppSettings) => Layer.Layer<Services, ConfigErr
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
-const unheld = () =>
+const needsSandbox = () =>
   failed(
     "This agent may not write, which only the sandbox can keep it from, and there is no sandbox (it is disabled): nothing was run. task:general does without one."
   )
@@ -61,7 +61,8 @@ const unheld = () =>
 const realOf = (path: string): ReadonlyArray<string> => Attempt.orElse(() => [Fs.realpathSync(path)], [])
 
 /** Returns the real paths of a sandbox's private temporary directories. On macOS, it creates one. */
-const ownPlaces: Effect.Effect<ReadonlyArray<string>, ExecutionFailed, Scope.Scope> = process.platform === "darwin"
+const temporaryDirectories: Effect.Effect<ReadonlyArray<string>, ExecutionFailed, Scope.Scope> = process.platform ===
+"darwin"
   ? Effect.acquireRelease(
       Effect.try({
         try: () => [Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "synapse-agent-"))],
@@ -101,9 +102,11 @@ export const make = (
 
     return Effect.fn("AgentTools.make")(function* ({ cwd, isReadOnly, task }: Rights) {
       const inForce = yield* parent.inForce
-      if (inForce === undefined && isReadOnly) return yield* unheld()
+      if (inForce === undefined && isReadOnly) return yield* needsSandbox()
       const allowed =
-        inForce === undefined || !isReadOnly ? inForce?.policy : SubPolicy.readOnly(inForce.policy, yield* ownPlaces)
+        inForce === undefined || !isReadOnly
+          ? inForce?.policy
+          : SubPolicy.readOnly(inForce.policy, yield* temporaryDirectories)
       const policy = allowed === undefined ? undefined : ({ ...allowed, unattended: true } as const)
       const start = policy?.cwd ?? session.cwd ?? process.cwd()
       const [temporary] = isReadOnly ? (policy?.whitelist ?? []) : []

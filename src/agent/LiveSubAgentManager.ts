@@ -104,7 +104,7 @@ interface Options {
 }
 
 /** Type names of other agents, and the equivalent types here. */
-const foreign: ReadonlyMap<string, string> = new Map([
+const typeAliases: ReadonlyMap<string, string> = new Map([
   ["agent", "general"],
   ["general-purpose", "general"],
   ["default", "general"],
@@ -115,7 +115,7 @@ const foreign: ReadonlyMap<string, string> = new Map([
 
 const unknownType = (type: string, known: ReadonlyArray<AgentType.AgentType>): CommandError => {
   const [, skill] = /^skill:([\w.@+-]+)$/.exec(type) ?? []
-  const meant = skill === undefined ? foreign.get(type.toLowerCase()) : `skill --skill ${skill}`
+  const meant = skill === undefined ? typeAliases.get(type.toLowerCase()) : `skill --skill ${skill}`
   return UnknownCommand.make({
     command: `task:${type}`,
     kind: "type of sub-agents",
@@ -131,7 +131,7 @@ const unknownType = (type: string, known: ReadonlyArray<AgentType.AgentType>): C
 }
 
 /** Runs an effect whose commands neither write to their caller nor read from it. */
-const apart = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+const isolated = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(FiberRef.get(CommandListener.current), ({ account }) =>
     self.pipe(
       CallContext.locally({
@@ -230,7 +230,7 @@ export const layer = ({
             return Effect.onExit(
               Effect.suspend(() => {
                 tell(SubAgentStep.Started())
-                return supervised(apart(run(type, task, tell)))
+                return supervised(isolated(run(type, task, tell)))
               }),
               (exit) => Effect.sync(() => tell(endOf(exit)))
             )

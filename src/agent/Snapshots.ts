@@ -23,8 +23,14 @@ import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 
 /** The limits of a snapshot, of a git call (output in bytes, time in ms), and of a store. */
-const most = { files: 20_000, bytes: 256 * 1024 ** 2, fileBytes: 10 * 1024 ** 2, output: 32 * 1024 ** 2, time: 15_000 }
-const mostOfStore = { kibibytes: 1024 ** 2, age: 30 * 24 * 3600_000, turns: 20 }
+const limits = {
+  files: 20_000,
+  bytes: 256 * 1024 ** 2,
+  fileBytes: 10 * 1024 ** 2,
+  output: 32 * 1024 ** 2,
+  time: 15_000
+}
+const storeLimits = { kibibytes: 1024 ** 2, age: 30 * 24 * 3600_000, turns: 20 }
 
 /** Where git may be. `PATH` is not searched, because commands may be able to put a fake git there. */
 const programs = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git", "/run/current-system/sw/bin/git"]
@@ -88,13 +94,13 @@ export interface Outcome {
 const storeOf = ({ cwd, home }: Place): string =>
   Path.join(home, "snapshots", Crypto.createHash("sha256").update(cwd).digest("hex").slice(0, 16))
 
-const tookLong = `git took longer than ${most.time / 1000} seconds`
+const tookLong = `git took longer than ${limits.time / 1000} seconds`
 
 const reasonOf = (error: unknown): string => {
   const { code, killed, message, stderr } = error as ChildProcess.ExecFileException & { readonly stderr?: string }
   if (killed === true) return tookLong
   if (String(code) === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
-    return `more than ${most.output / 1024 ** 2} MiB of names or changes`
+    return `more than ${limits.output / 1024 ** 2} MiB of names or changes`
   return stderr === undefined || stderr === "" ? message : `git: ${stderr.trim()}`
 }
 
@@ -122,8 +128,8 @@ class Git {
         {
           cwd: this.cwd,
           encoding: "latin1",
-          maxBuffer: most.output,
-          timeout: most.time,
+          maxBuffer: limits.output,
+          timeout: limits.time,
           killSignal: "SIGKILL",
           env: {
             PATH: "/usr/bin:/bin",
@@ -191,11 +197,11 @@ const read = (path: Buffer): Content | "large" | "other" | undefined => {
   if (stats === undefined) return undefined
   const isLink = stats.isSymbolicLink()
   if (!stats.isFile() && !isLink) return "other"
-  if (stats.size > most.fileBytes) return "large"
+  if (stats.size > limits.fileBytes) return "large"
   const isOther = (stats: Fs.Stats) => !stats.isFile() || undefined
   const bytes = isLink
     ? Fs.readlinkSync(path, "buffer")
-    : Either.getOrUndefined(RegularFile.use(path, false, isOther, (fd) => RegularFile.readAt(fd, 0, most.fileBytes)))
+    : Either.getOrUndefined(RegularFile.use(path, false, isOther, (fd) => RegularFile.readAt(fd, 0, limits.fileBytes)))
   if (bytes === undefined) return "other"
   const content = Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes])
   const id = Crypto.createHash("sha1").update(content).digest("hex")
@@ -204,7 +210,7 @@ const read = (path: Buffer): Content | "large" | "other" | undefined => {
 }
 
 /** The state of a directory at one moment, as git stores it. */
-interface Held {
+interface DirectoryState {
   /** The permission bits of files other than 644 and 755. */
   readonly modes: Readonly<Record<string, number>>
   readonly tree: string
@@ -214,7 +220,7 @@ interface Held {
    * Existing files that were not kept: ignored, too large, hidden, or in another repository. Directories end with a
    * slash.
    */
-  readonly passed: ReadonlySet<string>
+  readonly skipped: ReadonlySet<string>
 }
 
 /** Returns the parent directories of a path with their slashes, outermost first. */
@@ -227,7 +233,7 @@ const around = (path: string): ReadonlyArray<string> =>
  * The run can change ignore rules, so they only decide about new files. Files kept earlier are kept again. Files
  * skipped before the run do not count as new after it.
  */
-const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string) => boolean, before?: Held) =>
+const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string) => boolean, before?: DirectoryState) =>
   Effect.gen(function* () {
     // Without an index, git lists all files as untracked. It then follows no links and enters no other repositories.
     const others = ["ls-files", "-z", "--others"]
@@ -239,14 +245,14 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
     const unread = Either.isLeft(listed) ? [`new files (${tookLong})`] : []
     const rules = Either.isLeft(listed) ? "--exclude=*" : "--exclude-standard"
     const ignored = git.run([...others, rules, "--ignored", "--directory"], "", "none")
-    const passed = new Set(before?.passed ?? split(yield* ignored))
-    const isPassed = (path: string) => passed.has(path) || around(path).some((directory) => passed.has(directory))
-    const seen = new Set(present.filter((path) => known.has(path) || !isPassed(path)))
+    const skipped = new Set(before?.skipped ?? split(yield* ignored))
+    const isSkipped = (path: string) => skipped.has(path) || around(path).some((directory) => skipped.has(directory))
+    const seen = new Set(present.filter((path) => known.has(path) || !isSkipped(path)))
     const isThere = (path: string) =>
       seen.has(path) || around(path).every((directory) => lookAt(within(cwd, directory.slice(0, -1)))?.isDirectory())
     const paths = new Set([...seen, ...known])
-    if (paths.size > most.files) {
-      return yield* new NoSnapshot({ reason: `the directory has more than ${most.files} files` })
+    if (paths.size > limits.files) {
+      return yield* new NoSnapshot({ reason: `the directory has more than ${limits.files} files` })
     }
     const kept: Array<string> = []
     const modes: Record<string, number> = {}
@@ -270,21 +276,21 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
           // After the run, an existing file that can't be kept counts as unchanged.
           const isGone = before === undefined || found === undefined || found === "other"
           if (known.has(path) && isGone) gone.push(path)
-          if (before === undefined && found !== undefined) passed.add(path)
+          if (before === undefined && found !== undefined) skipped.add(path)
         } else {
           bytes += found.content.length
-          if (bytes > most.bytes) return
+          if (bytes > limits.bytes) return
           if (found.mode !== 0o644 && found.mode !== 0o755) modes[keyOf(`${prefix}${path}`)] = found.mode
           kept.push(`${found.entry}\t${prefix}${path}`)
         }
       }
     })
-    if (bytes > most.bytes) {
-      return yield* new NoSnapshot({ reason: `the directory holds more than ${most.bytes / 1024 ** 2} MiB` })
+    if (bytes > limits.bytes) {
+      return yield* new NoSnapshot({ reason: `the directory holds more than ${limits.bytes / 1024 ** 2} MiB` })
     }
     yield* git.run(["update-index", "-z", "--force-remove", "--stdin"], gone.join("\0"))
     yield* git.run(["update-index", "-z", "--add", "--replace", "--index-info"], kept.join("\0"))
-    return { large, modes, passed, unread: unread.slice(0, 20), tree: (yield* git.run(["write-tree"])).trim() }
+    return { large, modes, skipped, unread: unread.slice(0, 20), tree: (yield* git.run(["write-tree"])).trim() }
   })
 
 const turnsOf = (store: string): ReadonlyArray<string> =>
@@ -306,11 +312,11 @@ const prune = (git: Git, store: string) =>
     for (const name of Attempt.orElse(() => Fs.readdirSync(around), [])) {
       const path = Path.join(around, name)
       const used = lookAt(Buffer.from(`${path}/turns`))?.mtimeMs ?? 0
-      if (path !== store && now - used > mostOfStore.age) Fs.rmSync(path, { recursive: true, force: true })
+      if (path !== store && now - used > storeLimits.age) Fs.rmSync(path, { recursive: true, force: true })
     }
-    for (const path of turnsOf(store).slice(0, -mostOfStore.turns)) Fs.rmSync(path, { force: true })
+    for (const path of turnsOf(store).slice(0, -storeLimits.turns)) Fs.rmSync(path, { force: true })
     const size = Fs.existsSync(git.directory) ? yield* git.run(["count-objects", "-v"]) : ""
-    if (Number(/^size: (\d+)/m.exec(size)?.[1] ?? 0) > mostOfStore.kibibytes) Fs.rmSync(store, { recursive: true })
+    if (Number(/^size: (\d+)/m.exec(size)?.[1] ?? 0) > storeLimits.kibibytes) Fs.rmSync(store, { recursive: true })
   })
 
 /**

@@ -44,7 +44,7 @@ interface PlainCall {
  * Returns the call that a line makes, or undefined if it needs a shell. For an unregistered command, it only has the
  * name, for the error.
  */
-const of = (line: CommandLine.CommandLine, handler: CommandHandler | undefined): PlainCall | undefined => {
+const toPlainCall = (line: CommandLine.CommandLine, handler: CommandHandler | undefined): PlainCall | undefined => {
   const { name } = line
   if (handler === undefined) return line.simple ? { name, args: [] } : undefined
   if (handler.usesFiles === true || line.assignments.length > 0) return undefined
@@ -146,11 +146,12 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
     ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const line = CommandLine.parse(command)
       const inShell = (restart = options.restart) =>
-        sandbox.execute(command, { ...patient(command, { ...options, restart }), line })
+        sandbox.execute(command, { ...withTaskTimeout(command, { ...options, restart }), line })
       if (identifyCommandType(line, isRegistered) === "native") return inShell()
       const handler = registry.find(line.name)
-      if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, patient(command, options))
-      const plain = of(line, handler)
+      if (handler !== undefined && isLineHandler(handler))
+        return handler.runLine(line, withTaskTimeout(command, options))
+      const plain = toPlainCall(line, handler)
       // A line that needs bash's parsing goes to the shell, which then calls the command.
       if (plain === undefined) return inShell()
       const inProcess =
@@ -162,13 +163,13 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
           : Effect.flatMap(sandbox.cwd, (cwd) =>
               run(handler, plain, cwd, options, (line) => sandbox.execute(line, { timeout: options.timeout }))
             )
-      const noted = Effect.onExit(inProcess, (exit) =>
+      const inProcessWithStatus = Effect.onExit(inProcess, (exit) =>
         // Only a program's own defect can arrive here: others are results already.
         sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
       )
       const program = handler?.program
       // If this fails, the handler itself reports it later.
-      const looked =
+      const runsProgram =
         program === undefined
           ? Effect.succeed(false)
           : sandbox.cwd.pipe(
@@ -177,14 +178,14 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
               Effect.catchAllCause(() => Effect.succeed(false))
             )
       // Only the shell can pass standard input to the command.
-      const isShells = Effect.flatMap(CallContext.get("stdin"), (input) =>
-        input === undefined || handler === undefined || plain.input !== undefined ? looked : Effect.succeed(true)
+      const needsShell = Effect.flatMap(CallContext.get("stdin"), (input) =>
+        input === undefined || handler === undefined || plain.input !== undefined ? runsProgram : Effect.succeed(true)
       )
-      const inItsTurn = Effect.flatMap(isShells, (isIts) => (isIts ? inShell(false) : noted))
+      const dispatched = Effect.flatMap(needsShell, (isNeeded) => (isNeeded ? inShell(false) : inProcessWithStatus))
       // Calls do not wait for a sub-agent, so that the tasks of one turn run in parallel.
       return line.name.startsWith("task:")
-        ? Effect.zipRight(sandbox.inOrder(Effect.void, options.restart), inItsTurn)
-        : sandbox.inOrder(inItsTurn, options.restart)
+        ? Effect.zipRight(sandbox.inOrder(Effect.void, options.restart), dispatched)
+        : sandbox.inOrder(dispatched, options.restart)
     }
 
     return BashRouter.of({
@@ -208,7 +209,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
 const namingTask = /(?:^|[^\w.:@/+-])task:[A-Za-z]/
 
 /** Gives a line with a task a longer default timeout, because a model's turns take minutes. */
-const patient = (command: string, options: RouteOptions): RouteOptions =>
+const withTaskTimeout = (command: string, options: RouteOptions): RouteOptions =>
   options.timeout === undefined && command.includes("task:") && namingTask.test(command)
     ? { ...options, timeout: Timeout.ofTasks }
     : options
@@ -257,7 +258,7 @@ const run = (
       options.timeout
     ).pipe(
       Effect.map((result) => CommandResult.say(result, listener.audience ?? Advice.model)),
-      Effect.catchAllCause((cause) => ended(plain.name, cause)),
+      Effect.catchAllCause((cause) => recoverDefect(plain.name, cause)),
       CallContext.locally({ listener: CommandListener.ofProgress(listener) }),
       Effect.onInterrupt(() =>
         Effect.sync(() => {
@@ -274,7 +275,7 @@ const run = (
   })
 
 /** Converts a command's defect to the result that it has inside a line, and logs it. */
-const ended = (name: string, cause: Cause.Cause<CommandError>) => {
+const recoverDefect = (name: string, cause: Cause.Cause<CommandError>) => {
   const exit = CommandExit.fromExit(Exit.failCause(cause), `${name}:`)
   if (exit._tag !== "Died") return Effect.failCause(cause)
   const { category, exitCode, text } = exit

@@ -88,12 +88,12 @@ type Fork = <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
 class Connection {
   private bytes = Buffer.alloc(0)
   private fiber: Fiber.RuntimeFiber<number | undefined> | undefined
-  private readonly word = Deferred.unsafeMake<void>(FiberId.none)
+  private readonly goAhead = Deferred.unsafeMake<void>(FiberId.none)
   private readonly input: Array<Uint8Array> = []
   private hasEnded = false
   private isAsked = false
   private taken = 0
-  private hear: () => void = () => {}
+  private wake: () => void = () => {}
 
   constructor(
     private readonly socket: Net.Socket,
@@ -127,10 +127,10 @@ class Connection {
       // Sent before anything runs, so that the client has it even if this process is killed next.
       if (offer.isFresh !== true) this.socket.write(frame("R"))
       this.begin(offer)
-    } else if (kind === "G") Deferred.unsafeDone(this.word, Effect.void)
+    } else if (kind === "G") Deferred.unsafeDone(this.goAhead, Effect.void)
     else if (kind === "I") {
       this.input.push(body)
-      this.hear()
+      this.wake()
     } else if (kind === "E") this.end()
     else if (kind === "S") this.stop()
     else this.socket.destroy()
@@ -153,7 +153,7 @@ class Connection {
         pull: () => this.pull(),
         agree: Effect.suspend(() => {
           this.socket.write(frame("R"))
-          return Deferred.await(this.word)
+          return Deferred.await(this.goAhead)
         })
       })
     )
@@ -177,7 +177,7 @@ class Connection {
 
   private end(): void {
     this.hasEnded = true
-    this.hear()
+    this.wake()
   }
 
   private write(bytes: Buffer): void | Promise<void> {
@@ -196,7 +196,7 @@ class Connection {
     this.isAsked = true
     while (this.input.length === 0 && !this.hasEnded) {
       await new Promise<void>((resolve) => {
-        this.hear = resolve
+        this.wake = resolve
       })
     }
     const bytes = this.input.shift()

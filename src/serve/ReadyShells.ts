@@ -106,11 +106,11 @@ export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, 
             return undefined
           }
           const exit = yield* Fiber.await(shell.opening)
-          const isOurs = yield* Effect.acquireRelease(
+          const isTaken = yield* Effect.acquireRelease(
             Effect.sync(() => Exit.isSuccess(exit) && remove(request.key, shell)),
-            (isOurs) =>
+            (isTaken) =>
               Effect.suspend(() => {
-                if (!isOurs) return Effect.void
+                if (!isTaken) return Effect.void
                 ending++
                 const next = Effect.zipRight(
                   make(request, 0),
@@ -120,7 +120,7 @@ export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, 
                 return Deferred.await(shell.quiet)
               })
           )
-          return isOurs && Exit.isSuccess(exit) ? exit.value : undefined
+          return isTaken && Exit.isSuccess(exit) ? exit.value : undefined
         }),
       clear,
       isEmpty: () => shells.size === 0 && ending === 0

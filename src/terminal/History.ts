@@ -19,16 +19,16 @@ const characters: Readonly<Record<string, string>> = { "\\\\": "\\", "\\n": "\n"
 export const toLine = (command: string): string | undefined => {
   if (command.length > longest) return undefined
   const line = command.replace(/[\\\n\r\t]/g, (character) => escapes[character] ?? character)
-  return isForeign(line) ? undefined : `${line}\n`
+  return hasUnsafeCharacters(line) ? undefined : `${line}\n`
 }
 
-const isForeign = (line: string): boolean => /[\p{Cc}\p{Cs}\ufffd]/u.test(line)
+const hasUnsafeCharacters = (line: string): boolean => /[\p{Cc}\p{Cs}\ufffd]/u.test(line)
 
 /** Reads commands from a file's text. Skips lines that Synapse did not write. */
 export const fromText = (text: string): ReadonlyArray<string> => {
   const commands: Array<string> = []
   for (const line of text.split("\n")) {
-    if (line.trim() === "" || line.length > 2 * longest || isForeign(line)) continue
+    if (line.trim() === "" || line.length > 2 * longest || hasUnsafeCharacters(line)) continue
     const command = line.replace(/\\[\\nrt]/g, (escape) => characters[escape] ?? escape)
     if (commands.at(-1) !== command) commands.push(command)
   }

@@ -139,8 +139,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const settings = yield* Description.DescriptionSettings
     yield* sandbox.findConditions
     const told = new Diagnostic.ToldDenials()
-    const isOurs = (name: string) => registry.find(name) !== undefined
-    const commandOf = (params: unknown) => textOf(params, isOurs)
+    const isSynapseCommand = (name: string) => registry.find(name) !== undefined
+    const commandOf = (params: unknown) => textOf(params, isSynapseCommand)
 
     const here: Correction.Here = {
       offers: (command) => offers(registry, command),
@@ -200,10 +200,10 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       exampleFor: BashArguments.example,
       prepare: BashArguments.prepare,
       run: (params) =>
-        ran(
+        inSpan(
           Effect.suspend(() => {
             if (params.restart === true) told.forget()
-            return run(router, params, isOurs, sandbox.conditions().yield)
+            return run(router, params, isSynapseCommand, sandbox.conditions().yield)
           })
         ),
       diagnose,
@@ -229,14 +229,14 @@ const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string)
   )
 }
 
-const ran = Span.within("BashTool.run")
+const inSpan = Span.within("BashTool.run")
 
 const nothing = Effect.sync((): Tool.Diagnosis => ({}))
 
 const run = (
   router: Context.Tag.Service<BashRouter>,
   params: typeof Parameters.Type,
-  isOurs: (name: string) => boolean,
+  isSynapseCommand: (name: string) => boolean,
   usual: number
 ) => {
   const { restart, timeout } = params
@@ -248,13 +248,13 @@ const run = (
       notices
     )
     const endless = timeout === undefined && params.yield === undefined ? CommandText.following(command) : undefined
-    if (endless === undefined || isOurs(/\S+/.exec(command)?.[0] ?? "")) return running
+    if (endless === undefined || isSynapseCommand(/\S+/.exec(command)?.[0] ?? "")) return running
     // A person sees the output as it comes, and can stop the command.
     return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
       audience === undefined ? refused(params, endless, {}) : running
     )
   }
-  return CommandText.CommandText.$match(CommandText.read(params.command, isOurs), {
+  return CommandText.CommandText.$match(CommandText.read(params.command, isSynapseCommand), {
     Command: ({ command }) => route(command, notices),
     Wrapped: ({ command, notice }) => route(command, [...notices, notice]),
     NoCommand: ({ meant, reason }) => refused(params, reason, meant)
@@ -290,8 +290,8 @@ const noticed = (
             : error
       })
 
-const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
-  const text = CommandText.read((params as typeof Parameters.Type).command, isOurs)
+const textOf = (params: unknown, isSynapseCommand: (name: string) => boolean): string => {
+  const text = CommandText.read((params as typeof Parameters.Type).command, isSynapseCommand)
   return text._tag === "NoCommand" ? "" : text.command
 }
 

@@ -184,7 +184,7 @@ export const make = (
         return tools.map((tool) => tool.definition)
       },
       handle: (call) =>
-        handled(
+        inSpan(
           Effect.uninterruptibleMask((restore) => {
             const tool = byName.get(call.name) ?? inAnyCase(tools, call.name)
             if (tool === undefined) return Effect.succeed(unknownTool(call, tools))
@@ -225,7 +225,7 @@ export const layer: Layer.Layer<Toolset, never, BashTool> = Layer.scoped(
 export const layerOf = (tools: ReadonlyArray<Tool.Tool>): Layer.Layer<Toolset, DuplicateName> =>
   Layer.scoped(Toolset, make(tools))
 
-const handled = Span.within("Toolset.handle")
+const inSpan = Span.within("Toolset.handle")
 
 /** Describes a call in a span with OpenTelemetry's attribute names. */
 const attributesOf = (call: ToolCall): Span.Attributes<ToolReturn.ToolReturn> => ({

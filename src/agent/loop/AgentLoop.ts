@@ -28,7 +28,7 @@ import * as TurnCalls from "./internal/TurnCalls.js"
 import * as RunLimits from "./RunLimits.js"
 
 /** How many turns in a row may have neither a complete answer nor a call. */
-const mostVain = 3
+const mostFruitlessTurns = 3
 
 const nudges = {
   empty: "Your last turn was empty. Go on, or answer.",
@@ -50,7 +50,7 @@ const reasonOf = ({ kind, reason }: ModelError): string =>
     ? `The conversation does not fit the model's window any more: ${reason} Begin a new one, or take a model with a larger window.`
     : reason
 
-const chatted = Span.within("AgentLoop.chat")
+const inChatSpan = Span.within("AgentLoop.chat")
 
 /** Describes a model request in a span with OpenTelemetry's attribute names. */
 const attributesOf = (model: Model): Span.Attributes<{ readonly usage: RunLimits.TokenUsage }> => ({
@@ -62,7 +62,7 @@ const attributesOf = (model: Model): Span.Attributes<{ readonly usage: RunLimits
   })
 })
 
-const ran = Span.within("AgentLoop.run")
+const inRunSpan = Span.within("AgentLoop.run")
 
 /** Runs an agent and emits its steps. The last one is `Ended`, unless the run is interrupted. */
 const carryOut = Effect.fnUntraced(function* (
@@ -92,7 +92,7 @@ const carryOut = Effect.fnUntraced(function* (
   let lastText = ""
   /** The beginning of an answer that was cut off. */
   let begun = ""
-  let vain = 0
+  let fruitlessTurns = 0
   let misuse = Misuse.none
 
   const end = (ending: Ending, reason?: string) =>
@@ -113,7 +113,7 @@ const carryOut = Effect.fnUntraced(function* (
     yield* emit(AgentEvent.TurnStarted({ turn: turns }))
     const last = turns === limits.maxTurns ? userMessage(lastTurn) : undefined
     const asked = yield* Effect.either(
-      chatted(Asking.ask({ model, conversation, tools, emit, account, last }), attributesOf(model))
+      inChatSpan(Asking.ask({ model, conversation, tools, emit, account, last }), attributesOf(model))
     )
     if (Either.isLeft(asked)) {
       const { ending, reason } = account.reached() ?? { ending: "failed", reason: reasonOf(asked.left) }
@@ -135,14 +135,17 @@ const carryOut = Effect.fnUntraced(function* (
         return yield* end("done")
       }
       if (hasText) begun += turn.text
-      if (++vain >= mostVain) {
-        return yield* end("failed", `The model gave no ${hasText ? "whole " : ""}answer in ${vain} turns in a row.`)
+      if (++fruitlessTurns >= mostFruitlessTurns) {
+        return yield* end(
+          "failed",
+          `The model gave no ${hasText ? "whole " : ""}answer in ${fruitlessTurns} turns in a row.`
+        )
       }
       yield* append(userMessage(hasText ? nudges.cut : nudges.empty))
       return false
     }
 
-    vain = 0
+    fruitlessTurns = 0
     begun = ""
     yield* append(turn.message)
     const done = yield* TurnCalls.run(turn, { toolset, emit, account, maxParallelTasks: limits.maxParallelTasks })
@@ -229,6 +232,6 @@ export class AgentLoop extends Context.Tag("synapse/AgentLoop")<
 export const layer: Layer.Layer<AgentLoop, never, AgentSettings> = Layer.effect(
   AgentLoop,
   Effect.map(AgentSettings, (settings) =>
-    AgentLoop.of({ run: (run) => EventQueue.stream((emit) => ran(carryOut(run, settings, emit))) })
+    AgentLoop.of({ run: (run) => EventQueue.stream((emit) => inRunSpan(carryOut(run, settings, emit))) })
   )
 )

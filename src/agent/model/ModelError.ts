@@ -56,7 +56,7 @@ export class ModelError extends Schema.TaggedError<ModelError>("synapse/ModelErr
 }
 
 /** The longest text of a provider in a reason, in characters. */
-const mostForeign = 500
+const longestQuote = 500
 
 /** Kinds by the `type` or `code` of a provider's error. */
 const kindByName: Readonly<Record<string, Kind>> = {
@@ -118,7 +118,7 @@ export const fromAiError = (error: AiError.AiError | ModelError): ModelError => 
         : isWrong
           ? "bad_request"
           : "broken",
-    reason: `The request to the model failed: ${UntrustedText.line(said, mostForeign)}`,
+    reason: `The request to the model failed: ${UntrustedText.line(said, longestQuote)}`,
     ...(isOfStatus ? { status: error.response.status } : {})
   })
 }
@@ -129,6 +129,6 @@ export const fromEvent = (event: unknown): ModelError => {
   const said = typeof message === "string" ? message : (JSON.stringify(event) ?? "unknown")
   return new ModelError({
     kind: kindOf(undefined, event, false),
-    reason: `The model ended its answer with an error: ${UntrustedText.line(said, mostForeign)}`
+    reason: `The model ended its answer with an error: ${UntrustedText.line(said, longestQuote)}`
   })
 }

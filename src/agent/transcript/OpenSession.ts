@@ -110,7 +110,7 @@ export const begin = <A, E, R>(
 /** Creates the sessions' directory, or returns why it can't be used. */
 const prepare = (directory: string): string | undefined => {
   try {
-    const flaw = Sessions.strange(directory)
+    const flaw = Sessions.findFlaw(directory)
     if (flaw === undefined) Directories.make(directory)
     return flaw
   } catch (error) {

@@ -79,7 +79,7 @@ const most = 10_000
 const ends = 64 * 1024
 
 /** Returns why an existing directory can't be used for sessions. */
-export const strange = (directory: string): string | undefined => {
+export const findFlaw = (directory: string): string | undefined => {
   const stats = Fs.statSync(directory, { throwIfNoEntry: false })
   if (stats === undefined) return undefined
   if (!stats.isDirectory()) return `${directory} is no directory.`
@@ -96,7 +96,7 @@ export const timeOf = (path: string): number => Fs.lstatSync(path, { throwIfNoEn
 export const ids = (directory: string): Effect.Effect<ReadonlyArray<string>, NoSession> =>
   Effect.suspend(() => {
     try {
-      const reason = strange(directory)
+      const reason = findFlaw(directory)
       if (reason !== undefined) return new NoSession({ reason })
       const names = Fs.readdirSync(directory).filter((name) => name.endsWith(extension))
       const all = names

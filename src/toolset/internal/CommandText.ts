@@ -57,11 +57,11 @@ const suspicious = new RegExp(
 /**
  * Classifies a text. Whatever bash could sensibly run is a `Command`.
  *
- * @param isOurs tests whether a Synapse command has this name; a text that begins with one is neither prose nor a
- *   screen program
+ * @param isSynapseCommand tests for a Synapse command's name; a text that begins with one is neither prose nor a screen
+ *   program
  */
-export const read = (text: string, isOurs: (name: string) => boolean = () => false): CommandText =>
-  suspicious.test(text) && (!isOurs(/\S+/.exec(text)?.[0] ?? "") || PatchText.find(text) !== undefined)
+export const read = (text: string, isSynapseCommand: (name: string) => boolean = () => false): CommandText =>
+  suspicious.test(text) && (!isSynapseCommand(/\S+/.exec(text)?.[0] ?? "") || PatchText.find(text) !== undefined)
     ? readAt(text, 0)
     : Command({ command: text })
 

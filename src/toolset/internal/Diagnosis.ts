@@ -228,7 +228,7 @@ const bare = (program: string): string => program.replace(/^\/(?:usr\/)?bin\//, 
 const answerOf = (line: CommandLine.CommandLine, result: CommandResult): string | undefined => {
   const { exitCode, left, pipeline, stderr, stdout } = result
   const names = candidates(line, left)
-  const [name = "", ...others] = names.length > 1 && stderr === "" ? silent(line, names) : names
+  const [name = "", ...others] = names.length > 1 && stderr === "" ? withoutOutspoken(line, names) : names
   if (others.length > 0 || (pipeline !== undefined && pipeline.at(-1) !== exitCode)) return undefined
   if (exitCode === 123 && name === "xargs") {
     const isSearch = /\bxargs\b.*\s[efz]?grep\s/.test(line.text) && stdout === "" && stderr === ""
@@ -267,7 +267,7 @@ export const candidates = (line: CommandLine.CommandLine, hasLeft = false): Read
 }
 
 /** Removes the commands whose failure bash would have reported. */
-const silent = (line: CommandLine.CommandLine, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+const withoutOutspoken = (line: CommandLine.CommandLine, names: ReadonlyArray<string>): ReadonlyArray<string> =>
   line.tokens.some((token) => token._tag === "Operator" && isRedirection(token.value) && /^(?:2|&)/.test(token.value))
     ? names
     : names.filter((name) => !outspoken.has(name))
@@ -279,7 +279,7 @@ const missing = (line: CommandLine.CommandLine, hasLeft = false): string | undef
 }
 
 /** Returns the command that failed. Returns undefined if that is not certain, or if it did not start. */
-const culprit = (
+const failedCommand = (
   line: CommandLine.CommandLine,
   { exitCode, left, notFound, stderr }: CommandResult
 ): string | undefined => {
@@ -291,7 +291,7 @@ const culprit = (
   if (exitCode >= ExitCode.timeout && exitCode < 255) return undefined
   const names = candidates(line, left)
   const said = Array.from(stderr.matchAll(/^bash: (?:line \d+: )?(.*?): /gm), ([, name]) => name).at(-1)
-  const [name, ...others] = said === undefined ? silent(line, names) : names.filter((name) => name === said)
+  const [name, ...others] = said === undefined ? withoutOutspoken(line, names) : names.filter((name) => name === said)
   if (name === undefined || others.length > 0 || passing.has(name)) return undefined
   // With `pipefail`, any command of a pipe can have failed.
   const isPiped = line.tokens.some((token) => token._tag === "Operator" && /^\|&?$/.test(token.value))
@@ -393,7 +393,7 @@ export const make = (facts: Facts): Diagnosis => {
   return {
     remark: joined([`[exit ${exitCode}]`, ...withDirectory(text, directory)]),
     cause,
-    hint: hintOf(culprit(line, result), meant, facts),
+    hint: hintOf(failedCommand(line, result), meant, facts),
     category: categoryOf(whole, result)
   }
 }
@@ -488,7 +488,7 @@ export const failuresIn = (
     if (!isLast && part.isSilent && code === 1) return []
     if (!isLast && part.program !== undefined && code === 1 && Object.hasOwn(answers, Path.basename(part.program)))
       return []
-    const name = speakerOf(part, code, stderr)
+    const name = exitedProgram(part, code, stderr)
     return {
       name,
       code,
@@ -501,7 +501,7 @@ export const failuresIn = (
  * Names the program that the exit code is from: a wrapper such as `env`, if stderr shows that it failed, or the program
  * that it runs.
  */
-const speakerOf = ({ program, wrappers }: CommandStatus.Part, code: number, stderr: string): string | undefined => {
+const exitedProgram = ({ program, wrappers }: CommandStatus.Part, code: number, stderr: string): string | undefined => {
   const wrapper = wrappers.find((name) =>
     stderr
       .split("\n")

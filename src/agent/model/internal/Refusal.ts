@@ -6,7 +6,7 @@ import * as Endpoint from "./Endpoint.js"
 import * as Wire from "./Wire.js"
 
 /** The longest quote of a provider's message, in characters. */
-const mostForeign = 400
+const longestQuote = 400
 
 /** Matches messages about a too long request, since some providers send no error code for it. */
 const tooLong =
@@ -32,7 +32,7 @@ export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text 
   // Some servers answer 500 if their model does not support images.
   const isForImages = status >= 500 && noImages.test(said)
   const kind = isForImages ? "bad_request" : kindOf(status, error, tooLong.test(said))
-  const words = UntrustedText.line(Endpoint.mask(endpoint)(said), mostForeign)
+  const words = UntrustedText.line(Endpoint.mask(endpoint)(said), longestQuote)
   const facts = words === "" ? String(status) : `${status}: ${words}`
   const wait = retryAfter(headers, now)
   return new ModelError({
@@ -52,7 +52,7 @@ export const fromEvent = (endpoint: Endpoint.Endpoint, event: unknown): ModelErr
   const kind = kindOf(undefined, event, tooLong.test(said))
   return new ModelError({
     kind,
-    reason: reasonOf(endpoint, kind, UntrustedText.line(Endpoint.mask(endpoint)(said), mostForeign), undefined)
+    reason: reasonOf(endpoint, kind, UntrustedText.line(Endpoint.mask(endpoint)(said), longestQuote), undefined)
   })
 }
 
