@@ -3,7 +3,7 @@ import type * as Parameter from "../command/Parameter.js"
 import * as Similar from "../domain/Similar.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
 import * as Version from "../domain/Version.js"
-import * as WordWrap from "../terminal/Columns.js"
+import * as Columns from "../terminal/Columns.js"
 import * as Subcommands from "./Subcommands.js"
 
 const columns = 80
@@ -34,7 +34,7 @@ export const usage = (words: ReadonlyArray<string>): string => {
   return ["Usage:", ...shown.map((each) => `  synapse ${usageOf(each)}`), `Help: synapse ${help} --help`].join("\n")
 }
 
-const indent = (text: string, by: number): string => WordWrap.wrap(text, columns - by).replaceAll(/^/gm, " ".repeat(by))
+const indent = (text: string, by: number): string => Columns.wrap(text, columns - by).replaceAll(/^/gm, " ".repeat(by))
 
 /** Lists names with what they are about, below one another. */
 const listOf = (entries: ReadonlyArray<readonly [name: string, text: string]>): ReadonlyArray<string> => {

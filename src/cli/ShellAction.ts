@@ -12,7 +12,7 @@ import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import { layerNone } from "../sandbox/permission/Permission.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
-import * as WordWrap from "../terminal/Columns.js"
+import * as Columns from "../terminal/Columns.js"
 import * as History from "../terminal/History.js"
 import * as Keyboard from "../terminal/Keyboard.js"
 import * as Terminal from "../terminal/Terminal.js"
@@ -65,7 +65,7 @@ const run = (given: SessionOptions.Given) =>
         Effect.sync(() => screen.session.redraw())
       )
     }
-    const wrap = (question: string) => WordWrap.wrap(question, terminal.size().columns)
+    const wrap = (question: string) => Columns.wrap(question, terminal.size().columns)
     const permission = Option.contains(given.ask, "never")
       ? layerNone
       : PermissionPrompt.layerWithin({ wrap, hold: (question) => asked(question, "deny") })

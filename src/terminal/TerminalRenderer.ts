@@ -14,7 +14,7 @@ import type * as Scope from "effect/Scope"
 import * as Setting from "../domain/Setting.js"
 import * as SubAgentEvent from "../domain/SubAgentEvent.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
-import * as WordWrap from "./Columns.js"
+import * as Columns from "./Columns.js"
 import { LiveArea, spinner } from "./internal/LiveArea.js"
 import type { Call, Change, Task } from "./internal/Running.js"
 import { Running } from "./internal/Running.js"
@@ -134,14 +134,14 @@ class View {
   /** Returns up to `rows` lines about what is running, at most `columns` wide. */
   live(now: number, columns: number, rows: number): ReadonlyArray<string> {
     const { open } = this.text
-    const rest = open === "" ? [] : WordWrap.wrapColumns(open, columns).slice(-Math.max(1, Math.min(mostRows, rows)))
+    const rest = open === "" ? [] : Columns.wrapColumns(open, columns).slice(-Math.max(1, Math.min(mostRows, rows)))
     const room = rows - rest.length
     let count = this.maxRecentTools
     let shown = this.liveLines(now, columns, count)
     while (shown.length > room && count > 0) shown = this.liveLines(now, columns, --count)
     if (shown.length <= room) return [...rest, ...shown]
     const kept = Math.max(0, room - 1)
-    const more = WordWrap.cut(`... (${shown.length - kept} more)`, columns)
+    const more = Columns.cut(`... (${shown.length - kept} more)`, columns)
     return [...rest, ...shown.slice(0, kept), more].slice(0, rows)
   }
 
@@ -159,7 +159,7 @@ class View {
       case "TurnEnded":
         return text.end()
       case "Retrying":
-        return [...text.end(), WordWrap.cut(`• ${SubAgentEvent.describeRetrying(event)}`, columns)]
+        return [...text.end(), Columns.cut(`• ${SubAgentEvent.describeRetrying(event)}`, columns)]
       case "Interrupted": {
         const lineOf = ({ name, started }: Call) =>
           this.step(
@@ -198,7 +198,7 @@ class View {
         return isLive ? [] : [`◐ Task(${change.task.name})`]
       case "TaskRetrying": {
         const line = `${isLive ? "" : "  ├─"}• Task(${change.task.name}): ${SubAgentEvent.describeRetrying(change)}`
-        return [WordWrap.cut(line, columns)]
+        return [Columns.cut(line, columns)]
       }
       case "ToolStarted":
         return isLive ? [] : [`  ├─• Task(${change.task.name}): ${change.tool.text}`]
@@ -233,7 +233,7 @@ class View {
     const tools = this.isLive ? toolLines(task, this.maxRecentTools, reason.length === 0 ? "└" : "├") : []
     return [
       this.step(StepLines.taskLine(isDone ? "✓" : "✗", task.name, after, columns)),
-      ...tools.map((line) => this.step(WordWrap.cut(line, columns))),
+      ...tools.map((line) => this.step(Columns.cut(line, columns))),
       ...reason
     ]
   }
@@ -247,7 +247,7 @@ class View {
         .map(({ name, started }) => StepLines.callLine(sign, name, StepLines.tally(0, now - started, true), columns)),
       ...[...tasks.values()].flatMap((task) => [
         StepLines.taskLine(sign, task.name, StepLines.tally(task.count, now - task.started, true), columns),
-        ...toolLines(task, count).map((line) => WordWrap.cut(line, columns))
+        ...toolLines(task, count).map((line) => Columns.cut(line, columns))
       ])
     ]
   }

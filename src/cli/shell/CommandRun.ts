@@ -8,7 +8,7 @@ import type * as CommandListener from "../../domain/CommandListener.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Timeout from "../../domain/Timeout.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
-import * as WordWrap from "../../terminal/Columns.js"
+import * as Columns from "../../terminal/Columns.js"
 import { SafeOutput } from "../../terminal/SafeOutput.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
@@ -80,5 +80,5 @@ const notice = ({ terminal }: ShellApp.ShellApp, text: string) =>
   Effect.promise(async () => {
     const shown = new SafeOutput(false)
     const line = `${shown.take("stderr", Buffer.from(`synapse: ${text}`))}${shown.end()}`
-    await terminal.write(WordWrap.wrap(line, terminal.size().columns))
+    await terminal.write(Columns.wrap(line, terminal.size().columns))
   })

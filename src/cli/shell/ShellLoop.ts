@@ -8,7 +8,7 @@ import * as ExitCode from "../../domain/ExitCode.js"
 import * as Similar from "../../domain/Similar.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
-import * as WordWrap from "../../terminal/Columns.js"
+import * as Columns from "../../terminal/Columns.js"
 import * as CommandRun from "./CommandRun.js"
 import type { Conversation } from "./Conversation.js"
 import type { EntryReader } from "./EntryReader.js"
@@ -102,9 +102,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
     let code: number = ExitCode.success
     const conversation = yield* Effect.cached(loadConversation(app))
     const print = (text: string) =>
-      renderer.suspended(
-        Effect.promise(async () => terminal.write(`${WordWrap.wrap(text, terminal.size().columns)}\n`))
-      )
+      renderer.suspended(Effect.promise(async () => terminal.write(`${Columns.wrap(text, terminal.size().columns)}\n`)))
 
     const look = Effect.gen(function* () {
       const sandbox = yield* ShellApp.service(app, SandboxManager)

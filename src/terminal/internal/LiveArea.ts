@@ -1,5 +1,5 @@
 /** The last lines of a terminal, which are redrawn as they change. */
-import * as WordWrap from "../Columns.js"
+import * as Columns from "../Columns.js"
 import type { Reflow } from "../Terminal.js"
 
 /** Not every terminal returns to the first column by itself. */
@@ -69,7 +69,7 @@ export class LiveArea {
     if (added.length === 0 && isWider) while (first < live.length && live[first] === this.shown[first]) first++
     const left = this.shown.slice(first)
     const rows =
-      this.reflow === "none" ? left.length : left.reduce((sum, line) => sum + WordWrap.rowsOf(line, columns), 0)
+      this.reflow === "none" ? left.length : left.reduce((sum, line) => sum + Columns.rowsOf(line, columns), 0)
     // Do not start at the first row: tmux reads ESC[J at the origin as clearing the screen, and keeps its lines in the
     // scrollback.
     const erased = left.length === 0 ? "" : `\r${up(rows)}\x1b[K${down(1)}\x1b[J${up(1)}`

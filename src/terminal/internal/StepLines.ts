@@ -5,7 +5,7 @@ import * as ToolCall from "../../domain/ToolCall.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as TerminalText from "../../toolset/TerminalText.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
-import * as WordWrap from "../Columns.js"
+import * as Columns from "../Columns.js"
 
 const longest = 200
 
@@ -65,9 +65,9 @@ const shortestName = 8
 
 /** Shortens the name so that the line fits. On a very narrow terminal, it drops what follows the name. */
 const fitted = (name: string, line: (name: string, after: string) => string, after: string, columns: number) => {
-  const room = columns - WordWrap.of(line("", after))
-  if (room >= shortestName) return line(WordWrap.cut(name, room), after)
-  return WordWrap.cut(line(WordWrap.cut(name, Math.max(1, columns - WordWrap.of(line("", "")))), ""), columns)
+  const room = columns - Columns.of(line("", after))
+  if (room >= shortestName) return line(Columns.cut(name, room), after)
+  return Columns.cut(line(Columns.cut(name, Math.max(1, columns - Columns.of(line("", "")))), ""), columns)
 }
 
 export const taskLine = (sign: string, name: string, after: string, columns: number): string =>
@@ -93,7 +93,7 @@ export const result = (text: string, columns: number): ReadonlyArray<string> => 
   const left = lines.length - mostLines
   const shown = lines.slice(0, left === 1 ? mostLines + 1 : mostLines).map(escaped)
   if (left > 1) shown.push(`... (${left} more lines)`)
-  return shown.map((line, at) => WordWrap.cut(`${at === 0 ? "  └─ " : "     "}${line}`.trimEnd(), columns))
+  return shown.map((line, at) => Columns.cut(`${at === 0 ? "  └─ " : "     "}${line}`.trimEnd(), columns))
 }
 
 export const outputOf = ({ output }: ToolReturn): string => (output === "(no output)" ? "" : output)

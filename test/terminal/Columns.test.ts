@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as WordWrap from "../../src/terminal/Columns.js"
+import * as Columns from "../../src/terminal/Columns.js"
 import { wrap } from "../../src/terminal/Columns.js"
 
 describe("the lines of a text for people", () => {
@@ -26,7 +26,7 @@ describe("the lines of a text for people", () => {
         const shown = wrap(text, columns)
         assert.strictEqual(shown.replace(/\s/g, ""), text.replace(/\s/g, ""))
         for (const row of shown.split("\n"))
-          if (WordWrap.of(row.trimEnd()) > columns) assert.notMatch(row.trim(), / /, JSON.stringify([text, columns]))
+          if (Columns.of(row.trimEnd()) > columns) assert.notMatch(row.trim(), / /, JSON.stringify([text, columns]))
       })
     )
   })
