@@ -1,4 +1,4 @@
-/** Runs the actions of the subcommands that show or change Synapse's files. */
+/** Runs the actions of subcommands that show or change Synapse's files. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import type { Stdio } from "./Stdio.js"
 
 type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
 
-/** A layer of the settings, of `sandbox.json`, and of the policies that these make. */
+/** A layer of the settings, of `sandbox.json`, and of the policies built from them. */
 const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyBuilder.layer.pipe(
   Layer.provideMerge(SandboxConfig.layer),
   Layer.provideMerge(SandboxSettings.layerFromEnv())
@@ -27,7 +27,7 @@ const layerHere = Layer.provide(layer, Layer.effectDiscard(Effect.suspend(Settin
 
 type Failure = ConfigError | InvalidUsage | NoSession | NotWritten | SandboxConfigError
 
-/** Says to a command what only the user can run. */
+/** Tells a sandboxed command that only the user can do this. */
 const readOnly = (): string =>
   `Commands can't change the sandbox. Ask the user to run this outside: synapse ${process.argv.slice(2).map(Quote.word).join(" ")}`
 
@@ -42,7 +42,7 @@ export const report = <R>(
     SandboxConfigError: ({ isReadOnly, message }) => complain(isReadOnly === true ? readOnly() : message)
   })
 
-/** Runs an action in the current directory, as `report` does. */
+/** Runs an action in the current directory, and prints its errors. */
 export const run = <R>(
   action: Effect.Effect<number, Failure, R>
 ): Effect.Effect<number, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Stdio> =>

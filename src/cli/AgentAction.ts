@@ -1,4 +1,4 @@
-/** Runs the agent of `synapse agent` to its end: a new session, or one that is gone on with. */
+/** Runs the agent of `synapse agent` to its end, in a new or a resumed session. */
 import * as Fs from "node:fs"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
@@ -48,8 +48,8 @@ import { Stdio } from "./Stdio.js"
 import * as TaskRetries from "./TaskRetries.js"
 
 /**
- * Makes what renders the steps. Where stdout is the same terminal (`isShared`), the answer is rendered too, and nothing is
- * written to stdout.
+ * Makes the function that renders the steps. If stdout is the same terminal (`isShared`), the answer is rendered too,
+ * and stdout gets nothing.
  */
 const rendered = ({ flush, print, take }: Renderer, isShared: boolean): AgentReport.Show => {
   const end = (text: string, { whole }: AgentReport.Report) =>
@@ -62,7 +62,7 @@ const rendered = ({ flush, print, take }: Renderer, isShared: boolean): AgentRep
       case "TurnEnded":
         return isShared && step.text.trim() !== "" ? take(step) : Effect.void
       case "ToolStarted": {
-        // The text of a turn that goes on with commands is no answer.
+        // Text of a turn that continues with commands is not the answer.
         const remark = report.isTold || isShared ? "" : report.whole.trim()
         report.isTold = true
         return Effect.zipRight(remark === "" ? Effect.void : print(UntrustedText.harmless(remark, true)), take(step))
@@ -74,7 +74,7 @@ const rendered = ({ flush, print, take }: Renderer, isShared: boolean): AgentRep
         return end(step.text, report)
       case "Interrupted": {
         const isPart = isShared && report.part !== ""
-        // What has come of a turn has been rendered, and ends here.
+        // End the rendered part of the interrupted turn.
         const last = Effect.zipRight(isPart ? take(RunEvent.TurnEnded()) : Effect.void, take(RunEvent.Interrupted()))
         return Effect.zipRight(last, isPart ? flush : end(report.soFar, report))
       }
@@ -87,17 +87,17 @@ const rendered = ({ flush, print, take }: Renderer, isShared: boolean): AgentRep
 /** The most bytes of stdin. */
 const most = 1024 * 1024
 
-/** How long the first byte of stdin is waited for, where the command line has a prompt already. */
+/** How long to wait for the first byte of stdin if the command line has a prompt. */
 const patience = Duration.seconds(3)
 
 const unfit = (why: string) =>
   new WrongUsage({ message: `stdin ${why}. Write it to a file, and name the file in the prompt.` })
 
 /**
- * Returns the prompt: the written one, stdin, or stdin below the written one; empty where there is neither. Where nothing
- * is written, stdin is waited for.
+ * Returns the prompt: the one on the command line, stdin, or both. Empty if there is neither. Waits for stdin if the
+ * command line has none.
  *
- * @param mayBeEmpty true where no prompt is needed, so that stdin is not waited for
+ * @param mayBeEmpty true if no prompt is needed, so that it does not wait for stdin
  */
 const read = (written: string, mayBeEmpty: boolean): Effect.Effect<string, WrongUsage, Stdio> =>
   Effect.gen(function* () {
@@ -126,20 +126,20 @@ export interface Given extends SessionOptions.Given {
   readonly maxTurns: Option.Option<number>
   readonly maxTokens: Option.Option<number>
   readonly budget: Option.Option<number>
-  /** The beginning of the id of the session that is gone on with. */
+  /** The beginning of the id of the session to resume. */
   readonly resume: Option.Option<string>
-  /** True to go on with the session of this directory that was written last. */
+  /** True to resume the newest session of this directory. */
   readonly continues: boolean
   readonly json: boolean
-  /** True to tell nothing of the steps. */
+  /** True to hide the steps. */
   readonly quiet: boolean
   /** True to only read, and to end with a plan. */
   readonly plan: boolean
-  /** True to leave out what AGENTS.md files say. */
+  /** True to ignore AGENTS.md files. */
   readonly noInstructions: boolean
 }
 
-/** The prompt for a session that is resumed without one. */
+/** The prompt of a session that is resumed without one. */
 const goOn = { interrupted: "Go on where you were interrupted.", planned: "Carry out the plan." }
 
 const planning = `${AgentType.reading}
@@ -163,7 +163,7 @@ const directoryOf = (given: Pick<Given, "cwd">): Effect.Effect<string, ConfigErr
       })
   })
 
-/** Returns the directory of a session that is gone on with: its own, but for another one that is given. */
+/** Returns the directory of a resumed session, which `--cwd` replaces. */
 const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSession) => {
   const { cwd } = transcript.session
   if (Option.isSome(given.cwd)) return directoryOf(given)
@@ -171,7 +171,7 @@ const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSe
   return HostPath.isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ reason: gone }))
 }
 
-/** Reads the AGENTS.md files of the user and of the project, and says which. */
+/** Reads the AGENTS.md files of the user and the project, and prints their names. */
 const instructionsFor = ({ noInstructions, quiet }: Given, cwd: string) =>
   Effect.gen(function* () {
     const places = { ...(yield* SandboxSettings.SandboxSettings), cwd }
@@ -183,14 +183,14 @@ const instructionsFor = ({ noInstructions, quiet }: Given, cwd: string) =>
     return text
   })
 
-/** Tells in a line where commands may write, and whether they have a network. */
+/** Describes in a line where commands may write, and whether they have a network. */
 const placeOf = ({ cwd, hosts, shown }: SandboxPolicy): string => {
   const allowed = hosts?.allowed.length ?? 0
   const network = allowed === 0 ? "no network" : `the network's ${allowed} allowed host${allowed === 1 ? "" : "s"}`
   return `Sandboxed in ${UntrustedText.word(cwd, 300)}: ${shown === undefined ? "" : "read-only, "}${network}. synapse sandbox policy tells more.`
 }
 
-/** Tells how much a session has used. */
+/** Describes the usage of a session. */
 const usageOf = (turns: number, { cost, input, output }: RunLimits.TokenUsage): string =>
   [
     `${turns} turn${turns === 1 ? "" : "s"}`,
@@ -198,12 +198,12 @@ const usageOf = (turns: number, { cost, input, output }: RunLimits.TokenUsage): 
     ...(cost === undefined ? [] : [`cost ${cost.toFixed(4)}`])
   ].join(", ")
 
-/** Runs the agent in a session. Returns the exit code. */
+/** Runs the agent in a session, and returns the exit code. */
 const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd: string, prompt: string) =>
   Effect.gen(function* () {
     const { isTerminal, write } = yield* Stdio
     const stdio = yield* Effect.context<Stdio>()
-    // Where stderr is no terminal, the steps are static lines.
+    // If stderr is not a terminal, the steps are static lines.
     const renderer = given.json || given.quiet ? undefined : yield* Rendering.make
     const { id, transcript } = session
     const recorder = yield* Recorder.make(
@@ -229,7 +229,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     const permission = (yield* SessionOptions.isAsked(given.ask))
       ? PermissionPrompt.layerWithin(renderer === undefined ? {} : { hold: renderer.asking })
       : undefined
-    // Without a whole turn, the prompt is all that there is to go on with.
+    // Before the first complete turn, there is nothing to resume.
     const hint = Effect.suspend(() =>
       recorder.isKept() && recorder.total().turns > 0
         ? print("stderr", `synapse: go on with: synapse agent ${given.plan ? "--plan " : ""}--resume ${id}`)
@@ -246,7 +246,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       const commands = (yield* CommandRegistry).listed()
       const todos = yield* TodoStore
       yield* todos.set(transcript.todos)
-      // Where the sandbox can't be made, the first command says why.
+      // If the sandbox can't start, the first command says why.
       const inForce = yield* Effect.option((yield* SandboxManager).inForce)
       if (Option.isSome(inForce)) {
         const policy = inForce.value?.policy
@@ -269,7 +269,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
             budget: Option.getOrUndefined(given.budget)
           }
         })
-        // Kept before it is told: what was told, a resumed run knows.
+        // Record before reporting, so that a resumed run knows everything that was reported.
         .pipe(
           Stream.runForEach((event) =>
             Effect.gen(function* () {
@@ -285,7 +285,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       Effect.provide(
         Layer.merge(
           app[given.plan ? "reading" : "layer"](
-            // As it was named: the sandbox judges the links on the way.
+            // Pass the path as given, because the sandbox checks the links on the way.
             ...SessionOptions.toSettings(
               { ...given, cwd: Option.orElseSome(given.cwd, () => cwd) },
               SessionSettings.ofAgent()
@@ -303,7 +303,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         })
       )
     )
-    // What the shell's processes did last is among it.
+    // After the shell has ended, to include what its processes did last.
     yield* Effect.ensuring(
       running,
       Effect.suspend(() => watched?.end ?? Effect.void)
@@ -321,7 +321,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     return code
   }).pipe(Effect.scoped)
 
-/** Finds the model of a run; a budget needs its price. */
+/** Finds the model of a run. A budget requires that it has a price. */
 const modelOf = (
   { budget }: Given,
   name: string | undefined
@@ -338,7 +338,7 @@ const begin = (given: Given, directory: string, written: string) =>
     const prompt = yield* read(written, false)
     if (prompt === "") return yield* new WrongUsage({ message: "The prompt is missing." })
     const cwd = yield* directoryOf(given)
-    // Before there is a session: one that could not ask anything is worth nothing.
+    // Find the model first, because a session without one is worth nothing.
     const model = yield* modelOf(given, Option.getOrUndefined(given.model))
     return yield* OpenSession.begin(directory, { cwd, prompt: prompt.slice(0, 500) }, (session) =>
       runIn(given, session, model, cwd, prompt)
@@ -375,14 +375,14 @@ const resume = (given: Given, directory: string, id: string, written: string) =>
     )
   })
 
-/** Tells why a run could not begin: to a person, and to a program that reads the steps. */
+/** Reports why a run could not begin, on stderr and, with `--json`, on stdout. */
 const refuse = ({ json }: Given, reason: string) =>
   Effect.zipRight(json ? print("stdout", AgentReport.notBegun(reason)) : Effect.void, complain(reason))
 
 /**
  * Runs the agent. Returns the exit code, which tells how it ended.
  *
- * @param written the prompt on the command line; empty where there is none
+ * @param written the prompt on the command line, or an empty text
  */
 export const run = (
   given: Given,

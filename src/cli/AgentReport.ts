@@ -1,4 +1,4 @@
-/** Tells of a run of `synapse agent`: the answer on stdout, or every step as a line of JSON there. */
+/** Reports a run of `synapse agent` on stdout: the answer alone, or every step as a line of JSON. */
 import * as Effect from "effect/Effect"
 import type { AgentEvent, Ending } from "../agent/loop/AgentEvent.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -8,28 +8,28 @@ import * as ToolReturn from "../toolset/ToolReturn.js"
 import { print, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
-/** The end of a run, as it is told. */
+/** How a run ended. */
 export interface Told {
   readonly ending: Ending | "interrupted"
   readonly text: string
   readonly reason: string | undefined
 }
 
-/** A step of a run; an interruption is the last one. */
+/** A step of a run. An interruption is the last step. */
 export type Step = AgentEvent | { readonly _tag: "Interrupted" }
 
-/** Shows a step, which the report knows already. */
+/** Shows a step that the report has recorded. */
 export type Show = (step: Step, report: Report) => Effect.Effect<void, never, Stdio>
 
-/** Tells of a run: collects what the model has said since its last turn ended, and how the run ended. */
+/** Collects the text since the last complete turn, and how the run ended. */
 export class Report {
-  /** The text of the last whole turn. */
+  /** The text of the last complete turn. */
   whole = ""
-  /** True where that text was shown as a remark. */
+  /** True if that text was shown as a remark. */
   isTold = false
-  /** The text of the turn that goes on. */
+  /** The text of the current turn. */
   part = ""
-  /** The result of the run; undefined until it ends. */
+  /** The result, once the run has ended. */
   end: Told | undefined
 
   constructor(private readonly show: Show) {}
@@ -47,14 +47,14 @@ export class Report {
         this.whole = step.text
         this.isTold = false
       }
-      // A turn that is tried again begins anew.
+      // A retried turn starts over.
       if (["TurnStarted", "Retrying", "TurnEnded"].includes(step._tag)) this.part = ""
       return this.show(step, this)
     })
   }
 }
 
-/** The program's exit codes for the ways in which a run ends. */
+/** The program's exit code for each ending of a run. */
 export const exitCodes: Readonly<Record<Told["ending"], number>> = {
   done: ExitCode.success,
   turns: ExitCode.limitReached,
@@ -72,7 +72,7 @@ const withoutImages = (result: ToolReturn.ToolReturn): object => {
   return { ...ToolReturn.brief({ ...rest, extras }), ...(shown === undefined ? {} : { images: shown }) }
 }
 
-/** Shows lines of JSON about a session. */
+/** Shows steps as lines of JSON. */
 export const json =
   (session: string): Show =>
   (step, { soFar }) => {
@@ -95,18 +95,18 @@ export const json =
     }
   }
 
-/** Returns the line of JSON about a run that could not begin. */
+/** Returns the line of JSON for a run that could not begin. */
 export const notBegun = (reason: string): string =>
   UntrustedText.jsonLine({ type: "ended", ending: "failed", exitCode: ExitCode.failure, text: "", reason })
 
-/** Prints the answer, on lines of its own. */
+/** Prints the answer, followed by a newline. */
 export const answer = (text: string): Effect.Effect<void, never, Stdio> =>
   Effect.flatMap(Stdio, ({ isTerminal }) => {
     const shown = UntrustedText.harmless(text, isTerminal("stdout"))
     return shown.trim() === "" ? Effect.void : write("stdout", shown.endsWith("\n") ? shown : `${shown}\n`)
   })
 
-/** Shows the answer alone on stdout, and a line on stderr for each request that is tried again. */
+/** Shows only the answer on stdout, and a line on stderr for each retried request. */
 export const text: Show = (step, { soFar }) => {
   switch (step._tag) {
     case "Retrying":

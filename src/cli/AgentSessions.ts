@@ -15,21 +15,21 @@ import * as Action from "./Action.js"
 import { complain, print, succeed, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
-/** Runs an action over the directory of the sessions. */
+/** Runs an action on the directory of the sessions. */
 const run = <R>(action: (directory: string) => Effect.Effect<number, Sessions.NoSession, R>) =>
   Effect.flatMap(SandboxSettings.SandboxSettings, ({ home }) => action(Sessions.directoryIn(home))).pipe(
     Action.report,
     Effect.provide(SandboxSettings.layerFromEnv())
   )
 
-/** The sessions of a list, and of one of all. */
+/** The most sessions listed by default, and with `--all`. */
 const newest = 20
 const most = 10_000
 
 /** Writes a time as `2026-11-23 07:10`, in UTC. */
 const timeOf = (millis: number): string => new Date(millis).toISOString().slice(0, 16).replace("T", " ")
 
-/** How the last run of a session ended: `running`, `killed`, or its ending. */
+/** The state of a session: `running`, `killed`, or the ending of its last run. */
 const stateOf = ({ end, model }: Transcript, runner: number | undefined): string => {
   if (runner !== undefined) return "running"
   return end === undefined ? (model === undefined ? "not begun" : "killed") : UntrustedText.word(end.ending, 20)
@@ -96,7 +96,7 @@ export const list = (given: { readonly all: boolean; readonly json: boolean }) =
     })
   )
 
-/** Takes back what the last turn in a directory changed, or shows it. */
+/** Reverts the changes of the last turn in a directory, or shows them. */
 export const undo = (given: Option.Option<string>, isShown: boolean) =>
   Effect.flatMap(SandboxSettings.SandboxSettings, ({ home }) =>
     Effect.gen(function* () {

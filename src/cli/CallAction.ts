@@ -1,4 +1,4 @@
-/** Answers the calls that `synapse call` is given. */
+/** Answers the calls of `synapse call`. */
 import { isUtf8 } from "node:buffer"
 import type { ConfigError } from "effect/ConfigError"
 import * as Data from "effect/Data"
@@ -23,9 +23,9 @@ import { App } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
-/** About the memory that a call takes besides its text, in bytes. */
+/** The estimated memory of a call besides its text, in bytes. */
 const overhead = 16 * 1024
-/** The bytes of calls without an answer from which on no more input is read. */
+/** No more input is read while unanswered calls use this many bytes. */
 const capacity = 64 * 1024 ** 2
 
 const weightOf = (call: ToolCall.ToolCall): number =>
@@ -34,18 +34,19 @@ const weightOf = (call: ToolCall.ToolCall): number =>
 const newline = 0x0a
 const carriageReturn = 0x0d
 
-/** The bytes of a line without its end; undefined for a line that was too long to be kept. */
+/** The bytes of a line without its end. Undefined for a line that is too long. */
 type Line = Uint8Array | undefined
 
-/** Collects chunks, and returns each line once its end has come. */
+/** Splits chunks into lines. */
 export class Lines {
   private parts: Array<Uint8Array> = []
   private length = 0
 
-  /** Keeps lines of up to so many bytes. */
   constructor(private readonly limit: number) {}
 
-  /** Takes a chunk; returns the lines that it completes. They are valid as long as the chunk's bytes are. */
+  /**
+   * Takes a chunk, and returns the lines that it completes. They share its memory, so use them before it is reused.
+   */
   push(chunk: Uint8Array): ReadonlyArray<Line> {
     const lines: Array<Line> = []
     let start = 0
@@ -58,7 +59,7 @@ export class Lines {
     return lines
   }
 
-  /** Returns the last line, where it has no end. */
+  /** Returns the last line, if it has no newline. */
   end(): ReadonlyArray<Line> {
     return this.length === 0 ? [] : [this.flush()]
   }
@@ -89,7 +90,7 @@ type CallLine = Data.TaggedEnum<{
 
 const CallLine = Data.taggedEnum<CallLine>()
 
-/** The answer to a line that is neither. It has the id of the call where the line tells it, and null otherwise. */
+/** The answer to an invalid line. It has the id of the call if the line tells it, and null otherwise. */
 interface Rejection extends Omit<ToolReturn.ToolReturn, "toolCallId"> {
   readonly toolCallId: string | null
 }
@@ -106,7 +107,7 @@ const form = 'A line is {"id":"1","name":"Bash","arguments":{"command":"ls"}} or
 /** The most bytes of a line. */
 const longest = 64 * 1024 ** 2
 
-/** Reads a line; on the left, the answer to an invalid one. Unknown keys are ignored. */
+/** Reads a line. The left side is the answer to an invalid one. Unknown keys are ignored. */
 const read = (line: Line): Either.Either<CallLine, Rejection> => {
   try {
     return readShallow(line)
@@ -116,20 +117,20 @@ const read = (line: Line): Either.Either<CallLine, Rejection> => {
   }
 }
 
-/** Throws a RangeError for what JavaScript has no stack for. */
+/** Throws RangeError for JSON that overflows the stack. */
 const readShallow = (line: Line): Either.Either<CallLine, Rejection> => {
   if (line === undefined) {
     const reason = `The line is longer than ${longest / 1024 ** 2} MiB, and was not read. Write what is that long to a file.`
     return Either.left(reject(null, reason))
   }
-  // JavaScript's own idea of white space has the byte order mark in it.
+  // `trim` also removes a byte order mark.
   const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString().trim()
   if (text === "") return Either.right(CallLine.Blank())
-  // What can't be decoded has become this character: to run such a text would run another than was sent.
+  // Decoding replaces invalid bytes by this character, so the text would be another command than was sent.
   return text.includes("\ufffd") && !isUtf8(line) ? Either.left(notText(text)) : parse(text)
 }
 
-/** Makes the answer to a line that is not UTF-8, with the call's id where that is. */
+/** Makes the answer to a line that is not UTF-8, with the call's id if the id is valid. */
 const notText = (text: string): Rejection => {
   const parsed = Either.getOrUndefined(parse(text))
   const id = parsed?._tag === "Call" && !parsed.call.id.includes("\ufffd") ? parsed.call.id : null
@@ -149,7 +150,7 @@ const parse = (line: string): Either.Either<CallLine, Rejection> => {
   }
   if (!Predicate.isReadonlyRecord(value)) return Either.left(reject(null, `The line is no JSON object. ${form}`))
   const call = value as Partial<typeof Call.Type>
-  // A schema takes ten times as long as all else here: thousands of lines may come at once.
+  // A schema takes ten times as long as everything else here, and thousands of lines may come at once.
   if (!("cancel" in value) && isCall(call)) return Either.right(CallLine.Call({ call: ToolCall.make(call) }))
   const decoded: Either.Either<CallLine, ParseResult.ParseError> =
     "cancel" in value
@@ -185,19 +186,22 @@ const reject = (id: string | null, reason: string, parseError?: string): Rejecti
   toolCallId: id
 })
 
-/** Makes the answer to the cancellation of a call that does not run, without an id: the call has its answer, or may still come. */
+/**
+ * Makes the answer to cancelling a call that is not running. It has no id, since each call gets exactly one answer with
+ * its id.
+ */
 const unknown = (id: string): Rejection => reject(null, `No call with the id ${id} is running.`)
 
 interface CallServer {
-  /** Takes a line: starts its call, which the session runs in its turn, or cancels one. Waits where the answer to it has to. */
+  /** Takes a line: starts its call, which the session queues, or cancels one. Waits if the answer has to wait. */
   readonly take: (line: Line) => Effect.Effect<void>
-  /** Waits while too many calls have no answer yet. */
+  /** Waits while too many calls are unanswered. */
   readonly ready: Effect.Effect<void>
-  /** Waits until every call has been answered. */
+  /** Waits until every call is answered. */
   readonly finished: Effect.Effect<void>
 }
 
-/** Makes a server which writes its answers with `answer`; its calls end with the scope. */
+/** Makes a server that writes its answers with `answer`. Its calls end with the scope. */
 const make = (
   answer: (result: ToolReturn.ToolReturn | Rejection) => Effect.Effect<void>
 ): Effect.Effect<CallServer, never, Scope.Scope | Toolset> =>
@@ -205,7 +209,7 @@ const make = (
     const toolset = yield* Toolset
     const tools = new Set(toolset.tools.map(({ name }) => name))
     const fibers = yield* FiberSet.make<void>()
-    // Starts a call at once, so that its cancellation, on the next line, finds it.
+    // Starts a call at once, so that a cancellation on the next line finds it.
     const fork = yield* FiberSet.runtime(fibers)<never>()
     /** The ids of the calls whose answers are not written yet. */
     const open = new Set<string>()
@@ -214,7 +218,7 @@ const make = (
 
     const start = (call: ToolCall.ToolCall): Effect.Effect<void> => {
       const answered = Effect.flatMap(toolset.handle(call), answer)
-      // It is answered at once.
+      // An unknown tool is answered at once.
       if (!tools.has(call.name)) return answered
       if (open.has(call.id)) return answer(stillRunning(call))
       return Effect.sync(() => {
@@ -230,7 +234,7 @@ const make = (
     }
 
     const cancel = (id: string): Effect.Effect<void> =>
-      // Where it has just ended, its own answer is on its way.
+      // If the call has just ended, its answer is on the way.
       open.has(id) ? Effect.sync(() => void fork(Effect.asVoid(toolset.cancel(id)))) : answer(unknown(id))
 
     return {
@@ -251,15 +255,14 @@ const make = (
     }
   })
 
-/** The options that were given. */
 export interface Given extends SessionOptions.Given {
-  /** True where the results leave out what their `output` holds. */
+  /** True to leave out fields of results that repeat `output`. */
   readonly brief: boolean
-  /** True where lines between the results tell of each job that begins or ends. */
+  /** True to print a line each time a job begins or ends. */
   readonly events: boolean
 }
 
-/** Answers every line until the input ends, then waits for the calls that run. */
+/** Answers every line until the input ends, then waits for the running calls. */
 const serve = ({ brief, events }: Given): Effect.Effect<void, never, Jobs | Scope.Scope | Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
@@ -280,15 +283,15 @@ const serve = ({ brief, events }: Given): Effect.Effect<void, never, Jobs | Scop
     yield* server.finished
   })
 
-/** Answers calls in a app of its own. */
+/** Answers calls in an app of its own. */
 export const call = (given: Given): Effect.Effect<number, ConfigError, App | Stdio> =>
   Effect.gen(function* () {
     yield* SessionOptions.tell(given)
     const app = yield* App
-    // The program that calls shows what is going on: a question is asked only if it is told to.
+    // The calling program owns the terminal, so a question is asked only with `--ask terminal`.
     const permission = SessionOptions.isTold(given.ask) ? PermissionPrompt.layer : undefined
     yield* Effect.provide(
-      // What Synapse answers itself has no other limit.
+      // Calls that Synapse answers itself have no other limit.
       CallContext.locally(Effect.scoped(serve(given)), { timeout: Option.getOrUndefined(given.timeout) }),
       app.layer(...SessionOptions.toSettings(given), permission)
     )

@@ -1,4 +1,6 @@
-/** Completions for shells: a short script for each asks the program, which answers from the table of its subcommands. */
+/**
+ * Completions for shells. A short script for each shell asks the program, which answers from its table of subcommands.
+ */
 import type { FileSystem } from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -8,13 +10,13 @@ import { type App, succeed, WrongUsage } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 import * as Subcommands from "./Subcommands.js"
 
-/** What may stand next: a word with what it is about, or any path. */
+/** A possible next word, with its description. */
 interface Candidate {
   readonly word: string
   readonly about?: string | undefined
 }
 
-/** The lines that leave the words to the shell. */
+/** Lines that tell the shell to complete paths itself. */
 const files: ReadonlyArray<Candidate> = [{ word: ":files" }]
 const directories: ReadonlyArray<Candidate> = [{ word: ":directories" }]
 
@@ -64,12 +66,12 @@ end
 complete -c synapse -f -a '(__synapse_candidates)'`
 }
 
-/** Asks for completions for bash that start no program. */
+/** The name of bash completions that start no program. */
 const fixed = "sh"
 
 const loadFixed = Effect.promise(() => import("./FixedCompletions.js"))
 
-/** The shells that there are completions for. */
+/** The shells with completions. */
 export const shells: ReadonlyArray<string> = Object.keys(scripts)
 
 const ofProgram: ReadonlyArray<Candidate> = [
@@ -90,7 +92,7 @@ export const run = (words: ReadonlyArray<string>): Effect.Effect<number, WrongUs
 
 type Names = Effect.Effect<ReadonlyArray<string>, unknown, App | FileSystem | Stdio>
 
-/** Runs a subcommand that lists something, and reads the names in what it prints. */
+/** Runs a subcommand that lists something, and extracts the names from its JSON. */
 const listed = (line: string, key: string): Names =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
@@ -112,7 +114,7 @@ const servers = listed("mcp list --json", "name")
 const skills = listed("skill list --json", "name")
 const conversations = listed("agent list --json", "id")
 
-/** The names that a parameter takes, by its subcommand and its form. */
+/** Where the names of a parameter come from, by subcommand and form. */
 const sources: ReadonlyArray<readonly [parameter: RegExp, names: Names]> = [
   [/^exec --session$|^daemon stop /, sessions],
   [/^mcp (?:remove|login|logout) /, servers],
@@ -123,7 +125,7 @@ const sources: ReadonlyArray<readonly [parameter: RegExp, names: Names]> = [
 
 const toCandidates = (names: ReadonlyArray<string>): ReadonlyArray<Candidate> => names.map((word) => ({ word }))
 
-/** Finds the values that a parameter takes. */
+/** Finds the values of a parameter. */
 const valuesOf = ({ name }: Subcommands.Subcommand, form: Form) =>
   Effect.gen(function* () {
     const { placeholder } = form
@@ -135,7 +137,7 @@ const valuesOf = ({ name }: Subcommands.Subcommand, form: Form) =>
     return toCandidates(yield* Effect.catchAllCause(names, () => Effect.succeed([])))
   })
 
-/** Lists the subcommands, or those of a group. */
+/** Lists all subcommands, or those of a group. */
 const subcommandsIn = (group: string): ReadonlyArray<Candidate> => {
   const names = Subcommands.all.map(({ name }) => name)
   const inGroup = names.filter((name) => group === "" || name.startsWith(`${group} `))
@@ -180,7 +182,7 @@ const within = (subcommand: Subcommands.Subcommand, before: ReadonlyArray<string
     return operand === undefined || subcommand.text !== undefined ? [] : yield* valuesOf(subcommand, operand)
   })
 
-/** Puts a word together that bash has taken apart: `--session`, `=`, `wo`. It then completes the last part alone. */
+/** Joins words that bash has split at `=`: `--session`, `=`, `wo`. Bash then completes the last part alone. */
 const joined = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
   words.flatMap((word, at) => {
     const isSplit = words[at - 1]?.startsWith("--") === true && word === "="
@@ -201,7 +203,7 @@ const candidates = (words: ReadonlyArray<string>) => {
   return Effect.map(within(subcommand, own, current), (found) => [...inGroup, ...found])
 }
 
-/** Prints what may stand in the place of the last word, a line each: the word, a tab, and what it is about. */
+/** Prints the candidates for the last word, one line each: the word, a tab, and its description. */
 export const complete = (words: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const current = joined(words).at(-1) ?? ""

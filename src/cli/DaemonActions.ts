@@ -28,7 +28,7 @@ import * as Program from "./Program.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
-/** The variable of the time that a session is kept for without a command, in milliseconds. */
+/** The variable for how long an idle session is kept, in milliseconds. */
 const idleSetting = "SYNAPSE_DAEMON_IDLE"
 
 const halfAnHour = 1_800_000
@@ -36,7 +36,7 @@ const halfAnHour = 1_800_000
 /** How long a daemon waits for its first client. */
 const patience = Duration.seconds(30)
 
-/** Reads paths as of the client's directory, before options are read. */
+/** Resolves `--cwd` against the client's directory, before options are parsed. */
 const resolved = (words: ReadonlyArray<string>, directory: string): ReadonlyArray<string> => {
   const end = words.indexOf("--")
   return words.map((word, at) => {
@@ -46,7 +46,7 @@ const resolved = (words: ReadonlyArray<string>, directory: string): ReadonlyArra
   })
 }
 
-/** What a session takes from the client that opens it. */
+/** What a session inherits from the client that opens it. */
 const environmentOf = ({ directory, umask, variables }: DaemonSocket.Offer): UserEnvironment.Inherited => ({
   variables,
   umask,
@@ -59,14 +59,14 @@ const environmentOf = ({ directory, umask, variables }: DaemonSocket.Offer): Use
 
 type Named = NamedSessions.NamedSessions<AppServices, ConfigError>
 
-/** The services of a shell alone. */
+/** The services of a shell without the other commands. */
 type ShellServices = SandboxConfig | SandboxManager
 
 type Fresh = ReadyShells.ReadyShells<ShellServices, ConfigError>
 
 type Within = NamedSessions.Request<unknown, unknown>["within"]
 
-/** Gives an effect what a client's own process would give it. */
+/** Gives an effect the environment and the settings of a client's process. */
 const withinOf =
   (offer: DaemonSocket.Offer, environment: UserEnvironment.Inherited): Within =>
   (effect) =>
@@ -81,10 +81,13 @@ const stampOf = (path: string) =>
     return [dev, ino, ctimeMs]
   })
 
-/** Sets the time that the shell runs for: a command begins with a shell of no age. */
+/** Resets the age of the shell, so that a command finds a new one. */
 const begin = Effect.flatMap(SandboxManager, ({ execute }) => execute("SECONDS=0"))
 
-/** How the shell starts that a client's own process would start: another environment, or another setting, makes another one. */
+/**
+ * The start of the shell that a client's own process would have. The key differs for another environment or other
+ * settings.
+ */
 const requestOf = (
   { directory, umask, variables: { _: _word, ...variables } }: DaemonSocket.Offer,
   cwd: string,
@@ -107,7 +110,7 @@ const requestOf = (
   }
 }
 
-/** Runs the program for a client, in the sessions that all clients share, or in a shell of its own that is ready. */
+/** Runs the program for a client, in the sessions that all clients share or in a shell that is ready. */
 const serve = (
   sessions: Named,
   fresh: Fresh,
@@ -159,8 +162,8 @@ const stdioOf = ({ offer, pull, write }: DaemonSocket.Client): Stdio["Type"] => 
 })
 
 /**
- * Is the daemon of that name until it has neither a session nor a client. Prints the directory of its socket, after "=" where
- * another daemon listens there, or why it can't listen.
+ * Runs the daemon of that name until it has neither a session nor a client. Prints the directory of its socket, after
+ * "=" if another daemon already listens there, or why it can't listen.
  */
 export const run = (name: string, facts: string): Effect.Effect<number, never, App | Stdio> =>
   Effect.gen(function* () {
@@ -168,7 +171,7 @@ export const run = (name: string, facts: string): Effect.Effect<number, never, A
     const idle = yield* Setting.wholeNumber(idleSetting, 1).pipe(Config.withDefault(halfAnHour))
     const over = yield* Deferred.make<void>()
     let close = () => false
-    // Until the first client has come: another daemon that starts only looks whether this one is there.
+    // True until the first client comes. Connections of other daemons that check for this one do not count.
     let isAwaited = true
     const settle = () => {
       if (!isAwaited && sessions.isEmpty() && fresh.isEmpty() && close()) Deferred.unsafeDone(over, Effect.void)

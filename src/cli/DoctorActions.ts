@@ -25,7 +25,7 @@ const check = (name: string, ok: boolean, detail: string, remedy = ""): Check =>
   remedy
 })
 
-/** Checks `sandbox.json`, and the policy that it yields for the current directory. */
+/** Checks `sandbox.json`, and the policy for the current directory. */
 const config = Effect.gen(function* () {
   const { file, load } = yield* SandboxConfig.SandboxConfig
   const { build } = yield* PolicyBuilder.PolicyBuilder
@@ -49,7 +49,7 @@ const config = Effect.gen(function* () {
   }
 })
 
-/** Checks the directory for the caches of tools, which commands do without where there is none. */
+/** Checks the directory for the caches of tools, which is optional. */
 const toolCache = ({ toolCache: rule }: SandboxPolicy): ReadonlyArray<Check> => {
   if (rule === undefined) return []
   const { directory, obstacle } = ToolCache.examine(rule)
@@ -68,7 +68,7 @@ const shell = (bash: string | undefined) =>
 
 const node = check("node", true, `${process.execPath}, version ${process.version.slice(1)}`)
 
-/** Checks that sandbox-exec is there, which is part of every macOS; does not test it. */
+/** Checks that macOS's sandbox-exec exists, without running it. */
 const sandboxExec = Effect.sync(() => {
   const program = "/usr/bin/sandbox-exec"
   return Fs.existsSync(program)
@@ -81,7 +81,7 @@ const sandbox = (programs: Programs.Programs): Effect.Effect<ReadonlyArray<Check
     ? Effect.map(sandboxExec, (one) => [one])
     : Effect.map(LinuxDoctor.examine(programs), ({ checks }) => checks)
 
-/** Checks the places for the private files of sessions; the first that can be used is enough. */
+/** Checks the places for the private files of sessions. The first usable one is enough. */
 const places = Effect.sync(() => {
   const { obstacles, place } = PrivateDirectory.examine()
   const refused = obstacles.join("; ")
@@ -104,7 +104,7 @@ const toText = (checks: ReadonlyArray<Check>, ok: boolean): string => {
   return [...lines, "", verdict].join("\n")
 }
 
-/** Checks what the sandbox needs, prints the results, and sets exit code 1 where something required is missing. */
+/** Checks what the sandbox needs and prints the results. The exit code is 1 if something required is missing. */
 export const doctor = (given: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const { variables } = yield* SandboxSettings.SandboxSettings

@@ -1,4 +1,4 @@
-/** Runs the command that `synapse exec` is given. */
+/** Runs the command of `synapse exec`. */
 import { randomUUID } from "node:crypto"
 import * as Path from "node:path"
 import type { FileSystem } from "@effect/platform/FileSystem"
@@ -24,13 +24,13 @@ import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import * as TaskRetries from "./TaskRetries.js"
 
-/** Loaded only where they are needed, since each takes time at the start. */
+/** Loaded only when needed, since each module slows the start. */
 const loadScreen = Effect.promise(() => import("./Screen.js"))
 const loadTasks = Effect.promise(() => import("./LiveTasks.js"))
 const loadToolRun = Effect.promise(() => import("./ToolRun.js"))
 const loadPrompt = Effect.promise(() => import("../sandbox/permission/PermissionPrompt.js"))
 
-/** Runs a command in a session of the daemon, which is opened first where there is none of that name. */
+/** Runs a command in a session of the daemon, which it opens if necessary. */
 const inSession = (name: string, command: string, json: boolean, given: SessionOptions.Named) =>
   Effect.gen(function* () {
     const { layer, sessions } = yield* App
@@ -69,7 +69,7 @@ const inSession = (name: string, command: string, json: boolean, given: SessionO
 
 const currentDirectory = Effect.flatMap(UserEnvironment, ({ directory }) => Setting.currentDirectory(directory))
 
-/** Runs one command, in a shell of its own or in a session, and returns its exit code. */
+/** Runs one command in its own shell or in a session, and returns its exit code. */
 export const exec = (
   command: string,
   json: boolean,
@@ -125,7 +125,7 @@ const run = (
           )
         : Effect.flatMap(Effect.zipRight(SessionOptions.tell(given), loadToolRun), ({ handle }) =>
             handle(
-              // In the call too, since a command of ours takes the time that it needs by default.
+              // The call needs the timeout too, because a Synapse command has none by default.
               { id: "exec", name: "Bash", arguments: JSON.stringify({ command, timeout }) },
               json,
               { tasks, cwd, endsAtOnce: true }
@@ -134,7 +134,7 @@ const run = (
     return yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined })
   })
 
-/** Runs a command that only the shell has to do with. */
+/** Runs a command that needs the shell only. */
 const runPlain = (
   line: CommandLine,
   timeout: number | undefined,

@@ -1,6 +1,5 @@
 /**
- * Completions for bash that start no program: `@effect/cli` writes them, from the table of the subcommands. They know no
- * names.
+ * Bash completions that start no program and know no names. `@effect/cli` writes them from the table of subcommands.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

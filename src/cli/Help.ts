@@ -1,4 +1,4 @@
-/** The help and the usage of the program, from the table of its subcommands. */
+/** The help and the usage of the program, from its table of subcommands. */
 import type * as Parameter from "../command/Parameter.js"
 import * as Similar from "../domain/Similar.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
@@ -11,7 +11,7 @@ const columns = 80
 const formsOf = ({ config }: Subcommands.Subcommand): ReadonlyArray<Parameter.Form> =>
   Object.values(config).map(({ form }) => form)
 
-/** Returns the form of a parameter: `--cwd directory`, `<path>`. */
+/** Formats a parameter: `--cwd directory`, `<path>`. */
 const formText = ({ aliases, kind, name, placeholder }: Parameter.Form): string => {
   if (kind === "operand") return placeholder === "text" ? name : placeholder
   return `${[...aliases, name].join(", ")}${kind === "option" ? ` ${placeholder}` : ""}`
@@ -25,7 +25,7 @@ const usageOf = (one: Subcommands.Subcommand): string => [one.name, ...formsOf(o
 const within = (group: string): ReadonlyArray<Subcommands.Subcommand> =>
   Subcommands.all.filter(({ name }) => name === group || name.startsWith(`${group} `))
 
-/** Says how the subcommand or the group is used that the words name; all of the program's where they name none. */
+/** Returns the usage of the subcommand or group that the words name, or of the whole program. */
 export const usage = (words: ReadonlyArray<string>): string => {
   const [name = ""] = words
   const one = Subcommands.find(words)
@@ -36,7 +36,7 @@ export const usage = (words: ReadonlyArray<string>): string => {
 
 const indent = (text: string, by: number): string => Columns.wrap(text, columns - by).replaceAll(/^/gm, " ".repeat(by))
 
-/** Lists names with what they are about, below one another. */
+/** Lists names with their descriptions. */
 const listOf = (entries: ReadonlyArray<readonly [name: string, text: string]>): ReadonlyArray<string> => {
   const width = Math.max(...entries.map(([name]) => name.length)) + 2
   return entries.map(([name, text]) => `  ${name.padEnd(width)}${indent(text, width + 2).trimStart()}`)
@@ -70,7 +70,7 @@ const root = (): ReadonlyArray<string> => [
   ...commands(Subcommands.all)
 ]
 
-/** Returns the help of the subcommand or the group that the words name; that of the program where they name none. */
+/** Returns the help of the subcommand or group that the words name, or of the program. */
 export const help = (words: ReadonlyArray<string>): string => {
   const [name = ""] = words
   const one = Subcommands.find(words)
@@ -117,7 +117,7 @@ const helpOf = (one: Subcommands.Subcommand): ReadonlyArray<string> => {
   ]
 }
 
-/** Says what is wrong with words that name no subcommand. */
+/** Explains what is wrong with words that name no subcommand. */
 export const unknown = ([word = "", subcommand]: ReadonlyArray<string>): string => {
   if (Subcommands.groups[word] === undefined) return unknownWord(word)
   if (subcommand === undefined) return `The subcommand is missing.\n${usage([word])}`

@@ -1,4 +1,4 @@
-/** The actions of `synapse mcp install` and `uninstall`, which make Synapse a server of another program. */
+/** The actions of `synapse mcp install` and `uninstall`, which add Synapse to other programs as an MCP server. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
@@ -15,10 +15,10 @@ import * as Action from "./Action.js"
 import { complain, print, succeed } from "./Invocation.js"
 import * as Mcp from "./Mcp.js"
 
-/** The most bytes of a file: Claude Code's holds its history as well. */
+/** The largest file, in bytes. Claude Code's file also holds its history. */
 export const most = 64 * 1024 ** 2
 
-/** The program itself, by paths that need no PATH: programs with windows have a short one. */
+/** The command that starts this program, with absolute paths because desktop programs have a short PATH. */
 export const launch = (): ClientFile.Launch => ({
   command: process.execPath,
   args: [Attempt.orElse(() => Fs.realpathSync(process.argv[1] ?? ""), process.argv[1] ?? ""), "mcp", "serve"]
@@ -29,13 +29,13 @@ interface Given {
   readonly yes: boolean
 }
 
-/** Changes a client's file after the person has agreed; where it has what is wanted, says so. */
+/** Changes a client's file after the person has agreed, or says that nothing has to change. */
 export const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefined) =>
   Effect.gen(function* () {
     const client: ClientFile.Client = ClientFile.clients[name]
     const { home, userHome } = yield* SandboxSettings.SandboxSettings
     const named = ClientFile.pathOf(client, userHome)
-    // A link into a repository of settings stays one.
+    // Write to the target of a link, since the file may be a link into a dotfiles repository.
     const path = Attempt.orElse(() => Fs.realpathSync(named), named)
     if (server !== undefined && !Fs.existsSync(Path.dirname(path)))
       return yield* complain(`${client.title} is not here: there is no ${Path.dirname(path)}.`)
@@ -85,7 +85,7 @@ export const change = ({ client: name, yes }: Given, server: ClientFile.Launch |
     return yield* succeed(`Written. Restart ${client.title}.`)
   })
 
-/** Writes Synapse into a client's list of servers, or prints what is to be written. */
+/** Adds Synapse to a client's list of servers, or prints the entry. */
 export const install = ({ print: isPrinted, ...given }: Given & { readonly print: boolean }) =>
   Action.run(
     isPrinted
@@ -93,5 +93,5 @@ export const install = ({ print: isPrinted, ...given }: Given & { readonly print
       : change(given, launch())
   )
 
-/** Takes Synapse out of a client's list of servers. */
+/** Removes Synapse from a client's list of servers. */
 export const uninstall = (given: Given) => Action.run(change(given, undefined))

@@ -1,4 +1,4 @@
-/** The app that a subcommand runs in, and what it says on the standard streams. */
+/** The app that a subcommand runs in, and its messages on the standard streams. */
 import type { FileSystem } from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -21,10 +21,10 @@ import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 import { Stdio } from "./Stdio.js"
 
-/** Fails where the program was called wrongly, which ends with the reason, the usage and exit code 2. */
+/** The error for a wrong call of the program, which prints the reason and the usage and exits with code 2. */
 export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}
 
-/** Says which settings are wrong, each on a line in its own words. */
+/** Lists the wrong settings, one line each. */
 export const wrongSettings = (error: ConfigError): string =>
   [...reasons(error)].map((reason) => `synapse: ${reason}`).join("\n")
 
@@ -40,21 +40,21 @@ export type AppServices = CommandRegistry | Jobs | McpClient | SandboxManager | 
 export type MakeApp = (
   settings: Partial<Settings>,
   sandbox: Partial<SandboxSettings.Settings>,
-  /** Asks a person where the policy denies something; by default, nobody is asked. */
+  /** Asks a person when the policy denies something. By default, nobody is asked. */
   permission?: Layer.Layer<Permission>
 ) => Layer.Layer<AppServices, ConfigError>
 
 /** Makes the tools of an agent that only reads. */
 type MakeReading = (...settings: Parameters<MakeApp>) => Layer.Layer<AgentTools.Services, CommandError | ConfigError>
 
-/** Makes the shell alone, which loads the commands of Synapse when one is called. */
+/** Makes the shell alone. It loads Synapse commands when one is called. */
 type MakeShell = (
   ...settings: Parameters<MakeApp>
 ) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError, FileSystem>
 
 /** The sessions of the daemon, for one of its clients. */
 export interface Sessions extends Omit<Named, "use"> {
-  /** Runs an effect in the session of that name, which is opened first where there is none. */
+  /** Runs an effect in the session of that name, which it opens if necessary. */
   readonly use: <A>(
     name: string,
     request: Omit<NamedSessions.Request<AppServices, ConfigError>, "within">,
@@ -73,7 +73,7 @@ export class App extends Context.Tag("synapse/App")<
     readonly layer: MakeApp
     readonly reading: MakeReading
     readonly shell: MakeShell
-    /** Undefined in a program that is not the daemon. */
+    /** Undefined outside of the daemon. */
     readonly sessions?: Sessions
   }
 >() {}
@@ -88,6 +88,6 @@ export const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<
 export const complain = (reason: string): Effect.Effect<number, never, Stdio> =>
   Effect.as(print("stderr", `synapse: ${reason}`), ExitCode.failure)
 
-/** Prints the result of an action that has succeeded, and returns exit code 0. */
+/** Prints a successful result, and returns exit code 0. */
 export const succeed = (text: string): Effect.Effect<number, never, Stdio> =>
   Effect.as(print("stdout", text), ExitCode.success)

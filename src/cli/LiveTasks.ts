@@ -1,4 +1,4 @@
-/** Shows the sub-agents of a command on the terminal, while the command's own output goes on as it comes. */
+/** Shows the sub-agents of a command on the terminal, together with the command's own output. */
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
@@ -10,30 +10,30 @@ import { ShownTasks } from "./shell/ShownTasks.js"
 /** A listener for the command, and the terminal that it shares with its sub-agents. */
 export interface LiveTasks {
   readonly listener: Required<Pick<CommandListener, "onOutput" | "onSubAgent">>
-  /** Keeps the terminal free for an effect. */
+  /** Keeps the terminal free while an effect runs. */
   readonly hold: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Shows all that was heard, and waits until it is seen. */
+  /** Shows everything that was heard, and waits until it is visible. */
   readonly end: Effect.Effect<void>
 }
 
 const newline = 0x0a
 
-/** Makes a listener. Until the first sub-agent, the output is written at once, and nothing else is done or loaded. */
+/** Makes a listener. Until the first sub-agent starts, it only writes output and loads nothing. */
 export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect.gen(function* () {
   const { isTerminal, write } = yield* Stdio
   const runPromise = Runtime.runPromise(yield* Effect.runtime<Scope.Scope>())
   /** Undefined until the first sub-agent. */
   let begun: Promise<ShownTasks> | undefined
-  /** Settles when all that was heard is shown. */
+  /** Settles when everything that was heard is shown. */
   let shown: Promise<void> = Promise.resolve()
-  /** True where the last line on the terminal has no end yet. */
+  /** True if the last line on the terminal has no newline yet. */
   let isOpen = false
-  /** The beginning of a line of output that comes while sub-agents run, until its end comes. */
+  /** The incomplete line of output while sub-agents run. */
   let rest: ReadonlyArray<Uint8Array> = []
 
   const begin = Effect.gen(function* () {
     const renderer = yield* Rendering.make
-    // What was heard until the end is shown even where that is an interruption.
+    // Also shows the last events after an interruption.
     yield* Effect.addFinalizer(() => Effect.promise(() => shown))
     return new ShownTasks(renderer)
   })
@@ -52,7 +52,7 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
   const writeAll = (stream: "stdout" | "stderr", chunk: Uint8Array) =>
     Effect.promise(async () => writeNow(stream, chunk))
 
-  /** Writes output beside the live lines: whole lines above them, all of it where there are none. */
+  /** Writes output beside the live lines: complete lines above them, or everything if there are none. */
   const output = (tasks: ShownTasks, stream: "stdout" | "stderr", chunk: Uint8Array): Effect.Effect<void> => {
     if (!isTerminal(stream)) return writeAll(stream, chunk)
     const end = tasks.isAny ? chunk.lastIndexOf(newline) + 1 : chunk.length

@@ -1,4 +1,4 @@
-/** The actions of `synapse mcp list`, `add` and `remove`. */
+/** The actions of `synapse mcp`, except `serve`, `install` and `uninstall`. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
@@ -32,7 +32,7 @@ import * as Action from "./Action.js"
 import { complain, print, succeed } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
-/** Makes a text harmless for a terminal, and leaves nothing of it out. */
+/** Makes a text harmless for a terminal without cutting it. */
 const inFull = (text: string): string => text.replace(/[\s\S]{1,250}/gu, PermissionPrompt.printable)
 
 const shownWord = (text: string): string => inFull(/^[\w./:@%+,=-]+$/.test(text) ? text : JSON.stringify(text))
@@ -61,8 +61,8 @@ const whatRuns = (server: Server.Server): ReadonlyArray<string> => {
 }
 
 /**
- * Describes a server in full: what it runs, the names of its variables or headers, those that it reads from the
- * environment, and the files that are trusted with it.
+ * Describes a server in full: what it runs, the names of its variables or headers, the variables that it reads, and the
+ * files that are trusted with it.
  */
 const describeServer = (server: Server.Server, files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => {
   const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(Server.namesIn)
@@ -75,7 +75,7 @@ const describeServer = (server: Server.Server, files: ReadonlyArray<NamedFile>):
   ]
 }
 
-/** The servers that are not trusted yet, which are shown, and the files that an answer of yes trusts. */
+/** The servers that are not trusted yet, and the files that the answer yes will trust. */
 interface Pending {
   /** The sentence above the servers. */
   readonly heading: string
@@ -89,7 +89,7 @@ const pendingOf = ({ entries, isProjectTrusted, project }: Reading): Pending => 
     const isPending = reasonFor(entry) === "untrusted" || (!isProjectTrusted && server.source === "project")
     return written !== undefined && isPending ? [{ server: written, files }] : []
   })
-  // Servers can share a file. Two that were read with different content are both shown; the last one is kept.
+  // Servers can share a file. If it changed between two reads, both versions are shown, and the last one is trusted.
   const all = servers.flatMap((one) => one.files)
   const files = all.filter(
     ({ path, sha256 }, at) => all.findIndex((one) => one.path === path && one.sha256 === sha256) === at
@@ -110,7 +110,7 @@ const limits = (files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => [
   "What the programs load besides (modules, packages, other files of the project) is not looked at: commands may change it."
 ]
 
-/** Asks whether to go on, unless that is said already. Returns whether it is; where there is no terminal, says so. */
+/** Asks for confirmation unless `yes` is set. Without a terminal, prints an error and returns false. */
 export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, never, Stdio> =>
   Effect.gen(function* () {
     if (yes) return true
@@ -122,7 +122,7 @@ export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, 
     return /^y(?:es)?$/i.test(answer.value.trim())
   })
 
-/** Says which servers can't be used though their files are trusted. */
+/** Explains which servers can't be used although their files are trusted. */
 const loose = ({ entries }: Reading): ReadonlyArray<string> =>
   entries.flatMap((entry) =>
     reasonFor(entry) === "loose" ? [`${entry.server.name} can't be used: ${entry.server.problem}`] : []
@@ -139,8 +139,8 @@ const nothing = (reading: Reading, root: string): Effect.Effect<number, never, S
 }
 
 /**
- * Shows what is not trusted yet, asks, and keeps the answer. What is trusted is the content that was shown, also where a
- * file has changed since.
+ * Shows what is not trusted yet, asks, and stores the answer. It trusts the content that was shown, even if a file has
+ * changed since.
  */
 export const trust = ({ yes }: { readonly yes: boolean }) =>
   Effect.gen(function* () {
@@ -164,7 +164,7 @@ export const trust = ({ yes }: { readonly yes: boolean }) =>
     return ExitCode.success
   }).pipe(run)
 
-/** Finds a server at an address. */
+/** Finds a server with an address. */
 const remote = (name: string) =>
   Effect.gen(function* () {
     const { home, read } = yield* McpReading
@@ -179,7 +179,7 @@ const remote = (name: string) =>
     return yield* new InvalidUsage({ reason })
   })
 
-/** Logs in to a server at an address. */
+/** Logs in to a server with an address. */
 export const login = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const { entry, home } = yield* remote(name)
@@ -193,7 +193,7 @@ export const login = ({ name }: { readonly name: string }) =>
     )
   }).pipe(run)
 
-/** Forgets the login to a server. */
+/** Deletes the login to a server. */
 export const logout = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const { entry, home } = yield* remote(name)
@@ -204,7 +204,7 @@ export const logout = ({ name }: { readonly name: string }) =>
 const line = ({ name, path, what, why }: Import.Step): string =>
   `${what}: ${UntrustedText.word(name)}, from ${UntrustedText.word(path, 600)}${why === "" ? "" : `: ${why}`}`
 
-/** Shows what the servers that would be taken over run, and returns whether the user agrees. */
+/** Shows what the servers to import run, and asks the user. */
 const agreed = (taken: ReadonlyMap<string, Import.Written>, yes: boolean) =>
   Effect.gen(function* () {
     if (taken.size === 0) return true
@@ -220,7 +220,7 @@ const agreed = (taken: ReadonlyMap<string, Import.Written>, yes: boolean) =>
     return yield* confirm("Take them over?", yes)
   })
 
-/** Takes over the servers of other programs into the home file, and says what was done with each. */
+/** Imports the servers of other programs into the home file, and reports each. */
 export const take = ({ yes }: { readonly yes: boolean }) =>
   Effect.gen(function* () {
     const { home, root } = yield* McpReading
@@ -256,13 +256,13 @@ export const take = ({ yes }: { readonly yes: boolean }) =>
     return isAgreed && !failed ? ExitCode.success : ExitCode.failure
   }).pipe(run)
 
-/** Returns the project's file, and the files that its servers run, whether or not they are trusted now. */
+/** Returns the project's file and the files that its servers run, trusted or not. */
 const ofProject = ({ entries }: Reading, root: string): ReadonlySet<string> => {
   const files = entries.flatMap(({ files = [], server }) => (server.source === "project" ? files : []))
   return new Set([ServerFile.inProject(root), ...files.map(({ path }) => path)])
 }
 
-/** Takes the trust back from all files below the current directory, and from what its `mcp_servers.json` runs. */
+/** Stops trusting all files below the current directory, and those that its `mcp_servers.json` runs. */
 export const untrust = () =>
   Effect.gen(function* () {
     const { home, read, root } = yield* McpReading
@@ -301,7 +301,7 @@ const widest = 100
 
 const cut = (text: string): string => (text.length > widest ? `${text.slice(0, widest - 1)}…` : text)
 
-/** Lines up rows of words. */
+/** Aligns rows of words. */
 const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)))
   return rows.map((row) =>
@@ -319,13 +319,13 @@ const problemOf = (entry: McpEntry): string | undefined => entry.server.problem 
 const stateOf = (entry: McpEntry): string =>
   states[reasonFor(entry) ?? (problemOf(entry) === undefined ? "ready" : "broken")]
 
-/** Says that the program of an entry is not there. */
+/** Says if an entry's program does not exist. */
 const missingProgram = (entry: McpEntry): string | undefined =>
   entry._tag === "Stdio" && McpEnvironment.find(entry.command, entry.cwd, entry.env["PATH"]) === undefined
     ? `there is no program ${UntrustedText.word(entry.command)}`
     : undefined
 
-/** Says each thing once, with the names of all servers that it is said of. */
+/** Groups the remarks, so that each is shown once with the names of its servers. */
 const remarks = (entries: ReadonlyArray<McpEntry>): ReadonlyArray<string> => {
   const names = new Map<string, Array<string>>()
   const say = (text: string, name: string) => names.set(text, [...(names.get(text) ?? []), name])
@@ -369,14 +369,14 @@ const toJson = ({ entries }: Reading): string =>
     })
   )
 
-/** Prints the servers, each with where it stands, what it is, and whether it can be used. */
+/** Prints the servers with their source, target and state. */
 export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const reading = yield* (yield* McpReading).read
     return yield* succeed(json ? toJson(reading) : toText(reading))
   }).pipe(run)
 
-/** Splits `NAME=value`; the words of an error do not hold the value. */
+/** Splits `NAME=value`. Errors do not show the value, which may be secret. */
 const pairs = (
   texts: ReadonlyArray<string>,
   option: string,
@@ -416,7 +416,7 @@ const flawOf = (words: ReadonlyArray<string>, name: string): string | undefined 
   return `There is no program ${JSON.stringify(UntrustedText.word(command))}. Give its words apart: synapse mcp add ${name} -- ${UntrustedText.word(command)}`
 }
 
-/** Returns the directory as it is written down: a relative one is that of this call, and variables stay. */
+/** Makes a relative directory absolute, and keeps variables. */
 const directoryOf = (written: string): string => (/^(?:~(?:\/|$)|\$\{)/.test(written) ? written : Path.resolve(written))
 
 const definitionOf = (given: Added): Either.Either<Definition.Definition, InvalidUsage> =>

@@ -1,4 +1,4 @@
-/** The `synapse` program: from its words to its exit code. */
+/** The `synapse` program, from its words to its exit code. */
 import { isUtf8 } from "node:buffer"
 import * as Fs from "node:fs"
 import type { FileSystem } from "@effect/platform/FileSystem"
@@ -17,21 +17,21 @@ import { App, print, succeed, WrongUsage, wrongSettings } from "./Invocation.js"
 import { makeNode, Stdio } from "./Stdio.js"
 import * as Subcommands from "./Subcommands.js"
 
-/** Loaded only where they are needed, since each takes time at the start. */
+/** Loaded only when needed, since each module slows the start. */
 const loadHelp = Effect.promise(() => import("./Help.js"))
 const loadCompletions = Effect.promise(() => import("./Completions.js"))
 const loadTelemetry = Effect.promise(() => import("./Telemetry.js"))
 const loadDaemon = Effect.promise(() => import("./DaemonActions.js"))
 
 /**
- * Runs the program and answers its exit code.
+ * Runs the program and returns its exit code.
  *
  * @param args the words after the program's name
  */
 export const main = (args: ReadonlyArray<string>, app: Context.Tag.Service<App>): Effect.Effect<number> =>
   Effect.provide(traced(program(args)), Context.make(App, app).pipe(Context.add(Stdio, makeNode())))
 
-/** Runs the program with telemetry, where the environment names a collector. */
+/** Runs the program with telemetry if the environment names a collector. */
 const traced = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.option(Config.nonEmptyString("OTEL_EXPORTER_OTLP_ENDPOINT")), (endpoint) =>
     endpoint._tag === "None"
@@ -39,22 +39,22 @@ const traced = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       : Effect.flatMap(loadTelemetry, ({ layer }) => Effect.provide(run, layer(endpoint.value)))
   )
 
-/** Runs the program over any streams and any app, and answers its exit code. */
+/** Runs the program with any streams and any app, and returns its exit code. */
 export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, App | Stdio> =>
   Effect.suspend(() => run(args)).pipe(
     Effect.catchAll((error) => Effect.as(tell(error, args), ExitCode.wrongUsage)),
-    // stdout is for results.
+    // Logs go to stderr, because stdout is for results.
     Effect.locally(FiberRef.currentLoggers, HashSet.make(Logger.withConsoleError(Logger.stringLogger))),
     Effect.provide(NodeFileSystem.layer)
   )
 
-/** Says why nothing was run. */
+/** Explains why nothing was run. */
 const tell = (error: ConfigError | WrongUsage, args: ReadonlyArray<string>): Effect.Effect<void, never, Stdio> =>
   error._tag === "WrongUsage"
     ? Effect.flatMap(loadHelp, ({ usage }) => print("stderr", `synapse: ${error.message}\n${usage(args)}`))
     : print("stderr", wrongSettings(error))
 
-/** Says why nothing was run, in a text that is whole. */
+/** Prints a complete explanation of why nothing was run. */
 const refuse = (text: string) => Effect.as(print("stderr", text), ExitCode.wrongUsage)
 
 const run = (
@@ -83,7 +83,7 @@ const run = (
   )
 }
 
-/** Explains an unknown option where a text is expected: behind a word, quotes are missing. */
+/** Explains an unknown option where a text is expected. After another word, quotes are missing. */
 const explained = (message: string, { name, text }: Subcommands.Subcommand, words: ReadonlyArray<string>): string => {
   if (text === undefined || !message.startsWith("Unknown option ")) return message
   const isFirst = !message.includes(" A word that begins with a dash")
@@ -94,8 +94,8 @@ const explained = (message: string, { name, text }: Subcommands.Subcommand, word
 }
 
 /**
- * Says which word is not UTF-8: node has put other characters into it, and another command would run. The paths of
- * `synapse sandbox` are read again as the bytes that they were.
+ * Explains which word is not UTF-8. Node has replaced its bytes, so another command would run. `synapse sandbox` reads
+ * its paths as bytes instead.
  */
 const garbledWord = (args: ReadonlyArray<string>): string | undefined => {
   if (args[0] === "sandbox") return undefined
@@ -104,7 +104,7 @@ const garbledWord = (args: ReadonlyArray<string>): string | undefined => {
   try {
     if (isUtf8(Fs.readFileSync("/proc/self/cmdline"))) return undefined
   } catch {
-    // Without /proc, it is not known.
+    // Without /proc, the original bytes are unknown.
     return undefined
   }
   return `Argument ${place} is not UTF-8, and nothing was run. Let the command write other bytes: $'\\xff'.`

@@ -1,4 +1,4 @@
-/** Makes the renderer of the program, on stderr; its modules are loaded only then. */
+/** Makes the renderer on stderr, and loads its modules only when needed. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -10,7 +10,7 @@ import { wrongSettings } from "./Invocation.js"
 export type Renderer = Context.Tag.Service<TerminalRenderer>
 
 /**
- * Makes the renderer, which lives as long as the scope. Where its setting is wrong, it says so, and takes the default.
+ * Makes the renderer, which lives as long as the scope. If its setting is invalid, it says so and uses the default.
  */
 export const make: Effect.Effect<Renderer, never, Scope.Scope> = Effect.gen(function* () {
   const [{ layer, layerFromEnv, TerminalRenderer }, { layerNode }] = yield* Effect.promise(() =>
@@ -24,7 +24,7 @@ export const make: Effect.Effect<Renderer, never, Scope.Scope> = Effect.gen(func
   )
 })
 
-/** Tests whether stdout and stderr are one terminal, where what is written to both is seen twice. */
+/** Tests whether stdout and stderr are the same terminal, where text written to both appears twice. */
 export const isShared: Effect.Effect<boolean> = Effect.promise(async () =>
   (await import("../terminal/Terminal.js")).isShared()
 )

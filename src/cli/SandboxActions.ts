@@ -36,12 +36,12 @@ const { isWithin } = HostPath
 
 const places = process.platform === "darwin" ? [] : ["/tmp", "/var/tmp", "/run", "/dev/shm"]
 
-/** The programs of NixOS, which a sandbox shows. */
+/** Matches the programs of NixOS, which a sandbox shows. */
 const shownInRun = /^\/run\/(?:current-system|booted-system|opengl-driver)(?:\/|$)/
 
 /**
- * Returns the directory that holds a path, where the sandbox has one of its own in its place; undefined elsewhere, and
- * where a rule is about the path, and for reading the user's skills, which every sandbox shows.
+ * Returns the directory around a path that the sandbox replaces by an empty one. Undefined if a rule names the path,
+ * and for reading the user's skills, which every sandbox shows.
  *
  * @param skills the directory of the user's skills
  */
@@ -61,20 +61,20 @@ const findOwnTemporary = (
   })
 }
 
-/** Says why commands do not reach what such a directory holds outside. */
+/** Explains why commands do not see the contents of such a directory. */
 const describe = (place: string, access: PolicyDecision.Access): string => {
   const effect =
     access === "write" ? "what is written there goes with the session" : "what it holds outside is not seen"
   return `in the sandbox, ${place} is its own, empty at first: ${effect}`
 }
 
-/** The refusal of an access, and a further sentence about it. */
+/** How the sandbox enforces an access differently from the rules, and a remark about it. */
 interface Enforced {
-  /** What replaces parts of the rules' verdict. */
+  /** Overrides parts of the rules' verdict. */
   readonly verdict?: { readonly allowed: false; readonly rule?: Rule; readonly reason?: string; readonly own?: string }
-  /** The reason in words, where it is none of a rule. */
+  /** The reason in words, if it is not that of a rule. */
   readonly reason?: string
-  /** The path of the same file on the machine. In the sandbox it lies in a private directory, such as its own `/tmp`. */
+  /** The path outside of the sandbox, for a file in a private directory such as the sandbox's `/tmp`. */
   readonly outside?: string
   readonly remark?: string
 }
@@ -85,11 +85,11 @@ const byRights = "the rights of the file, or of a directory around it, give it t
 
 const placeOf = ({ path, real = path }: Rule): string => real
 
-/** Returns the places for private files of sessions, whether they are there or not. */
+/** Returns the possible places for private files of sessions, existing or not. */
 const sessionsPlaces = (): ReadonlyArray<string> =>
   PrivateDirectory.places().map((place) => RealPath.follow(place).real)
 
-/** Looks up what a sandbox would be built of now, as its start does. */
+/** Finds what a sandbox that starts now would be built of. */
 const look = (policy: SandboxPolicy, places: ReadonlyArray<string>) =>
   Effect.tryPromise(() => {
     const there = places.filter((place) => !HostPath.isMissing(place))
@@ -99,7 +99,7 @@ const look = (policy: SandboxPolicy, places: ReadonlyArray<string>) =>
 const denied = (reason: string, rule?: Rule): Enforced =>
   rule === undefined ? { verdict: { allowed: false, reason }, reason } : { verdict: { allowed: false, rule, reason } }
 
-/** Tells of a file that a rule denies to those who name it, though nothing hides it. */
+/** Describes a file that a rule denies by name but does not hide. */
 const ofDenied = (
   { whitelist }: SandboxPolicy,
   { real, rule }: Decided,
@@ -145,7 +145,7 @@ const ofAllowed = (
 }
 
 /**
- * Finds what is enforced of a path that the rules have decided on. Elsewhere than on Linux, that is what the rules say.
+ * Finds how the sandbox enforces the rules' decision on a path. Outside of Linux, it is enforced as decided.
  *
  * @param skills the directory of the user's skills
  */
@@ -185,7 +185,7 @@ const find = (
 
 const separator = "\0"
 
-/** Returns the word as a path of `BytePath`; the same word where it is UTF-8, and where its bytes can't be had. */
+/** Returns the word as a path of `BytePath`. A word that is UTF-8, or whose bytes are unknown, stays the same. */
 const of = (word: string): string => {
   if (!BytePath.isDoubtful(word) || process.platform !== "linux") return word
   try {
@@ -204,7 +204,7 @@ const inspect = Effect.gen(function* () {
   return { enabled: settings.enabled ?? enabled, provider, file: config.file, home: settings.home, policy }
 })
 
-/** Prints the policy for the current directory, with the source of every rule; `all` prints the built-in ones, too. */
+/** Prints the policy for the current directory, with the source of each rule. `all` includes the built-in rules. */
 export const policy = ({ all, json }: { readonly all: boolean; readonly json: boolean }) =>
   Effect.gen(function* () {
     const { home: _, ...found } = yield* inspect
@@ -218,11 +218,11 @@ export const policy = ({ all, json }: { readonly all: boolean; readonly json: bo
     return yield* succeed(text)
   }).pipe(Action.run)
 
-/** Expands the `~` and the variables that the shell has left in a path because they were quoted. */
+/** Expands `~` and variables that were quoted, so that the shell did not expand them. */
 const expand = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
   Effect.map(SandboxSettings.SandboxSettings, (settings) => SandboxEntry.expand(of(path), settings))
 
-/** Formats a verdict in a few words. */
+/** Words a verdict briefly. */
 const why = (verdict: PolicyDecision.Verdict): string => {
   const { rule } = verdict
   if (rule === undefined) return "no rule is about it"
@@ -238,11 +238,11 @@ interface Named {
   readonly path: string
 }
 
-/** Tests whether a word names a host: by its form, unless something of that name is there. */
+/** Tests whether a word names a host, by its form. A file with that name takes precedence. */
 const isHost = ({ host, path }: Named): boolean =>
   host || (HostEntry.isLikely(path) && Fs.lstatSync(path, { throwIfNoEntry: false }) === undefined)
 
-/** Tells whether a host may be reached; without a port, at any. */
+/** Prints whether a host may be reached. Without a port, any port counts. */
 const explainHost = (given: string, json: boolean) =>
   Effect.gen(function* () {
     const { policy } = yield* inspect
@@ -257,7 +257,7 @@ const explainHost = (given: string, json: boolean) =>
     return verdict.allowed ? ExitCode.success : ExitCode.failure
   })
 
-/** Adds a host to a list of `sandbox.json`; refuses to allow one that is denied. */
+/** Adds a host to a list of `sandbox.json`. Refuses to allow a denied host. */
 const addHost = (list: SandboxFile.HostList, entry: string, remark = "") =>
   Effect.gen(function* () {
     const config = yield* SandboxConfig.SandboxConfig
@@ -271,7 +271,7 @@ const addHost = (list: SandboxFile.HostList, entry: string, remark = "") =>
     return yield* succeed(`${done}${isNew ? "" : " already"}, to reach: ${Name.ofEntry(entry)}${remark}`)
   })
 
-/** Returns the entry with `private:` before it, where its name leads to an address that needs it. */
+/** Returns the entry with `private:` before it if the name resolves to a private address. */
 const marked = (entry: string) =>
   Effect.gen(function* () {
     const { variables } = yield* SandboxSettings.SandboxSettings
@@ -290,14 +290,17 @@ const marked = (entry: string) =>
       : { entry, remark: `; the name leads to ${special}, which is never reached by a name` }
   })
 
-/** Tests whether an entry is allowed only by name: commands can write a repository's remotes, and no registry is a wildcard. */
+/**
+ * Tests whether an entry is too risky to allow from a configuration file: commands can write a repository's remotes,
+ * and a registry is never a wildcard.
+ */
 const isDoubtful = (tool: ToolHosts.Tool, entry: string): boolean => {
   const meaning = Either.getOrUndefined(HostEntry.parse(entry, "allowed"))
   if (meaning === undefined) return false
   return meaning.kind === "below" || (tool === "git" && (meaning.isPrivate || meaning.kind !== "name"))
 }
 
-/** Allows the hosts that a tool fetches from, by the user's own configuration. */
+/** Allows the hosts that a tool fetches from, according to the user's configuration. */
 export const allowFrom = (tool: ToolHosts.Tool) =>
   Effect.gen(function* () {
     const { userHome, variables } = yield* SandboxSettings.SandboxSettings
@@ -320,7 +323,10 @@ export const allowFrom = (tool: ToolHosts.Tool) =>
     return Math.max(...codes)
   }).pipe(Action.run)
 
-/** Prints whether a path may be read or written, or a host reached, and which rule decides it; sets exit code 1 where it may not. */
+/**
+ * Prints whether a path may be read or written, or a host reached, and which rule decides. The exit code is 1 if it may
+ * not.
+ */
 export const explain = (given: Named & { readonly json: boolean; readonly write: boolean }) =>
   Effect.gen(function* () {
     if (isHost(given)) return yield* explainHost(given.path, given.json)
@@ -355,8 +361,8 @@ export const clean = Effect.gen(function* () {
 }).pipe(Action.run)
 
 /**
- * Adds a path to the whitelist of `sandbox.json`, or to what may be read where a built-in rule hides it; refuses it where a rule of
- * the user's own takes precedence. A host is added to the hosts that are allowed.
+ * Adds a path to the whitelist of `sandbox.json`, or to the readable paths if a built-in rule hides it. A host is added
+ * to the allowed hosts. Refuses if one of the user's own rules takes precedence.
  */
 export const allow = (given: Named & { readonly write: boolean }) =>
   Effect.gen(function* () {

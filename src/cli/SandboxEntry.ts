@@ -1,4 +1,4 @@
-/** Turns a path that was typed into an entry of the sandbox's lists, and says what would have no effect. */
+/** Turns a typed path into an entry of the sandbox's lists, and explains what would have no effect. */
 
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -13,7 +13,7 @@ const statsOf = (read: () => Fs.Stats | undefined): Fs.Stats | undefined =>
 
 const isThere = (text: string): boolean => statsOf(() => Fs.lstatSync(text, { throwIfNoEntry: false })) !== undefined
 
-/** Returns the reason why a right to write would change nothing for what lies at a path; undefined where it would. */
+/** Returns why allowing writes has no effect on the file at a path, if so. */
 const indifferent = (path: string): string | undefined => {
   const at = statsOf(() => Fs.statSync(path, { throwIfNoEntry: false }))
   if (at?.isSocket() === true) return "it is a socket, which commands use with --allow-socket alone"
@@ -28,8 +28,8 @@ const variable = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g
 type Known = Pick<PathEntry.Expansion, "userHome" | "variables">
 
 /**
- * Expands a path as an entry of a list is expanded: `~`, and the variables that are set, unless a file of that name is
- * there.
+ * Expands `~` and variables in a path, as in an entry of a list. A file that exists under the unexpanded name takes
+ * precedence.
  */
 export const expand = (text: string, { userHome, variables }: Known): string => {
   const path = text.replace(ofHome, () => userHome)
@@ -38,7 +38,7 @@ export const expand = (text: string, { userHome, variables }: Known): string => 
     : path.replace(variable, (written, plain?: string, braced?: string) => variables[plain ?? braced ?? ""] || written)
 }
 
-/** Finds a variable in an entry that is not set, and stays as it is written. */
+/** Finds an unset variable in an entry. It stays unexpanded. */
 export const unset = (entry: string, { variables }: Pick<Known, "variables">): string | undefined => {
   for (const [written, plain, braced] of entry.replace(/\\./gsu, "").matchAll(variable)) {
     if ((variables[plain ?? braced ?? ""] ?? "") === "") return written
@@ -47,12 +47,12 @@ export const unset = (entry: string, { variables }: Pick<Known, "variables">): s
 }
 
 /**
- * Makes an entry for a file that is read in every directory: the name of an existing file becomes a path without
- * wildcards, and a relative path becomes relative to the current directory.
+ * Makes an entry that means the same in every directory. The name of an existing file becomes a path without wildcards,
+ * and a relative path starts at the current directory.
  */
 export const toEntry = (text: string): string => {
   const alternatives = PathGlob.expandBraces(text, 2)?.length ?? 2
-  // Any command can make a file of that name: `~` is the home, as it is where a path is allowed.
+  // `~` always means the home directory, since any command can create a file of that name.
   const means =
     ofHome.test(text) ||
     (!isThere(text) && (/^[~!]|\$[A-Za-z_{]/.test(text) || PathGlob.hasWildcard(text) || alternatives > 1))
@@ -62,10 +62,10 @@ export const toEntry = (text: string): string => {
 }
 
 /**
- * Returns the reason why a text is no path that can be allowed; undefined where it is one. A file whose name looks like a
- * pattern or a variable can be allowed where it exists.
+ * Returns why a text is not a path that can be allowed. A name that looks like a pattern or a variable is allowed if
+ * the file exists.
  *
- * @param text as it was typed, with `~` expanded
+ * @param text the typed text, with `~` expanded
  */
 export const notAPath = (text: string): string | undefined => {
   if (text.trim() === "") return "it is empty: name a directory or a file"
@@ -79,14 +79,15 @@ export const notAPath = (text: string): string | undefined => {
   return PathGlob.hasWildcard(text) ? "the whitelist has no wildcards: name the directory" : undefined
 }
 
-/** The files that no command runs without: the shell, and what loads it. */
+/** The files that every command needs: the shell, and its loader. */
 export const needed: ReadonlyArray<string> = [
   ...["/bin/bash", "/usr/bin/bash"],
   ...["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
 ].filter(isThere)
 
 /**
- * Tests whether an entry of the blacklist denies a directory, or one that it lies in: no sandbox could start there.
+ * Tests whether an entry of the blacklist denies a directory or one around it, in which case no sandbox could start
+ * there.
  */
 export const covers = (entry: string, directory: string, expansion: PathEntry.Expansion): boolean =>
   Either.match(PathEntry.parse(entry, expansion, "blacklist"), {

@@ -1,4 +1,4 @@
-/** The action of `synapse port`: opens the port of a server in a sandbox that runs, which need not know of it. */
+/** The action of `synapse port`: opens the port of a server in a running sandbox, from outside. */
 import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -13,7 +13,7 @@ import * as ProcessTable from "../session/ProcessTable.js"
 import * as Action from "./Action.js"
 import { complain, print, succeed } from "./Invocation.js"
 
-/** Returns the sandboxes that run, with the ports of their servers. */
+/** Returns the running sandboxes, with the ports of their servers. */
 const servers = () =>
   NetworkNamespace.running().map((place) => ({
     place,
@@ -25,7 +25,7 @@ const list = Effect.gen(function* () {
   return yield* succeed(lines.length === 0 ? "No server listens in a sandbox that runs." : lines.join("\n"))
 })
 
-/** Finds the sandboxes with a server at a port: those of this directory, or else all. */
+/** Finds the sandboxes with a server on a port: those of this directory, or else all. */
 const find = (port: number): ReadonlyArray<NetworkNamespace.Running> => {
   const cwd = process.cwd()
   const all = servers().flatMap(({ place, ports }) => (ports.includes(port) ? [place] : []))
@@ -33,7 +33,6 @@ const find = (port: number): ReadonlyArray<NetworkNamespace.Running> => {
   return here.length === 0 ? all : here
 }
 
-/** Waits until a process has ended. */
 const ended = (pid: number): Effect.Effect<void> =>
   Effect.suspend(() => (ProcessTable.isThere(pid) ? Effect.delay(ended(pid), 500) : Effect.void))
 
@@ -78,5 +77,5 @@ const open = (port: Published) =>
     Effect.catchAll(({ message }) => complain(`Port ${port.inside} can't be opened: ${message}.`))
   )
 
-/** Opens a port until the sandbox or the program ends; lists the ports where none is given. */
+/** Opens a port until the sandbox or the program ends. Without a port, lists the ports. */
 export const run = (port: Published | undefined) => Action.run(port === undefined ? list : open(port))

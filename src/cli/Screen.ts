@@ -1,11 +1,11 @@
-/** The standard streams of the program, where a terminal shows what commands print. */
+/** Filters what commands print to a terminal. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { SafeOutput } from "../terminal/SafeOutput.js"
 import type { Stdio } from "./Stdio.js"
 
-/** Filters the bytes that are written to a terminal. Texts are the program's own, and pass. */
+/** Makes streams that filter bytes for a terminal. Texts come from the program itself and pass unchanged. */
 export const over = (
   stdio: Context.Tag.Service<Stdio>
 ): Effect.Effect<Context.Tag.Service<Stdio>, never, Scope.Scope> =>

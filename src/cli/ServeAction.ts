@@ -21,14 +21,14 @@ import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
 export interface Given extends SessionOptions.Given {
-  /** The port to listen on, after a host where that is not 127.0.0.1; standard input and output without it. */
+  /** The port to listen on, or host and port. Undefined for standard input and output. */
   readonly http: Option.Option<string>
 }
 
 /** The most bytes of a message on standard input. */
 const maxBufferSize = 64 * 1024 ** 2
 
-/** Serves the one client at the standard streams, until its end. */
+/** Serves one client over the standard streams, until it ends. */
 const overStdio = (options: McpConnection.Options) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -62,14 +62,13 @@ const overStdio = (options: McpConnection.Options) =>
 
 const tokenSetting = "SYNAPSE_MCP_TOKEN"
 
-/** Reads `PORT` or `HOST:PORT`. */
 const addressOf = (text: string): Option.Option<Omit<McpHttp.Address, "token">> => {
   const [, bracketed, name = "127.0.0.1", digits = ""] = /^(?:(?:\[([^\]]+)\]|([^:]+)):)?(\d{1,5})$/.exec(text) ?? []
   const port = digits === "" ? Number.NaN : Number(digits)
   return port <= 65_535 ? Option.some({ host: bracketed ?? name, port }) : Option.none()
 }
 
-/** Serves every client at an address, until the program is ended. */
+/** Serves every client at an address, until the program ends. */
 const overHttp = (text: string, options: McpConnection.Options) =>
   Effect.gen(function* () {
     const address = yield* addressOf(text).pipe(
@@ -90,7 +89,7 @@ const overHttp = (text: string, options: McpConnection.Options) =>
     return yield* Effect.never
   }).pipe(Effect.scoped)
 
-/** Serves the tool over MCP. Each client has a session of its own, in its own directory where it names one. */
+/** Serves the tool over MCP. Each client has its own session, in its own directory if it names one. */
 export const serve = (given: Given): Effect.Effect<number, ConfigError | WrongUsage, App | Stdio> =>
   Effect.gen(function* () {
     yield* SessionOptions.tell(given)
@@ -106,8 +105,8 @@ export const serve = (given: Given): Effect.Effect<number, ConfigError | WrongUs
         sandbox,
         asked(permission)
       )
-    // The first command finds out whether this machine can have the sandbox: the description says so then. It is read while
-    // its commands are there.
+    // The first command shows whether the sandbox works here, and the description mentions it. Read the description
+    // before the app closes.
     const tools = yield* Effect.forkScoped(
       Effect.provide(
         Effect.flatMap(Toolset, (toolset) =>

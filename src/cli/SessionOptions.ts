@@ -17,16 +17,16 @@ import type { Settings } from "../session/SessionSettings.js"
 import { print, WrongUsage } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
-/** Tests whether `--ask` says that a person is asked. */
+/** Tests whether `--ask` is `terminal`. */
 export const isTold = (ask: Option.Option<string>): boolean => Option.contains(ask, "terminal")
 
-/** Reads whether nobody sits at the terminal: a build has one at times. */
+/** Tests whether this is a CI build. It may have a terminal, but nobody sits there. */
 const isBuild = Effect.orElseSucceed(
   Config.map(Config.string("CI"), (text) => !["", "0", "false"].includes(text)),
   () => false
 )
 
-/** Tests whether a person is asked: as `--ask` says, or where stderr is a terminal, and this is no build (`CI`). */
+/** Tests whether a person is asked: as `--ask` says, or else if stderr is a terminal and this is not a CI build. */
 export const isAsked = (ask: Option.Option<string>): Effect.Effect<boolean, never, Stdio> =>
   Option.isSome(ask)
     ? Effect.succeed(isTold(ask))
@@ -36,7 +36,7 @@ export const isAsked = (ask: Option.Option<string>): Effect.Effect<boolean, neve
 
 const { choice, filterMap, flag, option, optional, repeated, withDefault, withDescription, withPlaceholder } = Parameter
 
-/** An option that may be repeated, and whose values are not empty: `--deny "$UNSET"` would deny nothing. */
+/** An option that may be repeated. Its values must not be empty, because `--deny "$UNSET"` would deny nothing. */
 export const list = (name: string, placeholder: string, description: string) =>
   repeated(
     option(name).pipe(
@@ -65,7 +65,7 @@ export const whole = (
     )
   ).pipe(withPlaceholder(placeholder), withDescription(description))
 
-/** Reads `3000`, or `3000:8080` where the machine's port is another one. */
+/** Reads `3000`, or `3000:8080` for another port outside of the sandbox. */
 export const published = (name: string) =>
   filterMap((text: string) => {
     const [, inside, outside = inside] = /^([1-9]\d{0,4})(?::([1-9]\d{0,4}))?$/.exec(text) ?? []
@@ -73,7 +73,7 @@ export const published = (name: string) =>
     return Option.liftPredicate(port, ({ inside, outside }) => inside < 65_536 && outside < 65_536)
   }, `${name} must be a port, or two: 3000:8080 opens port 3000 of the sandbox at 8080`)
 
-/** The options that only a sandbox can follow, by the settings of the sandbox that they give. */
+/** The options that have no effect without a sandbox, by the sandbox setting that they change. */
 const sandbox = {
   whitelist: list("allow", "path", "A path that commands may write, besides the working directory."),
   readable: list(
@@ -151,24 +151,22 @@ export interface Named extends Given {
   readonly session: Option.Option<string>
 }
 
-/**
- * Settings for a subcommand whose session ends with its only command: files of output would go before anybody reads them.
- */
+/** Settings for a session that ends with its only command, so that nobody could read output files. */
 export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
 
 const isGiven = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
 
-/** Returns the first option that was given which only a sandbox can follow; undefined where there is none. */
+/** Returns the first given option that has no effect without a sandbox, if any. */
 export const onlyInSandbox = (given: Given): string | undefined => {
   const [, first] = Struct.entries(sandbox).find(([name]) => isGiven(given[name])) ?? []
   return first?.form.name ?? (isTold(given.ask) ? "--ask terminal" : undefined)
 }
 
 /**
- * Turns the options that were given into settings of the session and of the sandbox.
+ * Turns the given options into settings of the session and of the sandbox.
  *
- * @param output `endsAtOnce`, or nothing where the session goes on after a result, and may read the files that it names
+ * @param output `endsAtOnce`, or nothing for a session that continues and can read its output files
  */
 export const toSettings = (
   given: Given,
@@ -185,7 +183,9 @@ export const toSettings = (
   }
 ]
 
-/** Returns the path of `sandbox.json` where it switches the sandbox off. What is wrong with the file is told where it is used. */
+/**
+ * Returns the path of `sandbox.json` if it switches the sandbox off. Errors in the file are reported where it is used.
+ */
 const switchedOff = Effect.flatMap(SandboxConfig.SandboxConfig, ({ file, load }) =>
   Effect.match(load, {
     onFailure: () => undefined,
@@ -195,7 +195,7 @@ const switchedOff = Effect.flatMap(SandboxConfig.SandboxConfig, ({ file, load })
 
 type Openness = Pick<Given, "allowNetwork" | "noSandbox">
 
-/** Prints one line to stderr where `sandbox.json` switches the sandbox off, and where commands reach any host. */
+/** Prints a line to stderr if `sandbox.json` switches the sandbox off, or if commands can reach any host. */
 export const tellOf = ({
   allowNetwork,
   noSandbox
@@ -221,7 +221,7 @@ const layer = SandboxConfig.layer.pipe(
 /** Does the same, and reads the file itself. */
 export const tell = (given: Openness): Effect.Effect<void, ConfigError, Stdio> => Effect.provide(tellOf(given), layer)
 
-/** Fails for an option that only a sandbox can follow, where `sandbox.json` switches that off. */
+/** Fails for an option that has no effect because `sandbox.json` switches the sandbox off. */
 export const refuseWithoutSandbox = (option: string): Effect.Effect<void, ConfigError | WrongUsage> =>
   Effect.flatMap(switchedOff, (file) =>
     file === undefined

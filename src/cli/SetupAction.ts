@@ -1,4 +1,4 @@
-/** The action of `synapse setup`, which says what a new user has, what is missing, and the line that does it. */
+/** The action of `synapse setup`, which shows a new user what is set up, and what adds the rest. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ import * as Completions from "./Completions.js"
 import * as InstallAction from "./InstallAction.js"
 import { print } from "./Invocation.js"
 
-/** The most bytes of a shell's start-up file. */
+/** The largest start-up file of a shell, in bytes. */
 const most = 1024 ** 2
 
 /** The start-up file of each shell, and the line in it that loads the completions. */
@@ -40,7 +40,7 @@ const completions = (shell: string, home: string, isWritten: boolean) =>
         `for ${Completions.shells.join(", ")}: synapse --completions <shell> prints them`
       )
     const named = Path.join(home, startUp[0])
-    // A link into a repository of settings stays one.
+    // Write to the target of a link, since the file may be a link into a dotfiles repository.
     const path = Attempt.orElse(() => Fs.realpathSync(named), named)
     const [, line] = startUp
     const read = () => OwnFile.read(path, { most })
@@ -53,14 +53,14 @@ const completions = (shell: string, home: string, isWritten: boolean) =>
     return yield* say("completions", `${named} gets: ${line}`)
   })
 
-/** Finds the clients that are here, by their files. */
+/** Finds the installed clients by their files. */
 const clientsIn = (home: string): ReadonlyArray<keyof typeof ClientFile.clients> =>
   (Object.keys(ClientFile.clients) as ReadonlyArray<keyof typeof ClientFile.clients>).filter((name) => {
     const path = ClientFile.pathOf(ClientFile.clients[name], home)
     return Fs.existsSync(path) || (Path.dirname(path) !== home && Fs.existsSync(Path.dirname(path)))
   })
 
-/** Makes Synapse a server of the clients that are here. Returns false where one can't be changed. */
+/** Adds Synapse to the installed clients. Returns false if one can't be changed. */
 const clients = (home: string, isWritten: boolean) =>
   Effect.gen(function* () {
     const here = clientsIn(home)
@@ -85,7 +85,7 @@ const clients = (home: string, isWritten: boolean) =>
     return codes.every((code) => code === ExitCode.success)
   })
 
-/** Says which model there is, or how to set one up. */
+/** Prints the configured model, or how to set one up. */
 const model = Effect.flatMap(ModelProvider, ({ model }) => model()).pipe(
   Effect.matchEffect({
     onSuccess: ({ name, provider }) => say("model", `${provider}/${name}`),
@@ -94,7 +94,7 @@ const model = Effect.flatMap(ModelProvider, ({ model }) => model()).pipe(
   Effect.provide(LiveModelProvider.layer.pipe(Layer.provide(ModelSettings.layerFromEnv)))
 )
 
-/** Says what is there and what is missing; with `write`, adds what can be added without a secret. */
+/** Prints what is set up and what is missing. With `write`, adds everything that needs no secret. */
 export const setup = ({ write }: { readonly write: boolean }) =>
   Effect.gen(function* () {
     const { userHome, variables } = yield* SandboxSettings.SandboxSettings

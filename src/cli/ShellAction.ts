@@ -57,7 +57,7 @@ const run = (given: SessionOptions.Given) =>
             })
         )
       )
-    /** Gives the terminal to a question of the program, and has what is on the screen drawn anew. */
+    /** Gives the terminal to a question of the program, and redraws the screen afterwards. */
     const asked = <A>(question: Effect.Effect<A>, otherwise: A) => {
       const free = screen.whileAsked(keyboard.released(interruption.bySignal(question)))
       return Effect.ensuring(
@@ -105,7 +105,7 @@ const layerHistory = Layer.unwrapEffect(
 
 const layer = Layer.mergeAll(layerTerminal, layerHistory).pipe(Layer.provideMerge(SandboxSettings.layerFromEnv()))
 
-/** Runs the shell. Returns the exit code of its last command. */
+/** Runs the shell, and returns the exit code of its last command. */
 export const shell = (given: SessionOptions.Given): Effect.Effect<number, ConfigError, App | Stdio> =>
   Effect.flatMap(hasScript, (hasScript): Effect.Effect<number, ConfigError, App | Stdio> => {
     if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)

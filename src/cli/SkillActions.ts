@@ -19,10 +19,10 @@ import { complain, write } from "./Invocation.js"
 
 const layer = Layer.provide(LocalSkillStore.layer, SessionSettings.layer())
 
-/** A person lists skills on the command line, and calls them nowhere. */
+/** On the command line, a person lists skills by `synapse skill`. */
 const audience: Advice.Audience = { run: (command) => `\`synapse ${command.replace(/^skill:/, "skill ")}\`` }
 
-/** Runs an action; prints what it answers, or why it failed. */
+/** Runs an action, and prints its text or its error. */
 const run = <R>(action: Effect.Effect<string, CommandError, R>) =>
   action.pipe(
     Effect.matchEffect({
@@ -33,7 +33,7 @@ const run = <R>(action: Effect.Effect<string, CommandError, R>) =>
     Action.run
   )
 
-/** Says what is wrong with a skill, where its line does not, and which others of its name are not used. */
+/** Describes a skill's problem, unless its line does, and the hidden skills of the same name. */
 export const remarks = ({ description, directory, hides = [], name, problem }: Skill): ReadonlyArray<string> => [
   ...(problem === undefined || description === ""
     ? []
@@ -43,7 +43,7 @@ export const remarks = ({ description, directory, hides = [], name, problem }: S
   )
 ]
 
-/** Prints a line for each skill, and below them what is wrong with some. */
+/** Prints a line for each skill, and problems below. */
 export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const skills = yield* (yield* SkillStore).list
@@ -57,7 +57,7 @@ const own = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => LocalSkill
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "io", reason })
 
-/** Makes the test for what the policy hides. */
+/** Makes a function that returns the rule hiding a path. */
 const denying = (directory: string) =>
   Effect.map(
     Effect.flatMap(PolicyBuilder.PolicyBuilder, (builder) => builder.build(directory)),
@@ -70,7 +70,7 @@ const denying = (directory: string) =>
     }
   ).pipe(Effect.mapError(({ message }) => failed(message)))
 
-/** Copies a skill to the user's own. */
+/** Copies a skill to the user's own skills. */
 export const add = (given: { readonly dir: string; readonly force: boolean }) =>
   Effect.gen(function* () {
     const written = Path.resolve(given.dir)

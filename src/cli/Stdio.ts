@@ -12,19 +12,19 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
   Stdio,
   {
     /**
-     * Writes a chunk, in the order of the calls, and never two of them mixed. The bytes may be changed afterwards.
-     * Where the reader is slower, it returns a promise: write no more before that is settled.
+     * Writes chunks in the order of the calls. The caller may reuse the bytes afterwards. If the reader is slower, it
+     * returns a promise: write no more until that settles.
      */
     readonly write: (stream: "stdout" | "stderr", chunk: Uint8Array | string) => void | Promise<void>
-    /** Reads the next bytes of stdin; undefined at its end, which an error is as well. */
+    /** Reads the next bytes of stdin. Undefined at its end or after an error. */
     readonly read: Effect.Effect<Uint8Array | undefined>
-    /** Does the same as `read`, for what is not written with Effects. */
+    /** Does the same as `read`, for code without Effect. */
     readonly pull: () => Promise<Uint8Array | undefined>
-    /** Tests whether there may be input: stdin is no terminal, no directory, not closed, and not `/dev/null`. */
+    /** Tests whether there may be input. There is none if stdin is a terminal, a directory, `/dev/null`, or closed. */
     readonly hasInput: () => boolean
-    /** Tests whether a person reads the stream, so that colours may be used. */
+    /** Tests whether the stream is a terminal. */
     readonly isTerminal: (stream: "stdout" | "stderr") => boolean
-    /** Where a program hears the output of a command, and gets its result as data, apart from the streams. */
+    /** Passes a command's output and result to a program as data, apart from the streams. */
     readonly typed?: {
       readonly onOutput: NonNullable<CommandListener["onOutput"]>
       readonly onResult: (result: ToolReturn) => void
@@ -32,7 +32,7 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
   }
 >() {}
 
-/** Makes the process's own streams. A stream that nobody reads any more ends the process (`bin.ts`). */
+/** Makes the process's own streams. If their reader is gone, the process ends (`bin.ts`). */
 export const makeNode = (): Context.Tag.Service<Stdio> => {
   let stdin: AsyncIterator<Uint8Array> | undefined
   const draining = new Map<NodeJS.WriteStream, Promise<void>>()
@@ -46,7 +46,7 @@ export const makeNode = (): Context.Tag.Service<Stdio> => {
         draining.delete(stream)
         resolve()
       }
-      // A reader that has gone causes no `drain` any more.
+      // If the reader is gone, `drain` never comes.
       stream.on("drain", done).on("close", done)
     })
     draining.set(stream, promise)
@@ -79,7 +79,7 @@ export const makeNode = (): Context.Tag.Service<Stdio> => {
         if (!input.isCharacterDevice()) return !input.isDirectory()
         return input.rdev !== Fs.statSync("/dev/null").rdev && !Tty.isatty(0)
       }, false),
-    // Accessing the streams would make them, which takes a millisecond or two.
+    // Not `process.stdout.isTTY`: creating the streams takes a millisecond or two.
     isTerminal: (name) => Tty.isatty(name === "stdout" ? 1 : 2)
   }
 }

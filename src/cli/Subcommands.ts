@@ -1,4 +1,4 @@
-/** The one table of the program's subcommands: parsing, help, usage in errors, and completions are made from it. */
+/** The table of the program's subcommands. Parsing, help, usage and completions are all made from it. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { type App, WrongUsage } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 
-/** What a subcommand does. It returns the program's exit code. */
+/** The action of a subcommand, which returns the program's exit code. */
 export type Action = Effect.Effect<number, ConfigError | WrongUsage, FileSystem.FileSystem | App | Stdio>
 
 /** A subcommand, or one of a group: `mcp add`. */
@@ -21,11 +21,11 @@ export interface Subcommand {
   readonly name: string
   readonly summary: string
   readonly config: CommandGrammar.Config
-  /** Its one operand where that may be any text: `command`. */
+  /** The name of its only operand, if that may be any text: `command`. */
   readonly text: string | undefined
-  /** True where words after `--` are not its own. */
+  /** True if the words after `--` belong to another command. */
   readonly hasWordsBehind: boolean
-  /** Reads the words after its name, and what to run; on the left, what is wrong with them. */
+  /** Parses the words after its name into an action, or says on the left what is wrong. */
   readonly read: (words: ReadonlyArray<string>) => Either.Either<Action, string>
 }
 
@@ -71,11 +71,11 @@ const checked = (given: SessionOptions.Given, run: Action): Action => {
     : Effect.zipRight(SessionOptions.refuseWithoutSandbox(only), run)
 }
 
-/** Says that words which are to be one argument are several. */
+/** Explains that several words should be one argument. */
 export const notOne = (what: string, name: string, words: ReadonlyArray<string>): string =>
   `The ${what} is one argument, and there are ${words.length}. Quote it: synapse ${name} -- '${UntrustedText.word(words.join(" "), 200).replaceAll("'", "'\\''")}'`
 
-/** Returns the text that is one argument; empty where there is none. */
+/** Returns the text, which must be one argument. Empty if there is none. */
 const textOf = (what: string, name: string, words: ReadonlyArray<string>): Effect.Effect<string, WrongUsage> => {
   const [text = ""] = words
   if (words.length > 1) return new WrongUsage({ message: notOne(what, name, words) })
@@ -84,7 +84,7 @@ const textOf = (what: string, name: string, words: ReadonlyArray<string>): Effec
     : Effect.succeed(text)
 }
 
-/** Runs an action of a module that only its subcommands load. */
+/** Runs an action of a module that is loaded when needed. */
 const later = <Module>(load: () => Promise<Module>, run: (module: Module) => Action): Action =>
   Effect.flatMap(Effect.promise(load), run)
 
@@ -467,7 +467,7 @@ export const all: ReadonlyArray<Subcommand> = [
   )
 ]
 
-/** The groups, with what their subcommands are about. */
+/** The groups, with their descriptions. */
 export const groups: Readonly<Record<string, string>> = {
   sandbox: "Show, explain and change what sandboxed commands may read and write.",
   daemon: "List and end the sessions of exec --session, which a daemon keeps.",

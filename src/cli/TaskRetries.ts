@@ -1,9 +1,7 @@
-/** Tells that a sub-agent's model is asked again, where no terminal shows what they do. */
-
 import * as SubAgentEvent from "../domain/SubAgentEvent.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
 
-/** Makes a listener that writes a line on standard error for each request of a sub-agent that is tried again. */
+/** Makes a listener that writes a line to standard error each time a sub-agent retries a request. */
 export const listener =
   (write: (stream: "stderr", text: string) => unknown) =>
   ({ description, step, type }: SubAgentEvent.SubAgentEvent): void => {

@@ -1,6 +1,6 @@
 /**
- * Sends spans and metrics of calls, commands, denials and tokens to an OpenTelemetry collector, by the variables that
- * OpenTelemetry names. The metrics are made of the spans: where nobody traces, nothing is counted.
+ * Sends spans and metrics to an OpenTelemetry collector, configured by OpenTelemetry's variables. The metrics cover
+ * calls, commands, denials and tokens, and are computed from the spans.
  */
 import * as OtlpMetrics from "@effect/opentelemetry/OtlpMetrics"
 import * as OtlpSerialization from "@effect/opentelemetry/OtlpSerialization"
@@ -36,17 +36,17 @@ const denials = Metric.counter("synapse.denials", {
 })
 const tokens = Metric.counter("gen_ai.client.token.usage", { description: "Tokens of models", incremental: true })
 
-/** Milliseconds for which the end of the program waits for a collector. */
+/** How long the end of the program waits for a collector, in milliseconds. */
 const patience = 1000
 
-/** Tags a metric with those of the attributes that a span has. */
+/** Tags a metric with the listed attributes of a span. */
 const tagged = <Type, In, Out>(metric: Metric.Metric<Type, In, Out>, span: Tracer.Span, names: ReadonlyArray<string>) =>
   names.reduce((tagged, name) => {
     const value = span.attributes.get(name)
     return value === undefined ? tagged : Metric.tagged(tagged, name, String(value))
   }, metric)
 
-/** Counts what a span has told by its end. */
+/** Updates the metrics when a span ends. */
 const count = (span: Tracer.Span, end: bigint, exit: Exit.Exit<unknown, unknown>): void => {
   const { attributes, name } = span
   if (name === "Toolset.handle" || name === "SandboxManager.execute")
@@ -64,7 +64,7 @@ const count = (span: Tracer.Span, end: bigint, exit: Exit.Exit<unknown, unknown>
   }
 }
 
-/** Counts the spans of a tracer as they end. */
+/** Makes a tracer that counts its spans as they end. */
 const counted = (tracer: Tracer.Tracer): Tracer.Tracer => ({
   ...tracer,
   span: (...given) => {
@@ -78,7 +78,7 @@ const counted = (tracer: Tracer.Tracer): Tracer.Tracer => ({
   }
 })
 
-/** Reads `name=value,name=value`, whose values are written as in an address. */
+/** Reads `name=value,name=value`, with values encoded as in a URL. */
 const pairs = (text: string): Record<string, string> =>
   Object.fromEntries(
     text.split(",").flatMap((pair) => {
@@ -98,12 +98,12 @@ const settings = Config.all({
   service: variable("SERVICE_NAME")
 })
 
-/** A redirect would get the headers, which may hold a key. */
+/** Follows no redirect, because another host would get the headers, which may hold a key. */
 const client = Layer.project(FetchHttpClient.layer, HttpClient.HttpClient, HttpClient.HttpClient, (client) =>
   HttpClient.transformResponse(client, Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }))
 )
 
-/** A layer that sends what is traced until its scope ends; `endpoint` is the collector's address. */
+/** A layer that sends traces until its scope ends. `endpoint` is the collector's address. */
 export const layer = (endpoint: string): Layer.Layer<never> =>
   Layer.unwrapEffect(
     Effect.map(Effect.orDie(settings), ({ attributes, disabled, headers, protocol, service }) => {

@@ -1,4 +1,4 @@
-/** Runs one tool call for a person: passes on its output, and says what the command itself did not. */
+/** Runs one tool call for a person: passes on its output, and adds messages about its end. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -20,20 +20,16 @@ import { Stdio } from "./Stdio.js"
 import * as PersonWords from "./shell/PersonWords.js"
 import * as TaskRetries from "./TaskRetries.js"
 
-/** The options of `handle`. */
 export interface Options {
   /** The directory that the sandbox is for. */
   readonly cwd?: string
+  /** Shows the sub-agents of the command to a person. */
   readonly tasks?: LiveTasks.LiveTasks | undefined
-  /** True where what the call leaves running ends with it. */
+  /** True if the call's background processes end with it. */
   readonly endsAtOnce?: boolean
 }
 
-/**
- * Runs one call and passes on its output, or prints its result as JSON. Returns the exit code.
- *
- * @param options `tasks` shows the sub-agents of the command, where a person watches
- */
+/** Runs one call and passes on its output, or prints its result as JSON. Returns the exit code. */
 export const handle = (
   call: ToolCall,
   json: boolean,
@@ -66,7 +62,7 @@ export const handle = (
 
 const endedWith = "what the command left running ends with exec. To keep it running: synapse exec --session NAME"
 
-/** Tells a person what the output of a command does not, and returns the exit code. */
+/** Prints what the output of a command does not tell, and returns the exit code. */
 const report = (
   result: ToolReturn.ToolReturn,
   hints: ReadonlyArray<string>,
@@ -86,11 +82,11 @@ const report = (
     return result.extras.exitCode ?? ExitCode.failure
   })
 
-/** Tests whether the command itself said nothing of its failure, so that the program has to. */
+/** Tests whether the program has to report the failure, because the command itself did not. */
 const isOurs = ({ extras }: ToolReturn.ToolReturn): boolean =>
   extras.error !== undefined || extras.interrupted === true || extras.blocked === true
 
-/** Reports the end of a command that went to the shell without the toolset. */
+/** Reports the end of a command that ran without the toolset. */
 export const reportExit = (
   command: string,
   exit: Exit.Exit<CommandResult, CommandError>,

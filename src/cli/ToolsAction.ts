@@ -1,4 +1,4 @@
-/** Prints the tools and the commands as JSON, or the tools as the list in a request to a model's API. */
+/** Prints the tools and commands as JSON, or the tools in the format of a model's API. */
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,7 +16,7 @@ export const tools = ({
   Effect.flatMap(App, ({ layer }) =>
     Effect.gen(function* () {
       const toolset = yield* Toolset
-      // The first command starts the sandbox, or finds that this machine can't: the descriptions say so then.
+      // The first command shows whether the sandbox works here, and the descriptions mention it.
       yield* toolset.handle({ id: "tools", name: "Bash", arguments: '{"command":":"}' })
       const { tools } = toolset
       const handlers = (yield* CommandRegistry).listed()

@@ -1,4 +1,4 @@
-/** Runs a command line of a person through the toolset, as a model's would be, on the session's terminal. */
+/** Runs a person's command line through the toolset, like a model's, on the session's terminal. */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
@@ -17,10 +17,10 @@ import * as ShellApp from "./ShellApp.js"
 
 const id = "shell"
 
-/** Tests whether the command itself said nothing of its failure. */
+/** Tests whether the program has to report the failure, because the command itself did not. */
 const isOurs = ({ extras }: ToolReturn): boolean => extras.error !== undefined || extras.blocked === true
 
-/** Runs a command line. Returns its exit code, which is also `$?` of the next one. */
+/** Runs a command line. Returns its exit code, which is also the next command's `$?`. */
 export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number> =>
   Effect.gen(function* () {
     const { interruption, renderer, screen, tasks, terminal } = app
@@ -30,7 +30,7 @@ export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number>
     const output = new SafeOutput(terminal.isLive)
     let hint: string | undefined
     let isOver = false
-    // Live lines of what runs in the background would be drawn over it.
+    // Live lines of background tasks would be drawn over the command's output.
     const alone = yield* Effect.fork(app.whole(Effect.never))
     const listener: CommandListener.CommandListener = {
       takesAll: true,
@@ -38,10 +38,10 @@ export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number>
       onHint: (text) => {
         hint = text
       },
-      // What no shell has written: that is on the terminal already.
+      // Only output that no shell has written. The shell's output is already on the terminal.
       onOutput: (stream, chunk) => terminal.write(output.take(stream, chunk)),
       onSubAgent: (event) => {
-        // In the background, a sub-agent goes on after the command.
+        // A sub-agent in the background continues after the command.
         if (!isOver) screen.share()
         Runtime.runFork(runtime)(Effect.zipRight(Fiber.interrupt(alone), tasks.take(event)))
       }
@@ -70,12 +70,12 @@ export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number>
         for (const each of told) yield* notice(app, each)
       })
     )
-    // What did not run has set no status in the shell.
+    // A command that did not run has set no status in the shell.
     if (error !== undefined || isInterrupted) yield* sandbox.setStatus(exitCode)
     return exitCode
   })
 
-/** Prints a text of the program's own, which may hold names that others gave. */
+/** Prints a message of the program. It may hold names from untrusted sources. */
 const notice = ({ terminal }: ShellApp.ShellApp, text: string) =>
   Effect.promise(async () => {
     const shown = new SafeOutput(false)

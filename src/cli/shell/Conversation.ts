@@ -1,5 +1,5 @@
 /**
- * Asks the agent, which works in the person's own session, and keeps what was said in a session of `synapse agent`.
+ * Asks the agent, which works in the person's own session. The conversation is kept as a session of `synapse agent`.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
@@ -48,11 +48,14 @@ const toRunEvent = (event: AgentEvent): RunEvent | undefined => {
   }
 }
 
-/** The questions of one run of the shell, which are one session. */
+/** The questions of one run of the shell, which form one session. */
 export interface Conversation {
-  /** Asks a question, and shows the run; what went wrong is shown too. */
+  /** Asks a question and shows the run, including errors. */
   readonly ask: (question: string) => Effect.Effect<void>
-  /** Has the next question go on with a session, named by the beginning of its id, or with the directory's newest. */
+  /**
+   * Continues a session with the next question. The session is named by the beginning of its id; an empty text means
+   * the newest of the directory.
+   */
   readonly resume: (written: string) => Effect.Effect<void>
 }
 
@@ -93,7 +96,7 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
       let running = 0
       const shown = Stream.runForEach(loop.run({ prompt, model, toolset, commands, cwd, history }), (event) => {
         const told = toRunEvent(event)
-        // Kept before it is told: what was told, a resumed run knows.
+        // Record before showing, so that a resumed run knows everything that was shown.
         if (event._tag === "ToolStarted") app.screen.agentRuns(++running)
         if (event._tag === "ToolEnded") app.screen.agentRuns(--running)
         return Effect.void.pipe(
@@ -110,7 +113,7 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
   const ask = (question: string) =>
     Effect.gen(function* () {
       const directory = yield* sessions
-      // Before there is a session: one that could not ask anything is worth nothing.
+      // Find the model first, because a session without one is worth nothing.
       const model = yield* (yield* ModelProvider).model()
       const cwd = yield* (yield* ShellApp.service(app, SandboxManager)).cwd
       const use = (session: OpenSession.OpenSession) => run(session, question, model, cwd)

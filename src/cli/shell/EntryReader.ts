@@ -1,4 +1,4 @@
-/** Reads what a person enters: the session's own shell edits the line (`entry.bash`), with its completion and a history. */
+/** Reads a person's entries. The session's own shell edits the line (`entry.bash`), with completion and history. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Quote from "../../bash/Quote.js"
@@ -15,7 +15,7 @@ import * as ShellApp from "./ShellApp.js"
 
 export type Entered = Data.TaggedEnum<{
   Text: { readonly text: string }
-  /** Ctrl-C; what was typed is dropped. */
+  /** Ctrl-C. The typed text is dropped. */
   Interrupted: Record<never, never>
   /** The end of the input. */
   Ended: Record<never, never>
@@ -26,7 +26,7 @@ export const Entered = Data.taggedEnum<Entered>()
 export class EntryReader {
   /** The entry that the shell's history lacks. */
   private last = ""
-  /** The names that the shell knows. */
+  /** The names that the shell knows for completion. */
   private names = ""
 
   constructor(private readonly history: History["Type"]) {}
@@ -39,7 +39,7 @@ export class EntryReader {
     return [EntryText.entry, ...entries.map((entry) => `\\builtin history -s -- ${Quote.quote(entry)}`)].join("\n")
   }
 
-  /** Shows the prompt, and reads a complete text. Fails where there is no shell. */
+  /** Shows the prompt and reads a complete text. Fails if there is no shell. */
   read(prompt: string, app: ShellApp.ShellApp): Effect.Effect<Entered, CommandError> {
     const { history } = this
     return Effect.gen(this, function* () {
@@ -76,7 +76,7 @@ export class EntryReader {
   }
 }
 
-/** Returns what begins a line besides the shell's own commands. */
+/** Returns the words that can begin a line, besides the shell's own commands. */
 const namesIn = (registry: CommandRegistry["Type"]): string =>
   [
     ...OwnCommand.names.map((name) => `/${name}`),

@@ -1,4 +1,4 @@
-/** Ctrl-C while something runs: it ends what runs, and not the shell. */
+/** Handles Ctrl-C while something runs: it ends that, and not the shell. */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -6,32 +6,30 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { Keyboard } from "../../terminal/Keyboard.js"
 
-/** The way in which Ctrl-C came: the terminal itself shows `^C` for the signal, and nothing for the key. */
+/** How Ctrl-C arrived. The terminal shows `^C` for the signal, but nothing for the key. */
 export type Interrupted = "key" | "signal"
 
-/** Hears Ctrl-C, by the key or, while the terminal is in nobody's hands, by the signal. */
+/** Listens for Ctrl-C, as a key or, outside of raw mode, as a signal. */
 export interface Interruption {
-  /**
-   * Runs an effect; at the first Ctrl-C meanwhile, it runs `end`. Returns how Ctrl-C came; undefined where it did not.
-   */
+  /** Runs an effect, and runs `end` at the first Ctrl-C. Returns how Ctrl-C arrived, if it did. */
   readonly during: <A>(
     effect: Effect.Effect<A>,
     end: Effect.Effect<unknown>
   ) => Effect.Effect<readonly [A, Interrupted | undefined]>
-  /** Does what the key does, for whoever takes the keys. */
+  /** Acts like the key, for code that reads the keys itself. */
   readonly press: () => void
   /**
-   * Runs an effect, of whatever goes on in the background too, while something runs in the foreground: it is interrupted
-   * when `during` ends, which waits for its end. Returns `otherwise` then, and where nothing runs.
+   * Runs an effect, possibly of a background task, while something runs in the foreground. It is interrupted when
+   * `during` ends. Returns `otherwise` then, or if nothing runs in the foreground.
    */
   readonly whileRunning: <A>(effect: Effect.Effect<A>, otherwise: A) => Effect.Effect<A>
-  /** Has SIGINT do what the key does, as long as the effect runs: outside of raw mode, Ctrl-C is that signal. */
+  /** Makes SIGINT act like the key while the effect runs. Outside of raw mode, Ctrl-C sends that signal. */
   readonly bySignal: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 export const make = (keyboard: Context.Tag.Service<Keyboard>): Interruption => {
   let heard = (_by: Interrupted): void => {}
-  /** The effect of the foreground, which ends with it; undefined where nothing runs there. */
+  /** What runs in the foreground, if anything. Ends with it. */
   let foreground: { readonly ended: Deferred.Deferred<void> } | undefined
   const turn = Effect.unsafeMakeSemaphore(1)
   const running = Effect.acquireRelease(

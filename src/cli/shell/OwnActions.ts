@@ -1,4 +1,4 @@
-/** Carries out the shell's own commands that only tell or change something: each returns the text that is shown. */
+/** Runs the shell's own commands that show or change something. Each returns the text to show. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -28,7 +28,7 @@ const restart = (app: ShellApp.ShellApp) =>
     Effect.as(Effect.zipRight(sandbox.restart, sandbox.setStatus(0)), "The next command starts a new shell.")
   )
 
-/** Uses the snapshots of the directory that the session is in. */
+/** Uses the snapshots of the session's directory. */
 const ofTurns = <R>(
   app: ShellApp.ShellApp,
   use: (place: Snapshots.Place) => Effect.Effect<string, Snapshots.NoSnapshot, R>
@@ -50,13 +50,13 @@ const diff = (app: ShellApp.ShellApp) =>
 
 const realPath = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync(path))
 
-/** Reads a word as bash does; where it is not one word alone, it stays as it is. */
+/** Unquotes a word as bash does. Text that is not exactly one word stays unchanged. */
 const wordOf = (written: string): string => {
   const { words } = CommandLine.parse(`: ${written}`)
   return words.length === 1 ? (words[0]?.value ?? written) : written
 }
 
-/** Returns what is to be done instead where a path is missing. */
+/** Explains what to do about a missing path. */
 const whereMissing = (path: string, cwd: string): string => {
   const remedy = Explanation.remedyFor(path, cwd)
   const only = "only what exists can be allowed."
@@ -76,7 +76,7 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
         cwd,
         place.replace(/^~(?=\/|$)/, () => app.home)
       )
-    // As it is completed, and as a person would write it for bash; or as it is, where that is there.
+    // Accepts the path literally if it exists, and otherwise quoted as for bash.
     const path = realPath(at(written)) === undefined ? at(wordOf(written)) : at(written)
     const shown = UntrustedText.word(path, 300)
     const real = realPath(path)
@@ -90,7 +90,7 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
     if (verdict.allowed) return `Commands may write to ${shown} already.`
     if (read.allowed && read.rule !== undefined && !PolicyDecision.isNotWhitelisted(verdict.rule))
       return `Commands may read ${shown} already.`
-    // A built-in rule gives way to a path that is named.
+    // A built-in rule gives way to a named path.
     const isHidden = !read.allowed && read.rule.source === "default"
     if (!isHidden && !PolicyDecision.isNotWhitelisted(verdict.rule))
       return `${shown} can't be allowed: ${UntrustedText.line(verdict.reason, 300)} (rule ${UntrustedText.word(verdict.rule.pattern, 200)}).`
@@ -98,7 +98,7 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
     if (never !== undefined) return `${shown} can't be allowed: ${never}.`
     const what = Fs.statSync(real).isDirectory() ? `${shown} and everything in it` : shown
     const wide = isWide(real, inForce.policy.cwd) ? " It holds much else." : ""
-    // What was entered came by the session's shell, where a command may have put it.
+    // Ask, because the entry came through the session's shell, where a command may have forged it.
     const use = isHidden ? "read" : "write to"
     const isSure = yield* app.confirm(`Let commands ${use} ${what} until you leave?${wide}`)
     if (!isSure) return "Nothing was allowed."
@@ -106,7 +106,7 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
     return `Commands may ${use} ${what} until you leave. To allow it for good: synapse sandbox allow ${Quote.word(path)}`
   })
 
-/** Carries out a command. What fails is told in the text as well. */
+/** Runs a command. Errors are part of the text. */
 export const run = (
   name: Exclude<OwnCommand.Name, "ask" | "exit" | "resume">,
   rest: string,

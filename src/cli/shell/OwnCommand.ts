@@ -1,6 +1,6 @@
 /** The commands of `synapse shell` itself, which begin with `/`. */
 
-/** The usage and the purpose of each command, in the order in which `/help` lists them. */
+/** The usage and the purpose of each command, in the order of `/help`. */
 const described = {
   ask: ["/ask <question>", "Ask the agent, which works in this session; short: ?<question>"],
   resume: ["/resume [id]", "Go on with an earlier session of the agent, or the newest here."],
@@ -13,7 +13,6 @@ const described = {
   exit: ["/exit [code]", "Leave. exit and Ctrl-D do the same."]
 } as const
 
-/** The name of a command, without its `/`. */
 export type Name = keyof typeof described
 
 export const names: ReadonlyArray<string> = Object.keys(described)
@@ -22,7 +21,6 @@ export const isName = (word: string): word is Name => Object.hasOwn(described, w
 
 export const usage = (name: Name): string => described[name][0]
 
-/** The text of `/help`. */
 export const help: string = [
   "Everything else is a command line for bash. Ctrl-C ends what runs;",
   "lines that you type meanwhile are run afterwards.",

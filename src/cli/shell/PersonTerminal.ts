@@ -1,7 +1,4 @@
-/**
- * The person's terminal, as the session's shell has it: shows what the shell's own terminal is sent, and passes on what is
- * typed.
- */
+/** Connects the person's terminal to the session's shell: shows the shell's output, and passes on the typed keys. */
 import { StringDecoder } from "node:string_decoder"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,28 +19,30 @@ interface Options {
   readonly renderer: Context.Tag.Service<TerminalRenderer>
   readonly interruption: Interruption.Interruption
   readonly runtime: Runtime.Runtime<never>
-  /** Returns lines of bash that each new shell reads. */
+  /** Returns the lines of bash that each new shell reads. */
   readonly definitions: () => string
 }
 
 export class PersonTerminal {
   readonly session: ShellTerminal
-  /** True while what the person enters or runs has the screen; otherwise, what comes is shown by lines, above what is live. */
+  /**
+   * True while the person's entry or command owns the screen. Otherwise, output is shown in lines above the live ones.
+   */
   private isWhole = false
-  /** The commands of the agent that run: what comes meanwhile is a question of theirs. */
+  /** The number of running commands of the agent. Output that comes meanwhile is a question of theirs. */
   private agents = 0
   private readonly decoder = new StringDecoder("utf8")
   private safe: SafeOutput
-  /** The line that is not ended yet, where it is shown by lines. */
+  /** The incomplete line, while output is shown in lines. */
   private line = ""
   private hasEntered = false
-  /** The end of what a command has written. */
+  /** The last characters that a command wrote. */
   private tail = ""
-  /** The keys for an entry whose prompt is not shown yet: a terminal that edits lines itself would take them. */
+  /** Keys typed before the prompt is shown. The shell's terminal would still edit the line itself and take them. */
   private early: Array<Uint8Array> | undefined
-  /** Ends the question that is shown; undefined where none is. */
+  /** Ends the question that is shown, if any. */
   private endAsking: (() => void) | undefined
-  /** Ends with the question of the program that is open; undefined where none is. */
+  /** Settles when the program's open question ends, if any. */
   private asked: Promise<void> | undefined
 
   constructor(private readonly options: Options) {
@@ -54,8 +53,7 @@ export class PersonTerminal {
   }
 
   /**
-   * Gives the terminal to what a person enters or runs. `cancel` is called for a Ctrl-C that comes while nothing runs in the
-   * shell.
+   * Gives the terminal to a person's entry or command. `cancel` is called for Ctrl-C while nothing runs in the shell.
    */
   use<A, E>(effect: Effect.Effect<A, E>, cancel?: () => void): Effect.Effect<A, E> {
     const { keyboard, renderer } = this.options
@@ -82,7 +80,7 @@ export class PersonTerminal {
     )
   }
 
-  /** Asks a question of the program, over which nothing of the session is drawn: what comes meanwhile waits. */
+  /** Asks a question of the program. Output of the session waits until it ends. */
   whileAsked<A>(question: Effect.Effect<A>): Effect.Effect<A> {
     return Effect.acquireUseRelease(
       Effect.sync(() => {
@@ -108,18 +106,18 @@ export class PersonTerminal {
     return hasEntered
   }
 
-  /** Shows the rest of what runs by lines, for something else is shown live. */
+  /** Shows the rest of the output in lines, because something else is shown live. */
   share(): void {
     this.isWhole = false
   }
 
-  /** Returns what ends the line that a command has left open: at Ctrl-C, which is shown, or before a notice. */
+  /** Returns the text that ends an incomplete line, after `^C` or before a notice. */
   endOfLine(isBeforeNotice: boolean): string {
     const isOpen = isBeforeNotice && this.tail !== "" && !this.tail.endsWith("\n")
     return isOpen || this.tail === "^C" ? "\r\n" : ""
   }
 
-  /** Counts the commands of the agent that run. A question ends with the last one. */
+  /** Sets the number of running commands of the agent. A question ends with the last one. */
   agentRuns(count: number): void {
     this.agents = count
     if (count === 0) this.endAsking?.()
@@ -145,7 +143,7 @@ export class PersonTerminal {
     Runtime.runFork(runtime)(this.ask(text))
   }
 
-  /** Shows the beginning of a question, and passes on what is typed until the command has ended. */
+  /** Shows the beginning of a question, and passes on the typed keys until the command has ended. */
   private ask(text: string): Effect.Effect<void> {
     const { interruption, keyboard, renderer, terminal } = this.options
     const ended = Effect.async<void>((resume) => {

@@ -1,6 +1,4 @@
-/**
- * Tells a person how a command ended, where the command itself did not: in lines for people, without advice for models.
- */
+/** Explains to a person how a command ended if the command itself did not, without advice for models. */
 import * as Quote from "../../bash/Quote.js"
 import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
@@ -8,10 +6,10 @@ import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 
 /**
- * Returns why a command was not run, or what it was refused: of a denial, the first line of what a model is told, that
- * nothing was run where that is so, and how to allow it.
+ * Returns why a command was not run or what was denied. For a denial: the model's first line, whether nothing was run,
+ * and how to allow it.
  *
- * @param allow what stands before the path that is to be allowed: `/allow`
+ * @param allow the command that allows a path: `/allow`
  * @param cwd the directory that the sandbox is for
  */
 export const reasonOf = ({ extras, message }: ToolReturn, allow: string, cwd: string): string => {
@@ -22,12 +20,12 @@ export const reasonOf = ({ extras, message }: ToolReturn, allow: string, cwd: st
   if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
   const remedy = Explanation.remedyFor(blockedResource, cwd)
   if (remedy === undefined) return what
-  // Within the shell, the question makes a file; commands could make nothing else there.
+  // Within the shell, only the question can create the file, because commands may not write there.
   if (!remedy.isThere && allow === "/allow") return `${what}\n${outside(remedy.path)}`
   const first = remedy.isThere ? "" : ", make it, and then"
   return `${what}\nTo let commands write there${first}: ${allow} ${Quote.word(remedy.path)}`
 }
 
-/** Returns how a path is allowed within the shell that is missing in a directory too wide to be allowed. */
+/** Explains how to allow a missing path whose directory is too wide to be allowed. */
 export const outside = (path: string): string =>
   `To let commands write there, run the command that makes it, and allow it where you are asked; where you are not, make it outside of this shell, and then: /allow ${Quote.word(path)}`

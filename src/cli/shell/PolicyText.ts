@@ -1,4 +1,4 @@
-/** Words for a person what commands may read and write. */
+/** Describes for a person what commands may read and write. */
 import type { HostRule } from "../../sandbox/policy/HostEntry.js"
 import * as Name from "../../sandbox/policy/Name.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
@@ -12,8 +12,8 @@ import {
 import type { InForce } from "../../sandbox/SandboxManager.js"
 
 /**
- * Formats a heading, and below it the rules as they are written, the paths that they lead to where these differ, and
- * their sources.
+ * Formats a heading and the rules below it as written, with the paths that they resolve to if they differ, and their
+ * sources.
  */
 const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<string> => {
   const rows = rules.map(({ path, pattern, real, source }) => {
@@ -34,7 +34,7 @@ const hostsIn = (heading: string, rules: ReadonlyArray<HostRule>): ReadonlyArray
 /** Tests whether a rule is a pattern for files in any directory. */
 export const isAnywhere = ({ kind, path }: Rule): boolean => kind === "glob" && path.startsWith("/**")
 
-/** The limit of patterns on Linux, where nothing can be hidden that was not looked for. */
+/** The limit of patterns. On Linux, only files that a search finds can be hidden. */
 const named =
   process.platform === "darwin"
     ? "Patterns hold in every directory."
@@ -45,13 +45,13 @@ const socketsRisk = {
   own: "Commands can use the unix sockets that they make, and those allowed by name."
 }
 
-/** The sources of rules that nobody has set here. */
+/** The sources of rules that nobody has configured here. */
 const builtIn: ReadonlySet<RuleSource> = new Set(["default", "own", "startup", "git"])
 
 /**
  * Returns the lines for the rules of a policy.
  *
- * @param isShort true to count the built-in rules that deny something, in place of a line for each
+ * @param isShort true to only count the built-in rules that deny something
  */
 export const rules = (policy: SandboxPolicy, isShort = false): ReadonlyArray<string> => {
   const { environment = [], granted = [], hosts, unixSockets } = policy
@@ -78,7 +78,7 @@ export const rules = (policy: SandboxPolicy, isShort = false): ReadonlyArray<str
   ]
 }
 
-/** Returns the text; undefined stands for no sandbox. */
+/** Returns the whole text. Undefined means that there is no sandbox. */
 export const make = (inForce: InForce | undefined): string => {
   if (inForce === undefined) return "There is NO sandbox: commands have all the rights that you have."
   const { policy, provider } = inForce

@@ -1,4 +1,4 @@
-/** The services of the shell at the terminal: the terminal's own, and the app whose session it is the face of. */
+/** The services of `synapse shell`: those of the terminal, and the app whose session it shows. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { CommandRegistry } from "../../command/CommandRegistry.js"
@@ -19,15 +19,15 @@ export interface ShellApp {
   readonly screen: PersonTerminal
   readonly tasks: ShownTasks
   readonly services: Context.Context<Services>
-  /** The directory that the session started in, whose sandbox it has. */
+  /** The directory that the session started in, which its sandbox is for. */
   readonly directory: string
   /** The person's home directory. */
   readonly home: string
-  /** The most milliseconds of a command; undefined for no limit. */
+  /** The timeout of commands in milliseconds, if any. */
   readonly timeout: number | undefined
-  /** Runs an effect that uses the whole terminal; questions are shown within it. */
+  /** Runs an effect that uses the whole terminal. Questions are shown within it. */
   readonly whole: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Asks the person by a question of the program's own; true for yes. */
+  /** Asks the person a question of the program. Returns true for yes. */
   readonly confirm: (question: string) => Effect.Effect<boolean>
 }
 

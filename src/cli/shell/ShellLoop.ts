@@ -1,4 +1,4 @@
-/** Reads entries of a person and carries them out, until they leave. */
+/** Reads a person's entries and runs them, until the person leaves. */
 
 import * as Fs from "node:fs"
 import * as Data from "effect/Data"
@@ -21,21 +21,19 @@ export type Entry = Data.TaggedEnum<{
   Command: { readonly text: string }
   /** One of the shell's own commands, with the text after its name. */
   Own: { readonly name: OwnCommand.Name; readonly rest: string }
-  /** A word like `/halp`, which is neither a command of the shell's own nor a file. */
+  /** A word like `/halp`, which is neither one of the shell's own commands nor a file. */
   Unknown: { readonly name: string; readonly meant: string | undefined }
 }>
 
 export const Entry = Data.taggedEnum<Entry>()
 
-/**
- * Reads an entry. A question may begin with `?`; a path that begins with `/` is a command line; `exit` alone leaves.
- */
+/** Parses an entry. `?` begins a question, a path that begins with `/` is a command line, and `exit` alone leaves. */
 export const read = (text: string): Entry => {
   const trimmed = text.trim()
   if (trimmed === "") return Entry.Blank()
   // A pattern of one character (`?`) is hardly ever a command.
   if (trimmed.startsWith("?")) return Entry.Own({ name: "ask", rest: trimmed.slice(1).trim() })
-  // In the session, it would begin a new shell; a person means to leave.
+  // In the session, `exit` would start a new shell, but a person means to leave.
   const [left, code = ""] = /^(?:exit|logout)(?:\s+(\d+))?$/.exec(trimmed) ?? []
   if (left !== undefined) return Entry.Own({ name: "exit", rest: code })
   const [, name, rest = ""] = /^\/([A-Za-z][\w-]*)(?=\s|$)([\s\S]*)$/.exec(trimmed) ?? []
@@ -45,7 +43,7 @@ export const read = (text: string): Entry => {
   return Entry.Unknown({ name: `/${name}`, meant: meantBy(name) })
 }
 
-/** Returns the nearest name; their being so few, a letter or two may be other ones. */
+/** Returns the nearest name. There are so few that one or two letters may differ. */
 const meantBy = (name: string): string | undefined => {
   const [near] = Similar.likely(name, OwnCommand.names)
   const most = name.length > 4 ? 2 : 1
@@ -59,11 +57,11 @@ interface Facts {
   readonly code: number
   readonly isConfined: boolean
   readonly isRoot: boolean
-  /** False where no control sequence may be written. */
+  /** True if control sequences may be written. */
   readonly hasColours: boolean
 }
 
-/** The most characters of a directory that are shown. */
+/** The most characters of the directory in the prompt. */
 const longest = 60
 
 const directoryOf = (cwd: string, home: string): string => {
@@ -72,7 +70,7 @@ const directoryOf = (cwd: string, home: string): string => {
   return UntrustedText.word(short.length <= longest ? short : `…${short.slice(-longest)}`, longest + 1)
 }
 
-/** Makes the prompt, with its styles marked for readline. An exit code of 0 is not shown, nor a sandbox: only that there is none. */
+/** Makes the prompt, with its styles marked for readline. It shows a non-zero exit code, and a missing sandbox. */
 export const makeShellPrompt = ({ code, cwd, hasColours, home, isConfined, isRoot }: Facts): string => {
   const styled = (style: string, text: string) => (hasColours ? `\x01\x1b[${style}m\x02${text}\x01\x1b[m\x02` : text)
   return [
@@ -83,17 +81,14 @@ export const makeShellPrompt = ({ code, cwd, hasColours, home, isConfined, isRoo
   ].join(" ")
 }
 
-/** Loads the agent when it is asked first. */
+/** Loads the agent at the first question. */
 const loadConversation = (app: ShellApp.ShellApp): Effect.Effect<Conversation> =>
   Effect.map(
     Effect.promise(() => import("./Conversation.js")),
     ({ make }) => make(app)
   )
 
-/**
- * Reads entries and carries them out. Returns the exit code to leave with: that of the last command, or the one of
- * `/exit`.
- */
+/** Reads entries and runs them. Returns the exit code of the last command, or of `/exit`. */
 export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<number> =>
   Effect.gen(function* () {
     const { home, interruption, renderer, screen, terminal } = app
@@ -127,7 +122,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
       })
 
     const own = (name: OwnCommand.Name, rest: string): Effect.Effect<void> => {
-      // A command may have written it into the terminal.
+      // A command may have written the entry into the terminal.
       if (!screen.takeEnter()) return print(`synapse: Not run, since nobody has pressed Enter: /${name}`)
       switch (name) {
         case "exit":
@@ -148,7 +143,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
     yield* look
     for (;;) {
       const facts = { cwd, home, code, isConfined, isRoot: process.getuid?.() === 0, hasColours: terminal.isLive }
-      // What runs in the background is not shown meanwhile.
+      // Background output waits meanwhile.
       const entered = yield* app
         .whole(screen.use(reader.read(makeShellPrompt(facts), app)))
         .pipe(
@@ -182,5 +177,4 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
 
 const loadActions = Effect.promise(() => import("./OwnActions.js"))
 
-/** Reads the exit code of `/exit`; undefined where there is none. */
 const exitCodeOf = (rest: string): number | undefined => (/^\d+$/.test(rest) ? Number(rest) & 0xff : undefined)

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Reads an entry of a person, by `read -e` of a subshell, so that nothing of it changes the session's shell: $1 is the prompt,
-# $2 the last entry, for the history. Prints `+` and the entry, or `-` at the end of the input; nothing after Ctrl-C.
+# Reads a person's entry by `read -e` in a subshell, so that the session's shell does not change. $1 is the prompt, and $2 the
+# last entry for the history. Prints `+` and the entry, `-` at the end of the input, or nothing after Ctrl-C.
 
-# Keeps the whole line: `read` ends at its first newline.
+# Keeps the whole line, because `read` ends at its first newline.
 __synapse_accept() { __synapse_line=$READLINE_LINE; }
 
-# Finds what the word before the cursor may become, in COMPREPLY: names of Synapse, and what `complete` says of the command.
-# What it leaves to readline, `name` says.
+# Completes the word $2 behind the text $1 into COMPREPLY, by Synapse's names and by `complete`. `name` is the readline
+# command for the rest.
 __synapse_find() {
   local before words spec
   before=${1%"${1##*[![:space:]]}"}
