@@ -1,5 +1,5 @@
-// Builds what other programs' bundlers (esbuild, webpack, Vite) take by the condition `module` of package.json: the Promise face with
-// all that it needs, and the packages that the library does without where they are not installed. Runs after the library is built.
+// Builds the modules for other programs' bundlers (esbuild, webpack, Vite), which package.json names by the condition `module`:
+// the Promise API with all its dependencies, and the optional packages. Runs after the library is built.
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { rolldown } from "rolldown"
@@ -8,7 +8,7 @@ const root = path.resolve(import.meta.dirname, "../..")
 const dist = path.join(root, "dist")
 
 /**
- * Bundles modules for a program that does not know where it will lie. What CommonJS requires of node is found from anywhere.
+ * Bundles modules so that they work at any path. CommonJS modules among them find node's modules from anywhere.
  *
  * @param {string} to
  * @param {Readonly<Record<string, string>>} input
@@ -28,7 +28,7 @@ const bundle = async (to, input, external) => {
   await built.write({ dir: path.join(dist, to), format: "esm", minify: { mangle: false, codegen: true } })
 }
 
-/** Each library module that is not itself for users of `@effect/ai`. */
+/** The library's modules, except the one for users of `@effect/ai`. */
 const modules = fs
   .readdirSync(dist, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".js") && !/^(?:bin|bundle|require)\//.test(file) && !file.endsWith("BashToolkit.js"))

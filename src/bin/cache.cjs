@@ -1,13 +1,13 @@
 "use strict"
-// The user's own code cache. Whoever can write it can run code as this user: it is used only where nobody else can. Commands in a
-// sandbox, which run as the user, can't write it because it is hidden from them.
+// The user's own code cache. Whoever can write it can run code as this user, so it is used only if nobody else can write it.
+// Sandboxed commands run as the user, but the sandbox hides the cache from them.
 const fs = require("node:fs")
 
-/** Builds of which a cache is kept; those that were made last. */
+/** The number of builds whose cache is kept, the newest ones. */
 const kept = 4
 
 /**
- * Tests whether a directory is this user's, no link, and free of these bits of its mode.
+ * Tests whether a path is a directory of this user, not a link, and has none of these mode bits.
  *
  * @param {string} path
  * @param {number} bits
@@ -18,7 +18,7 @@ const isOwn = (path, bits) => {
 }
 
 /**
- * Makes a directory where there is none, and none around it: a user's home directory that is not there stays so.
+ * Makes a missing directory but not its parents, so that a missing home directory is not created.
  *
  * @param {string} path
  */
@@ -27,7 +27,7 @@ const make = (path) => {
 }
 
 /**
- * Opens the cache of one build and one node. What can't be read is not there, and what can't be written is not written.
+ * Opens the cache of one build and one version of node. Errors count as a missing cache.
  *
  * @param {string} home the directory of Synapse's own files
  * @param {string} key
@@ -50,7 +50,7 @@ exports.open = (home, key) => {
   try {
     trusted = isTrusted()
   } catch {
-    // Something on the way can't be looked at.
+    // A parent directory is not accessible.
   }
 
   return {
@@ -67,7 +67,7 @@ exports.open = (home, key) => {
     /** @param {ReadonlyArray<{ readonly name: string, readonly script: import("node:vm").Script }>} scripts */
     write: (scripts) => {
       try {
-        // One after the other: nothing is made below what is somebody else's.
+        // Check each directory before making the next, so that nothing is made in another user's directory.
         make(home)
         if (!isOwn(home, 0o022)) return
         make(all)
@@ -82,7 +82,7 @@ exports.open = (home, key) => {
         }
         remove()
       } catch {
-        // The next run starts without one, as this one did.
+        // The next run starts without a cache, as this one did.
       }
     }
   }

@@ -1,25 +1,25 @@
 "use strict"
-// What runs in place of the bundle where a session of the daemon is meant: it hands the words over, and passes on bytes. To load the
-// bundle alone would take longer than this whole run; so would `process.stdin` and the other two.
+// The client of the daemon, which runs instead of the bundle: it sends the words to the daemon, and passes on bytes. Loading the
+// bundle would take longer than this whole run, and so would `process.stdin`, `process.stdout` and `process.stderr`.
 const fs = require("node:fs")
 const net = require("node:net")
 const os = require("node:os")
 
 const { env } = process
 
-/** The variables that the daemon is started with: it takes all others from the client that opens a session. */
+/** The variables that the daemon starts with. Sessions take all others from the client that opens them. */
 const kept = ["HOME", "SYNAPSE_HOME", "TMPDIR", "XDG_RUNTIME_DIR", "PATH", "SYNAPSE_DAEMON_IDLE"]
 
 /** How long a daemon may take to answer, in milliseconds. */
 const patience = 30_000
 
-/** How long it may take to say that a shell is ready, which a program can do without, in milliseconds. */
+/** How long it may take to offer a ready shell, in milliseconds. The program also works without one. */
 const impatience = 300
 
-/** The letter by which it says so. */
+/** The letter of the frame that offers a ready shell. */
 const ready = "R".charCodeAt(0)
 
-/** The bytes of standard input that are read at once. */
+/** The number of bytes that one read of standard input takes. */
 const chunkSize = 64 * 1024
 
 /** @type {<A>(run: () => A) => A | undefined} */
@@ -34,7 +34,7 @@ const attempt = (run) => {
 /** @param {string} text */
 const say = (text) => void attempt(() => fs.writeSync(2, `synapse: ${text}\n`))
 
-/** Names the daemon of a client: another build, another home and other namespaces have another. */
+/** Names the daemon of a client. Each build, home directory and set of namespaces has its own. */
 const keyOf = () => {
   const namespaces = ["mnt", "pid", "user"].map((name) => attempt(() => fs.readlinkSync(`/proc/self/ns/${name}`)))
   return digest(["%MAIN%", process.version, ...kept.slice(0, 4).map((name) => env[name]), ...namespaces])
@@ -50,13 +50,13 @@ const digest = (facts) => {
   return [a, b].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("")
 }
 
-/** Names what a process hands on to its children, and can't be handed over otherwise: limits, rights, priorities, namespaces. */
+/** Hashes what child processes inherit and the client can't send: limits, rights, priorities, namespaces. */
 const factsOf = () => {
   const read = (/** @type {string} */ name) => attempt(() => fs.readFileSync(`/proc/self/${name}`, "latin1"))
   const status = read("status")?.match(
     /^(?:Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*|Cpus_allowed|Mems_allowed):.*/gm
   )
-  // Behind the name, which may hold anything: priority, nice, and the scheduler's priority and policy.
+  // The fields behind the name, which may hold any character: priority, nice, scheduling priority and policy.
   const stat = (read("stat") ?? "").replace(/^.*\) /s, "").split(" ")
   const scheduling = [15, 16, 37, 38].map((at) => stat[at])
   const files = ["limits", "cgroup", "oom_score_adj", "attr/current", "personality", "coredump_filter"].map(read)
@@ -67,7 +67,7 @@ const factsOf = () => {
   return digest([...(status ?? []), ...scheduling, ...files, ...targets])
 }
 
-/** The directories where the daemon may listen, as `PrivateDirectory.places` orders them. */
+/** The directories where the daemon may listen, in the order of `PrivateDirectory.places`. */
 const places = function* () {
   const home = attempt(() => os.homedir())
   if (home) yield `${home}/.synapse/run`
@@ -77,7 +77,7 @@ const places = function* () {
   yield `/tmp/synapse-${process.getuid?.() ?? 0}`
 }
 
-/** Opens a directory; undefined where it is not this user's alone. */
+/** Opens a directory, or returns undefined if others than this user have access. */
 const openOwn = (/** @type {string} */ path) =>
   attempt(() => {
     const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fs.constants
@@ -89,7 +89,7 @@ const openOwn = (/** @type {string} */ path) =>
   })
 
 /**
- * Uses a directory that a daemon listens in. Resolves to undefined where it is not this user's alone.
+ * Uses a directory that a daemon listens in. Resolves to undefined if others than this user have access.
  *
  * @template A
  * @param {string} path
@@ -99,7 +99,7 @@ const within = async (path, use) => {
   const fd = openOwn(path)
   if (fd === undefined) return undefined
   try {
-    // The path of a socket can't be longer than 107 bytes.
+    // A short path, because that of a socket can have at most 107 bytes.
     return await use(process.platform === "linux" ? `/proc/self/fd/${fd}` : path)
   } finally {
     fs.closeSync(fd)
@@ -107,10 +107,10 @@ const within = async (path, use) => {
 }
 
 /**
- * Starts a daemon. Resolves to the directory that it listens in, or to why there is none.
+ * Starts a daemon. Resolves to the directory that it listens in, or to the reason why it does not.
  *
  * @param {string} key
- * @param {(text: string) => void} tell told that it was started
+ * @param {(text: string) => void} tell gets a message once the daemon has started
  * @returns {Promise<{ readonly directory: string, readonly reason: string }>}
  */
 const start = (key, tell) =>
@@ -141,7 +141,7 @@ const start = (key, tell) =>
     child.on("error", fail).on("close", fail)
   })
 
-/** The start that is under way: many calls of one program want one daemon. @type {ReturnType<typeof start> | undefined} */
+/** The start in progress, shared by concurrent calls of one program. @type {ReturnType<typeof start> | undefined} */
 let starting
 
 /** @type {typeof start} */
@@ -164,7 +164,7 @@ const frame = (kind, body = "") => {
   return Buffer.concat([head, bytes])
 }
 
-/** Tests whether there may be something to read on standard input. */
+/** Tests whether there may be input on standard input. */
 const hasInput = () => {
   const input = attempt(() => fs.fstatSync(0))
   if (input === undefined) return false
@@ -174,12 +174,12 @@ const hasInput = () => {
 }
 
 /**
- * What a client wants: the words of the program, and either a shell that is ready (`isFresh`) or the result as data (`isTyped`).
+ * A client's request: the words of the program, and either a ready shell (`isFresh`) or the result as data (`isTyped`).
  *
  * @typedef {{ readonly words: ReadonlyArray<string>, readonly isFresh?: boolean, readonly isTyped?: boolean }} Wanted
  */
 
-/** The client's facts that a session starts with, and the words that it runs. */
+/** Makes the message to the daemon: the request, and what a session inherits from the client. */
 const offerOf = (/** @type {Wanted} */ wanted, /** @type {string} */ nonce) => ({
   ...wanted,
   nonce,
@@ -193,12 +193,12 @@ const offerOf = (/** @type {Wanted} */ wanted, /** @type {string} */ nonce) => (
 })
 
 /**
- * Reads frames, one after the other, until the connection closes.
+ * Reads frames in order, until the connection closes.
  *
  * @param {net.Socket} socket
- * @param {Buffer} input what has come already
- * @param {(kind: string, body: Buffer, next: () => void) => boolean} take returns false where it calls `next` for the next one
- * @param {() => void} lose called after the last one
+ * @param {Buffer} input the bytes received so far
+ * @param {(kind: string, body: Buffer, next: () => void) => boolean} take returns false if it calls `next` itself for the next frame
+ * @param {() => void} lose called after the last frame
  */
 const read = (socket, input, take, lose) => {
   let isClosed = false
@@ -230,10 +230,10 @@ const read = (socket, input, take, lose) => {
 }
 
 /**
- * Passes bytes on between the daemon and the standard streams, until the command has ended.
+ * Passes bytes between the daemon and the standard streams, until the command has ended.
  *
  * @param {net.Socket} socket
- * @param {Buffer} input what has come already
+ * @param {Buffer} input the bytes received so far
  */
 const converse = (socket, input) => {
   /** @type {number | undefined} */
@@ -325,14 +325,14 @@ const converse = (socket, input) => {
   })
 }
 
-/** A connection to the daemon, and what has come of it. @typedef {{ readonly socket: net.Socket, readonly rest: Buffer }} Connected */
+/** A connection to the daemon, and the bytes received so far. @typedef {{ readonly socket: net.Socket, readonly rest: Buffer }} Connected */
 
 /**
- * Hands an offer to the daemon of a directory. Resolves to the connection once that runs them, to a text that says why it does not,
- * or to undefined where no daemon is there. Until then, nothing has run.
+ * Sends a request to the daemon of a directory. Resolves to the connection once the daemon runs it, to the reason why it does
+ * not, or to undefined if there is no daemon. Nothing runs before that.
  *
  * @param {string} base
- * @param {string} name of the socket
+ * @param {string} name the socket's name
  * @param {Wanted} wanted
  * @returns {Promise<Connected | string | undefined>}
  */
@@ -356,7 +356,7 @@ const offer = (base, name, wanted) =>
     )
     socket.on("error", () => {}).on("close", () => fail(undefined))
     socket.once("connect", () => {
-      // The daemon sees whose file it is.
+      // The owner of this file shows the daemon which user connects.
       attempt(() => fs.closeSync(fs.openSync(`${base}/${nonce}`, "wx", 0o600)))
       socket.write(frame("O", JSON.stringify(offerOf(wanted, nonce))))
     })
@@ -364,15 +364,15 @@ const offer = (base, name, wanted) =>
       socket.pause()
       if (wanted.isFresh === true && bytes[4] !== ready) return fail(undefined)
       forget()
-      // Until it has this, nothing runs.
+      // The daemon runs nothing before it gets this.
       if (wanted.isFresh === true) socket.write(frame("G"))
-      // More may have come with the five bytes that say that it is ready.
+      // More bytes may follow the five of the ready frame.
       resolve({ socket, rest: bytes.subarray(5) })
     })
   })
 
 /**
- * Tests whether node has put other characters into a word that is not UTF-8: the bundle refuses it.
+ * Tests for words that are not UTF-8. Node has replaced their bytes, and the bundle refuses them.
  *
  * @param {ReadonlyArray<string>} words
  */
@@ -381,11 +381,11 @@ const isGarbled = (words) =>
   attempt(() => require("node:buffer").isUtf8(fs.readFileSync("/proc/self/cmdline"))) === false
 
 /**
- * Hands an offer to the daemon. Resolves to the connection, to a text that says why there is none, or to undefined where no daemon runs,
- * and none is to be started.
+ * Sends a request to the daemon. Resolves to the connection, to the reason why there is none, or to undefined if no daemon runs
+ * and `starts` is false.
  *
  * @param {Wanted} wanted
- * @param {boolean} starts
+ * @param {boolean} starts true to start a daemon if none runs
  * @param {(text: string) => void} tell
  * @returns {Promise<Connected | string | undefined>}
  */
@@ -408,10 +408,10 @@ const reach = async (wanted, starts, tell) => {
 }
 
 /**
- * Runs the words in the daemon. Resolves to false where none runs, and none is to be started, and where the bundle refuses them.
+ * Runs the words in the daemon. Resolves to false if the bundle has to run or refuse them.
  *
  * @param {ReadonlyArray<string>} words
- * @param {boolean} starts
+ * @param {boolean} starts true to start a daemon if none runs
  */
 exports.run = async (words, starts) => {
   if (isGarbled(words)) return false
@@ -425,14 +425,14 @@ exports.run = async (words, starts) => {
   return true
 }
 
-/** Tests whether a stream is a terminal: there, more is shown than a daemon can. */
+/** Tests whether a stream may be a terminal, where the bundle shows more than the daemon can. */
 const mayBeTerminal = (/** @type {number} */ fd) => {
   const stream = attempt(() => fs.fstatSync(fd))
   return stream?.isCharacterDevice() === true && stream.rdev !== fs.statSync("/dev/null").rdev
 }
 
 /**
- * Runs the words in a shell that the daemon has ready. Resolves to false where none is, and nothing has run.
+ * Runs the words in a shell that the daemon keeps ready. Resolves to false if there is none, before anything has run.
  *
  * @param {ReadonlyArray<string>} words
  */
@@ -453,5 +453,5 @@ exports.runFresh = async (words) => {
   return true
 }
 
-// What the library takes (`serve/SynapseClient.ts`): the same for a program that stays.
+// For `serve/SynapseClient.ts`, the client for programs that keep running.
 Object.assign(exports, { frame, reach, read })

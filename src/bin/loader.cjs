@@ -1,10 +1,10 @@
 "use strict"
-// Loads the bundle's chunks with V8's code cache: the build's, which lies beside them; where there is none, as in an installed
-// package, the user's own in `~/.synapse/cache`, which the first run makes when it exits.
+// Loads the bundle's chunks with V8's code cache. The build's cache lies beside them. An installed package has none and uses the
+// user's own in `~/.synapse/cache`, which the first run writes when it exits.
 const fs = require("node:fs")
 const vm = require("node:vm")
 
-// V8 itself checks its version and flags; the size tells builds of the same version apart.
+// V8 checks its version and flags itself. The size distinguishes builds of the same version.
 const node = `${process.version}-${process.arch}-${fs.statSync(process.execPath).size}`
 
 const read = (/** @type {string} */ file) => {
@@ -16,8 +16,8 @@ const read = (/** @type {string} */ file) => {
 }
 
 /**
- * Finds the directory for the user's own cache: in the account's own home, since commands may have written what a variable
- * names. Undefined in a shell of Synapse, whose commands a model writes, and where node's own cache is switched off.
+ * Finds the directory for the user's own cache, in the account's home because commands may control the variable HOME.
+ * Undefined in a Synapse shell, whose commands a model writes, and if node's own cache is switched off.
  */
 const findHome = () => {
   const { env } = process
@@ -30,10 +30,10 @@ const findHome = () => {
 }
 
 /**
- * Runs an entry of the bundle, and answers what it exports.
+ * Runs an entry of the bundle, and returns its exports.
  *
  * @param {string} entry
- * @param {string} kind what is being started: runs of one kind use the same functions, and share a cache of their own
+ * @param {string} kind the kind of run. Runs of one kind use the same functions, and share a cache
  */
 exports.load = (entry, kind) => {
   /** @type {Map<string, { exports: unknown }>} */
@@ -57,14 +57,14 @@ exports.load = (entry, kind) => {
   const load = (/** @type {string} */ file) => {
     const known = loaded.get(file)
     if (known !== undefined) return known.exports
-    // Without a prototype, V8 makes no new shape for each of hundreds of names.
+    // Without a prototype, V8 does not make a new hidden class for each of hundreds of names.
     const module = { exports: Object.create(null) }
     loaded.set(file, module)
     const filename = `${__dirname}/${file}`
-    // The build makes chunks of ASCII only: latin1 is the fastest way to read them.
+    // The build's chunks are ASCII, which latin1 decodes fastest.
     const source = `(function (exports, require, module, __filename) {${fs.readFileSync(filename, "latin1")}\n})`
     const cachedData = cached(file)
-    // node does not know `cacheFile`: it tells the build's recorder where to write.
+    // `cacheFile` is not node's: it tells the build's recorder where to write.
     const options = { filename, cachedData, cacheFile: `${__dirname}/${kind}-${file}.${node}.cache` }
     const script = new vm.Script(source, options)
     if (cachedData === undefined || script.cachedDataRejected === true) uncached.push({ file, script })

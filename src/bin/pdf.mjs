@@ -1,11 +1,11 @@
-// Prints the text of a PDF page by page (`read x.pdf`), in the process of the caller: with its rights, in its sandbox.
+// Prints the text of a PDF page by page (`read x.pdf`), with the caller's rights and in its sandbox.
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 
 const [file = "", first = "1", last = "Infinity"] = process.argv.slice(2)
 
 /**
- * Ends with what is wrong with the file.
+ * Prints what is wrong with the file, and exits.
  *
  * @param {string} why
  */
@@ -14,7 +14,7 @@ const fail = (why) => {
   process.exit(1)
 }
 
-/** Returns the text of each page by `pdftotext`; undefined where that is missing or fails. */
+/** Returns the text of each page by `pdftotext`, or undefined if that is missing or fails. */
 const fromProgram = () => {
   const args = ["-layout", "-enc", "UTF-8", file.replace(/^-/, "./-"), "-"]
   const { status, stdout } = spawnSync("pdftotext", args, { encoding: "utf8", maxBuffer: 2 ** 30 })
@@ -39,7 +39,7 @@ const reasonOf = (error) => {
     : `PDF document so broken that no text of it can be got: ${message}`
 }
 
-// Whoever reads it may have enough.
+// The reader may stop early, as `head` does.
 process.stdout.on("error", () => process.exit(1))
 
 try {

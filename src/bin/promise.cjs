@@ -1,3 +1,3 @@
 "use strict"
-// What `require("synapse-shell/promise")` starts.
+// The entry of `require("synapse-shell/promise")`.
 module.exports = require("./loader.cjs").load("%PROMISE%", "promise")

@@ -1,4 +1,4 @@
-// What `import "synapse-shell/promise"` starts: the same as `require`, so that a program has one of it.
+// The entry of `import "synapse-shell/promise"`. It shares one instance with `require`.
 import { createRequire } from "node:module"
 
 export const { DaemonError, InvalidUsage, connect, defineCommand, make } = createRequire(import.meta.url)(

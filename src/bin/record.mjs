@@ -1,5 +1,5 @@
-// Runs the built program and the Promise face as they are used, so that the recorder makes their code cache. Each run adds what it
-// compiled beyond the runs before it.
+// Runs the built program and the Promise API as users do, so that the recorder makes their code cache. Each run adds the
+// functions that it compiled.
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
@@ -9,7 +9,7 @@ const root = path.resolve(import.meta.dirname, "../..")
 const program = path.join(root, "dist/bin/synapse.cjs")
 const face = path.join(root, "dist/bin/promise.cjs")
 const recorder = path.join(import.meta.dirname, "recorder.cjs")
-// The user's own cache is none of the build's business.
+// Ignores the user's own cache.
 const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" }
 const call = '{"id":"1","name":"Bash","arguments":{"command":"echo out"}}\n'
 const promise = `require(${JSON.stringify(face)}).make().then(async (synapse) => {
@@ -31,12 +31,12 @@ for (const [expected, input, ...args] of /** @type {const} */ ([
     env
   })
   if (error !== undefined || signal !== null) throw error ?? new Error(`${args.join(" ")}: ended by ${signal}`)
-  // Where no sandbox can be had, all but these fail.
+  // Without a working sandbox, the other runs fail.
   if (expected !== undefined && status !== expected)
     throw new Error(`${args.join(" ")}: exit code ${status}: ${stderr}`)
 }
 
-// The shell for people runs on a terminal only, which `script` makes. Where that is missing, it starts without a cache.
+// `synapse shell` needs a terminal, which `script` makes. Without `script`, the shell gets no cache.
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-record-"))
 try {
   const words = [process.execPath, "--require", recorder, program, "shell"].map((word) => `'${word}'`).join(" ")

@@ -1,6 +1,6 @@
 "use strict"
-// Preloaded by the build into real runs of the built program: when a run ends, writes V8's code cache of each script that
-// the program's loader made, with the functions that the run compiled.
+// Preloaded by the build into runs of the built program. When a run ends, writes V8's code cache of each script that the
+// program's loader made, with the functions that the run compiled.
 const fs = require("node:fs")
 const vm = require("node:vm")
 

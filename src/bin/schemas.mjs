@@ -1,4 +1,4 @@
-// Makes the JSON Schemas of the files that users write, from the schemas that read them. Runs after the library is built.
+// Makes JSON Schemas for the files that users write, from the schemas that parse them. Runs after the library is built.
 import * as fs from "node:fs"
 import * as path from "node:path"
 import * as JSONSchema from "effect/JSONSchema"
@@ -23,7 +23,7 @@ const files = {
 }
 
 /**
- * Puts the descriptions of fields where JSON Schema looks for them: beside fields with defaults, they are with the type.
+ * Copies the descriptions of fields to where JSONSchema looks. Of fields with defaults, only the type has them.
  *
  * @param {any} ast
  */

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 "use strict"
-// What `synapse` starts: answers `--version` itself, hands what is for the daemon to that, and all else to the bundle.
+// The entry of `synapse`: answers `--version` itself, sends the daemon's commands to the daemon, and loads the bundle for others.
 const [, , word = "", ...words] = process.argv
-/** Runs that use the same functions share a code cache. @type {Readonly<Record<string, string>>} */
+/** The code cache of each subcommand. Runs that use the same functions share one. @type {Readonly<Record<string, string>>} */
 const kinds = { "--daemon": "exec", call: "call", exec: "exec", shell: "shell" }
 const load = () => require("./loader.cjs").load("%MAIN%", kinds[word] ?? "main")
 
-/** Tests whether the words name a session, and ask for no help. What is wrong with them otherwise, the daemon says. */
+/** Tests whether the words name a session and do not ask for help. The daemon reports any other mistake. */
 const isForSession = () => {
   const own = words.includes("--") ? words.slice(0, words.indexOf("--")) : words
   const name = own.find((one, at) => own[at - 1] === "--session" || one.startsWith("--session="))
@@ -31,7 +31,7 @@ if (word === "--version" && words.length === 0) {
   words.length === (action === "--" ? 2 : 1) &&
   !words.at(-1)?.startsWith("-")
 ) {
-  // No options: a shell that the daemon has ready is the same.
+  // Without options, a shell that the daemon keeps ready behaves the same.
   void require("./client.cjs")
     .runFresh([word, ...words])
     .then((/** @type {boolean} */ isRunning) => isRunning || load())

@@ -1,4 +1,4 @@
-// Makes a module of each directory of shell files, since a bundle can hold modules only. Comments are left out.
+// Turns each directory of shell files into a module without comments, because a bundle can hold only modules.
 import * as fs from "node:fs"
 import * as path from "node:path"
 
