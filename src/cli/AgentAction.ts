@@ -34,7 +34,6 @@ import { TodoStore } from "../extension/TodoStore.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
-import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import { RunEvent } from "../terminal/RunEvent.js"
@@ -45,6 +44,7 @@ import type { Renderer } from "./Rendering.js"
 import * as Rendering from "./Rendering.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
+import * as PolicyText from "./shell/PolicyText.js"
 import * as TaskRetries from "./TaskRetries.js"
 
 /**
@@ -183,13 +183,6 @@ const instructionsFor = ({ noInstructions, quiet }: Given, cwd: string) =>
     return text
   })
 
-/** Describes in a line where commands may write, and whether they have a network. */
-const placeOf = ({ cwd, hosts, shown }: SandboxPolicy): string => {
-  const allowed = hosts?.allowed.length ?? 0
-  const network = allowed === 0 ? "no network" : `the network's ${allowed} allowed host${allowed === 1 ? "" : "s"}`
-  return `Sandboxed in ${UntrustedText.word(cwd, 300)}: ${shown === undefined ? "" : "read-only, "}${network}. synapse sandbox policy tells more.`
-}
-
 /** Describes the usage of a session. */
 const usageOf = (turns: number, { cost, input, output }: RunLimits.TokenUsage): string =>
   [
@@ -251,7 +244,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       if (Option.isSome(inForce)) {
         const policy = inForce.value?.policy
         if (policy !== undefined && renderer !== undefined && isTerminal("stderr"))
-          yield* renderer.print(placeOf(policy))
+          yield* renderer.print(`${PolicyText.place(policy)} synapse sandbox policy tells more.`)
         if (!given.plan) watched = yield* Scope.extend(Snapshots.watch({ home, cwd }, id, policy), scope)
       }
       yield* loop

@@ -1,4 +1,5 @@
 /** Describes for a person what commands may read and write. */
+import * as UntrustedText from "../../domain/UntrustedText.js"
 import type { HostRule } from "../../sandbox/policy/HostEntry.js"
 import * as Name from "../../sandbox/policy/Name.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
@@ -78,9 +79,22 @@ export const rules = (policy: SandboxPolicy, isShort = false): ReadonlyArray<str
   ]
 }
 
+/** Describes in a line where commands may write, and whether they have a network. */
+export const place = ({ cwd, hosts, shown }: SandboxPolicy): string => {
+  const allowed = hosts?.allowed.length ?? 0
+  const network = allowed === 0 ? "no network" : `the network's ${allowed} allowed host${allowed === 1 ? "" : "s"}`
+  return `Sandboxed in ${UntrustedText.word(cwd, 300)}: ${shown === undefined ? "" : "read-only, "}${network}.`
+}
+
+const unconfined = "There is NO sandbox: commands have all your rights."
+
+/** Returns the first line of `synapse shell`. */
+export const opening = (inForce: InForce | undefined): string =>
+  `${inForce === undefined ? unconfined : place(inForce.policy)} /help lists what there is.`
+
 /** Returns the whole text. Undefined means that there is no sandbox. */
 export const make = (inForce: InForce | undefined): string => {
-  if (inForce === undefined) return "There is NO sandbox: commands have all the rights that you have."
+  if (inForce === undefined) return unconfined
   const { policy, provider } = inForce
   const lines = [`Commands run in a sandbox (provider: ${provider}), in ${Name.of(policy.cwd)}`, ...rules(policy, true)]
   return `${lines.join("\n")}.`

@@ -4,6 +4,7 @@ import * as Fs from "node:fs"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Similar from "../../domain/Similar.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
@@ -13,6 +14,7 @@ import * as CommandRun from "./CommandRun.js"
 import type { Conversation } from "./Conversation.js"
 import type { EntryReader } from "./EntryReader.js"
 import * as OwnCommand from "./OwnCommand.js"
+import * as PolicyText from "./PolicyText.js"
 import * as ShellApp from "./ShellApp.js"
 
 export type Entry = Data.TaggedEnum<{
@@ -139,8 +141,12 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
       }
     }
 
-    yield* Effect.flatMap(ShellApp.service(app, SandboxManager), ({ findConditions }) => findConditions)
+    const { findConditions, inForce } = yield* ShellApp.service(app, SandboxManager)
+    yield* findConditions
     yield* look
+    // Where the sandbox can't be made, the first command says why.
+    const held = yield* Effect.option(inForce)
+    if (Option.isSome(held)) yield* print(PolicyText.opening(held.value))
     for (;;) {
       const facts = { cwd, home, code, isConfined, isRoot: process.getuid?.() === 0, hasColours: terminal.isLive }
       // Background output waits meanwhile.

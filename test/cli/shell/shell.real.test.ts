@@ -48,6 +48,7 @@ describe("synapse shell without a terminal", () => {
 describe.skipIf(!Tmux.isThere)("synapse shell", () => {
   it("runs commands in one session, and shows the directory and the exit code in its prompt", () =>
     shell(async ({ line, press, type }) => {
+      await line("There is NO sandbox: commands have all your rights. /help lists what there is.")
       await line(plain)
       type("export A=7; mkdir sub; cd sub; (exit 3)")
       press("Enter")
@@ -159,7 +160,8 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
         const asked = (count: number) =>
           until((lines) => lines.filter((each) => each.startsWith("Allow it?") && each.endsWith("]")).length >= count)
         fs.writeFileSync(path.join(cwd, "denied.txt"), "what it holds\n")
-        await line(`~/work ${mark}`)
+        const begun = await line(`~/work ${mark}`)
+        assert.match(begun.join(" "), /^Sandboxed in \S+\/work: +no network\. +\/help lists what there is\. /)
         type("C=kept; cat denied.txt")
         press("Enter")
         await asked(1)
