@@ -346,16 +346,20 @@ const remarks = (entries: ReadonlyArray<McpEntry>): ReadonlyArray<string> => {
 const none =
   "There are no servers. Add one: synapse mcp add <name> -- <command>; or take over those of other programs: synapse mcp import"
 
-const toText = ({ entries }: Reading): string => {
+const hasLogin = (entry: McpEntry, home: string): boolean => entry._tag === "Http" && OAuth.isLoggedIn(home, entry)
+
+const toText = ({ entries }: Reading, home: string): string => {
   const rows = entries.flatMap((entry) => {
     const { isFile, name, source, target } = entry.server
-    return isFile === true ? [] : [[cut(name), source, stateOf(entry), cut(target)]]
+    return isFile === true
+      ? []
+      : [[cut(name), source, `${stateOf(entry)}${hasLogin(entry, home) ? ", logged in" : ""}`, cut(target)]]
   })
   const below = remarks(entries)
   return [...table(rows), ...(rows.length > 0 && below.length > 0 ? [""] : []), ...below].join("\n") || none
 }
 
-const toJson = ({ entries }: Reading): string =>
+const toJson = ({ entries }: Reading, home: string): string =>
   JSON.stringify(
     entries.map((entry) => {
       const { isFile, name, source, target } = entry.server
@@ -363,6 +367,7 @@ const toJson = ({ entries }: Reading): string =>
       return {
         ...(isFile === true ? { file: name, source } : { name, source, target }),
         state: stateOf(entry),
+        login: hasLogin(entry, home) || undefined,
         problem: problemOf(entry),
         ignored: ignored.length === 0 ? undefined : ignored
       }
@@ -372,8 +377,8 @@ const toJson = ({ entries }: Reading): string =>
 /** Prints the servers with their source, target and state. */
 export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
-    const reading = yield* (yield* McpReading).read
-    return yield* succeed(json ? toJson(reading) : toText(reading))
+    const { home, read } = yield* McpReading
+    return yield* succeed((json ? toJson : toText)(yield* read, home))
   }).pipe(run)
 
 /** Splits `NAME=value`. Errors do not show the value, which may be secret. */

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import * as OAuth from "../../src/extension/mcp/OAuth.js"
 import * as Temporary from "../support/Temporary.js"
 
 const synapse = path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
@@ -97,6 +98,26 @@ describe.concurrent("synapse mcp", () => {
       assert.deepStrictEqual(await mcp("remove", "fs"), [0, `removed: fs, from ${home}\n`, ""])
       assert.deepStrictEqual(await mcp("remove", "fs"), [1, "", `synapse: there is no server fs in ${home}.\n`])
       assert.deepStrictEqual(Object.keys(servers(home)), ["web"])
+    }))
+
+  it("lists which servers are logged in to", () =>
+    using(async ({ directory, mcp }) => {
+      for (const name of ["one", "other"]) await mcp("add", name, "--url", `https://${name}.example/mcp`)
+      const kept = OAuth.provider(path.join(directory, "home"), "https://one.example/mcp")
+      await kept.saveTokens({ access_token: "secret", token_type: "bearer" })
+      const listed = (await mcp("list"))[1]
+      assert.match(listed, /^one +home +ready, logged in +https:/m)
+      assert.match(listed, /^other +home +ready +https:/m)
+      const json: ReadonlyArray<{ name: string; login?: true }> = JSON.parse((await mcp("list", "--json"))[1])
+      assert.deepStrictEqual(
+        json.map(({ login, name }) => [name, login]),
+        [
+          ["one", true],
+          ["other", undefined]
+        ]
+      )
+      assert.strictEqual((await mcp("logout", "one"))[0], 0)
+      assert.notInclude((await mcp("list"))[1], "logged in")
     }))
 
   it("says where it is trusted and listed that a server would not be started", () =>
