@@ -120,7 +120,7 @@ class Git {
 
   run(args: ReadonlyArray<string>, input = "", index = this.index): Effect.Effect<string, NoSnapshot> {
     const { program } = this
-    if (program === undefined) return new NoSnapshot({ reason: "git is not installed" })
+    if (program === undefined) return new NoSnapshot({ reason: `there is no git at ${programs.join(", ")}` })
     return Effect.async<string, NoSnapshot>((resume) => {
       const child = ChildProcess.execFile(
         program,
