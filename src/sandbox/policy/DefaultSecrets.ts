@@ -1,4 +1,6 @@
-/** The built-in blacklist: where secrets usually lie, and which files of those names hold none. */
+/**
+ * The built-in blacklist: where secrets usually lie, and which files of those names hold no secret.
+ */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as GlobalValue from "effect/GlobalValue"
@@ -9,21 +11,26 @@ import * as HostPath from "./HostPath.js"
 import * as PathRule from "./PathRule.js"
 import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
 
-/** Matches tokens by the beginnings that their issuers give them, and private keys. */
+/** Matches tokens by their issuers' prefixes, and private keys. */
 const token =
   /(?<![A-Za-z0-9])(gh[a-z]_\w{8}|github_pat_|gl[a-z]{2,5}-\w{8}|sk[-_][\w-]{10}|rk_live_|xox[a-z]-|A[KS]IA[A-Z0-9]{12}|AIza\w{8}|ya29\.|npm_\w{8}|pypi-\w{8}|hf_\w{8}|SG\.\w{8}|shp[a-z]{2}_\w{8}|do[a-z]_v1_|eyJ\w{8}|sq0[a-z]{3}-|GOCSPX-|whsec_|hvs\.\w{8}|lin_api_|ntn_\w{8}|NRAK-|PMAK-|ATATT\w{8}|gsk_\w{8}|B(earer|asic) \w{8}|bot\d{8,}:|AGE-SECRET)|-----BEGIN/
-/** Matches an address with a user other than git's, a setting named like a secret, and the path in which conda puts its token. */
+/**
+ * Matches an address with a user other than git's, a setting named like a secret, and the path in which conda puts its
+ * token.
+ */
 const credential =
   /:\/\/(?!git@)[^/\s@]+@|^[^/\s:@]+:[^/\s@]+@|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\s*[=:]\s*\S|\/t\/[^/]{6,}\//i
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 
-/** Tests for a long word with digits in which the kind of character changes too often for words: a key in base64 or hexadecimal. */
+/**
+ * Tests for a long word with digits whose characters change kind more often than in words: a base64 or hexadecimal key.
+ */
 const isRandom = (word: string): boolean =>
   word.length >= 20 &&
   /\d/.test(word) &&
   (word.match(/(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=\d)\D/g)?.length ?? 0) / word.length >= 0.25
 
-/** Tests for the value of a secret. Paths have random words that are none: names of builds, of caches. */
+/** Tests whether a value is a secret. Random words in paths are not secrets: builds and caches have such names. */
 export const isSecretValue = (value: string): boolean =>
   token.test(value) ||
   credential.test(value) ||
@@ -32,22 +39,22 @@ export const isSecretValue = (value: string): boolean =>
     value.split(value.includes("://") ? /[^A-Za-z0-9]+/ : /[^A-Za-z0-9+/=]+/).some(isRandom))
 
 const secretName = /auth(?!or)|token|pass|secret|credential|cookie|private|header|key/i
-/** Matches values that are no secret whatever their name: switches, and variables. */
+/** Matches values that are never secrets, whatever their name: switches and variables. */
 const plainValue = /^["']?(?:true|false|null|none|\$\{?\w+\}?)["']?,?$/i
 
-/** Takes the user and the password out of addresses. */
+/** Removes the user and the password from addresses. */
 const withoutUser = (text: string): string => text.replace(/(:\/\/)(?!git@)[^/\s@"']*@/g, "$1")
 
 const first = "# Synapse shows this file without its secrets."
 
-/** Matches what begins a setting, which is not a part of the value of the last one. */
+/** Matches the beginning of a setting, as opposed to more of the last setting's value. */
 const beginning = /^(?:\[[^\]]*\]+$|(?!-\s)[^\s#;[\](){}][^=:]*?(?:=|:\s|:$|:\S*\s*=))/
-/** Matches names in a line, those in a nested table among them. */
+/** Matches names in a line, including names in a nested table. */
 const names = /([\w.@/-]+)["']?\s*[=:](?!\/\/)/g
-/** Matches what makes a value of several lines that are not told by how they are indented. */
+/** Matches the start of a multi-line value that indentation does not mark. */
 const spanning = /"""|'''|\\$/m
 
-/** Returns a setting without the secret in it; undefined for one that is left out. */
+/** Returns a line without the secret in it; undefined if the line must be left out. */
 const harmless = (line: string): string | undefined => {
   const text = withoutUser(line)
   if (/\s[#;]/.test(text)) return undefined
@@ -56,11 +63,11 @@ const harmless = (line: string): string | undefined => {
   return (isNamed && !plainValue.test(value)) || isSecretValue(value) ? undefined : text
 }
 
-/** Redacts a file of one setting a line: ini, properties, TOML, YAML. */
+/** Redacts a file with one setting per line: ini, properties, TOML or YAML. */
 export const redactLines = (text: string): string | undefined => {
   if (spanning.test(text)) return undefined
   const kept = [first]
-  /** The indentation of the setting that was left out, and whose value may go on. */
+  /** The indentation of the setting that was left out, whose value may continue on the next lines. */
   let skipped: { readonly indent: number; readonly isItem: boolean } | undefined
   for (const line of text.split(/\r?\n/)) {
     const bare = line.trimStart()
@@ -89,15 +96,14 @@ const withoutSecrets = (value: unknown): unknown => {
 
 const isSecretJson = (name: string, value: unknown): boolean => {
   if (typeof value === "string") return secretName.test(name) || isSecretValue(withoutUser(value))
-  // The addresses of registries are the names in `auths`.
+  // In `auths`, the names are the addresses of registries.
   return (secretName.test(name) && name !== "auths" && typeof value === "object") || isSecretValue(name)
 }
 
-/** Redacts a JSON document. */
 export const redactJson = (text: string): string | undefined =>
   Attempt.orUndefined(() => `${JSON.stringify(withoutSecrets(JSON.parse(text)), null, 2)}\n`)
 
-/** The entries, as people write them. */
+/** The entries in the syntax of `sandbox.json`. */
 export const entries: ReadonlyArray<string> = [
   "~/.ssh ~/.aws ~/.gnupg ~/.config/gcloud ~/.azure",
   // Keys and passwords of services.
@@ -118,38 +124,38 @@ export const entries: ReadonlyArray<string> = [
   "~/.npmrc ~/.yarnrc ~/.yarnrc.yml ~/.docker/config.json ~/.cargo/config.toml ~/.config/pip/pip.conf ~/.pip/pip.conf ~/.condarc",
   "~/.bundle/config ~/.gradle/gradle.properties ~/.m2/settings.xml ~/.m2/settings-security.xml ~/.nuget/NuGet/NuGet.Config",
   "~/.terraformrc",
-  // What was typed, and the stores of passwords and cookies.
+  // Shell histories, and stores of passwords and cookies.
   "~/.bash_history ~/.zsh_history ~/.ash_history ~/.sh_history ~/.local/share/fish/fish_history ~/.python_history",
   "~/.node_repl_history ~/.irb_history ~/.psql_history ~/.mysql_history ~/.mariadb_history ~/.sqlite_history ~/.rediscli_history",
   "~/.zhistory ~/.histfile ~/.local/share/atuin ~/.viminfo ~/.lesshst ~/.config/1Password ~/.config/Bitwarden ~/.config/Slack",
   "~/.config/op ~/.password-store ~/.local/share/keyrings ~/.mozilla ~/.thunderbird ~/.config/google-chrome ~/.config/chromium",
   "~/.config/BraveSoftware ~/.config/microsoft-edge ~/.config/vivaldi ~/Library/Keychains ~/Library/Cookies",
-  // The system's, which root can read.
+  // System files that root can read.
   "/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/security/opasswd /etc/krb5.keytab /etc/ssl/private",
   "/etc/ssh/ssh_host_rsa_key /etc/ssh/ssh_host_ecdsa_key /etc/ssh/ssh_host_ed25519_key /etc/wireguard /etc/letsencrypt",
   "/etc/NetworkManager/system-connections /etc/ppp/chap-secrets /etc/ipsec.secrets /etc/postfix/sasl_passwd",
   "/etc/kubernetes/admin.conf /etc/kubernetes/pki /etc/rancher/k3s/k3s.yaml",
-  // Of projects.
+  // Files in projects.
   "**/.env **/.envrc **/.env.* **/.env~ **/credentials.json **/secrets.json **/.netrc **/.git-credentials **/.pgpass **/.pypirc",
   "**/.npmrc **/.yarnrc.yml **/?*.key **/?*.pem **/?*.p12 **/?*.pfx **/?*.jks **/?*.keystore **/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519"
 ].flatMap((line) => line.split(" "))
 
 const endings = "example sample template tmpl dist defaults schema".split(" ")
 
-/** Matches examples of files whose real ones hold secrets. */
+/** Matches example files, whose real counterparts hold secrets. */
 const example = new RegExp(`\\.(?:${endings.join("|")})$`, "i")
 const environment = "**/.env.*"
 
-/** Returns the patterns of files that a rule does not cover, though its own pattern does. */
+/** Returns the patterns of files that a rule exempts from its own pattern. */
 export const exemptOf = ({ pattern, source }: Rule): ReadonlyArray<string> =>
   source === "default" && pattern === environment
     ? endings.flatMap((ending) => [`/**/.env.${ending}`, `/**/.env.*.${ending}`])
     : []
 
-/** Matches what was installed: its files are published, keys for tests among them. */
+/** Matches installed packages: their files are published, including keys for tests. */
 const installed = /\/(?:node_modules|site-packages|dist-packages)\//
 
-/** Matches a setting with a secret for its name and a value of its own: neither a variable, nor a switch. */
+/** Matches a setting named like a secret with a literal value, not a variable or a switch. */
 const secretSetting =
   /(?:\b_?auth|_auth|tokens?|passw(?:or)?d|passphrase|secret|api[-_]?key|access[-_]?key|credentials?)["']?\s*(?:[:=>]|\bvalue=|"\s+value=)\s*["']?(?!["']?\s*$|\$|%[A-Z]|\{|\[|<|(?:true|false|null|none)\b)\S/im
 
@@ -160,10 +166,10 @@ const holdsSetting = (text: string): boolean =>
   secretSetting.test(text) ||
   text.split("\n").some((line) => !setting.test(line) || isSecretValue(line.replace(/^[^=]*=\s*/, "")))
 
-/** Matches the certificates and public keys that files for keys may hold alone. */
+/** Tests for a private key, in files that may instead hold only certificates and public keys. */
 const holdsKey = (text: string): boolean => /PRIVATE KEY/.test(text) || !/-----BEGIN |^PK\x03\x04/.test(text)
 
-/** What tells by the text of a file, for the names whose files may hold a secret or none. */
+/** For names whose files may or may not hold a secret: tests for a secret in the file's text. */
 const judges: Readonly<Record<string, (text: string) => boolean>> = {
   ...Object.fromEntries(["?*.key", "?*.pem"].map((name) => [name, holdsKey])),
   ...Object.fromEntries(
@@ -173,11 +179,11 @@ const judges: Readonly<Record<string, (text: string) => boolean>> = {
   )
 }
 
-/** Returns what judges the files of a rule by their text; undefined where their names are enough. */
+/** Returns the test that decides on files of a rule by their text; undefined if the name alone decides. */
 export const judgeOf = ({ pattern, source }: Rule): ((text: string) => boolean) | undefined =>
   source !== "default" || pattern.endsWith("/.kube/config") ? undefined : judges[Path.posix.basename(pattern)]
 
-/** The settings that are shown without their secrets, by the ends of their entries. */
+/** How to redact settings files, by the ends of their entries. */
 const redactions = Object.entries({
   ...Object.fromEntries(
     ["/.npmrc", "/.yarnrc", "/.yarnrc.yml", "/pip/pip.conf", "/.pip/pip.conf", "/.condarc", "/.cargo/config.toml"]
@@ -188,8 +194,8 @@ const redactions = Object.entries({
 })
 
 /**
- * Returns the text of a file of settings that a built-in rule names, without its secrets; undefined for other files, and
- * for settings that can't be told from secrets.
+ * Returns the text of a settings file without its secrets. Undefined if no built-in rule names the file, or if secrets
+ * can't be told apart.
  *
  * @param path a real path
  */
@@ -204,7 +210,7 @@ const redacted = (rule: Rule, path: string): string | undefined => {
 const largest = 256 * 1024
 const mostKnown = 10_000
 
-/** What was found, by path, with the state of the file then. */
+/** Earlier answers by path, each with the file's state at the time. */
 const known = GlobalValue.globalValue(
   "synapse/DefaultSecrets",
   () => new Map<string, { readonly stamp: string; readonly isHarmless: boolean }>()
@@ -212,7 +218,8 @@ const known = GlobalValue.globalValue(
 
 const judge = (path: string, holdsSecret: (text: string) => boolean): boolean => {
   const at = Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true })
-  // A key is denied before it is made, as all that a built-in pattern names; settings are written by tools.
+  // A missing key file is denied, as is all that a built-in pattern names. A missing settings file is not, because
+  // tools write it.
   if (at === undefined) return holdsSecret === holdsSetting
   const stamp = `${at.dev} ${at.ino} ${at.size} ${at.mtimeNs} ${at.ctimeNs}`
   const found = known.get(path)
@@ -225,8 +232,8 @@ const judge = (path: string, holdsSecret: (text: string) => boolean): boolean =>
 }
 
 /**
- * Tests whether a file that a built-in rule names holds no secret: it is an example, is published, or has only settings or
- * public keys. What can't be read is taken to hold one.
+ * Tests whether a file that a built-in rule names holds no secret: it is an example, is published, or has only settings
+ * or public keys. An unreadable file counts as a secret.
  *
  * @param path a real path
  */
@@ -241,23 +248,23 @@ export const isHarmless = (rule: Rule, path: string): boolean => {
 const isUsers = ({ source }: Rule): boolean => source !== "default" && source !== "own"
 
 /**
- * Returns the text that commands read in the place of a file; undefined where they may not open it. A file that git tracks
- * has none, for git would commit it; nor has one that a rule of the user's own hides, unless that rule says so.
+ * Returns the text that commands read in place of a file; undefined if they may not open it. Files tracked by git get
+ * none, because git would commit it. Files hidden by a user's rule get none unless the rule asks for it.
  *
  * @param path a real path
  */
 export const standInOf = (policy: Pick<SandboxPolicy, "blacklist">, rule: Rule, path: string): string | undefined => {
-  // Only there can a sandbox have another file in the place of one.
+  // Only Linux sandboxes can mount another file in place of one.
   if (process.platform !== "linux") return undefined
   const text = rule.hidden === "empty" ? "" : redacted(rule, path)
   if (text === undefined || !HostPath.isFile(path) || GitHeld.of(policy).isTracked(path)) return undefined
-  // A rule for a directory hides it as a whole.
+  // A rule for the directory hides the directory as a whole.
   if (PathRule.make([rule]).find(Path.posix.dirname(path)) !== undefined) return undefined
   return text === "" || PathRule.make(policy.blacklist.filter(isUsers)).find(path) === undefined ? text : undefined
 }
 
 /**
- * Describes such a text in the words of a sentence about the file.
+ * Describes a stand-in text, as a phrase for a sentence about the file.
  *
  * @param text what `standInOf` returns
  */

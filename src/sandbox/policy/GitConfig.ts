@@ -1,46 +1,44 @@
 /**
- * Reads and writes git's configuration files, and tells the settings that everyday git writes from those by which git runs
- * programs.
+ * Reads and writes git's configuration files, and separates the settings of everyday git from settings that make git
+ * run programs.
  *
- * What is not known to be harmless counts as a program: git gets new settings with each version.
+ * A setting that is not known to be harmless counts as a program, because git gets new settings with each version.
  *
  * @see https://git-scm.com/docs/git-config
  */
 
-/** A setting: `name` is `section.key` or `section.subsection.key`, as `git config --list` shows it. */
+/** A setting. Its name is `section.key` or `section.subsection.key`, as `git config --list` shows it. */
 export interface Entry {
   readonly section: string
-  /** Undefined for a section without one. */
   readonly subsection: string | undefined
   readonly key: string
   /** Undefined for a key without `=`, which means true. */
   readonly value: string | undefined
 }
 
-/** Returns the name of a setting, as `git config` takes it. */
 export const nameOf = ({ key, section, subsection }: Entry): string =>
   [section, ...(subsection === undefined ? [] : [subsection]), key].join(".")
 
 const header = /\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y
 const keyword = /([A-Za-z][A-Za-z0-9-]*)[ \t]*(=|\n|$)/y
 const blank = /(?:[ \t\n]+|[#;][^\n]*)*/y
-/** A piece of a value: an escape or a continued line, text in quotes, or plain text. */
+/** A piece of a value: an escape or a line continuation, quoted text, or plain text. */
 const piece = /\\(\n|[tbn"\\])|"((?:[^"\\\n]|\\(?:\n|[tbn"\\]))*)"|([^"\\\n#; \t]+|[ \t])/y
 const escapes: Readonly<Record<string, string>> = { t: "\t", b: "\b", n: "\n" }
 
 const unescape = (text: string): string =>
   text.replace(/\\([\s\S])/g, (_, char: string) => (char === "\n" ? "" : (escapes[char] ?? char)))
 
-/** Applies a sticky expression at a place, and returns its match. */
+/** Applies a sticky expression at a position. */
 const matchAt = (expression: RegExp, text: string, at: number): RegExpExecArray | null => {
   expression.lastIndex = at
   return expression.exec(text)
 }
 
-/** Reads the value from behind its `=`; returns it with the place of the end of its line, or undefined for what git refuses. */
+/** Reads the value after `=`. Returns it with the end of its line, or undefined if git refuses it. */
 const readValue = (text: string, start: number): readonly [value: string, end: number] | undefined => {
   let value = ""
-  /** The length of the value up to the last character that is not a blank at its end. */
+  /** The length of the value without its trailing blanks. */
   let kept = 0
   let at = start
   for (let found = matchAt(piece, text, at); found !== null; found = matchAt(piece, text, at)) {
@@ -61,9 +59,9 @@ const readValue = (text: string, start: number): readonly [value: string, end: n
 }
 
 /**
- * Reads a configuration file. Returns undefined for what git refuses, or might read differently.
+ * Parses a configuration file. Returns undefined if git refuses it or might read it differently.
  *
- * @param bytes one character for each byte (latin1)
+ * @param bytes one character per byte (latin1)
  */
 export const parse = (bytes: string): ReadonlyArray<Entry> | undefined => {
   const text = bytes.replace(/^\xef\xbb\xbf/, "").replaceAll("\r\n", "\n")
@@ -98,7 +96,7 @@ export const parse = (bytes: string): ReadonlyArray<Entry> | undefined => {
 const quote = (text: string): string =>
   `"${text.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\t", "\\t").replaceAll("\b", "\\b")}"`
 
-/** Writes a configuration file with these settings and nothing else. */
+/** Writes a configuration file with exactly these settings. */
 export const print = (entries: ReadonlyArray<Entry>): string => {
   let last = ""
   return entries
@@ -112,7 +110,7 @@ export const print = (entries: ReadonlyArray<Entry>): string => {
     .join("")
 }
 
-/** The sections that git's everyday commands write to, or that only change what git shows, by what their keys may be. */
+/** Sections that everyday git commands write, or that only change what git shows, with their permitted keys. */
 const everyday: ReadonlyArray<readonly [sections: RegExp, keys: RegExp]> = [
   [
     /^core$/,
@@ -152,23 +150,23 @@ const everyday: ReadonlyArray<readonly [sections: RegExp, keys: RegExp]> = [
 
 const isOff = (value: string | undefined): boolean => /^(?:|true|false|yes|no|on|off|[01])$/i.test(value ?? "")
 
-/** The display commands of git that an alias of words may run, without a way to name a program or a file. */
+/** Matches an alias for a git command that shows or changes work, without a way to name a program or a file. */
 const harmlessAlias =
   /^(?:add|branch|checkout|commit|diff|log|reset|restore|show|stash|status|switch)(?: (?!-*(?:output|ext))[a-z-]+)*$/
 
-/** What decides on a setting besides its own words. */
+/** What a decision on a setting depends on, besides its own words. */
 export interface Place {
   /** Tests whether commands may write the directory that a setting names. */
   readonly isWritable: (path: string) => boolean
-  /** Tests whether the user has allowed the directory of hooks that a setting names. */
+  /** Tests whether the user has allowed the hooks directory that a setting names. */
   readonly isAllowedHooks: (path: string) => boolean
 }
 
-/** Tests whether git takes a setting for what it shows and keeps, and runs no program by it. */
+/** Tests whether a setting only changes what git shows and keeps, and makes it run no program. */
 export const isEveryday = (entry: Entry, { isAllowedHooks, isWritable }: Place): boolean => {
   const { key, section, subsection, value = "" } = entry
   if (section === "alias") return harmlessAlias.test(value)
-  // `ext::sh -c …`, and all other helpers by name: a branch may name an address in place of a remote.
+  // `ext::sh -c …` and other remote helpers run programs. A branch may name an address in place of a remote.
   if (/^(?:(?:push)?url|(?:push|default)?remote|pushdefault)$/.test(key)) {
     const isOfOne = subsection !== undefined || !key.endsWith("url")
     return /^(?:remote|submodule|branch|checkout)$/.test(section) && isOfOne && !/^[^/]*::|^-/.test(value)

@@ -1,18 +1,20 @@
-/** Finds git directories without running git, which would run what their configuration names. */
+/**
+ * Finds git directories without running git, which would run programs that their configuration names.
+ */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
 import * as BytePath from "./BytePath.js"
 import * as HostPath from "./HostPath.js"
 
-/** The most git directories that are looked for below one, and the most levels. */
+/** Limits of the search below a git directory: directories found, and levels. */
 const mostBelow = 256
 const deepest = 8
 
-/** Reads a regular file that no link leads to; undefined for everything else, and for one that is larger. */
+/** Reads a regular file without following links; undefined for anything else or a larger file. */
 export const readBytes = (path: string, most: number): Buffer | undefined => {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = Fs.constants
-  // An exception takes ten times as long.
+  // Checked first because an exception takes ten times as long.
   if (HostPath.isMissing(path)) return undefined
   return Attempt.orUndefined(() => {
     const descriptor = Fs.openSync(BytePath.toHost(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -25,10 +27,10 @@ export const readBytes = (path: string, most: number): Buffer | undefined => {
   })
 }
 
-/** Reads such a file, a character for each byte. */
+/** Reads a file as `readBytes` does, one character per byte. */
 export const readFile = (path: string, most: number): string | undefined => readBytes(path, most)?.toString("latin1")
 
-/** Reads a file of git's that holds a path, as `commondir`. */
+/** Reads a git file that holds a path, such as `commondir`. */
 const readPath = (path: string): string | undefined => readFile(path, 4096)?.replace(/\n+$/, "")
 
 const realPath = (path: string): string | undefined => Attempt.orUndefined(() => BytePath.realPath(path))
@@ -38,7 +40,7 @@ const isOne = (path: string): boolean =>
   !HostPath.isMissing(`${path}/HEAD`) &&
   (!HostPath.isMissing(`${path}/objects`) || !HostPath.isMissing(`${path}/commondir`))
 
-/** Returns the git directory of a working tree; a link or a file at `.git` may lead to it. */
+/** Returns the git directory of a working tree. `.git` may be a link or a file that points to it. */
 export const ofTree = (top: string): string | undefined => {
   const path = `${top}/.git`
   if (HostPath.isMissing(path)) return undefined
@@ -47,7 +49,10 @@ export const ofTree = (top: string): string | undefined => {
   return target === undefined ? undefined : realPath(Path.resolve(top, target))
 }
 
-/** Returns the directory that holds the configuration and the hooks of a git directory: its own, or that of all worktrees. */
+/**
+ * Returns the directory that holds a git directory's configuration and hooks: itself, or the one that all worktrees
+ * share.
+ */
 export const commonOf = (path: string): string => {
   const named = readPath(`${path}/commondir`)
   return (named === undefined ? undefined : realPath(Path.resolve(path, named))) ?? path
@@ -55,14 +60,14 @@ export const commonOf = (path: string): string => {
 
 const list = (path: string): ReadonlyArray<string> => Attempt.orElse(() => BytePath.namesIn(path), [])
 
-/** Adds the git directories below another one: of its submodules and its worktrees. */
+/** Adds the git directories of submodules and worktrees. */
 const addBelow = (directory: string, found: Set<string>, depth = 0): void => {
   for (const name of HostPath.isMissing(directory) ? [] : list(directory)) {
     const path = `${directory}/${name}`
     if (found.size >= mostBelow) return
     if (realPath(path) !== path) continue
     if (isOne(path)) add(path, found)
-    // The name of a submodule may have slashes.
+    // A submodule's name may contain slashes.
     else if (depth < deepest) addBelow(path, found, depth + 1)
   }
 }
@@ -76,7 +81,7 @@ const add = (path: string, found: Set<string>): void => {
   addBelow(`${path}/worktrees`, found, deepest)
 }
 
-/** Returns the real paths of the git directories that git uses in a directory itself, not in one around it. */
+/** Returns the real paths of the git directories for a directory itself, not for one around it. */
 export const at = (directory: string): ReadonlySet<string> => {
   const found = new Set<string>()
   const tree = ofTree(directory)
@@ -86,15 +91,14 @@ export const at = (directory: string): ReadonlySet<string> => {
   return found
 }
 
-/** Returns a directory and those around it. */
+/** Returns a directory and its ancestors, nearest first. */
 export const upwards = (directory: string): ReadonlyArray<string> =>
   directory === "/" ? ["/"] : [directory, ...upwards(Path.dirname(directory))]
 
-/** Returns the top of the working tree that a directory lies in. */
 export const topOf = (directory: string): string | undefined =>
   upwards(directory).find((path) => !HostPath.isMissing(`${path}/.git`))
 
-/** Returns the path that stands for the git directory of a working tree, as it is written; undefined where a link does. */
+/** Returns the git directory's path as `.git` states it; undefined if a link states it. */
 export const namedAt = (top: string): string | undefined => {
   const path = `${top}/.git`
   if (HostPath.isDirectory(path)) return HostPath.isLink(path, "/") ? undefined : path
@@ -104,14 +108,17 @@ export const namedAt = (top: string): string | undefined => {
 
 const isSame = (path: string, real: string): boolean => realPath(path) === real
 
-/** Tests for what git makes of each repository: one that lacks what has to stay read-only is left alone. */
+/**
+ * Tests for the parts that git creates in each repository. A directory that lacks one of the read-only parts is left
+ * alone.
+ */
 const isRepository = (path: string): boolean =>
   ["objects", "refs", "hooks"].every((name) => isSame(`${path}/${name}`, `${path}/${name}`)) &&
   ["HEAD", "config"].every((name) => readBytes(`${path}/${name}`, 1024 ** 2) !== undefined)
 
 /**
- * Returns the real path of the repository that git writes for a working tree: its common directory. Undefined where a `.git` file
- * names a repository that does not name the working tree in turn: a command could have written the file.
+ * Returns the real path of the common directory that git writes for a working tree. Undefined if a `.git` file names a
+ * repository that does not name the working tree in turn, because a command could have written the file.
  *
  * @param top a real path
  * @param named the path that stands for its git directory

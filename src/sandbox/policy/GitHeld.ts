@@ -1,9 +1,9 @@
 /**
- * Finds files whose very content git holds: anyone can read them by `git show`, so that hiding them protects nothing.
+ * Finds files whose exact content git holds: anyone can read them with `git show`, so hiding them protects nothing.
  *
- * What was held once stays visible in that sandbox: a command may edit its project's fixture, and git must be able to read it.
- * Only hashes count. A command can write an index, but it can't write the hash of a content that it can't read, unless it can
- * guess the content. git is not run, because a repository's configuration names programs that git runs.
+ * Content that was held once stays visible in that sandbox: a command may edit its project's fixture, and git must be
+ * able to read it. Only hashes count. A command can write an index, but not the hash of a content that it can neither
+ * read nor guess. git is not run, because a repository's configuration names programs that git runs.
  */
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
@@ -12,7 +12,7 @@ import * as GlobalValue from "effect/GlobalValue"
 import * as Attempt from "../../domain/Attempt.js"
 import * as GitDirectory from "./GitDirectory.js"
 
-/** The most bytes of an index, and of a file that is hashed. */
+/** The largest index that is read and the largest file that is hashed, in bytes. */
 const largestIndex = 256 * 1024 ** 2
 const largestFile = 1024 ** 2
 
@@ -34,7 +34,7 @@ const repositoryOf = (directory: string): Repository | undefined => {
   return undefined
 }
 
-/** Reads a variable-length number, as version 4 of the index has for the length of what two paths share. */
+/** Reads a variable-length number. Version 4 of the index stores shared path prefixes with it. */
 const readOffset = (bytes: Buffer, start: number): readonly [value: number, next: number] => {
   let at = start
   let byte = bytes[at++] ?? 0
@@ -47,19 +47,14 @@ const readOffset = (bytes: Buffer, start: number): readonly [value: number, next
 }
 
 interface Entries {
-  /** The hashes of the files, by path. Paths that are in conflict (stages 1 to 3) have none. */
+  /** Hashes by path, without paths in conflict (stages 1 to 3). */
   readonly hashes: Map<string, string>
-  /** The paths that git takes for unchanged (`assumed`), or leaves alone (`skipped`). */
+  /** Paths that git assumes unchanged (`assumed`) or leaves alone (`skipped`). */
   readonly passedOver: Map<string, "assumed" | "skipped">
 }
 
 const noEntries = (): Entries => ({ hashes: new Map(), passedOver: new Map() })
 
-/**
- * Reads the entries of an index.
- *
- * @see https://git-scm.com/docs/index-format
- */
 const parseIndex = (bytes: Buffer, hashLength: number): Entries => {
   const found = noEntries()
   const version = bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC" ? 0 : bytes.readUInt32BE(4)
@@ -95,27 +90,27 @@ const parseIndex = (bytes: Buffer, hashLength: number): Entries => {
   return found
 }
 
-/** One for each policy: what was found lasts as long as its sandbox. */
+/** One per policy: findings last as long as the policy's sandbox. */
 const all = GlobalValue.globalValue("synapse/GitHeld", () => new WeakMap<object, GitHeld>())
 
 interface Index extends Entries {
   readonly stamp: string
 }
 
-/** Returns undefined for what is gone, or lies where this user may not look. */
+/** Returns undefined if the file is gone or this user may not look. */
 const look = (path: string): Fs.BigIntStats | undefined =>
   Attempt.orUndefined(() => Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true }))
 
 const stampOf = ({ ctimeNs, ino, mtimeNs, size }: Fs.BigIntStats): string => [ctimeNs, ino, mtimeNs, size].join(" ")
 
-/** Decides on files, and keeps what it has read of indexes and files until they change. */
+/** Decides on files. Caches what it has read of indexes and files until they change. */
 export class GitHeld {
   private readonly repositories = new Map<string, Repository | undefined>()
   private readonly indexes = new Map<string, Index>()
   private readonly others = new Map<string, string>()
   private readonly held = new Set<string>()
 
-  /** Returns the one of a policy, by the policy's identity. */
+  /** Returns the instance of a policy, by the policy's identity. */
   static of(policy: object): GitHeld {
     const known = all.get(policy) ?? new GitHeld()
     all.set(policy, known)
@@ -123,8 +118,8 @@ export class GitHeld {
   }
 
   /**
-   * Tests whether the index of the file's repository has the file's content, or had it before; git removes a file before it writes it anew.
-   * A link, a file with further names, and one that is larger than 1 MiB is not looked at.
+   * Tests whether the index of the file's repository has the file's content, or had it before; git removes a file
+   * before rewriting it. Links, hard links and files over 1 MiB are not considered.
    *
    * @param path real and absolute
    */
@@ -148,13 +143,13 @@ export class GitHeld {
     return isHeld
   }
 
-  /** Tests whether the index of the file's repository has an entry for it. */
+  /** Tests whether the repository's index lists the file. */
   isTracked(path: string): boolean {
     const repository = this.repositoryOf(Path.dirname(path))
     return repository !== undefined && this.read(repository).hashes.has(Path.relative(repository.root, path))
   }
 
-  /** Tests whether git looks at a file by its index, and takes it for changed where it can't read it. */
+  /** Tests whether git compares a file with its index, and would report it as changed if it can't read it. */
   isCompared(path: string): boolean {
     const repository = this.repositoryOf(Path.dirname(path))
     if (repository === undefined) return false
@@ -163,7 +158,7 @@ export class GitHeld {
     return hashes.has(name) && !passedOver.has(name)
   }
 
-  /** Returns the paths, from the top of a working tree, of the files in its index that git writes. */
+  /** Returns the files in a working tree's index that git writes, relative to its top. */
   written(top: string): ReadonlyArray<string> {
     const repository = this.repositoryOf(top)
     if (repository?.root !== top) return []
@@ -171,7 +166,7 @@ export class GitHeld {
     return [...hashes.keys()].filter((name) => passedOver.get(name) !== "skipped")
   }
 
-  /** Returns the path of the index that decides on a file, or undefined outside of repositories. */
+  /** Returns the index that decides on a file; undefined outside of repositories. */
   indexOf(path: string): string | undefined {
     return this.repositoryOf(Path.dirname(path))?.index
   }

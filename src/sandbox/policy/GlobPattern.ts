@@ -1,9 +1,9 @@
 /**
- * Parses the wildcards of a pattern into pieces, which can be printed in the syntax of any regular expressions.
+ * Parses wildcards into pieces that can be printed as regular expressions of any syntax.
  *
  * `*` and `?` match within a name, `**` as a whole name matches any number of directories, `[a-z]` and `[!a-z]` match
- * one character, and a backslash escapes the character after it. Names that begin with a dot are not treated specially.
- * Nothing else has a special meaning; alternatives (`{a,b}`) are expanded before.
+ * one character, and a backslash escapes the next character. Names that begin with a dot are not special. Nothing else
+ * has a special meaning; alternatives (`{a,b}`) are expanded before.
  */
 import * as Data from "effect/Data"
 
@@ -11,19 +11,18 @@ import * as Data from "effect/Data"
 export type Member = Data.TaggedEnum<{
   Single: { readonly char: string }
   Range: { readonly from: string; readonly to: string }
-  /** A character class such as `[:alpha:]`, by its name; the names are bash's. */
+  /** A character class such as `[:alpha:]`, by its name in bash. */
   Named: { readonly name: string }
 }>
 
 const Member = Data.taggedEnum<Member>()
 
-/** A piece of a name's pattern. It matches characters other than a slash. */
+/** A piece of a name's pattern. It never matches a slash. */
 export type Piece = Data.TaggedEnum<{
-  /** Characters that match themselves. */
   Literal: { readonly text: string }
   /** `?` */
   AnyCharacter: object
-  /** `*`, and several in a row. */
+  /** One or more `*`. */
   AnyText: object
   /** `[…]` */
   Brackets: { readonly negated: boolean; readonly members: ReadonlyArray<Member> }
@@ -31,7 +30,7 @@ export type Piece = Data.TaggedEnum<{
 
 const Piece = Data.taggedEnum<Piece>()
 
-/** A part of a path's pattern, with the slash before it. */
+/** A part of a path's pattern, including the slash before it. */
 export type Part = Data.TaggedEnum<{
   Name: { readonly pieces: ReadonlyArray<Piece> }
   /** `**` */
@@ -41,7 +40,7 @@ export type Part = Data.TaggedEnum<{
 const Part = Data.taggedEnum<Part>()
 
 /**
- * Matches stars, a bracket expression, characters that match themselves, or one other. A `]` that comes first in brackets,
+ * Matches stars, a bracket expression, literal characters, or one other. A `]` that comes first in brackets, or right
  * after the negation, does not close them.
  */
 const token = /(\*+)|\[([!^]|(?![!^]))((?:\]|(?!\]))(?:\\.|\[:[a-z]+:\]|[^\]\\/])*)\]|\\(.)|([^*?[\\]+|.)/gsu
@@ -65,7 +64,6 @@ const membersOf = (text: string): ReadonlyArray<Member> => {
   return members
 }
 
-/** Parses the pattern of one name. */
 export const parseName = (pattern: string): ReadonlyArray<Piece> =>
   Array.from(pattern.matchAll(token), ([, stars, negation, members, escaped, text]) => {
     if (stars !== undefined) return Piece.AnyText()
@@ -73,7 +71,7 @@ export const parseName = (pattern: string): ReadonlyArray<Piece> =>
     return text === "?" ? Piece.AnyCharacter() : Piece.Literal({ text: escaped ?? text ?? "" })
   })
 
-/** Parses the absolute pattern of a path, without alternatives. */
+/** Parses an absolute pattern without alternatives. */
 export const parsePath = (pattern: string): ReadonlyArray<Part> =>
   pattern
     .slice(1)

@@ -1,21 +1,22 @@
-/** Holds a directory by a descriptor: what is done in it is done there, wherever it is moved and whatever takes its name. */
+/**
+ * Holds a directory by a descriptor: operations happen in that directory even if it is moved or replaced.
+ */
 import * as Fs from "node:fs"
 import * as Attempt from "../../domain/Attempt.js"
 import * as BytePath from "./BytePath.js"
 
-/** Opens a directory without the right to read it (Linux). */
+/** Opens a directory without needing read permission (Linux). */
 export const O_PATH = 0o10000000
 
-/** A directory that is held. */
 interface Held {
-  /** A path by which it is reached wherever it is. */
+  /** A path that reaches the directory wherever it is. */
   readonly path: string
-  /** False where a link leads elsewhere by now. */
+  /** False once a link leads elsewhere. */
   readonly isHere: boolean
   readonly close: () => void
 }
 
-/** Holds the directory at a real path (Linux); throws where there is none. */
+/** Holds the directory at a real path (Linux). Throws if it does not exist. */
 export const open = (path: string): Held => {
   const descriptor = Fs.openSync(BytePath.toHost(path), O_PATH | Fs.constants.O_DIRECTORY)
   const reached = `/proc/self/fd/${descriptor}`
@@ -23,7 +24,7 @@ export const open = (path: string): Held => {
   return { path: reached, isHere, close: () => Fs.closeSync(descriptor) }
 }
 
-/** Runs with such a path, if the directory is still the one of this real path. Returns undefined if it is not. */
+/** Runs `use` with a path to the held directory. Returns undefined if another directory has taken its place. */
 export const within = <A>(path: string, use: (reached: string) => A): A | undefined => {
   if (process.platform !== "linux") {
     return Attempt.orUndefined(() => Fs.realpathSync(path)) === path ? use(path) : undefined

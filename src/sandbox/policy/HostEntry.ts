@@ -1,7 +1,7 @@
 /**
- * Reads the entries that name hosts, and decides which hosts commands may reach: `host`, `*.host` for all names below it,
- * an address or a CIDR block, `localhost:port` for a server of the machine, each with a port behind it. `private:` before a
- * name lets it lie at an address of a private network.
+ * Reads the entries that name hosts, and decides which hosts commands may reach. An entry is `host`, `*.host` for all
+ * names below it, an address or CIDR block, or `localhost:port` for a server of the machine; each may end with a port.
+ * `private:` before a name allows private addresses for it.
  */
 import * as Net from "node:net"
 import * as Url from "node:url"
@@ -13,42 +13,41 @@ interface Meaning {
   readonly kind: "name" | "below" | "addresses" | "machine" | "any"
   /** The canonical name, or the first address of a block. */
   readonly host: string
-  /** The bits of a block's prefix. */
+  /** The length of a block's prefix, in bits. */
   readonly bits: number
-  /** The ports; none stands for 443 and 80 where the entry allows, and for all where it denies. */
+  /** The ports. An empty list means 443 and 80 in an allow entry, and all ports in a deny entry. */
   readonly ports: ReadonlyArray<number>
   readonly isPrivate: boolean
 }
 
-/** A rule for hosts, with the entry as it was written. */
+/** A rule for hosts, with the entry as written. */
 export interface HostRule extends Meaning {
   readonly pattern: string
   readonly source: RuleSource
 }
 
-/** The hosts of a policy. */
 export interface Hosts {
   readonly allowed: ReadonlyArray<HostRule>
   readonly denied: ReadonlyArray<HostRule>
 }
 
-/** A decision on a host: the rule that allows it, or denies it; without a rule, no entry names it. */
+/** A decision on a host, with the rule that decided; no rule means that no entry names the host. */
 export type HostVerdict =
   | { readonly allowed: true; readonly rule: HostRule }
   | { readonly allowed: false; readonly rule: HostRule | undefined; readonly reason: string }
 
-/** The name of the rule for a host that no entry names. */
+/** The rule name for a host that no entry names. */
 export const unnamed = "allowedHosts"
 
-/** The ports of an entry that names none. */
+/** The ports of an allow entry that names none. */
 export const defaultPorts: ReadonlyArray<number> = [443, 80]
 
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 
-/** Tests whether programs may read a name as an address: its last label is a number in some notation. */
+/** Tests whether programs may read a name as an address, because its last label is a number in some notation. */
 const isNumber = (name: string): boolean => /(?:^|\.)(?:\d+|0x[\da-f]*)$/.test(name)
 
-/** The rule of `--allow-network`: any name that leads to public addresses. No entry of a list says as much. */
+/** The rule of `--allow-network`: any name that resolves to public addresses. No list entry can say this. */
 export const anywhere: HostRule = {
   kind: "any",
   host: "",
@@ -59,7 +58,7 @@ export const anywhere: HostRule = {
   source: "user"
 }
 
-/** Returns the one form of a name: in lower case, in ASCII, without a dot at its end; undefined where it is no name of a host. */
+/** Returns a name's canonical form: lower case, ASCII, no trailing dot. Undefined if it is not a valid host name. */
 export const canonical = (text: string): string | undefined => {
   if (!/^[\p{L}\p{M}\p{N}_.-]+$/u.test(text)) return undefined
   const name = Url.domainToASCII(text).replace(/\.$/, "")
@@ -67,7 +66,10 @@ export const canonical = (text: string): string | undefined => {
   return isName && !isNumber(name) ? name : undefined
 }
 
-/** Domains in which anybody can have a host: the usual ones, for a list of all would take longer to load than a command to run. */
+/**
+ * Domains below which anyone can register a host. Only the usual ones: loading the full public list would take longer
+ * than running a command.
+ */
 const shared = new Set(
   [
     "a.run.app app.github.dev appspot.com azureedge.net azurestaticapps.net azurewebsites.net blogspot.com cloudapp.net",
@@ -78,7 +80,10 @@ const shared = new Set(
   ].flatMap((line) => line.split(" "))
 )
 
-/** Those below which anybody can have one at any depth: regions of a cloud, and names that lead to the address in them. */
+/**
+ * Domains below which anyone can register a host at any depth: cloud regions, and names that resolve to the address in
+ * them.
+ */
 const throughout =
   /(?:^|\.)(?:amazonaws\.com|cloudapp\.azure\.com|windows\.net|(?:nip|sslip|xip)\.io|(?:lvh|localtest|traefik|vcap)\.me)$/
 
@@ -86,7 +91,7 @@ const suffix = /^(?:ac|co|com|edu|go|gob|gouv|gov|ltd|mil|ne|net|nom|or|org|plc)
 
 const toNumber = (address: string): number => address.split(".").reduce((all, part) => all * 256 + Number(part), 0)
 
-/** Returns why a block of addresses can't be allowed. */
+/** Returns why a block of addresses can't be allowed, if it can't. */
 const refuseBlock = (host: string, bits: number): string | undefined => {
   if (bits < 8) return `it is wider than /8: name the networks`
   const [first, last] = [toNumber(host), toNumber(host) + 2 ** (32 - bits) - 1]
@@ -97,7 +102,7 @@ const refuseBlock = (host: string, bits: number): string | undefined => {
   return covers("224.0.0.0", 3) ? "it is no address of one host" : undefined
 }
 
-/** Returns why an entry must not be on the list of what is allowed. */
+/** Returns why an entry can't be allowed, if it can't. */
 const refuse = ({ bits, host, kind, ports }: Meaning): string | undefined => {
   if (kind === "addresses") {
     const isOpen = bits === 32 || ports.every((port) => port < 1024)
@@ -138,7 +143,7 @@ const meaningOf = (host: string, ports: ReadonlyArray<number>, isPrivate: boolea
   return ports.length === 0 ? "give the port of the machine's server, as localhost:5432" : made("machine", name)
 }
 
-/** Reads an entry; on the left, why it can't be on the list. */
+/** Parses an entry. The left value says why it can't be on the list. */
 export const parse = (entry: string, list: "allowed" | "denied"): Either.Either<Meaning, string> => {
   const flaw = refuseForm(entry)
   if (flaw !== undefined) return Either.left(flaw)
@@ -151,16 +156,16 @@ export const parse = (entry: string, list: "allowed" | "denied"): Either.Either<
   return refused === undefined ? Either.right(meaning) : Either.left(refused)
 }
 
-/** Tests whether two entries name the same. */
+/** Tests whether two entries have the same meaning. */
 export const isSame = (one: string, other: string): boolean => {
   const [a, b] = [one, other].map((entry) => JSON.stringify(Either.getOrUndefined(parse(entry, "denied"))))
   return one === other || (a !== undefined && a === b)
 }
 
-/** Matches the ends of names that files seldom have. */
+/** Matches top-level domains that file names seldom end with. */
 const domain = /\.(?:ai|app|cloud|com|dev|edu|gov|internal|io|net|org)$/i
 
-/** Tests whether a text names a host and no path, by its form: a port, an address, or the usual end of a name. */
+/** Tests whether a text has the form of a host rather than a path: a port, an address, or a usual domain. */
 export const isLikely = (text: string): boolean => {
   const [, marked, host = "", port] = /^(private:)?([^/~.$][^/~$]*?|[\d.]+\/\d+)(?::(\d+))?$/.exec(text) ?? []
   return (
@@ -173,7 +178,7 @@ export const isLikely = (text: string): boolean => {
   )
 }
 
-/** Writes an entry as an argument of `synapse sandbox allow`. */
+/** Formats an entry as an argument of `synapse sandbox allow`. */
 export const toArgument = (entry: string): string => (isLikely(entry) ? entry : `--host ${entry}`)
 
 const isWithin = ({ bits, host, kind }: Meaning, name: string): boolean => {
@@ -184,14 +189,13 @@ const isWithin = ({ bits, host, kind }: Meaning, name: string): boolean => {
   return Net.isIPv4(name) && Math.floor(toNumber(name) / size) === Math.floor(toNumber(host) / size)
 }
 
-/** Returns the ports at which a rule lets hosts be reached. */
 const portsOf = ({ ports }: Pick<Meaning, "ports">): ReadonlyArray<number> =>
   ports.length === 0 ? defaultPorts : ports
 
 /**
- * Decides on a host by its canonical name or address. Denies win.
+ * Decides on a host by its canonical name or address. Deny entries win.
  *
- * @param port undefined where only the name is known: then one port that is allowed is enough
+ * @param port undefined if only the name is known; one allowed port is then enough
  */
 export const decide = ({ allowed, denied }: Hosts, host: string, port?: number): HostVerdict => {
   const isDenied = (at: number | undefined) =>
@@ -229,21 +233,21 @@ const blockList = (subnets: string): Net.BlockList => {
   return list
 }
 
-/** The addresses that no entry opens: the machine itself, its links, and what is no host. */
+/** Addresses that no entry can open: the machine itself, link-local, multicast and broadcast. */
 const never = {
   ipv4: "0.0.0.0/8 127.0.0.0/8 169.254.0.0/16 224.0.0.0/4 255.255.255.255/32",
   ipv6: "::/96 ::ffff:0:0/96 64:ff9b::/32 fe80::/10 fec0::/10 ff00::/8"
 }
 
-/** The addresses of private networks, and those that are reserved. */
+/** Addresses of private networks, and reserved ones. */
 const reserved = {
   ipv4: "10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4",
   ipv6: "::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20"
 }
 
-/** Makes the test of addresses that names may lie at: global ones, or with `isPrivate` those of private networks too. */
+/** Makes the test for addresses that names may resolve to: public ones, and private ones if `isPrivate`. */
 export const makeAddressTest = (): ((address: string, isPrivate: boolean) => boolean) => {
-  // A list for each family: an IPv6 block that stands for IPv4 would hold all of IPv4.
+  // One list per family: an IPv6 block that stands for IPv4 would match all of IPv4.
   const lists = (["ipv4", "ipv6"] as const).map(
     (family) => [family, blockList(never[family]), blockList(reserved[family])] as const
   )

@@ -1,16 +1,17 @@
-/** Inspects paths outside of the sandbox, with the rights of the user. */
+/**
+ * Inspects paths outside of the sandbox, with the user's rights.
+ */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
 import * as BytePath from "./BytePath.js"
 
-/** The most bytes of a path that a system takes. */
+/** The longest path that any system takes, in bytes. */
 const longest = 4095
 
-/** Tests whether a path is longer than any that a system takes. */
 export const isTooLong = (path: string): boolean => path.length > longest
 
-/** Tests whether a path surely does not exist. Returns false where the user may not look. */
+/** Tests whether a path surely does not exist. Returns false if the user may not look. */
 export const isMissing = (path: string): boolean => {
   try {
     return Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined
@@ -54,32 +55,34 @@ const nearestDirectory = (path: string): string => {
   return directory
 }
 
-/** Tests whether the user has the rights to a path (`Fs.constants`). */
 export const isAccessible = (path: string, mode: number): boolean =>
   orFalse(() => Fs.accessSync(BytePath.toHost(path), mode) === undefined)
 
-/** Tests whether the user could write a path without a sandbox: the file itself, or a new one in the nearest directory. */
+/**
+ * Tests whether the user could write a path without a sandbox: the file itself, or a new file in its nearest existing
+ * directory.
+ */
 export const isWritable = (path: string): boolean =>
   (!isMissing(path) && isAccessible(path, Fs.constants.W_OK)) ||
   isAccessible(nearestDirectory(path), Fs.constants.W_OK | Fs.constants.X_OK)
 
 const bits = { read: Fs.constants.R_OK, write: Fs.constants.W_OK, enter: Fs.constants.X_OK } as const
 
-/** Tests a right by a file's mode, as the kernel does for a process without root's powers. */
+/** Tests a right by a file's mode, as the kernel does for processes without root's powers. */
 const hasByMode = ({ gid, mode, uid }: Fs.Stats, right: keyof typeof bits): boolean => {
   const isOwner = uid === process.geteuid?.()
   const isOfGroup = gid === process.getegid?.() || process.getgroups?.().includes(gid) === true
   return (mode & (bits[right] << (isOwner ? 6 : isOfGroup ? 3 : 0))) !== 0
 }
 
-/** Tests a right to a file. For root the mode decides, since the system grants root everything. */
+/** Tests a right to a file. For root, the mode decides, because the system grants root everything. */
 const has = (path: string, right: keyof typeof bits): boolean =>
   isAccessible(path, bits[right]) &&
   (process.geteuid?.() !== 0 || orFalse(() => hasByMode(Fs.statSync(BytePath.toHost(path)), right)))
 
 /**
- * Tests whether modes let commands read or write a path, which have none of root's powers. A missing path can be read, and
- * can be written if the nearest directory can.
+ * Tests whether file modes let commands, which lack root's powers, read or write a path. A missing path is readable,
+ * and writable if its nearest existing directory is.
  *
  * @param path a real path
  */
@@ -92,7 +95,7 @@ export const hasRights = (path: string, access: "read" | "write"): boolean => {
   return access === "read" || has(nearestDirectory(path), "write")
 }
 
-/** Returns a word for what a path leads to, which nothing else has; undefined if that can't be looked at. */
+/** Returns a unique identifier for what a path leads to; undefined if it can't be inspected. */
 export const identityAt = (path: string): string | undefined =>
   Attempt.orUndefined(() => {
     const { dev, ino } = Fs.statSync(BytePath.toHost(path), { bigint: true })
@@ -100,8 +103,8 @@ export const identityAt = (path: string): string | undefined =>
   })
 
 /**
- * Returns a word for the file or directory at a real path that no other file has, or `missing`. Returns undefined if a link
- * leads to it, or if it can't be looked at.
+ * Returns a unique identifier for the file or directory at a real path, or `missing`. Undefined if a link leads to it
+ * or it can't be inspected.
  */
 export const identityOf = (path: string): string | undefined => {
   try {

@@ -1,6 +1,6 @@
 /**
- * Writes names in texts of ours: a command may have chosen them, so that none may be read as anything but a name. What is
- * quoted is quoted as bash reads it.
+ * Writes names into Synapse's messages. A command may have chosen a name, so anything that could read as a sentence is
+ * quoted, in bash's syntax.
  */
 import * as Quote from "../../bash/Quote.js"
 
@@ -9,8 +9,8 @@ const write = (text: string, pattern: RegExp): string => {
   return pattern.test(text) && !word.startsWith("$'") ? text : word
 }
 
-/** Writes a path. No sentence can be made of letters and digits of any script without blanks. */
+/** Writes a path. Unquoted, it has no blanks, so it can't form a sentence. */
 export const of = (path: string): string => write(path, /^[\p{L}\p{M}\p{N}_./:@%+,~=#-]+$/u)
 
-/** Writes an entry of a list as it was written there, which may have the characters of patterns. */
+/** Writes a list entry, which may also contain wildcard characters. */
 export const ofEntry = (entry: string): string => write(entry, /^[\p{L}\p{M}\p{N}_./:@%+,~=#*?[\]{}!^$\\-]+$/u)

@@ -1,28 +1,26 @@
 /**
- * Parses an entry of the whitelist or the blacklist, as people write it, into the absolute paths and patterns that it
- * means.
+ * Parses an entry of the whitelist or the blacklist into the absolute paths and patterns that it means.
  *
- * `~`, `~/…`, `$NAME` and `${NAME}` expand; a variable that is not set, or is empty, stays as it is written. A relative
- * entry lies in the sandbox's directory, except that a pattern without a slash matches names in every directory. A
- * backslash escapes the character after it.
+ * `~`, `~/…`, `$NAME` and `${NAME}` expand; an unset or empty variable stays as written. A relative entry lies in the
+ * sandbox's directory, except that a pattern without a slash matches names in every directory. A backslash escapes the
+ * next character.
  */
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as PathGlob from "./PathGlob.js"
 
-/** The values that the parts of an entry expand to. */
 export interface Expansion {
-  /** The directory that relative entries lie in. */
+  /** The directory for relative entries. */
   readonly cwd: string
-  /** The directory that `~` stands for. */
+  /** The directory for `~`. */
   readonly userHome: string
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
-/** One path or one pattern that an entry stands for. */
+/** One path or pattern that an entry stands for. */
 export interface Meaning {
   readonly kind: "path" | "glob"
-  /** Absolute; for a glob, a pattern without alternatives, in which a backslash escapes. */
+  /** Absolute. A glob has no alternatives, and a backslash in it escapes. */
   readonly path: string
 }
 
@@ -46,7 +44,7 @@ const expand = (entry: string, { userHome, variables }: Expansion): string => {
   )
 }
 
-/** Returns the reason why an entry can't be written like this; undefined where it can. */
+/** Returns what is wrong with the form of an entry, if anything. */
 const refusal = (entry: string): string | undefined => {
   if (entry.trim() === "") return "it is empty"
   if (entry.includes("\0")) return "it holds a NUL character"
@@ -95,26 +93,26 @@ const toGlob = (pattern: string, cwd: string): Either.Either<Meaning, string> =>
     })
   )
 
-/** Matches the kernel's virtual files, where only shared memory (`/dev/shm`) may be written. */
+/** Matches the kernel's virtual files, of which only shared memory (`/dev/shm`) may be written. */
 const kernel = /^\/(?:proc|sys|dev(?!\/shm\/.))(?:\/|$)/
 
-/** Matches the places of programs that run for the user or the system: their sockets, their pipes, their state. */
+/** Matches runtime directories of the user's and the system's programs: their sockets, pipes and state. */
 const running =
   /^\/(?:var\/)?run(?:$|\/(?:user(?:\/[^/]*)?$|(?:containerd|credentials|crio|dbus|docker|initctl|podman|snapd|systemd|udev)(?:[./-]|$)))/
 
-/** Matches the directories, and the files, that the system starts from, and every sandbox is built by. */
+/** Matches directories and files that the system boots from and that every sandbox is built with. */
 const system =
   /^\/(?:(?:boot|efi)(?:\/.*)?|etc(?:\/ld\.so\..*)?|usr|(?:usr\/)?(?:s?bin(?:\/(?:bash|bwrap|mount|nsenter|sh|umount|unshare))?|lib(?:32|64|x32|exec)?(?:\/[^/]+-linux-[^/]+)?(?:\/(?:ld-|ld64|libc\.)[^/]*)?))$/
 
 /**
- * Tests whether a path is the root, or a file of the kernel's.
+ * Tests whether a path is the root or one of the kernel's virtual files.
  *
  * @param path absolute
  */
 export const isKernels = (path: string): boolean => path === "/" || kernel.test(path)
 
 /**
- * Returns the reason why no sandbox may allow writing to a directory, whoever asks for it; undefined where one may.
+ * Returns why no sandbox may ever make a directory writable; undefined if one may.
  *
  * @param path absolute
  */
@@ -129,7 +127,7 @@ export const unwritable = (path: string): string | undefined => {
 const wildcards =
   "what is allowed has no wildcards: name the directory, or put a backslash before a character that belongs to its name"
 
-/** Parses an entry of a list; on the left, the reason why the list can't hold it. */
+/** Parses a list entry. The left value says why the list can't hold it. */
 export const parse = (
   entry: string,
   expansion: Expansion,
@@ -154,8 +152,8 @@ export const parse = (
 }
 
 /**
- * Returns a test for entries that are written like this one, or mean the same. The entry may also be a literal path, in
- * which no character has a special meaning.
+ * Returns a test for entries that are written like this one or mean the same. The entry may also be a literal path
+ * without special characters.
  */
 export const sameAs = (entry: string, expansion: Expansion): ((other: string) => boolean) => {
   const mean = (text: string) =>

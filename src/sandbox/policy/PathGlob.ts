@@ -1,16 +1,16 @@
 /**
- * Matches the wildcards of rules in JavaScript: those that `GlobPattern` parses, and `{a,b}` for alternatives.
- * Parentheses have no special meaning.
+ * Matches rules' wildcards in JavaScript: those that `GlobPattern` parses, and `{a,b}` for alternatives. Parentheses
+ * have no special meaning.
  *
  * @since 0.1.0
  */
 import { type Member, type Part, type Piece, parseName, parsePath } from "./GlobPattern.js"
 
-/** Matches the characters that `escape` puts a backslash before. */
+/** Matches the characters that `escape` escapes. */
 const special = /[\\*?[\]{}(,$]|^[~!\s]|\s$/g
 
 /**
- * Escapes a text, so that none of its characters is read as a wildcard, a `~` or a variable.
+ * Escapes a text, so that no character is read as a wildcard, a `~` or a variable.
  *
  * @since 0.1.0
  * @category escaping
@@ -26,7 +26,7 @@ export const escape = (text: string): string => text.replace(special, "\\$&")
 export const unescape = (text: string): string => text.replace(/\\(.)/gsu, "$1")
 
 /**
- * Tests whether a pattern has a wildcard that is not escaped. Alternatives do not count: `expandBraces` comes first.
+ * Tests whether a pattern has an unescaped wildcard. Alternatives do not count: expand them first with `expandBraces`.
  *
  * @since 0.1.0
  * @category parsing
@@ -35,8 +35,8 @@ export const hasWildcard = (pattern: string): boolean =>
   /[*?[]/.test(pattern) && parseName(pattern).some(({ _tag }) => _tag !== "Literal")
 
 /**
- * Returns the positions of the brace that opens at `start`, of its commas, and of the brace that closes it; undefined
- * where bash sees no alternatives.
+ * Returns the positions of the brace at `start`, its commas and its closing brace; undefined if bash sees no
+ * alternatives.
  */
 const bracesAt = (pattern: string, start: number): ReadonlyArray<number> | undefined => {
   if (pattern[start] !== "{") return undefined
@@ -53,14 +53,14 @@ const bracesAt = (pattern: string, start: number): ReadonlyArray<number> | undef
 }
 
 /**
- * Expands alternatives into the patterns that they stand for, in order; undefined where there are more than `limit`.
+ * Expands alternatives into all patterns, in order; undefined if there are more than `limit`.
  *
  * @since 0.1.0
  * @category parsing
  */
 export const expandBraces = (pattern: string, limit: number): ReadonlyArray<string> | undefined => {
   const done: Array<string> = []
-  // Before `from` there is nothing left to expand.
+  // Everything before `from` is already expanded.
   const open = [{ text: pattern, from: 0 }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (done.length + open.length >= limit) return undefined
@@ -83,7 +83,7 @@ export const expandBraces = (pattern: string, limit: number): ReadonlyArray<stri
   return done
 }
 
-/** The Unicode properties that bash's character classes have in a UTF-8 locale. */
+/** The Unicode properties of bash's character classes in a UTF-8 locale. */
 const classes: Readonly<Record<string, string>> = {
   alnum: "\\p{Alphabetic}\\p{Nd}",
   alpha: "\\p{Alphabetic}",
@@ -126,8 +126,8 @@ const printPiece = (piece: Exclude<Piece, { _tag: "AnyText" }>): string => {
 }
 
 /**
- * Makes an expression which takes the first match of `source` and never backtracks into it. A search for wildcards
- * needs no more, and without this, a pattern with many stars could take forever on a name that a model has chosen.
+ * Makes an expression that takes the first match of `source` and never backtracks into it. Without this, a pattern with
+ * many stars could take forever on a name that a model has chosen.
  */
 type Once = (source: string) => string
 
@@ -138,7 +138,7 @@ const makeOnce = (): Once => {
 
 /** Prints the expression for one name of a path, up to its end. */
 const printName = (pieces: ReadonlyArray<Piece>, once: Once): string => {
-  // The expressions between the stars.
+  // The expressions between stars.
   const chunks = [""]
   for (const piece of pieces) {
     if (piece._tag === "AnyText") chunks.push("")
@@ -151,7 +151,7 @@ const printName = (pieces: ReadonlyArray<Piece>, once: Once): string => {
 }
 
 const printPath = (parts: ReadonlyArray<Part>, once: Once): string => {
-  // The expressions between the `**`; each name has its slash before it.
+  // The expressions between `**`; each name includes its leading slash.
   const runs = [""]
   for (const part of parts) {
     if (part._tag === "AnyDirectories") runs.push("")
@@ -163,9 +163,9 @@ const printPath = (parts: ReadonlyArray<Part>, once: Once): string => {
 const flags = (ignoreCase: boolean) => (ignoreCase ? "isu" : "su")
 
 /**
- * Compiles absolute patterns, without alternatives, into an expression for the absolute paths that one of them matches,
- * and, unless it is for files only, all that lies below these. It matches in time proportional to the path's length. Throws SyntaxError where the
- * ends of a range are the wrong way round.
+ * Compiles absolute patterns without alternatives into an expression for the absolute paths that they match. The
+ * expression also matches everything below those paths, unless it is for files only. Matching takes time proportional
+ * to the path's length. Throws SyntaxError for a reversed range.
  *
  * @since 0.1.0
  * @category compiling
@@ -180,7 +180,7 @@ export const compile = (patterns: ReadonlyArray<string>, ignoreCase: boolean, is
 }
 
 /**
- * Compiles patterns into an expression for the names, without slashes, that one of them matches.
+ * Compiles patterns into an expression for names without slashes.
  *
  * @since 0.1.0
  * @category compiling

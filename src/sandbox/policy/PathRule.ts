@@ -1,6 +1,6 @@
 /**
- * Finds the rule that covers a path: a rule covers the path that it names, and all that lies below. A built-in pattern covers
- * files only: a directory named `.env` holds a virtual environment, and no secret.
+ * Finds the rule that covers a path. A rule covers its path and everything below it. A built-in pattern covers files
+ * only: a directory named `.env` holds a virtual environment, not a secret.
  *
  * @since 0.1.0
  */
@@ -8,34 +8,33 @@ import * as PathGlob from "./PathGlob.js"
 import type { Rule } from "./SandboxPolicy.js"
 
 /**
- * Rules, compiled once to be matched against many paths.
+ * Compiled rules, to be matched against many paths.
  *
  * @since 0.1.0
  * @category models
  */
 export interface RuleMatcher {
   /**
-   * Returns the first rule, in the order given, that covers an absolute path; the path has no `.`, `..` or doubled
+   * Returns the first rule that covers a path, in the given order. The path is absolute, without `.`, `..` or doubled
    * slashes.
    */
   readonly find: (path: string) => Rule | undefined
   /**
-   * Returns the first glob that covers an entry of a directory, for a walk that goes no deeper where there is one. It
-   * costs next to nothing for an entry that no glob covers. The directory is absolute, and ends in no slash unless it
-   * is the root.
+   * Returns the first glob that covers a directory's entry, for a walk that stops there. It is nearly free for entries
+   * that no glob covers. The directory is absolute, with no trailing slash unless it is the root.
    */
   readonly findEntry: (directory: string, name: string, isDirectory: boolean) => Rule | undefined
 }
 
 /**
- * Returns the name's pattern of a glob that holds in every directory; undefined for a glob that needs the whole path.
+ * Returns the name pattern of a glob that applies in every directory; undefined for a glob that needs the whole path.
  */
 const nameOf = (pattern: string): string | undefined => {
   const name = pattern.startsWith("/**/") ? pattern.slice("/**/".length) : undefined
   return name === undefined || name.includes("/") || /^\*+$/.test(name) ? undefined : name
 }
 
-/** Makes an expression when it is first used: most are compiled for a matcher that never comes to them. */
+/** Compiles an expression on first use, because most matchers never need most of theirs. */
 class LazyExpression {
   private expression: RegExp | undefined
   constructor(private readonly compile: () => RegExp) {}
@@ -45,7 +44,7 @@ class LazyExpression {
   }
 }
 
-/** Makes a test for names. Patterns without wildcards, which most are, need no regular expression. */
+/** Makes a test for names. Most patterns have no wildcards and need no regular expression. */
 const makeMatchName = (patterns: ReadonlyArray<string>, ignoreCase: boolean): ((name: string) => boolean) => {
   const fold = ignoreCase ? (name: string) => name.toLowerCase() : (name: string) => name
   const names = new Set<string>()
@@ -58,14 +57,14 @@ const makeMatchName = (patterns: ReadonlyArray<string>, ignoreCase: boolean): ((
   return (name) => names.has(fold(name)) || (wild.length > 0 && expression.test(name))
 }
 
-/** Yields a path and all directories that it lies in, the longest first. */
+/** Yields a path and its ancestors, longest first. */
 function* upwards(path: string): Generator<string> {
   for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) yield path.slice(0, end)
   yield "/"
 }
 
 /**
- * Tests whether a rule covers files and no directories.
+ * Tests whether a rule covers files but not directories.
  *
  * @since 0.1.0
  * @category predicates
@@ -75,8 +74,8 @@ export const isForFiles = ({ kind, source }: Rule): boolean => kind === "glob" &
 const placesOf = ({ path, real }: Rule): ReadonlyArray<string> => (real === undefined ? [path] : [path, real])
 
 /**
- * Compiles rules. Matching is case-sensitive, except on macOS, whose file systems ignore case, and for built-in patterns:
- * other file systems may as well.
+ * Compiles rules. Matching is case-sensitive, except on macOS, whose file systems ignore case, and for built-in
+ * patterns, since other file systems may ignore it too.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * Decides whether a policy allows access to a path. The kernel enforces the policy; this module tells the decision
- * before a command runs, explains it afterwards, and decides for what runs without a shell.
+ * Decides whether a policy allows access to a path. The kernel enforces the policy. This module predicts its decision,
+ * explains it afterwards, and decides for what runs without a shell.
  *
  * @since 0.1.0
  */
@@ -22,7 +22,7 @@ import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
 export type Access = "read" | "write"
 
 /**
- * A decision. `rule` is the rule that allows or denies; reading needs no rule that allows it.
+ * A decision, with the rule that allows or denies. Reading needs no rule that allows it.
  *
  * @since 0.1.0
  * @category models
@@ -33,52 +33,52 @@ export type Verdict =
       readonly allowed: false
       readonly rule: Rule
       readonly reason: string
-      /** The text that commands read in the place of a file that they may not read. */
+      /** The text that commands read in place of a denied file. */
       readonly standIn?: string
     }
 
 /**
- * A policy whose rules are compiled, to decide on many paths.
+ * A policy with compiled rules, to decide on many paths.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PolicyDecision {
-  /** Decides on a real path: an absolute one without symbolic links. */
+  /** Decides on an absolute path without symbolic links. */
   readonly decide: (realPath: string, access: Access) => Verdict
   /**
-   * Decides on a path as somebody writes it, relative to the directory. Where a symbolic link on the way is denied by
-   * its own name, the path is denied too.
+   * Decides on a path as written, relative to the directory. If a symbolic link on the way is denied by its own name,
+   * the path is denied too.
    */
   readonly explain: (path: string, directory: string, access: Access) => Verdict & { readonly real: string }
-  /** Finds a path that is read-only by a rule of its own: this real one, or one within it. */
+  /** Finds a path with a read-only rule of its own: this real path, or one inside it. */
   readonly held: (realPath: string) => { readonly path: string; readonly rule: Rule } | undefined
 }
 
 /**
- * The rule that a verdict names where writing is denied because no rule allows it.
+ * The rule that a verdict names if no rule allows writing.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const notWhitelisted: Rule = { pattern: "not whitelisted", path: "/", kind: "path", source: "default" }
 
-/** The names of a path, and of its links, that are followed for an explanation: some 30 ms at most. */
+/** The most names of a path and its links that are followed for an explanation: about 30 ms. */
 const mostNames = 10_000
 
 /**
- * Tests whether a rule is `notWhitelisted`: it is the only one for the root, which no entry may name.
+ * Tests whether a rule is `notWhitelisted`: only this rule has the root as its path.
  *
  * @since 0.1.0
  * @category predicates
  */
 export const isNotWhitelisted = ({ path }: Rule): boolean => path === notWhitelisted.path
 
-/** Matches the devices that every sandbox has its own of. */
+/** Matches devices that every sandbox has a private copy of. */
 const device = /^\/dev\/(?:null|zero|full|u?random|tty|ptmx|stdin|stdout|stderr|fd\/\d+|(?:pts|shm)\/.*)$/s
 
 /**
- * Names the source of a rule in the words that users know.
+ * Names a rule's source in the users' words.
  *
  * @since 0.1.0
  * @category printing

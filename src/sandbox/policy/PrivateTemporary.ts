@@ -10,23 +10,23 @@ const { isWithin } = HostPath
 
 type Known = Pick<SandboxPolicy, "granted" | "whitelist"> & { readonly temporary?: Rule | undefined }
 
-/** A translation of paths; those that no private directory holds stay the same. */
+/** Translates paths. Paths outside of the private directory stay the same. */
 export interface PrivateTemporary {
-  /** The places of the private directory in the sandbox, by their real paths: the system's own is not seen there. */
+  /** The real paths at which the sandbox sees the private directory instead of the system's. */
   readonly places: ReadonlyArray<string>
-  /** The whitelist, without the rule for the system's directory where that is not seen. */
+  /** The whitelist, without the rule for the system's directory if the sandbox does not see it. */
   readonly whitelist: ReadonlyArray<Rule>
-  /** Returns the path outside at which a path of the sandbox lies. */
+  /** Returns the path outside for a path in the sandbox. */
   readonly toOutside: (path: string) => string
-  /** Returns the path in the sandbox of a path outside. */
+  /** Returns the path in the sandbox for a path outside. */
   readonly toInside: (path: string) => string
-  /** Tests whether a path exists outside, and the private directory, which hides it, has nothing of that name. */
+  /** Tests whether a path exists outside but not in the private directory, which hides it. */
   readonly isHidden: (path: string) => boolean
 }
 
 const realOf = ({ path, real = path }: Rule): string => real
 
-/** Tests whether a file only is a place to mount another one on, which an earlier session was given. */
+/** Tests whether a file is only a mount point that an earlier session left behind. */
 const isPlace = (path: string): boolean =>
   Attempt.orElse(() => {
     const stats = Fs.lstatSync(path)
@@ -35,14 +35,13 @@ const isPlace = (path: string): boolean =>
 
 const identity = (path: string): string => path
 
-/** Makes the translation for a policy. */
 export const make = ({ granted = [], temporary, whitelist }: Known): PrivateTemporary => {
   if (temporary === undefined) {
     return { places: [], whitelist, toOutside: identity, toInside: identity, isHidden: () => false }
   }
   const own = realOf(temporary)
   const system = RealPath.follow("/tmp").real
-  /** A TMPDIR that is the user's home, or the system's, is not replaced. */
+  /** A TMPDIR that is the user's home, or one of the system's directories, is not replaced. */
   const isReplaced = (rule: Rule) =>
     rule.source === "tmp" &&
     (realOf(rule) === system ||
@@ -73,5 +72,5 @@ export const make = ({ granted = [], temporary, whitelist }: Known): PrivateTemp
   }
 }
 
-/** The rule that a denial names where a command looks for what the machine has in its `/tmp`. */
+/** The rule that a denial names if a command looks for something in the machine's `/tmp`. */
 export const hiding: Rule = { pattern: "private /tmp", path: "/", kind: "path", source: "default" }

@@ -1,26 +1,28 @@
-/** Resolves the symbolic links of a path, also where nothing exists at the path yet. */
+/**
+ * Resolves the symbolic links of a path, even if nothing exists at the path yet.
+ */
 import * as Fs from "node:fs"
 import * as Attempt from "../../domain/Attempt.js"
 import * as BytePath from "./BytePath.js"
 import * as PathGlob from "./PathGlob.js"
 
-/** The number of symbolic links that Linux follows in one path. */
+/** How many symbolic links Linux follows in one path. */
 const mostLinks = 40
 
 /** A resolved path, and the symbolic links on the way. */
 export interface Followed {
   /**
-   * The real path; where nothing exists, the real path of the nearest directory that does, with the remaining names
-   * after it.
+   * The real path. If nothing exists there, the real path of the nearest existing directory, followed by the remaining
+   * names.
    */
   readonly real: string
-  /** The paths of the symbolic links on the way, in order; the directory of each is a real path. */
+  /** The symbolic links on the way, in order. The parent directory of each is a real path. */
   readonly links: ReadonlyArray<string>
 }
 
 /**
- * The kind of file at a path: the target of a symbolic link; `other` for anything else, also where it is not known;
- * `missing` where there is nothing, so that nothing lies below it either.
+ * What is at a path: a symbolic link's target; `other` for anything else or unknown; `missing` if neither it nor
+ * anything below it exists.
  */
 type Place = { readonly target: string } | "other" | "missing"
 
@@ -35,15 +37,15 @@ const look = (path: string): Place => {
 }
 
 /**
- * Resolves a path name by name. After `mostLinks` links, further ones are taken for plain names, so that circles end;
- * and after `mostNames` names.
+ * Resolves a path name by name. After `mostLinks` links or `mostNames` names, links count as plain names, so that
+ * cycles end.
  */
 const walk = (path: string, mostNames: number): Followed => {
   const links: Array<string> = []
   const left = path.split("/").reverse()
   let real = "/"
   let seen = 0
-  // The number of names at the end of `real` that are missing, below which there are no links.
+  // The number of missing names at the end of `real`: below them, there are no links.
   let missing = 0
   for (let name = left.pop(); name !== undefined; name = left.pop()) {
     if (name === "" || name === ".") continue
@@ -67,21 +69,20 @@ const walk = (path: string, mostNames: number): Followed => {
 }
 
 /**
- * Resolves an absolute path as the kernel does: `..` after a link means the parent of the directory that the link leads
- * to.
+ * Resolves an absolute path as the kernel does: `..` after a link means the parent of the link's target.
  *
- * @param mostNames the number of names after which symbolic links are taken for plain names: a bound for paths and
- * links that a command has made up, of which nobody may be sure
+ * @param mostNames how many names are resolved before links count as plain names: a bound for paths and links that a
+ *   command has made up
  */
 export const follow = (path: string, mostNames = Number.POSITIVE_INFINITY): Followed => {
-  // Most paths have no links: this finds that out in a tenth of the time.
+  // Most paths have no links, and this check takes a tenth of the time.
   const hasNone = Attempt.orElse(() => BytePath.realPath(path) === path, false)
   return hasNone ? { real: path, links: [] } : walk(path, mostNames)
 }
 
 /**
- * Makes a `follow` that resolves each path once, and what lies in one directory from there, so that what is tested of a path
- * is true of what is made of it: a command of another session may exchange a directory for a link between two looks.
+ * Makes a `follow` that resolves each path once, and paths in one directory relative to that result. Otherwise a
+ * command of another session could replace a directory by a link between the check and the use.
  */
 export const once = (): ((path: string) => Followed) => {
   const known = new Map<string, Followed>()
@@ -95,7 +96,7 @@ export const once = (): ((path: string) => Followed) => {
       const at = Fs.lstatSync(BytePath.toHost(real), { throwIfNoEntry: false })
       if (at?.isSymbolicLink() !== true) return { real, links }
     } catch {
-      // It can't be looked at.
+      // The path can't be inspected.
     }
     return follow(path)
   }
@@ -107,7 +108,7 @@ export const once = (): ((path: string) => Followed) => {
   return find
 }
 
-/** Resolves the beginning of a pattern, up to its first wildcard. */
+/** Resolves the part of a pattern before its first wildcard. */
 export const followPattern = (pattern: string): string => {
   const names = pattern.split("/")
   const first = names.findIndex((name) => PathGlob.hasWildcard(name))

@@ -1,5 +1,5 @@
 /**
- * Derives policies that allow no more than another: the policy in force, and one under which nothing of it is written.
+ * Derives policies that allow no more than another: the policy in force, and a read-only one.
  */
 import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
 
@@ -8,7 +8,7 @@ const realOf = (rule: Rule): string => rule.real ?? rule.path
 const isSame = (one: Rule) => (other: Rule) =>
   one.kind === other.kind && one.path === other.path && realOf(one) === realOf(other)
 
-/** Appends the rules that the first list does not have. */
+/** Appends rules that the first list lacks. */
 const union = (rules: ReadonlyArray<Rule>, others: ReadonlyArray<Rule>): ReadonlyArray<Rule> => [
   ...rules,
   ...others.filter((rule) => !rules.some(isSame(rule)))
@@ -16,16 +16,16 @@ const union = (rules: ReadonlyArray<Rule>, others: ReadonlyArray<Rule>): Readonl
 
 type Access = "read" | "write"
 
-/** Returns the name of a right, by which it is known whether a sandbox has it. */
+/** Returns a key for a right, to look up whether a sandbox has it. */
 export const nameOf = (access: Access, path: string): string => `${access} ${path}`
 
 /**
- * Returns the policy that a session's commands are under: the one that its sandbox enforces, with what a person has
- * allowed since then, and with what is denied by now besides.
+ * Returns the policy that a session's commands are under: the running sandbox's policy, plus what a person has allowed
+ * since, minus what is denied since.
  *
  * @param enforced the policy of the sandbox that runs
- * @param built the policy of the next one, by what the settings say now
- * @param given what `sandbox.json` allows since, by `nameOf`, and whether the sandbox that runs has it
+ * @param built the policy that the settings would give the next sandbox
+ * @param given what `sandbox.json` has allowed since, by `nameOf`, and whether the running sandbox has it
  */
 export const inForce = (
   enforced: SandboxPolicy,
@@ -54,10 +54,10 @@ export const inForce = (
 }
 
 /**
- * Returns a policy under which only places of the sandbox's own can be written, and the rest of the policy holds: what was
- * written before is read. It has no unix sockets, by which programs outside could be made to write, and no network.
+ * Returns a policy under which commands write only to the sandbox's own places and still read what they wrote before.
+ * It has no network and no unix sockets, since outside programs could be made to write through them.
  *
- * @param places the directories that the sandbox can have of its own, by their real paths; those that the policy names as a
+ * @param places real paths of the directories that the sandbox can have of its own; those that the policy names as a
  *   place of work are left out
  */
 export const readOnly = (policy: SandboxPolicy, places: ReadonlyArray<string>): SandboxPolicy => {
