@@ -1,13 +1,14 @@
 /**
- * The conditions that commands run under, for the tool's description: how long they may take, and what confines them.
+ * The limits that commands run under: how long they may take and what they may write and reach. The tool's description
+ * states them.
  */
 import * as Data from "effect/Data"
 import * as PathRule from "./policy/PathRule.js"
 import { type Rule, type SandboxPolicy, writable } from "./policy/SandboxPolicy.js"
 
 /**
- * The confinement of commands. `Open`: nothing. `Confined`: a sandbox in which commands may write to `writable` and below, and
- * reach `hosts` alone, entries of the policy. `Impossible`: no sandbox can be made, so that nothing runs.
+ * What confines commands. `Open`: nothing. `Confined`: a sandbox that lets them write below `writable` and reach only
+ * `hosts`, both entries of the policy. `Impossible`: no sandbox can be made, so nothing runs.
  */
 export type Confinement = Data.TaggedEnum<{
   Open: Record<never, never>
@@ -15,31 +16,27 @@ export type Confinement = Data.TaggedEnum<{
   Impossible: { readonly reason: string }
 }>
 
-/** The constructors of Confinement. */
 export const Confinement = Data.taggedEnum<Confinement>()
 
-/** The conditions that commands run under. */
 export interface Conditions {
-  /** The time that a command may take, in milliseconds, where its call names none. */
+  /** The default time limit of a command, in ms. */
   readonly timeout: number
-  /** The time after which a program goes on as a job, in milliseconds; 0 where it never does by itself. */
+  /** How long a program runs before it continues as a job, in ms; 0 means never. */
   readonly yield: number
-  /** Undefined where nobody has looked yet. */
+  /** Undefined until the sandbox or the settings have been looked at. */
   readonly confinement: Confinement | undefined
 }
 
-/** Tests whether commands reach no host. */
 export const isOffline = ({ confinement }: Conditions): boolean =>
   confinement?._tag === "Impossible" || (confinement?._tag === "Confined" && confinement.hosts.length === 0)
 
-/** Returns the confinement by a policy that is in force. */
 export const ofPolicy = (policy: SandboxPolicy): Confinement =>
   Confinement.Confined({
     hosts: policy.hosts?.allowed.map(({ pattern }) => pattern) ?? [],
     writable: outermost(writable(policy))
   })
 
-/** Returns the paths of rules, without those that lie within another. */
+/** Returns the paths of rules, without paths inside another of them. */
 const outermost = (rules: ReadonlyArray<Rule>): ReadonlyArray<string> => {
   const distinct = rules.filter(({ path }, at) => rules.findIndex((other) => other.path === path) === at)
   return distinct

@@ -1,4 +1,6 @@
-/** The provider named `local`: its sandboxes are enforced by this machine's own kernel. */
+/**
+ * The provider named `local`, whose sandboxes this machine's kernel enforces.
+ */
 import * as Path from "node:path"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -50,7 +52,6 @@ import type { Execute, Grant, SandboxBackend, SandboxResult } from "./SandboxBac
 import { executed } from "./SandboxBackend.js"
 import type * as SandboxProvider from "./SandboxProvider.js"
 
-/** Adds the notice about variables that the sandbox leaves out. */
 const withMissed = (result: CommandResult.CommandResult, names: ReadonlyArray<string>): CommandResult.CommandResult => {
   if (names.length === 0) return result
   const left = `leaves ${names.join(", ")} out of the environment`
@@ -59,16 +60,13 @@ const withMissed = (result: CommandResult.CommandResult, names: ReadonlyArray<st
   return withPersonal(withNotice(result, notice), `the sandbox ${left}: ${options}`)
 }
 
-/**
- * Milliseconds from the end of one scan to the start of the next, at least; after a long scan, `share` times its
- * duration.
- */
+/** The shortest pause between two scans, in ms. After a long scan, the pause is `share` times the scan's duration. */
 const shortest = 1000
 const share = 20
 
 /**
- * Returns a function to call after each command. It takes no time itself: it lets a scan begin in the background as soon
- * as the last one is long enough ago. A scan that fails or dies is told to `onFailure`, and the next one follows.
+ * Returns a function to call after each command. It only wakes a background loop, which scans once the pause since the
+ * last scan is over. A failed scan is reported to `onFailure`, and the loop goes on.
  */
 export const makeRescan = <E>(
   scan: Effect.Effect<void, E>,
@@ -88,29 +86,28 @@ export const makeRescan = <E>(
   })
 
 /**
- * Milliseconds from the end of a command to the work that no command should wait for. A short command that followed at
- * once has ended by then; a longer one is not held up by the work.
+ * Delay before work that no command should wait for, in ms. A short command that follows at once ends within it, and a
+ * longer one is not held up.
  */
 const pause = 2
 
-/** The most sentences on what was taken back that wait for the next result. */
+/** How many sentences about reverted changes wait for the next result. */
 const mostSentences = 5
 
-/** The most servers that one result tells of. */
+/** How many servers one result names. */
 const mostServers = 5
 
 /** Returns the resource that a denial is reported under in `blockedResource`. */
 const resourceOf = (denial: Denial.Denial) =>
   denial.access === "network" || denial.access === "system" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
 
-/** The note about a command that failed without a word, and sent packets that found no route. */
 const reached = "The command tried to reach a network, and the sandbox has none: that may be why it failed."
 
-/** Tests whether something failed that a denial may explain: the command, or a part of a pipeline. */
+/** Tests whether the command or a part of its pipeline failed, so that a denial may explain it. */
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
   exitCode !== ExitCode.success || pipeline !== undefined
 
-/** Tests whether nothing is to be told of a command but its output, as is so for most: it succeeded in silence. */
+/** Tests whether the command succeeded in silence, as most do: then only its output is reported. */
 const isUneventful = (command: string, { exitCode, pipeline, stderr }: CommandResult.CommandResult): boolean =>
   exitCode === ExitCode.success &&
   pipeline === undefined &&
@@ -119,7 +116,10 @@ const isUneventful = (command: string, { exitCode, pipeline, stderr }: CommandRe
   !/\bgit\b/.test(command) &&
   !CommandWords.mayFetch.test(command)
 
-/** Tests whether the traffic of a command is asked for: it failed, was to fetch something, or says that a host was not reached. */
+/**
+ * Tests whether the network traffic of a command matters: it failed, fetches something, or says that it did not reach a
+ * host.
+ */
 const isOfNetwork = (command: CommandLine.CommandLine, result: CommandResult.CommandResult): boolean =>
   isAsked(result) ||
   [result.stderr, mergedOf(command.text, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
@@ -128,17 +128,20 @@ const isOfNetwork = (command: CommandLine.CommandLine, result: CommandResult.Com
 const offlineOf = (denial: Denial.Denial): NonNullable<CommandResult.CommandResult["offline"]> =>
   Denial.isSocket(denial) ? "socket" : denial.how === "verified-text" ? "named" : "counted"
 
-/** Matches a command which has messages go where its output goes. */
+/** Matches a command that sends its messages to standard output. */
 const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
 
-/** Returns standard output, where it has the messages of what failed. */
+/** Returns standard output if the command's messages went there, else an empty string. */
 const mergedOf = (command: string, { stdout }: CommandResult.CommandResult): string =>
   merges.test(command) ? stdout : ""
 
-/** Matches how programs say that a connection was not made, or was cut. */
+/** Matches messages about a connection that failed or was cut. */
 const cut = /reset|hang up|\bSSL|\bTLS|EOF|empty reply|connect|unreachable|resol|network|fetch|timed? ?out/i
 
-/** Tests whether a command failed for a host that was refused: it says nothing, names the host, or speaks of a connection. */
+/**
+ * Tests whether a refused host explains the failure: the command is silent, names the host, or reports a connection
+ * error.
+ */
 const saysOfHosts = (
   command: CommandLine.CommandLine,
   { stderr, stdout }: CommandResult.CommandResult,
@@ -154,7 +157,7 @@ const saysOfHosts = (
   )
 }
 
-/** Makes a sandbox. Its shell starts with the first command, and ends with the scope. */
+/** Makes a sandbox. Its shell starts with the first command and ends with the scope. */
 const makeLocalSandboxBackend = (
   policy: SandboxPolicy,
   { userHome, variables: known }: Pick<Settings, "userHome" | "variables">
@@ -182,11 +185,11 @@ const makeLocalSandboxBackend = (
             }
           }
     const preflight = Preflight.make(policy, decision)
-    /** The number of commands that run or wait to run, and the time of `performance.now()` since when there are any. */
+    /** The number of running and queued commands, and when the first of them began (`performance.now()`). */
     let busy = 0
     let since = 0
     const guard = new StartupGuard(policy, userHome)
-    // It runs when all processes of the sandbox have ended, for finalizers run in reverse.
+    // Finalizers run in reverse order, so this one runs after all processes of the sandbox have ended.
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         for (const { apply } of guard.allChanges([])) attempt(apply)
@@ -195,12 +198,12 @@ const makeLocalSandboxBackend = (
     const makeUpstream = yield* CurrentUpstream
     const network = new SandboxNetwork(() => makeUpstream(known), policy.published)
     network.hosts = policy.hosts
-    /** The command that runs. */
     let current: QueuedCommand | undefined
     const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(
       policy,
       () => {
-        // What the command that runs has just made, it may go on writing; older processes are in the background.
+        // The running command may go on writing files that it has just made. Older processes are in the background, so
+        // they are evicted.
         runFork(running.evict(busy === 0 ? undefined : ProcessTable.ticksAt(since)), { scope })
       },
       (heads) => guard.begin(heads),
@@ -212,7 +215,7 @@ const makeLocalSandboxBackend = (
 
     const repository = policy.whitelist.find(({ source }) => source === "git")
     let isRepositoryTold = repository === undefined
-    /** Tells once, where git is used, what it may write. */
+    /** When git is first used, explains what it may write. */
     const ofRepository = (command: string): string | undefined => {
       if (!/\bgit\b/.test(command.slice(0, longestLook))) return undefined
       isRepositoryTold = true
@@ -220,7 +223,7 @@ const makeLocalSandboxBackend = (
     }
     const hasEmpty = policy.blacklist.some(({ hidden }) => hidden === "empty")
     const toldEmpty = new Set<string>()
-    /** Tells once of the files that read as empty ones. */
+    /** Names each file that reads as empty, once. */
     const ofEmpty = (): string | undefined => {
       const fresh = running.masks().filter(({ path, standIn }) => standIn === "" && !toldEmpty.has(path))
       const first = fresh.find(({ path }) => HostPath.isWithin(path, policy.cwd)) ?? fresh[0]
@@ -231,9 +234,9 @@ const makeLocalSandboxBackend = (
     }
     const jobs = yield* provided
     let heard: ReadonlyArray<number> = []
-    /** Tells once of each server that commands have started. */
+    /** Names each server that commands have started, once. */
     const ofServers = (): string | undefined => {
-      // A server that outlives its command is a job's.
+      // A server that outlives its command belongs to a job.
       if (jobs.running === 0 && heard.length === 0) return undefined
       const now = running.listening()
       const fresh = now.filter((port) => !heard.includes(port))
@@ -252,32 +255,30 @@ const makeLocalSandboxBackend = (
     const passing = new PassingDenial.PassingDenials()
 
     /**
-     * Renews the masks over what the host has replaced or made before the next command; where that fails, a new shell
-     * is started, and a notice says so.
+     * Renews the masks over paths that the host has replaced or created. If that fails, a new shell is started, and a
+     * notice says so.
      */
     const mend = Effect.catchAll(Effect.as(running.mend, undefined), ({ message }) =>
       Effect.as(session.restart, `A new shell was started: ${message}.`)
     )
 
-    /**
-     * Work that no command should wait for: it is done while nothing runs, or while a command runs that takes its time.
-     */
+    /** Work that no command should wait for. It runs while the shell is idle or during a long command. */
     const inPassing = yield* Effect.acquireRelease(
       Effect.sync(() =>
         setTimeout(() => {
           running.network()?.note(busy === 0)
-          // A failure is tried again before a command, whose result then tells it.
+          // A failure is retried before the next command, whose result then reports it.
           if (running.isDue("ahead")) runFork(Effect.ignore(running.mend), { scope })
         }, pause).unref()
       ),
       (timer) => Effect.sync(() => clearTimeout(timer))
     )
 
-    /** Sentences for the next result on what was taken back after a scan. */
+    /** Sentences about changes that were reverted after a scan, for the next result. */
     let taken: ReadonlyArray<string> = []
     let unread = profile?.failure
     let held = policy.readonly
-    // Its modules are loaded by the first use.
+    // The modules that this needs are loaded on first use.
     let attribute = (outcome: Attribution.Outcome) => Attribution.make(policy, decision)(outcome)
     const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> =>
       Effect.forEach(changes, ({ apply, path, said }) =>
@@ -297,10 +298,10 @@ const makeLocalSandboxBackend = (
       })
     )
 
-    /** Why the last scan failed; undefined once a result has told it. */
+    /** Why the last scan failed, until a result has reported it. */
     let unsearched: string | undefined
     let isTold = false
-    /** The times of `performance.now()` at which the last scan began and ended. */
+    /** When the last scan began and ended (`performance.now()`). */
     let scanned = [performance.now(), performance.now()] as const
     const scan = Effect.suspend(() => {
       const begun = performance.now()
@@ -317,7 +318,7 @@ const makeLocalSandboxBackend = (
         unsearched = `New files that the blacklist names could not be looked for, and may be readable: ${firstLine(cause)}.`
       })
     const rescan = yield* makeRescan(scan, onFailure)
-    /** Looks for new secrets before a command if the last look is long ago: a user may have made files since. */
+    /** Looks for new secrets before a command if the last scan is old: the user may have created files since. */
     const upToDate = Effect.suspend(() => {
       const [begun, ended] = scanned
       return busy === 0 && performance.now() - ended > share * (ended - begun)
@@ -344,7 +345,7 @@ const makeLocalSandboxBackend = (
       }
     }
 
-    /** Refuses `npm ci` where it would empty `node_modules` and could not fill it again. */
+    /** Refuses `npm ci` if it would empty `node_modules` and could not fill it again. */
     const ofNpm = (command: CommandLine.CommandLine, cwd: string): SandboxResult | undefined => {
       if (command.text.length > longestLook) return undefined
       const { HOME = userHome, npm_config_cache } = ShellEnvironment.make("", settings.environment, variables)
@@ -390,7 +391,7 @@ const makeLocalSandboxBackend = (
         masks: running.masks(),
         processes: running.processes(),
         hasAgent: running.withheld().includes("SSH_AUTH_SOCK"),
-        // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.
+        // The traffic counters do not matter if the whole command succeeded and does not mention the network.
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
       }
       return Effect.sync((): SandboxResult => {
@@ -480,7 +481,7 @@ const makeLocalSandboxBackend = (
           const told = guard.told()
           const sentences = told === undefined ? taken : [...taken, told]
           taken = []
-          // One that gave up while a person was asked is told of the answer.
+          // A command that gave up while a person was being asked is told the answer.
           const answered = result.exitCode === ExitCode.success ? Effect.void : network.settled
           return Effect.flatMap(Effect.zipLeft(takeBack(changes), answered), (said) =>
             trace(line, cwd, now, withChanged(noted, [...sentences, ...said]))
@@ -494,16 +495,17 @@ const makeLocalSandboxBackend = (
       })
     }
 
-    /** Starts the shell where it does not run yet: a grant can be asked for before the first command. */
+    /** Starts the shell if needed: a grant may be requested before the first command. */
     const started = Effect.suspend(() =>
       running.isThere() ? Effect.void : Effect.mapError(session.execute(":"), toUnchangeable)
     )
 
-    /** Asks a person while the time of the command stands still. */
+    /** Asks a person. The command's time limit is paused meanwhile. */
     const hold = (asked: Effect.Effect<boolean>) =>
-      // The runtime is that of a sandbox's making, which nothing interrupts.
+      // The runtime comes from the creation of the sandbox, which is uninterruptible. So the question must be made
+      // interruptible.
       runPromise(Effect.interruptible(Effect.ensuring(asked, Effect.sync(current?.hold?.() ?? (() => {})))))
-    /** Gives a command that is to fetch something its network, where a person can be asked about its hosts. */
+    /** Attaches the network to a command that fetches something, so that a person can be asked about its hosts. */
     const connected = (command: CommandLine.CommandLine) =>
       network.ask === undefined || network.isThere || CommandWords.programIn(command) === undefined
         ? Effect.void
@@ -517,7 +519,7 @@ const makeLocalSandboxBackend = (
       Effect.suspend(() => {
         if (grant.access === "read" || !HostPath.isDirectory(grant.resource)) return running.grant(grant)
         if (takesNewSandbox(grant.resource)) return RunningSandbox.unchangeable()
-        // Before a command can write there.
+        // The guard must know the place before a command can write there.
         guard.add(grant.resource)
         return Effect.tapError(running.grant(grant), () => Effect.sync(() => guard.leave(grant.resource)))
       })
@@ -589,7 +591,7 @@ const makeLocalSandboxBackend = (
   })
 
 const attempt = (change: () => void): void => {
-  // It is gone, or not the user's.
+  // The path is gone, or belongs to another user.
   Attempt.ignore(change)
 }
 
@@ -604,7 +606,6 @@ const withNotice = (result: CommandResult.CommandResult, notice: string | undefi
 const withDenied = (result: CommandResult.CommandResult, denied: string | undefined) =>
   denied === undefined ? result : withPersonal(withNotice(result, denied), denied)
 
-/** Adds a line that a person is told. */
 const withPersonal = (result: CommandResult.CommandResult, line: string): CommandResult.CommandResult => ({
   ...result,
   personal: {
@@ -621,7 +622,7 @@ const withChanged = (result: CommandResult.CommandResult, sentences: ReadonlyArr
 const toUnchangeable = (error: CommandError): ExecutionFailed =>
   error._tag === "ExecutionFailed" ? error : RunningSandbox.unchangeable()
 
-/** Makes the provider `local`. Where the platform enforces nothing, its backends are shells without a sandbox. */
+/** Makes the provider `local`. If the platform enforces nothing, its backends are shells without a sandbox. */
 export const make: Effect.Effect<
   SandboxProvider.SandboxProvider,
   never,

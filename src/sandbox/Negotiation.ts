@@ -1,6 +1,5 @@
 /**
- * Runs a command, and where the policy denies it something, asks a person for permission and runs it again with the
- * grant.
+ * Runs a command. If the policy denies it something, asks a person for permission and runs it again with the grant.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -17,54 +16,44 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { Rule } from "./policy/SandboxPolicy.js"
 import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 
-/** The options of one run: those of `execute`, the directory, and a restart to wait for. */
 export interface AttemptOptions extends ExecuteOptions {
-  /** The directory whose sandbox the command runs in; by default, that of the session's settings. */
+  /** The directory whose sandbox runs the command; the session's directory by default. */
   readonly cwd?: string | undefined
-  /** The restart of the shell that was asked for with the command: waited for when the command's turn has come. */
+  /** The restart that was requested with the command. It is awaited when the command's turn comes. */
   readonly restarted?: Effect.Effect<void>
 }
 
-/** Runs a command once, with grants that hold for this run only. */
+/** Runs a command once, with grants for this run only. */
 type Attempt = (
   command: string,
   options: AttemptOptions | undefined,
   grants: ReadonlyArray<Grant>
 ) => Effect.Effect<{ readonly backend: SandboxBackend; readonly result: SandboxResult }, CommandError>
 
-/**
- * The reasons why a grant could not be given to the running sandbox (`now`), and why it could not be written into
- * `sandbox.json` (`forGood`); undefined where all went well.
- */
+/** Why a grant could not be given to the running sandbox (`now`) or written to `sandbox.json` (`forGood`). */
 export interface Flaws {
   readonly now: string | undefined
   readonly forGood: string | undefined
 }
 
-/** The dependencies of a negotiation. */
 export interface Door {
   readonly ask: (request: PermissionRequest) => Effect.Effect<Answer>
   readonly attempt: Attempt
-  /**
-   * Gives a grant until the session ends, and with `forGood` writes it into `sandbox.json`; returns what went wrong.
-   */
+  /** Gives a grant until the session ends and, with `forGood`, writes it to `sandbox.json`. Returns what went wrong. */
   readonly keep: (backend: SandboxBackend, grant: Grant, forGood: boolean) => Effect.Effect<Flaws>
-  /** Gives a grant and revokes it; returns the error where it can't be given. */
+  /** Gives a grant and revokes it at once. Returns the error if it can't be given. */
   readonly tryOut: (backend: SandboxBackend, grant: Grant) => Effect.Effect<Option.Option<CommandError>>
 }
 
-/**
- * The number of commands whose grant "for once" is kept until the same command comes again; the oldest is dropped
- * first.
- */
+/** How many one-time grants wait for their command to be run again; the oldest is dropped first. */
 const mostPromises = 100
 
-/** Makes a grant one for what is there now. */
+/** Binds a grant to the file that is there now. */
 const asIs = (grant: Grant): Grant => ({ ...grant, identity: HostPath.identityOf(grant.resource) })
 
 /**
- * Returns the right that has to be given; undefined where there is none. What does not exist can't be allowed: to make
- * it, the directory that it is to lie in has to be writable. Where that is too wide, a file alone is made, and allowed.
+ * Returns the grant that would lift a denial, if there is one. Only what exists can be granted, so creating a path
+ * needs write access to its parent directory. If that is too wide, the file is created and granted alone.
  */
 const toGrant = (
   { access, isMet, isOfFile, resource, rule }: Denial,
@@ -124,10 +113,10 @@ const withAllowed = (result: SandboxResult, allowed: string): SandboxResult => (
 })
 
 /**
- * Makes the function which runs commands and asks for permission where the policy denies them something.
+ * Makes the function that runs commands and asks for permission when the policy denies them something.
  *
- * A command that was denied something before it ran (`preflight`) runs after the answer. One that ran already is not
- * run twice: the result says what was allowed, and the model may run it again.
+ * A command that was denied before it ran (`preflight`) runs after the answer. A command that already ran is not run
+ * again: the result says what was allowed, and the model may repeat it.
  */
 export const make = (
   door: Door
@@ -141,8 +130,8 @@ export const make = (
   }
 
   /**
-   * Gives what was allowed after the command had run, and adds a notice that tells to run it again. What the run had been
-   * allowed for once holds for the next run too: one that was denied more was not that once.
+   * Gives the grant after the command has run, with a notice that tells the model to run it again. One-time grants of
+   * this run hold for the next run too, because a run that was denied more does not count as the one time.
    */
   const afterwards = (
     backend: SandboxBackend,
@@ -168,10 +157,7 @@ export const make = (
       return withAllowed(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
     })
 
-  /**
-   * Runs the command, and asks again for each further resource that it is denied; a resource that was asked for already
-   * is not asked for twice.
-   */
+  /** Runs the command and asks about each resource that it is denied, but never twice about the same one. */
   const run = (
     command: string,
     options: AttemptOptions | undefined,
@@ -203,7 +189,7 @@ export const make = (
         return ran ? result : yield* toBlocked(denial, backend, result, isNew ? undefined : allowedInVain(denial))
       }
       if (ran) {
-        // The command has ended: a listener is not told of the interruption of what comes after it.
+        // The command has ended, so its listener must not hear of an interruption after it.
         return yield* CallContext.locally(afterwards(backend, command, result, grants, grant, answer), { listener: {} })
       }
       const known = [...asked, grant.resource]

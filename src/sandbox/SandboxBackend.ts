@@ -1,5 +1,5 @@
 /**
- * The backend of a sandbox: the persistent shell in it, and the grants that are given to it.
+ * The backend of a sandbox: its persistent shell, and the grants given to it.
  *
  * @since 0.1.0
  */
@@ -15,20 +15,20 @@ import type { Hosts } from "./policy/HostEntry.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 
 /**
- * The result of a command in a sandbox. `blocked` is true where the command failed for something that the policy
- * denied, or was not run because it would surely have met such a denial.
+ * The result of a command in a sandbox. `blocked` is true if the policy made it fail, or if it was not run because the
+ * policy would surely have denied something.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxResult extends CommandResult {
   readonly blocked: boolean
-  /** The denial; where the command's words alone tell it (`how: "preflight"`), the command was not run. */
+  /** The denial. With `how: "preflight"`, the command's words alone showed it, and the command was not run. */
   readonly denial?: Denial
 }
 
 /**
- * A right that a person gave against the policy: to read or to write one resource.
+ * Permission from a person, against the policy, to read or write one resource.
  *
  * @since 0.1.0
  * @category models
@@ -36,14 +36,17 @@ export interface SandboxResult extends CommandResult {
 export interface Grant {
   readonly resource: string
   readonly access: "read" | "write"
-  /** True for a file that is missing, and made before it is given. */
+  /** True for a missing file, which is created before it is granted. */
   readonly isNew?: true
-  /** The identity (`HostPath.identityOf`) of the file that was asked for: no other is given. */
+  /**
+   * The identity (`HostPath.identityOf`) of the file that the person was asked about. Another file in its place is not
+   * granted.
+   */
   readonly identity?: string | undefined
 }
 
 /**
- * Asks a person whether a command may reach a host at a port, and gives it to the sandbox where that is allowed.
+ * Asks a person whether a command may reach a host at a port, and opens the host to the sandbox if allowed.
  *
  * @since 0.1.0
  * @category models
@@ -51,7 +54,7 @@ export interface Grant {
 export type AskForHost = (host: string, port: number, command: string) => Effect.Effect<boolean>
 
 /**
- * The error for a right to write a path that does not exist: only what exists can be mounted.
+ * The error for a write grant on a missing path: only what exists can be mounted.
  *
  * @since 0.1.0
  * @category errors
@@ -63,7 +66,7 @@ export class NotThere extends Data.TaggedError("NotThere")<{ readonly resource: 
 }
 
 /**
- * Runs a command in a sandbox's shell; a denial by the policy is a result with `blocked`, never an error.
+ * Runs a command in a sandbox's shell. A denial by the policy is a result with `blocked`, never an error.
  *
  * @since 0.1.0
  * @category models
@@ -71,42 +74,44 @@ export class NotThere extends Data.TaggedError("NotThere")<{ readonly resource: 
 export type Execute = (command: string, options?: ExecuteOptions) => Effect.Effect<SandboxResult, CommandError>
 
 /**
- * A sandbox that a provider has made, with one persistent shell.
+ * A sandbox made by a provider, with one persistent shell.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxBackend {
-  /** The policy that it enforces; undefined where it enforces nothing. */
+  /** The policy that the sandbox enforces; undefined if it enforces nothing. */
   readonly policy: SandboxPolicy | undefined
   /** Runs a command when its turn has come: one at a time, in the order of the calls. */
   readonly execute: Execute
   /**
-   * Gives a grant without losing the shell; fails with ExecutionFailed where only a new sandbox can have it. Without
-   * it, nothing is denied.
+   * Gives a grant and keeps the shell. Fails with ExecutionFailed if only a new sandbox can have the grant. A backend
+   * without this method denies nothing.
    */
   readonly grant?: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
   /**
-   * Changes the hosts that commands may reach, while they run too; undefined stands for none. With `ask`, commands wait for an
-   * answer about a host that no entry names.
+   * Changes the hosts that commands may reach, also for running commands; undefined means none. With `ask`, commands
+   * wait for an answer about a host that no entry names.
    */
   readonly setHosts?: (hosts: Hosts | undefined, ask: AskForHost | undefined) => Effect.Effect<void>
-  /** Revokes a grant. */
   readonly revoke?: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
-  /** Runs with all that runs in the background stopped, so that it has no part in grants that are revoked afterwards. */
+  /**
+   * Runs an effect while all background processes are stopped, so that they cannot use grants that are revoked
+   * afterwards.
+   */
   readonly alone?: <A, E>(use: Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
-  /** Ends the shell and all that it started; the next command starts a new one. */
+  /** Ends the shell and all that it started. The next command starts a new one. */
   readonly restart: Effect.Effect<void>
   /** The shell's current directory. */
   readonly cwd: Effect.Effect<string>
-  /** Sets `$?` of the next command, after a command that ran without the shell. */
+  /** Sets `$?` for the next command, after a command that ran without the shell. */
   readonly setStatus?: ((status: number) => Effect.Effect<void>) | undefined
-  /** Ends the session, and releases the platform's resources. */
+  /** Ends the session and releases the platform's resources. */
   readonly dispose: Effect.Effect<void>
 }
 
 /**
- * Adds the span of a command's run in a sandbox, where a tracer is present.
+ * Adds a span for a command's run in a sandbox, if a tracer is present.
  *
  * @since 0.1.0
  * @internal
@@ -133,8 +138,8 @@ export const unsandboxed = (session: Context.Tag.Service<BashSession>): Omit<San
 })
 
 /**
- * Runs `use` with grants that are revoked afterwards, however it ends. A grant that can't be given fails with
- * ExecutionFailed.
+ * Runs `use` with grants that are revoked afterwards, however it ends. Fails with ExecutionFailed if a grant can't be
+ * given.
  *
  * @param keeping handles a sandbox that can't revoke a grant
  * @since 0.1.0

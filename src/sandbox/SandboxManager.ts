@@ -1,5 +1,5 @@
 /**
- * The one way to a shell: every native command runs through the manager, sandboxed or not.
+ * The only way to a shell: every native command runs through the manager, sandboxed or not.
  *
  * @since 0.1.0
  */
@@ -41,10 +41,9 @@ import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import type { SandboxProviders } from "./SandboxProvider.js"
 import * as VisibleFiles from "./VisibleFiles.js"
 
-/** The dependencies of `makeAttempts`. */
 interface AttemptDeps {
   readonly current: CurrentSandbox.CurrentSandbox
-  /** The directory whose sandbox runs the commands that name no directory of their own. */
+  /** The directory whose sandbox runs commands that name no directory. */
   readonly directory: string
   readonly granting: Pick<Granting.Granting, "lend">
   readonly runtime: Pick<CurrentSandbox.RuntimeGrants, "endOnce">
@@ -53,7 +52,6 @@ interface AttemptDeps {
 
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
-/** Runs commands, in the order of the calls. */
 const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptDeps) => {
   let begun = 0
   /** The command whose sandbox is being made. */
@@ -69,7 +67,7 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
       begun++
       return Yield.pass(command, backend.execute(command, options))
     })
-    // Where no host is asked for, nothing changes with `sandbox.json`, and nothing ends with the command.
+    // If no host is asked for, nothing changes with `sandbox.json`, and nothing ends with the command.
     const executed =
       backend.setHosts === undefined
         ? started
@@ -118,7 +116,7 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
       })
       return queue.enter(restarted === undefined ? inTurn : Effect.zipRight(restarted, inTurn))
     },
-    /** Gives up the command whose sandbox is still being made, and waits no longer for calls that need no shell. */
+    /** Gives up the command whose sandbox is being made, and stops waiting for calls that need no shell. */
     giveUp: () => {
       if (starting !== undefined) starting.isGivenUp = true
       queue.pass()
@@ -126,32 +124,31 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
   }
 }
 
-/** The dependencies of `makeRestart`. */
 interface RestartDeps {
   readonly attempts: ReturnType<typeof makeAttempts>
-  /** The bridge by which the shell calls commands: none of these may restart the shell that waits for it. */
+  /** The bridge by which the shell calls Synapse commands. They may not restart the shell, since it waits for them. */
   readonly bridge: unknown
   readonly current: Pick<CurrentSandbox.CurrentSandbox, "isOutdated" | "now" | "retire">
 }
 
-/** Makes the two functions which restart the shell. */
+/** Makes the two functions that restart the shell. */
 const makeRestart = ({ attempts, bridge, current }: RestartDeps) => {
   const restart = Effect.suspend(() => {
     const backend = current.now()?.backend
     if (backend === undefined) return Effect.void
-    // Its own next sandbox would be built by the policy that it began with, without what was allowed or denied since.
+    // If the backend restarted itself, it would use its original policy and miss what was allowed or denied since.
     return current.isOutdated() ? current.retire(backend) : backend.restart
   })
   return {
-    /** Ends the shell and all that it started; the next command starts a new one. */
+    /** Ends the shell and all that it started. The next command starts a new one. */
     now: Effect.suspend(() => {
       attempts.giveUp()
       return restart
     }),
     /**
-     * Runs what is to come after a restart. The restart begins at once, for what runs is to end; `use` takes its place in
-     * the queue before that is done, so that later calls run later. By then, `restarted` restarts the shell again where
-     * others that were queued have run meanwhile.
+     * Runs `use` after a restart. The restart begins at once, to end what is running; `use` takes its place in the
+     * queue at once too, so that later calls stay behind it. If other queued commands ran meanwhile, `restarted`
+     * restarts the shell again.
      */
     before: <A, E>(use: (restarted: Effect.Effect<void>) => Effect.Effect<A, E>) =>
       Nesting.refuse(
@@ -173,16 +170,16 @@ const makeRestart = ({ attempts, bridge, current }: RestartDeps) => {
  */
 export interface ManagerOptions extends LineOptions {
   /**
-   * The directory whose sandbox the command runs in; by default, that of the session's settings. There is one sandbox
-   * at a time: naming another directory ends the one that is there.
+   * The directory whose sandbox runs the command; the session's directory by default. There is one sandbox at a time:
+   * naming another directory ends the current one.
    */
   readonly cwd?: string | undefined
-  /** The command as it was parsed, so that it is not parsed again. */
+  /** The parsed command, if it is already parsed. */
   readonly line?: CommandLine.CommandLine | undefined
 }
 
 /**
- * A policy, and the name of the provider whose sandbox enforces it.
+ * A policy, and the name of the provider that enforces it.
  *
  * @since 0.1.0
  * @category models
@@ -193,8 +190,7 @@ export interface InForce {
 }
 
 /**
- * Runs commands in the one shell, in a sandbox where one is enabled, and asks for permission where the policy denies
- * something.
+ * Runs commands in one shell, in a sandbox if one is enabled, and asks for permission when the policy denies something.
  *
  * @since 0.1.0
  * @category tags
@@ -203,52 +199,52 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
   SandboxManager,
   {
     /**
-     * Runs a native command in the persistent shell. Fails with Blocked, without running it, where the policy denies
-     * something that the command names; a denial while it ran is a result with `blocked`. A string in place of the
+     * Runs a native command in the persistent shell. Fails with Blocked, without running it, if the policy denies
+     * something that the command names. A denial during the run is a result with `blocked`. A string in place of the
      * options is the directory.
      */
     readonly execute: (command: string, options?: ManagerOptions | string) => Effect.Effect<CommandResult, CommandError>
     /**
-     * Runs a call that needs no shell when the earlier calls have ended; later calls wait for it, until one of them
-     * restarts the shell. With `restart`, the shell is restarted as it is for a command.
+     * Runs a call that needs no shell after the earlier calls have ended. Later calls wait for it, until one of them
+     * restarts the shell. With `restart`, the shell is restarted first, as for a command.
      */
     readonly inOrder: <A, E>(call: Effect.Effect<A, E>, restart?: boolean) => Effect.Effect<A, E | ExecutionFailed>
-    /** Ends the shell and all that it started; the next command starts a new one. */
+    /** Ends the shell and all that it started. The next command starts a new one. */
     readonly restart: Effect.Effect<void>
     /** The shell's current directory. */
     readonly cwd: Effect.Effect<string>
-    /** Sets `$?` of the next command, after a command that ran without the shell. */
+    /** Sets `$?` for the next command, after a command that ran without the shell. */
     readonly setStatus: (status: number) => Effect.Effect<void>
     /**
-     * Returns whether the path is a regular file that the policy lets commands read. Answers synchronously, so that
-     * calls keep their order.
+     * Tests whether a path is a regular file that commands may read. Answers synchronously, so that calls keep their
+     * order.
      */
     readonly isFile: (path: string) => Effect.Effect<boolean>
-    /** Lists the programs and the files near the shell's directory, for advice; empty while there is no shell. */
+    /** Lists programs, and files near the shell's directory, for advice. Empty while there is no shell. */
     readonly visibleFiles: Effect.Effect<VisibleFiles.VisibleFiles>
-    /** Returns the conditions that commands run under, as they were found last: with a sandbox, or with what it was given since. */
+    /** Returns the last known limits that commands run under. */
     readonly conditions: () => Conditions.Conditions
-    /** Finds the conditions anew, by the settings where there is no sandbox yet. It starts nothing. */
+    /** Refreshes `conditions`, from the settings if there is no sandbox yet. Starts nothing. */
     readonly findConditions: Effect.Effect<void>
-    /** Returns the sandbox for a directory; the first call makes it, and later calls return the same. */
+    /** Returns the sandbox for a directory. The first call makes it, and later calls return the same. */
     readonly getSandbox: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
-    /** Builds the policy for a directory, as of now; undefined where nothing is enforced. */
+    /** Builds the current policy for a directory; undefined if nothing is enforced. */
     readonly buildPolicy: (cwd: string) => Effect.Effect<SandboxPolicy | undefined, ExecutionFailed>
     /**
-     * Returns the policy that commands are under by now, with what a person has allowed, and the name of the provider that
-     * enforces it; undefined where nothing is enforced. Makes the sandbox where there is none; starts no shell.
+     * Returns the policy now in force, including what a person has allowed, and its provider's name; undefined if
+     * nothing is enforced. Makes the sandbox if needed, but starts no shell.
      */
     readonly inForce: Effect.Effect<InForce | undefined, ExecutionFailed>
-    /** Allows writing to a path until this manager ends. The sandbox is built anew, and its shell with it. */
+    /** Allows writing to a path until this manager ends. The sandbox and its shell are rebuilt. */
     readonly addRuntimeWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed>
     /**
-     * Allows writing to an existing path, given as its real one, until this manager ends; with `access`, reading it. The
-     * shell goes on; where only a new sandbox can have it, the next command starts that one and says so.
+     * Allows writing to an existing real path until this manager ends, or reading it with `access`. The shell is kept.
+     * If only a new sandbox can have the grant, the next command starts one and says so.
      */
     readonly allow: (path: string, access?: Grant["access"]) => Effect.Effect<void, ExecutionFailed>
     /** Allows writing to a path permanently, in `sandbox.json`. */
     readonly addPermanentWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed | InvalidUsage>
-    /** Ends the sandbox; the next command makes a new one. */
+    /** Ends the sandbox. The next command makes a new one. */
     readonly shutdown: Effect.Effect<void>
   }
 >() {}
@@ -289,7 +285,7 @@ const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Servi
 const executed = Span.within("SandboxManager.execute")
 
 /**
- * Names the command for a span, and not its arguments, which may hold secrets.
+ * Span attributes that name the command without its arguments, which may hold secrets.
  *
  * @since 0.1.0
  * @internal
@@ -330,12 +326,12 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
     const { cwd: directory = process.cwd(), environment, timeout, yield: yields } = yield* SessionSettings
     const { variables } = yield* UserEnvironment
     const searched = ShellEnvironment.make("", environment, variables)["PATH"] ?? ""
-    // Anything but `false` itself is no wish to run without a sandbox.
+    // Only `false` itself disables the sandbox; any other value is not a request to run without one.
     const enabled = settings.enabled === undefined || settings.enabled === null ? undefined : settings.enabled !== false
 
     const queue = new CommandQueue(bridge)
     const grants = new CurrentSandbox.RuntimeGrants()
-    /** Asks about a host; what is allowed reaches the sandbox before the answer does. */
+    /** Asks about a host. An allowed host is open in the sandbox before the answer arrives. */
     const askForHost: AskForHost = (host, port, command) =>
       Effect.gen(function* () {
         const resource = HostEntry.grantFor(host, port)
@@ -344,7 +340,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
         const answer = yield* permission.ask({ resource, access: "network", rule, command, reason })
         if (answer === "deny") return false
         if (answer === "allow_permanent") yield* Effect.ignore(config.addHost("allowedHosts", resource))
-        // It holds in this session, too, where it could not be written.
+        // The grant holds for this session even if it could not be written.
         grants.addHost(resource, answer === "allow_once")
         yield* current.refresh()
         return true
@@ -395,7 +391,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
       conditions: () => ({
         timeout,
         yield: yields,
-        // No command waits for it that asks for the times alone.
+        // A getter, so that a command that only needs the times does not wait for the confinement.
         get confinement() {
           return current.confinement()
         }
@@ -425,8 +421,8 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
 )
 
 /**
- * A layer which runs commands in a sandbox, unless the settings or `sandbox.json` disable it. Where the sandbox can't
- * be built, commands fail instead of running without one.
+ * A layer which runs commands in a sandbox unless the settings or `sandbox.json` disable it. If the sandbox can't be
+ * built, commands fail instead of running without one.
  *
  * @since 0.1.0
  * @category layers
@@ -434,7 +430,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
 export const layer: Layer.Layer<SandboxManager, never, Services> = Layer.scoped(SandboxManager, make)
 
 /**
- * A layer which runs all commands in a given session, and enforces nothing.
+ * A layer which runs all commands in a given session and enforces nothing.
  *
  * @since 0.1.0
  * @category layers

@@ -1,5 +1,5 @@
 /**
- * The interface of what makes sandboxes, and the registry of providers that `sandbox.json` chooses from by name.
+ * The interface of sandbox providers, and the registry from which `sandbox.json` chooses one by name.
  *
  * @since 0.1.0
  */
@@ -13,28 +13,28 @@ import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { SandboxBackend } from "./SandboxBackend.js"
 
 /**
- * Creates and destroys sandboxes of one kind: on this machine, in a container, in the cloud.
+ * Creates and destroys sandboxes of one kind: on this machine, in a container, or in the cloud.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxProvider {
-  /** The name that `sandbox.json` chooses it by. */
+  /** The name that selects it in `sandbox.json`. */
   readonly name: string
-  /** False where its sandboxes enforce nothing; by default, they enforce the policy. */
+  /** False if its sandboxes enforce nothing. By default, they enforce the policy. */
   readonly enforces?: false | undefined
-  /** Returns why it can't create a sandbox, as far as that is known without an attempt. */
+  /** Returns why it can't create a sandbox, as far as that is known without trying. */
   readonly obstacle?: () => string | undefined
   /**
-   * Creates a sandbox which enforces the policy. A provider that can't enforce all of it must fail, with what to do
-   * about it, and never enforce less. Creation may be interrupted; a sandbox that is created all the same is destroyed.
+   * Creates a sandbox which enforces the policy. A provider that can't enforce all of it must fail, saying what to do
+   * about it, and never enforce less. If creation is interrupted but completes anyway, the sandbox is destroyed.
    */
   readonly create: (policy: SandboxPolicy) => Effect.Effect<SandboxBackend, ExecutionFailed>
   readonly destroy: (backend: SandboxBackend) => Effect.Effect<void>
 }
 
 /**
- * The registry of providers, by name.
+ * The registry of providers by name.
  *
  * @since 0.1.0
  * @category tags
@@ -42,9 +42,9 @@ export interface SandboxProvider {
 export class SandboxProviders extends Context.Tag("synapse/SandboxProviders")<
   SandboxProviders,
   {
-    /** Returns the provider of that name; fails where there is none. */
+    /** Returns the provider with this name; fails if none has it. */
     readonly find: (name: string) => Either.Either<SandboxProvider, ExecutionFailed>
-    /** Adds a provider; fails with DuplicateName where there is one of its name. */
+    /** Adds a provider; fails with DuplicateName if its name is taken. */
     readonly add: (provider: SandboxProvider) => Effect.Effect<void, DuplicateName>
   }
 >() {}
@@ -75,7 +75,7 @@ export const make = (): Context.Tag.Service<SandboxProviders> => {
 }
 
 /**
- * A layer of an empty registry; `layerAdd` adds providers to it.
+ * A layer of an empty registry. `layerAdd` adds providers to it.
  *
  * @since 0.1.0
  * @category layers
@@ -83,7 +83,7 @@ export const make = (): Context.Tag.Service<SandboxProviders> => {
 export const layer: Layer.Layer<SandboxProviders> = Layer.sync(SandboxProviders, make)
 
 /**
- * A layer which adds a provider to the registry. `sandbox.json` chooses it by its name (`"provider": "cloud"`).
+ * A layer which adds a provider to the registry. `sandbox.json` selects it by its name (`"provider": "cloud"`).
  *
  * @example
  * ```ts

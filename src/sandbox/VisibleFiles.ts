@@ -1,6 +1,6 @@
 /**
- * Looks at the files and programs around the shell which advice on a failed command may name. Only what the policy lets
- * commands read is told.
+ * Looks up the files and programs that advice on a failed command may name. It reveals only what the policy lets
+ * commands read.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -9,28 +9,21 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 
-/** The files and programs around the shell, as of one moment. All answers are bounded and synchronous. */
+/** A snapshot of the files and programs that commands can see. All answers are bounded and synchronous. */
 export interface VisibleFiles {
-  /** Returns what an absolute path is; undefined where it is missing, something else, or not to be read. */
+  /** Returns what an absolute path is; undefined if it is missing, unreadable or something else. */
   readonly kindOf: (path: string) => "directory" | "program" | "file" | undefined
-  /** Returns the names in a directory that `isWanted` accepts, of its first 2,000. */
+  /** Returns the names that `isWanted` accepts among the first 2,000 entries of a directory. */
   readonly entries: (directory: string, isWanted: (name: string) => boolean) => ReadonlyArray<string>
-  /** Returns the names of the programs that a new shell finds and `isWanted` accepts. */
+  /** Returns the programs on a new shell's PATH whose names `isWanted` accepts. */
   readonly programs: (isWanted: (name: string) => boolean) => ReadonlyArray<string>
 }
 
-/** VisibleFiles of which nothing is known. */
 export const none: VisibleFiles = { kindOf: () => undefined, entries: () => [], programs: () => [] }
 
 const mostEntries = 2000
 const mostPrograms = 10_000
 
-/**
- * Makes the visible files of a shell.
- *
- * @param policy undefined where nothing is enforced
- * @param searched the shell's PATH
- */
 export const make = (policy: SandboxPolicy | undefined, searched: string): VisibleFiles => {
   const decision = policy === undefined ? undefined : PolicyDecision.make(policy)
   const toOutside = policy === undefined ? (path: string) => path : PrivateTemporary.make(policy).toOutside
