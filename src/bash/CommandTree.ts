@@ -1,11 +1,9 @@
 /** Parses tokens into a tree: lists of pipelines of commands, which may contain lists again. */
-import { type HereDocument, isRedirection, type Token, type Word } from "./Token.js"
+import { isRedirection, type Token, type Word } from "./Token.js"
 
-/** A redirection, with the `body` of a here-document. */
 export interface Redirection {
   readonly operator: string
   readonly target: Word
-  body?: HereDocument
 }
 
 /** A simple command, or a compound one with its lists. */
@@ -137,8 +135,8 @@ class Reader {
   private place: Place = "command"
   private readonly stack: Array<Frame> = [frameOf("", new Command(undefined, false))]
   private redirection: string | undefined
-  /** Here-documents whose lines are still to come, in order. */
-  private readonly documents: Array<Redirection> = []
+  /** The number of here-documents whose lines are still to come. */
+  private documents = 0
   private isFunction = false
   private isUnclosed = false
 
@@ -149,7 +147,7 @@ class Reader {
     const { command, operator, pipeline } = this.frame
     const isAwaited = command === undefined && (operator !== "" || pipeline !== undefined)
     const isWithin = isAwaited || this.isFunction || !["command", "words", "end", "pattern"].includes(this.place)
-    const isDocumentOpen = this.isUnclosed || this.documents.length > 0 || this.redirection !== undefined
+    const isDocumentOpen = this.isUnclosed || this.documents > 0 || this.redirection !== undefined
     if (unexpected === undefined) for (const each of this.stack) endList(each, false)
     return {
       lists: top.owner.lists,
@@ -165,12 +163,11 @@ class Reader {
       case "Blank":
       case "Comment":
         return true
-      case "HereDocument": {
-        const document = this.documents.shift()
-        if (document !== undefined) document.body = token
+      case "HereDocument":
+        // The scanner also reads one after a `<<` within `[[ … ]]`.
+        if (this.documents > 0) this.documents--
         this.isUnclosed ||= !token.closed
         return true
-      }
       case "Newline":
         return this.redirection === undefined && this.separator("\n")
       case "Operator":
@@ -194,11 +191,10 @@ class Reader {
 
   private target(target: Word, operator: string): boolean {
     this.redirection = undefined
-    const redirection: Redirection = { operator, target }
     const command = this.command()
-    command.redirections.push(redirection)
+    command.redirections.push({ operator, target })
     command.end = target.end
-    if (/<<-?$/.test(operator)) this.documents.push(redirection)
+    if (/<<-?$/.test(operator)) this.documents++
     // A word after a redirection is never reserved: `> file if`.
     if (this.place === "command") this.place = "words"
     return true
