@@ -99,7 +99,6 @@ const layerSession = (script: Script, cwd: string): Layer.Layer<BashSession | Te
           return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
         }).pipe(Effect.map(CommandResult.make), Effect.tap(CallContext.tell))
       const session = BashSession.of({
-        shellCommand: "/bin/bash",
         cwd: Effect.succeed(cwd),
         setStatus: () => Effect.void,
         restart: Effect.sync(() => {

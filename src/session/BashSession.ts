@@ -216,8 +216,6 @@ export type Execute = (
 export class BashSession extends Context.Tag("synapse/BashSession")<
   BashSession,
   {
-    /** The command line that starts the shell. */
-    readonly shellCommand: string
     readonly execute: Execute
     /** Ends the shell and everything that it started. The next command starts a fresh shell. */
     readonly restart: Effect.Effect<void>
@@ -230,7 +228,6 @@ export class BashSession extends Context.Tag("synapse/BashSession")<
 
 /** Makes a session whose commands all fail, because these settings can't start a shell. */
 const unusable = (settings: Settings, error: InvalidUsage): Context.Tag.Service<BashSession> => ({
-  shellCommand: settings.shellCommand,
   execute: () => Effect.fail(error),
   restart: Effect.void,
   cwd: Effect.succeed(settings.cwd ?? "/"),
@@ -273,7 +270,6 @@ export const make = (
     const dispatch = new CommandDispatch({ feeder, lifecycle, state, bridge })
     jobs.ask = dispatch.ask
     return BashSession.of({
-      shellCommand: settings.shellCommand,
       execute: (text, options) =>
         refusalOf(text) ??
         Effect.withFiberRuntime<CommandResult, ExecutionFailed>((fiber) => {

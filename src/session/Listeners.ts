@@ -5,8 +5,6 @@ import * as ProcessTable from "./ProcessTable.js"
 
 /** A listening socket. */
 export interface Listener {
-  /** The address to connect to from within its own network. */
-  readonly address: string
   readonly port: number
   /** The socket's name as links in `/proc/<pid>/fd` show it: `socket:[<inode>]`. */
   readonly file: string
@@ -15,23 +13,13 @@ export interface Listener {
 /** The kernel's code for the state LISTEN in `/proc/net/tcp`. */
 const listening = "0A"
 
-const toAddress = (hex: string): string => {
-  const isMapped = hex.startsWith("0000000000000000FFFF0000")
-  if (hex.length > 8 && !isMapped) return "::1"
-  // The kernel prints each 32-bit word in the machine's byte order.
-  const bytes = Buffer.from(hex.slice(-8), "hex").reverse()
-  return bytes.every((byte) => byte === 0) ? "127.0.0.1" : bytes.join(".")
-}
-
 /** Reads the listening sockets in the network namespace of a process. */
 export const read = (pid: number | "self"): ReadonlyArray<Listener> =>
   ["tcp", "tcp6"].flatMap((name) =>
     Attempt.orElse(() => Fs.readFileSync(`/proc/${pid}/net/${name}`, "latin1").split("\n"), []).flatMap((line) => {
       const [, local = "", , state, , , , , , inode] = line.trim().split(/\s+/)
-      const [hex = "", port = ""] = local.split(":")
-      return state === listening
-        ? [{ address: toAddress(hex), port: Number.parseInt(port, 16), file: `socket:[${inode}]` }]
-        : []
+      const port = Number.parseInt(local.split(":")[1] ?? "", 16)
+      return state === listening ? [{ port, file: `socket:[${inode}]` }] : []
     })
   )
 

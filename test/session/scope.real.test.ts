@@ -129,8 +129,8 @@ describe("the scope's end", () => {
 
   it.live("of a session that ran nothing starts nothing", () =>
     Effect.gen(function* () {
-      const { shellCommand } = yield* Session.make
-      assert.strictEqual(shellCommand, "nosuch")
+      const { cwd } = yield* Session.make
+      assert.strictEqual(yield* cwd, process.cwd())
     }).pipe(Effect.scoped, Effect.provide(Session.services({ shellCommand: "nosuch" })))
   )
 

@@ -52,7 +52,8 @@ export class Shell {
   /** The end of the shell's own standard error, which holds no command's output. */
   complaint = ""
   private listener: ShellListener | undefined
-  private inner = 0
+  /** The shell's pid in its own view, as in its messages; 0 until it has answered. */
+  innerPid = 0
   /** The pid in this process's PID namespace, once looked up. */
   private outer: number | undefined
   private settle = () => {}
@@ -76,11 +77,6 @@ export class Shell {
     if (this.alive) this.supervisor.write(text)
   }
 
-  /** The pid of the spawned process: the supervisor, or its wrapper. */
-  get spawned(): number {
-    return this.supervisor.spawned
-  }
-
   /** The shell's pid in this process's PID namespace, or `nobody` if the shell has ended unseen. */
   get pid(): number {
     return this.hostPid ?? (this.supervisor.keeps ? nobody : this.supervisor.spawned)
@@ -88,18 +84,13 @@ export class Shell {
 
   /** Like `pid`, but undefined while it is not known. */
   get hostPid(): number | undefined {
-    if (this.inner === 0) return undefined
+    if (this.innerPid === 0) return undefined
     if (this.outer === undefined) {
       const { keeps, spawned } = this.supervisor
       // Without a supervisor, the spawned process may be the shell itself.
-      this.outer = ProcessTable.find(spawned, this.inner) ?? (keeps ? undefined : spawned)
+      this.outer = ProcessTable.find(spawned, this.innerPid) ?? (keeps ? undefined : spawned)
     }
     return this.outer
-  }
-
-  /** The shell's pid in its own view, as in its messages. */
-  get innerPid(): number {
-    return this.inner
   }
 
   /** Kills the shell at once, but not what it started. */
@@ -155,7 +146,7 @@ export class Shell {
           if (version === undefined || version === "") {
             return resume(Effect.fail("is not bash, and no other shell will do"))
           }
-          this.inner = Number(pid)
+          this.innerPid = Number(pid)
           resume(Effect.succeed(elsewhere.join(" ")))
         }
       })
@@ -192,8 +183,6 @@ const exitCode = (code: number | null, signal: NodeJS.Signals | null): number =>
 export class ShellSupervisor {
   /** The spawned process's pid: a wrapper, or the supervisor itself. It leads a process session without a terminal. */
   readonly spawned: number
-  /** The supervisor's script, whose path tells the supervisor from the session's other processes. */
-  readonly script: string
   /** False once the process has ended. */
   alive = true
   /** Resolves once the process has ended and all its output is read. */
@@ -239,7 +228,6 @@ export class ShellSupervisor {
     this.lifeline = child.stdio[3] as Net.Socket
     this.lifeline.on("error", () => {})
     this.lifeline.on("data", (chunk: Buffer) => this.hearReport(chunk.toString("latin1")))
-    this.script = directory.supervisor
     this.over = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         this.alive = false
