@@ -45,8 +45,6 @@ export const heldBy = ([first, ...others]: ReadonlyArray<number>): ReadonlyArray
  * Lists the listening sockets of a sandbox's own processes. Other programs may listen in the same network.
  *
  * @param inner the sandbox's first process
- *
- * @param inner its first process
  */
 export const readOwn = (inner: number): ReadonlyArray<Listener> => heldBy([inner, ...ProcessTable.below(inner)])
 

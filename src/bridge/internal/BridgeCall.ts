@@ -105,8 +105,6 @@ export class BridgeCall {
    * Begins the new content of a file. Rejects with Refused. Call `stage` or `discard` afterwards.
    *
    * @param mode the file's new mode in chmod's notation; empty to keep the old one
-   *
-   * @param mode the mode that it gets, as chmod takes it; empty to leave it
    */
   async begin(path: string, mode: string): Promise<FifoSink> {
     checkPath(path)

@@ -207,10 +207,6 @@ const noTerminal = (pid: number) => new RegExp(`bash: \\[${pid}: \\d+ \\(\\d+\\)
  * Removes the name of the command's file, and bash's messages about a missing terminal.
  *
  * @param file the file with the command
- *
- * @param pid the shell's pid, as in its messages
- *
- * @param file the file with the command
  * @param pid the shell's pid, as in its messages
  */
 const remove = (chunk: Buffer, file: string, pid: number): Buffer => {

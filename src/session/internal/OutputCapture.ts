@@ -338,8 +338,6 @@ export class OutputCapture {
  * gets a file, even if its text is whole.
  *
  * @param limit the most characters shown of both streams together
- *
- * @param limit the most characters that are shown of both together
  */
 export const finish = (stdout: OutputCapture, stderr: OutputCapture, limit: number, order?: OutputOrder) => {
   const out = stdout.finish()

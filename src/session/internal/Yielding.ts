@@ -21,8 +21,6 @@ const waiting = (file: string): string =>
  * unless the last part is a program: what changes the shell must run in the shell.
  *
  * @param file exists once the shell should stop waiting
- *
- * @param file exists once the shell is to wait no longer
  */
 export const rewrite = (given: CommandLine, file: string): string | undefined => {
   const { text } = given
