@@ -16,8 +16,6 @@ interface End {
  * arithmetic, as in `$((a); b)`.
  *
  * @param isExpansion false for a command, which may contain a newline or `;`
- *
- * @param isExpansion false for a command, in which a newline or `;` may stand
  */
 const endOfParentheses = (text: string, from: number, isExpansion: boolean): End => {
   let open = 2
@@ -58,31 +56,18 @@ const perStep = 64
 /** The longest `$'…'` that is decoded, in characters. */
 const longestAnsiC = 64 * 1024
 const parameter = /[A-Za-z_]\w*|[0-9@*#?$!-]/y
-/** The depth to which nested parameter expansions are scanned: nobody writes deeper ones, and recursion has to end. */
-const maximalDepthWordScanner = 20
 /** Matches characters that bash may change: it drops NULs and uses the other two internally. */
 const unsafe = /[\0\x01\x7f]/
 const arrayAssignment = /^[A-Za-z_]\w*\+?=$/
 
-/** Finds the ends of the command substitutions in a word. */
-interface Substitutions {
-  /**
-   * Returns the index behind the `)` of the command substitution whose text begins at `from`; -1 where it is not
-   * closed.
-   */
-  readonly endOfCommands: (from: number) => number
-  /** Spends steps; returns whether as many were left. A word that takes more is not closed. */
-  readonly spend: (steps: number) => boolean
-}
-
 /** Scans the word that begins at `start`. */
-const scanWord = (text: string, start: number, substitutions: Substitutions): Word => {
+const scanWord = (text: string, start: number, scanner: Scanner): Word => {
   plain.lastIndex = start
   if (plain.test(text)) {
     const end = plain.lastIndex
     return { _tag: "Word", start, end, value: text.slice(start, end), quoted: false, expands: false, closed: true }
   }
-  return new WordScanner(text, start, substitutions).scan()
+  return new WordScanner(text, start, scanner).scan()
 }
 
 class WordScanner {
@@ -102,7 +87,7 @@ class WordScanner {
   constructor(
     private readonly text: string,
     private readonly start: number,
-    private readonly substitutions: Substitutions,
+    private readonly scanner: Scanner,
     private readonly depth = 0
   ) {
     this.position = start
@@ -131,7 +116,7 @@ class WordScanner {
   }
 
   private part(character: string): void {
-    if (!this.substitutions.spend(1)) return this.expansion(-1)
+    if (!this.scanner.spend(1)) return this.expansion(-1)
     switch (character) {
       case "\\":
         return this.backslash()
@@ -213,7 +198,7 @@ class WordScanner {
     while (this.position < text.length && this.closed) {
       const character = text[this.position] as string
       const next = text[this.position + 1]
-      if (!this.substitutions.spend(1)) return this.expansion(-1)
+      if (!this.scanner.spend(1)) return this.expansion(-1)
       if (character === '"') {
         this.position++
         return
@@ -258,24 +243,24 @@ class WordScanner {
   private substitution(from: number): void {
     if (this.text[from - 2] === "$" && this.text[from] === "(") {
       const { end: arithmetic, read } = endOfParentheses(this.text, from + 1, true)
-      if (!this.substitutions.spend(read / perStep)) return this.expansion(-1)
+      if (!this.scanner.spend(read / perStep)) return this.expansion(-1)
       if (arithmetic >= 0) return this.expansion(arithmetic)
     }
-    this.expansion(this.substitutions.endOfCommands(from))
+    this.expansion(this.scanner.endOfCommands(from))
   }
 
   /** Returns the index after the `}` of `${…`, or -1 if it is not closed. */
   private endOfParameter(from: number): number {
     const { text } = this
-    if (this.depth >= maximalDepthWordScanner) return -1
+    if (this.depth >= maximalDepth) return -1
     let at = from
     while (at < text.length) {
       const character = text[at] as string
       if (character === "}") return at + 1
       if (character === "\\") at += 2
       else if (character === '"' || character === "$" || character === "`") {
-        if (!this.substitutions.spend(1)) return -1
-        const inner = new WordScanner(text, at, this.substitutions, this.depth + 1)
+        if (!this.scanner.spend(1)) return -1
+        const inner = new WordScanner(text, at, this.scanner, this.depth + 1)
         inner.part(character)
         if (!inner.closed) return -1
         at = inner.position
@@ -336,7 +321,7 @@ class Effort {
 }
 
 /** Splits a text into tokens. */
-export class Scanner implements Substitutions {
+export class Scanner {
   /** Here-documents whose operator was read. Their lines begin after the next newline. */
   private announced: Array<Delimiter> = []
   /** Here-documents whose lines come next, in reverse order. */
