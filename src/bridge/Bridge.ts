@@ -36,6 +36,7 @@ import type { FifoSource } from "./internal/Fifo.js"
 import { Gone } from "./internal/Fifo.js"
 import type { CallRequest } from "./internal/StubDialog.js"
 import { Refused } from "./internal/StubDialog.js"
+import type { Within } from "./LateBridge.js"
 
 /** Returns a call's standard input, which is opened when it is first read. */
 const standardInput = (call: BridgeCall): CommandInput =>
@@ -168,11 +169,9 @@ const makeBridgeFiles = (call: BridgeCall, changing: Effect.Semaphore): Files =>
  * Makes the registry's commands callable, as registered at the time of each call.
  *
  * @param within marks the effect of a call as nested in the shell
- *
- * @param within marks the effect of a call, for `Nesting`
  */
 export const make = Effect.fnUntraced(function* (
-  within: <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  within: Within
 ): Effect.fn.Return<BridgeCommands, never, CommandRegistry> {
   const registry = yield* CommandRegistry
   const runtime = yield* Effect.runtime()

@@ -430,7 +430,7 @@ const onNotFound = (commands: BridgeCommands): string => {
 const enterPath = (directory: string): string => `PATH=${quote(`${directory}/${Stub.names.programs}`)}\${PATH:+:$PATH}`
 
 export const make = (commands: BridgeCommands): Context.Tag.Service<ShellBridge> => ({
-  fifos: fifos,
+  fifos,
   open: (directory, around) => new CallServer(directory, commands, around),
   definitions: (directory) => Stub.functions(directory, commands.names()),
   enterPath,
