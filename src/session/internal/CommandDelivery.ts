@@ -13,7 +13,7 @@ import * as FrameReader from "./FrameReader.js"
 import type { CommandStdin } from "./Protocol.js"
 import * as Protocol from "./Protocol.js"
 import type { PipePair, SessionIo } from "./SessionIo.js"
-import type { SessionState } from "./SessionState.js"
+import { longestRead, type SessionState } from "./SessionState.js"
 import type { Shell, ShellListener } from "./ShellSupervisor.js"
 import * as Yielding from "./Yielding.js"
 
@@ -153,9 +153,6 @@ export class CommandFeeder {
 
 /** Milliseconds for which a shell may sit idle at a prompt although a command is on its way. */
 const longestRest = 2000
-
-/** The most characters of a command that are searched. A longer command may do anything. */
-const longestRead = 256 * 1024
 
 /** Tests whether a text has several commands, which may write to both streams in turn before the output is read. */
 const mayAlternate = (text: string): boolean =>

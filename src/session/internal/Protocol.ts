@@ -9,7 +9,6 @@
  */
 
 import * as Fs from "node:fs"
-import * as Os from "node:os"
 import type * as Context from "effect/Context"
 import { quote } from "../../bash/Quote.js"
 import type { Read } from "../../domain/CommandInput.js"
@@ -177,14 +176,8 @@ export class CommandStdin {
   }
 }
 
-/** SIGURG by number, which bash finds faster than by name. */
-const urg = Os.constants.signals.SIGURG
-
 /** The beginning of the protocol's commands. */
 const protocols = "\\builtin "
-
-/** The beginning of the command that sources the user's command. */
-const sourcing = `${protocols}. `
 
 /** The most characters of `$_` that are kept. */
 const maxLast = 16_384
@@ -247,15 +240,16 @@ const leave = '\\builtin eval "${__synapse_exit-}"; \\builtin exit'
  * Sets the trap on SIGURG while no command runs. The first SIGURG removes traps and prompts that may read the
  * protocol's lines; the next one ends the shell.
  */
-const idleTrap = `\\builtin trap "\${__synapse_idle-:}" ${urg}`
+const idleTrap = `\\builtin trap "\${__synapse_idle-:}" ${ShellState.urg}`
 
 /** Sets the trap on SIGURG while a command runs. `hasGroup`: its text has a compound command in parentheses. */
-const busyTrap = (hasGroup: boolean) => `\\builtin trap "\${__synapse_${hasGroup ? "group" : "busy"}-:}" ${urg}`
+const busyTrap = (hasGroup: boolean) =>
+  `\\builtin trap "\${__synapse_${hasGroup ? "group" : "busy"}-:}" ${ShellState.urg}`
 
 /** Sets the texts of the traps once per shell, since bash takes time for each character of a line. */
 const setTexts = (directory: SessionDirectory) =>
   `__synapse_busy=${interruptTrap(directory, true)} __synapse_group=${interruptTrap(directory, false)} ` +
-  `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};\\builtin trap '${leave}' ${urg};${dropAliases};${noPrompts}`)}`
+  `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};\\builtin trap '${leave}' ${ShellState.urg};${dropAliases};${noPrompts}`)}`
 
 /**
  * What the shell needs to know before a command: the last status, options that are set only while a command runs, and
@@ -386,7 +380,7 @@ export const run = (
   const audience = directory.terminal === undefined ? "" : `__synapse_${use === undefined ? "agent" : "person"};`
   const shown = use === undefined ? "" : `${Terminal.told(begun)};`
   const again = before.options === "" ? "" : `\\builtin set -${before.options};`
-  const source = `${withStatus(before.status)}${sourcing}${quote(directory.command)}`
+  const source = `${withStatus(before.status)}${ShellState.sourcing}${quote(directory.command)}`
   const stdin = standardInput(pipes)
   const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
   const reports = before.leaves || before.yields || before.children.length > 0

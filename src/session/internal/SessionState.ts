@@ -4,7 +4,7 @@ import type { Before } from "./Protocol.js"
 import * as ShellState from "./ShellState.js"
 
 /** The most characters of a command that are searched. A longer command is treated as if it used `eval`. */
-const longestRead = 256 * 1024
+export const longestRead = 256 * 1024
 
 /** Tests whether a command may switch on `set -v`. */
 const readsAloud = (text: string): boolean =>

@@ -13,7 +13,7 @@ import type { PipePaths } from "../Fifo.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 
 /** SIGURG by number, which bash finds faster than by name. */
-const urg = Os.constants.signals.SIGURG
+export const urg = Os.constants.signals.SIGURG
 
 /** The beginning of the session's trap on EXIT. It saves $PIPESTATUS, which `exit` leaves unchanged. */
 const first = `{ __synapse_codes="\${__synapse_codes:-$? \${PIPESTATUS[@]}}";\\builtin trap : ${urg};`
@@ -48,7 +48,7 @@ const own = (directory: SessionDirectory): string =>
   `\\builtin eval ${quote(`\\builtin trap - DEBUG RETURN; ${writing}`)} 1<>${quote(directory.state)}; }; } 2>/dev/null`
 
 /** The beginning of the command that sources the user's command. */
-const sourcing = "\\builtin . "
+export const sourcing = "\\builtin . "
 
 /**
  * A harmless syntax error that resets bash's parser. After sourced or evaluated text that ended within a `$(`, bash
