@@ -199,7 +199,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
 
   const pidsOf = (job: Job): ReadonlyArray<number> => job.find().map(({ pid }) => pid)
 
-  const portsOf = (job: Job): ReadonlyArray<number> => Listeners.portsOf(Listeners.heldBy(pidsOf(job)))
+  const portsOf = (pids: ReadonlyArray<number>) => Listeners.portsOf(Listeners.heldBy(pids))
 
   const textOf = ({ input, log }: Job, from: ReadonlyArray<StreamName>, all: boolean): string => {
     const text = log.text(from, all)
@@ -218,7 +218,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
       const found = search(textOf(job, streams, true))
       if (found !== undefined) return { why: "found", found }
     }
-    if (port !== undefined && portsOf(job).includes(port)) return { why: "port" }
+    if (port !== undefined && portsOf(pidsOf(job)).includes(port)) return { why: "port" }
     return idle !== undefined && performance.now() - job.log.heardAt >= idle ? { why: "idle" } : undefined
   }
 
@@ -299,7 +299,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
           state: isWaiting(job, pids) ? "waiting for input" : status.state,
           ...(terminal === undefined ? {} : { terminal }),
           processes: pids.length,
-          ports: Listeners.portsOf(Listeners.heldBy(pids))
+          ports: portsOf(pids)
         }
       }),
     open: (start) =>

@@ -14,12 +14,10 @@ import { sessionVariable } from "./ShellEnvironment.js"
 /** The most processes that a walk visits. */
 const most = 4096
 
-/** True if the kernel lists the children of a process. */
-const isListed = (): boolean => mainChildren(process.pid) !== undefined
-
 /** Returns the pids below `root`, parents before their children. */
 export const below = (root: number): ReadonlyArray<number> => {
-  if (!isListed()) return descendants(list(), root).map((one) => one.pid)
+  // Not every kernel lists the children of a process.
+  if (mainChildren(process.pid) === undefined) return descendants(list(), root).map((one) => one.pid)
   const found = [root]
   for (let at = 0; at < found.length && at < most; at++) found.push(...children(found[at] as number))
   return found.slice(1)
@@ -162,9 +160,8 @@ export const make = (sessionId: string): string =>
 export const set = (mark: string): string => `\\builtin ulimit -SR ${mark}||\\builtin :`
 
 /** Returns a process's mark, or undefined if it has none or has ended. */
-export const of = (pid: number): string | undefined => {
-  return /^Max realtime timeout +(\d{18})\b/m.exec(text(`/proc/${pid}/limits`) ?? "")?.[1]
-}
+export const of = (pid: number): string | undefined =>
+  /^Max realtime timeout +(\d{18})\b/m.exec(text(`/proc/${pid}/limits`) ?? "")?.[1]
 
 /** Tests whether a mark belongs to a command of the session. */
 export const isOfSession = (mark: string | undefined, sessionId: string): boolean =>

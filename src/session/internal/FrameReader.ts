@@ -56,8 +56,6 @@ const none: ReadonlyArray<never> = []
 /** The exit code of `wait` for a process that is not a child of the shell. */
 const unknown = 127
 
-const utf8 = (latin1: string) => Buffer.from(latin1, "latin1").toString()
-
 const codesIn = (text: string): ReadonlyMap<number, number | undefined> =>
   new Map(
     Array.from(text.matchAll(/ (\d{1,9}):(\d{1,3})/g), ([, pid, code]): [number, number | undefined] => [
@@ -65,9 +63,6 @@ const codesIn = (text: string): ReadonlyMap<number, number | undefined> =>
       Number(code) === unknown ? undefined : Number(code)
     ])
   )
-
-/** Returns the text, or an empty string if it is too long. */
-const within = (text: string, most: number): string => (text.length > most ? "" : text)
 
 /** Finds one command's frames in the shell's own standard output. Drops everything else. */
 export class FrameReader {
@@ -120,7 +115,9 @@ export class FrameReader {
     const [head = "", cwd, removed, pipeline = "", ended = "", left = ""] = body.split(` ${this.nonce} `)
     const match = /^(\??)(\d{1,3}) (\w*)$/.exec(head)
     if (match === null || cwd === undefined || removed === undefined) return undefined
-    if (cwd !== this.cwd.latin1) this.cwd = { latin1: cwd, text: utf8(within(cwd, maxCwd * 4)) }
+    if (cwd !== this.cwd.latin1) {
+      this.cwd = { latin1: cwd, text: cwd.length > maxCwd * 4 ? "" : Buffer.from(cwd, "latin1").toString() }
+    }
     return {
       status: Number(match[2]),
       sure: match[1] === "",

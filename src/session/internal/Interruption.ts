@@ -163,8 +163,8 @@ export interface Target {
   readonly older: Set<number>
 }
 
-/** Returns the signs of a command's processes. `shell` is the shell's pid. */
-const signsOf = ({ directory, mark, nextMark, older, startedAt }: Target, shell: number): Signs => {
+/** Returns the signs of a command's processes. */
+const signsOf = ({ directory, mark, nextMark, older, shell: { pid: shell }, startedAt }: Target): Signs => {
   // A shell that has ended the command carries the next mark. A shell whose mark can't be set carries another one.
   const actual = ProcessTable.of(shell)
   return {
@@ -178,7 +178,7 @@ const signsOf = ({ directory, mark, nextMark, older, startedAt }: Target, shell:
 
 /** Returns a function that lists what an ended command has left running, whenever it is called. */
 export const leftovers = (target: Target): (() => ReadonlyArray<ProcessTable.Process>) => {
-  const signs = signsOf(target, target.shell.pid)
+  const signs = signsOf(target)
   let found: Array<ProcessTable.Process> | undefined
   return () => {
     found = list(signs, found)
@@ -187,14 +187,14 @@ export const leftovers = (target: Target): (() => ReadonlyArray<ProcessTable.Pro
 }
 
 /** Ends the processes that an ended command has left. Resolves when nothing is left. */
-export const clear = (target: Target): Promise<void> => end(signsOf(target, target.shell.pid))
+export const clear = (target: Target): Promise<void> => end(signsOf(target))
 
 /**
  * Stops a command and its shell at once, except for the processes that `isSpared` names. The returned function kills
  * them, and resolves when nothing is left.
  */
 export const freeze = (target: Target, isSpared: (pid: number) => boolean): (() => Promise<void>) => {
-  const signs = signsOf(target, target.shell.pid)
+  const signs = signsOf(target)
   ProcessTable.send(signs.shell, "SIGSTOP")
   stopAll(signs, isSpared)
   return () => killWithShell(signs, () => target.shell.kill())
@@ -218,7 +218,7 @@ const forking = 100
  * or for a moment a fork of the shell that goes to the background.
  */
 export const writers = (target: Target): (() => boolean) => {
-  const signs = signsOf(target, target.shell.pid)
+  const signs = signsOf(target)
   const session = ProcessTable.stat(signs.shell)?.session
   const until = performance.now() + forking
   return () => {
@@ -255,7 +255,7 @@ export const begin = (target: Target): ((onlyStop?: boolean) => Promise<void>) =
     const elapsed = performance.now() - began
     // Ending an EXIT trap's command would only make the shell run the trap's next one.
     if (elapsed >= killing || target.isExiting) {
-      signs ??= signsOf(target, shell.pid)
+      signs ??= signsOf(target)
       void killWithShell(signs, () => shell.kill())
       return
     }
@@ -267,7 +267,7 @@ export const begin = (target: Target): ((onlyStop?: boolean) => Promise<void>) =
       forced = true
       directory.signal(directory.force, true)
     }
-    signs ??= signsOf(target, shell.pid)
+    signs ??= signsOf(target)
     const processes = list(signs)
     const shellPid = signs.shell
     ProcessTable.send(shellPid, "SIGURG")
