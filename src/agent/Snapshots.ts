@@ -9,6 +9,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Zlib from "node:zlib"
 import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -36,13 +37,7 @@ const storeLimits = { kibibytes: 1024 ** 2, age: 30 * 24 * 3600_000, turns: 20 }
 const programs = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git", "/run/current-system/sw/bin/git"]
 
 /** Says why there is no snapshot, or why nothing can be undone. */
-export class NoSnapshot extends Schema.TaggedError<NoSnapshot>("synapse/NoSnapshot")("NoSnapshot", {
-  reason: Schema.String
-}) {
-  override get message() {
-    return this.reason
-  }
-}
+export class NoSnapshot extends Data.TaggedError("NoSnapshot")<{ readonly message: string }> {}
 
 const Turn = Schema.parseJson(
   Schema.Struct({
@@ -120,7 +115,7 @@ class Git {
 
   run(args: ReadonlyArray<string>, input = "", index = this.index): Effect.Effect<string, NoSnapshot> {
     const { program } = this
-    if (program === undefined) return new NoSnapshot({ reason: `there is no git at ${programs.join(", ")}` })
+    if (program === undefined) return new NoSnapshot({ message: `there is no git at ${programs.join(", ")}` })
     return Effect.async<string, NoSnapshot>((resume) => {
       const child = ChildProcess.execFile(
         program,
@@ -142,7 +137,8 @@ class Git {
             GIT_CONFIG_GLOBAL: "/dev/null"
           }
         },
-        (error, stdout) => resume(error === null ? Effect.succeed(stdout) : new NoSnapshot({ reason: reasonOf(error) }))
+        (error, stdout) =>
+          resume(error === null ? Effect.succeed(stdout) : new NoSnapshot({ message: reasonOf(error) }))
       )
       child.stdin?.on("error", () => {}).end(input, "latin1")
       return Effect.sync(() => void child.kill("SIGKILL"))
@@ -240,7 +236,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
     const known = new Set(split(yield* git.run(["ls-files", "-z"])))
     const listed = yield* Effect.either(git.run([...others, "--exclude-standard"], "", "none"))
     // git hangs on a `.gitignore` that is a named pipe. Files known from earlier are kept all the same.
-    if (Either.isLeft(listed) && (listed.left.reason !== tookLong || known.size === 0)) return yield* listed.left
+    if (Either.isLeft(listed) && (listed.left.message !== tookLong || known.size === 0)) return yield* listed.left
     const present = Either.isLeft(listed) ? [] : split(listed.right)
     const unread = Either.isLeft(listed) ? [`new files (${tookLong})`] : []
     const rules = Either.isLeft(listed) ? "--exclude=*" : "--exclude-standard"
@@ -252,7 +248,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
       seen.has(path) || around(path).every((directory) => lookAt(within(cwd, directory.slice(0, -1)))?.isDirectory())
     const paths = new Set([...seen, ...known])
     if (paths.size > limits.files) {
-      return yield* new NoSnapshot({ reason: `the directory has more than ${limits.files} files` })
+      return yield* new NoSnapshot({ message: `the directory has more than ${limits.files} files` })
     }
     const kept: Array<string> = []
     const modes: Record<string, number> = {}
@@ -286,7 +282,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
       }
     })
     if (bytes > limits.bytes) {
-      return yield* new NoSnapshot({ reason: `the directory holds more than ${limits.bytes / 1024 ** 2} MiB` })
+      return yield* new NoSnapshot({ message: `the directory holds more than ${limits.bytes / 1024 ** 2} MiB` })
     }
     yield* git.run(["update-index", "-z", "--force-remove", "--stdin"], gone.join("\0"))
     yield* git.run(["update-index", "-z", "--add", "--replace", "--index-info"], kept.join("\0"))
@@ -350,7 +346,7 @@ export const begin = (
       // Ignore rules may exclude what was too much this time.
       for (const name of ["index", index]) Attempt.ignore(() => Fs.rmSync(Path.join(git.directory, name)))
       Attempt.ignore(() => Directories.make(Path.dirname(path)))
-      yield* keep({ ...turn, problem: before.left.reason })
+      yield* keep({ ...turn, problem: before.left.message })
       return { end: Effect.void }
     }
     const { large, modes, tree, unread } = before.right
@@ -359,7 +355,7 @@ export const begin = (
     const end = Effect.gen(function* () {
       const after = yield* Effect.either(treeOf(git, place, root, isHidden, before.right))
       Attempt.ignore(() => Fs.renameSync(Path.join(git.directory, index), Path.join(git.directory, "index")))
-      if (after._tag === "Left") return yield* keep({ ...begun, problem: after.left.reason })
+      if (after._tag === "Left") return yield* keep({ ...begun, problem: after.left.message })
       // A run without changes leaves the previous run to be undone.
       if (after.right.tree === tree) return Attempt.ignore(() => Fs.rmSync(path))
       const left = {
@@ -423,12 +419,12 @@ export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnaps
     const turn =
       path === undefined ? undefined : Attempt.orUndefined(() => Schema.decodeSync(Turn)(Fs.readFileSync(path, "utf8")))
     if (path === undefined || turn === undefined) {
-      return yield* new NoSnapshot({ reason: "No turn here has changed anything that could be taken back." })
+      return yield* new NoSnapshot({ message: "No turn here has changed anything that could be taken back." })
     }
     const { after, before, problem, root, session } = turn
     const refuse = (reason: string) => {
       if (mayPass) Fs.rmSync(path)
-      return new NoSnapshot({ reason: mayPass ? `${reason} Undo again to take back the turn before it.` : reason })
+      return new NoSnapshot({ message: mayPass ? `${reason} Undo again to take back the turn before it.` : reason })
     }
     if (problem !== undefined) {
       return yield* refuse(`The last turn (session ${session}) can't be taken back: ${problem}.`)

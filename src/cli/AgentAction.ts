@@ -168,7 +168,7 @@ const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSe
   const { cwd } = transcript.session
   if (Option.isSome(given.cwd)) return directoryOf(given)
   const gone = `The directory of the session ${id} is gone: ${UntrustedText.line(cwd, 300)}. Name another one with --cwd.`
-  return HostPath.isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ reason: gone }))
+  return HostPath.isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ message: gone }))
 }
 
 /** Reads the AGENTS.md files of the user and the project, and prints their names. */
@@ -347,12 +347,12 @@ const resume = (given: Given, directory: string, id: string, written: string) =>
         const { end, messages, model: last, session: begun } = transcript
         const isPlanned = transcript.isPlan && !given.plan
         if (added === "" && end?.ending !== "done" && isPlanned) {
-          const reason = `The session ${id} has no plan yet: go on with --plan, or give a prompt to go on without one.`
-          return yield* new Sessions.NoSession({ reason })
+          const message = `The session ${id} has no plan yet: go on with --plan, or give a prompt to go on without one.`
+          return yield* new Sessions.NoSession({ message })
         }
         if (added === "" && end?.ending === "done" && !isPlanned) {
-          const reason = `The session ${id} has ended with an answer: give a prompt to go on with.`
-          return yield* new Sessions.NoSession({ reason })
+          const message = `The session ${id} has ended with an answer: give a prompt to go on with.`
+          return yield* new Sessions.NoSession({ message })
         }
         const cwd = yield* directoryOfSession(given, session)
         const name = Option.getOrElse(given.model, () =>
@@ -389,7 +389,7 @@ export const run = (
     if (!given.continues) return yield* begin(given, directory, written)
     return yield* resume(given, directory, yield* Sessions.newest(directory, yield* directoryOf(given)), written)
   }).pipe(
-    Effect.catchTag("NoSession", ({ reason }) => refuse(given, reason)),
+    Effect.catchTag("NoSession", ({ message }) => refuse(given, message)),
     Effect.catchTag("Blocked", "CommandNotFound", "ExecutionFailed", "InvalidUsage", (error) =>
       refuse(given, toText(error, Advice.person))
     ),

@@ -112,6 +112,6 @@ export const undo = (given: Option.Option<string>, isShown: boolean) =>
       return isWhole ? ExitCode.success : ExitCode.failure
     })
   ).pipe(
-    Effect.catchTag("NoSnapshot", ({ reason }) => complain(reason)),
+    Effect.catchTag("NoSnapshot", ({ message }) => complain(message)),
     Effect.provide(SandboxSettings.layerFromEnv())
   )

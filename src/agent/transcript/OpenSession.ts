@@ -62,7 +62,7 @@ const exclusively = <A, E, R>(
     Effect.flatten
   )
 
-const refused = (reason: string) => new Sessions.NoSession({ reason })
+const refused = (message: string) => new Sessions.NoSession({ message })
 
 /** Touches the transcript regularly until the scope closes. */
 const touching = (writer: OpenSession["writer"]): Effect.Effect<void, never, Scope.Scope> =>
@@ -104,7 +104,7 @@ export const begin = <A, E, R>(
       )
     )
     const ran = yield* Effect.either(exclusively(directory, id, Effect.either(kept)))
-    return yield* Either.isLeft(ran) ? without(ran.left.reason) : ran.right
+    return yield* Either.isLeft(ran) ? without(ran.left.message) : ran.right
   })
 
 /** Creates the sessions' directory, or returns why it can't be used. */

@@ -3,9 +3,9 @@
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Schema from "effect/Schema"
 import * as Similar from "../../domain/Similar.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as TranscriptFile from "./internal/TranscriptFile.js"
@@ -50,13 +50,7 @@ const findSessionId = (written: string, ids: ReadonlyArray<string>): Either.Eith
 }
 
 /** Says why a session can't be found, read or resumed. */
-export class NoSession extends Schema.TaggedError<NoSession>("synapse/NoSession")("NoSession", {
-  reason: Schema.String
-}) {
-  override get message() {
-    return this.reason
-  }
-}
+export class NoSession extends Data.TaggedError("NoSession")<{ readonly message: string }> {}
 
 export interface Listed {
   readonly id: string
@@ -96,8 +90,8 @@ export const timeOf = (path: string): number => Fs.lstatSync(path, { throwIfNoEn
 export const ids = (directory: string): Effect.Effect<ReadonlyArray<string>, NoSession> =>
   Effect.suspend(() => {
     try {
-      const reason = findFlaw(directory)
-      if (reason !== undefined) return new NoSession({ reason })
+      const flaw = findFlaw(directory)
+      if (flaw !== undefined) return new NoSession({ message: flaw })
       const names = Fs.readdirSync(directory).filter((name) => name.endsWith(extension))
       const all = names
         .slice(0, most)
@@ -109,7 +103,7 @@ export const ids = (directory: string): Effect.Effect<ReadonlyArray<string>, NoS
       const { code, message } = error as NodeJS.ErrnoException
       return code === "ENOENT"
         ? Effect.succeed([])
-        : new NoSession({ reason: `${directory} can't be read: ${message}` })
+        : new NoSession({ message: `${directory} can't be read: ${message}` })
     }
   })
 
@@ -136,7 +130,7 @@ export const list = (
 /** Finds a session's id by its beginning. */
 export const find = (directory: string, written: string): Effect.Effect<string, NoSession> =>
   Effect.flatMap(ids(directory), (all) =>
-    Effect.mapError(findSessionId(written, all), (reason) => new NoSession({ reason }))
+    Effect.mapError(findSessionId(written, all), (message) => new NoSession({ message }))
   )
 
 /**
@@ -151,8 +145,8 @@ export const newest = (directory: string, cwd: string): Effect.Effect<string, No
       if (Either.isRight(summary) && summary.right.session.cwd === cwd) return id
       yield* Effect.yieldNow()
     }
-    const reason = `There is no session of ${UntrustedText.line(cwd, 300)} to continue; synapse agent list shows those of all directories.`
-    return yield* new NoSession({ reason })
+    const message = `There is no session of ${UntrustedText.line(cwd, 300)} to continue; synapse agent list shows those of all directories.`
+    return yield* new NoSession({ message })
   })
 
 export const read = (directory: string, id: string): Effect.Effect<Transcript.Transcript, NoSession> =>
@@ -160,6 +154,6 @@ export const read = (directory: string, id: string): Effect.Effect<Transcript.Tr
     const path = pathOf(directory, id)
     return Effect.mapError(
       Either.flatMap(TranscriptFile.read(path), (bytes) => Transcript.read(bytes, id)),
-      (reason) => new NoSession({ reason: `The session ${id} can't be read: ${path}: ${reason}.` })
+      (reason) => new NoSession({ message: `The session ${id} can't be read: ${path}: ${reason}.` })
     )
   })

@@ -145,7 +145,7 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
   ) =>
     effect.pipe(
       Effect.catchTags({
-        NoSession: ({ reason }) => say(reason),
+        NoSession: ({ message }) => say(message),
         ExecutionFailed: (error) => say(toText(error, Advice.person)),
         InvalidUsage: (error) => say(toText(error, Advice.person))
       }),

@@ -38,7 +38,7 @@ const ofTurns = <R>(
     const sandbox = yield* ShellApp.service(app, SandboxManager)
     return yield* use({ home, cwd: yield* sandbox.cwd })
   }).pipe(
-    Effect.catchTag("NoSnapshot", ({ reason }) => Effect.succeed(reason)),
+    Effect.catchTag("NoSnapshot", ({ message }) => Effect.succeed(message)),
     Effect.provide(Layer.merge(SandboxSettings.layerFromEnv(), NodeFileSystem.layer))
   )
 

@@ -36,7 +36,7 @@ const reading = (directory: string, id: string) =>
 
 const resume = <A>(directory: string, id: string, use: (session: OpenSession.OpenSession) => Effect.Effect<A>) =>
   OpenSession.resume(directory, id, use).pipe(
-    Effect.catchTag("NoSession", ({ reason }) => Effect.succeed(reason)),
+    Effect.catchTag("NoSession", ({ message }) => Effect.succeed(message)),
     Effect.provide(NodeFileSystem.layer)
   )
 
@@ -242,7 +242,7 @@ describe("OpenSession", () => {
     inDirectory((directory) =>
       Effect.gen(function* () {
         const failing = (effect: Effect.Effect<string, Sessions.NoSession>) =>
-          Effect.map(Effect.flip(effect), ({ reason }) => reason)
+          Effect.map(Effect.flip(effect), ({ message }) => message)
         assert.strictEqual(
           yield* failing(Sessions.find(directory, "abc")),
           "There is no session abc. No session is kept yet."
