@@ -24,10 +24,9 @@ const notCovered = ({ large = 0, unread = [] }: Snapshots.Turn): string =>
   ].join(", ")
 
 /** Adds a message to a session, which tells its model that the changes were undone. */
-const note = (directory: string, session: string, outcomes: ReadonlyArray<Snapshots.Outcome>) => {
-  const lines = outcomes.slice(0, 50).map(({ path, state }) => `${words[state]}: ${UntrustedText.word(path, 300)}`)
-  const more = outcomes.length > lines.length ? [`… ${outcomes.length - lines.length} more`] : []
-  const text = ["(The user took back what your last turn changed.", ...lines, ...more, ")"].join("\n")
+const note = (directory: string, session: string, lines: ReadonlyArray<string>) => {
+  const more = lines.length > 50 ? [`… ${lines.length - 50} more`] : []
+  const text = ["(The user took back what your last turn changed.", ...lines.slice(0, 50), ...more, ")"].join("\n")
   const message = Prompt.userMessage({ content: [Prompt.textPart({ text })] })
   return OpenSession.resume(directory, session, ({ writer }) =>
     Either.isLeft(writer) ? Effect.void : Effect.ignore(writer.right.append({ type: "message", message }))
@@ -39,9 +38,10 @@ export const run = (place: Snapshots.Place) =>
   Effect.gen(function* () {
     const { turn, undo } = yield* Snapshots.last(place, true)
     const outcomes = yield* undo
-    yield* note(Sessions.directoryIn(place.home), turn.session, outcomes)
+    const lines = outcomes.map(({ path, state }) => `${words[state]}: ${UntrustedText.word(path, 300)}`)
+    yield* note(Sessions.directoryIn(place.home), turn.session, lines)
     return {
-      lines: outcomes.map(({ path, state }) => `${words[state]}: ${UntrustedText.word(path, 300)}`),
+      lines,
       limits: `${notCovered(turn)}.`,
       isWhole: outcomes.every(({ state }) => state === "restored" || state === "removed")
     }
