@@ -92,20 +92,18 @@ const annotations = {
   openWorldHint: true
 }
 
-const toResult = ({ extras, isError, output }: ToolReturn.ToolReturn): CallToolResult => {
-  return {
-    content: [
-      { type: "text", text: output },
-      ...(extras.images ?? []).map(({ base64, mediaType }) => ({
-        type: "image" as const,
-        data: base64,
-        mimeType: mediaType
-      }))
-    ],
-    structuredContent: { output, ...Struct.pick(extras, "exitCode", "failureCategory") },
-    ...(isError ? { isError } : {})
-  }
-}
+const toResult = ({ extras, isError, output }: ToolReturn.ToolReturn): CallToolResult => ({
+  content: [
+    { type: "text", text: output },
+    ...(extras.images ?? []).map(({ base64, mediaType }) => ({
+      type: "image" as const,
+      data: base64,
+      mimeType: mediaType
+    }))
+  ],
+  structuredContent: { output, ...Struct.pick(extras, "exitCode", "failureCategory") },
+  ...(isError ? { isError } : {})
+})
 
 const failure = (text: string): CallToolResult => ({
   content: [{ type: "text", text }],
