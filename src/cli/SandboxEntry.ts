@@ -3,19 +3,18 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
+import * as Attempt from "../domain/Attempt.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PathGlob from "../sandbox/policy/PathGlob.js"
 import * as PathRule from "../sandbox/policy/PathRule.js"
 
-const statsOf = (read: () => Fs.Stats | undefined): Fs.Stats | undefined =>
-  Either.getOrElse(Either.try(read), () => undefined)
-
-const isThere = (text: string): boolean => statsOf(() => Fs.lstatSync(text, { throwIfNoEntry: false })) !== undefined
+const isThere = (text: string): boolean =>
+  Attempt.orUndefined(() => Fs.lstatSync(text, { throwIfNoEntry: false })) !== undefined
 
 /** Returns why allowing writes has no effect on the file at a path, if so. */
 const indifferent = (path: string): string | undefined => {
-  const at = statsOf(() => Fs.statSync(path, { throwIfNoEntry: false }))
+  const at = Attempt.orUndefined(() => Fs.statSync(path, { throwIfNoEntry: false }))
   if (at?.isSocket() === true) return "it is a socket, which commands use with --allow-socket alone"
   return at?.isBlockDevice() === true || at?.isCharacterDevice() === true
     ? "no sandbox has devices but its own"
