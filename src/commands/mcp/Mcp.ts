@@ -5,6 +5,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
+import * as Predicate from "effect/Predicate"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
@@ -25,11 +26,8 @@ import {
 import * as McpName from "../../extension/mcp/McpName.js"
 import * as Arguments from "./internal/Mcp.arguments.js"
 import * as McpHelp from "./internal/Mcp.help.js"
-import { help } from "./internal/Mcp.help.js"
 import * as Output from "./internal/Mcp.output.js"
-import { Attachments } from "./internal/Mcp.output.js"
 import * as McpSchema from "./internal/Mcp.schema.js"
-import { isRecord } from "./internal/Mcp.schema.js"
 import * as Json from "./Mcp.json.js"
 
 /** The most optional parameters shown in a list of tools. */
@@ -149,7 +147,7 @@ export const putMcpAnswer = Effect.fnUntraced(function* (
   call: CommandCall,
   { isError = false }: Pick<McpOutput, "isError">,
   parts: ReadonlyArray<Output.Part>,
-  attachments: Attachments
+  attachments: Output.Attachments
 ): Effect.fn.Return<CommandResult.CommandResult> {
   const images: Array<CommandResult.Image> = []
   let text = ""
@@ -214,7 +212,7 @@ const parseMcpInput = (
     Yield.run(() => Json.steps(json)),
     (parsed) =>
       Either.mapLeft(
-        Either.filterOrLeft(parsed, isRecord, () => "it must be an object: {…}"),
+        Either.filterOrLeft(parsed, Predicate.isReadonlyRecord, () => "it must be an object: {…}"),
         (reason) => `${source}: ${UntrustedText.word(reason, 300)}.`
       )
   )
@@ -233,7 +231,7 @@ interface Held {
 
 export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(function* () {
   const client = yield* McpClient
-  const attachments = new Attachments()
+  const attachments = new Output.Attachments()
   const callable = new WeakMap<McpTool, McpSchema.CallableTool>()
   /** The waiting results, by the argument that the shell passes back. */
   const held = new Map<string, Held>()
@@ -317,7 +315,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     const tool = yield* find(call.name, name)
     const given = Arguments.parse(tool, call.args)
     if (Either.isLeft(given)) return yield* McpHelp.misuse(tool, given.left)
-    if (given.right._tag === "Help") return CommandResult.make({ stdout: help(tool) })
+    if (given.right._tag === "Help") return CommandResult.make({ stdout: McpHelp.help(tool) })
     if (tool.tool.needsTask === true) return yield* new InvalidUsage({ reason: `${call.name}: ${asTask}.` })
     const values = yield* valuesOf(tool, given.right, call)
     return yield* answer(call, yield* callTool(tool, call.name, values, options))

@@ -6,6 +6,7 @@ import * as Path from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type { CommandCall } from "../../../command/CommandHandler.js"
 import * as Attempt from "../../../domain/Attempt.js"
 import type { Image } from "../../../domain/CommandResult.js"
@@ -14,7 +15,6 @@ import type { McpOutput } from "../../../extension/mcp/McpClient.js"
 import * as FileFailure from "../../../files/FileFailure.js"
 import type { FileError } from "../../../files/Files.js"
 import * as FileType from "../../../files/FileType.js"
-import { isRecord } from "./Mcp.schema.js"
 
 /** Data that a server sent, in base64. */
 export interface Attachment {
@@ -130,7 +130,7 @@ const partOf = (block: Block, tool: string): Part => {
   if ((type === "image" || type === "audio") && typeof data === "string") {
     return Part.File({ attachment: { what: type, base64: data, mediaType, name: tool } })
   }
-  if (type !== "resource" || !isRecord(resource)) return json(block)
+  if (type !== "resource" || !Predicate.isReadonlyRecord(resource)) return json(block)
   if (typeof resource["text"] === "string") return Part.Text({ text: ended(resource["text"]) })
   if (typeof resource["blob"] !== "string") return json(block)
   const uri = typeof resource["uri"] === "string" ? resource["uri"] : ""
@@ -156,7 +156,7 @@ const isSaid = (texts: ReadonlyArray<string>, value: unknown): boolean => {
   // The first few texts are compared with the value, and all together with its items.
   const some = texts.slice(0, 4)
   if (some.some((text) => isSame(text, value))) return true
-  if (!isRecord(value)) return false
+  if (!Predicate.isReadonlyRecord(value)) return false
   const [result, ...others] = Object.values(value)
   if (result === undefined || others.length > 0) return false
   if (some.some((text) => isSame(text, result))) return true

@@ -3,6 +3,7 @@
  * the work on one schema is bounded.
  */
 
+import * as Predicate from "effect/Predicate"
 import * as Attempt from "../../../domain/Attempt.js"
 import * as UntrustedText from "../../../domain/UntrustedText.js"
 import type { JsonSchema, McpTool } from "../../../extension/mcp/McpClient.js"
@@ -146,9 +147,7 @@ const mostShapes = 60
 
 const any: Shape = { kind: "any" }
 
-/** Tests for an object that is not an array. */
-export const isRecord = (value: unknown): value is JsonSchema =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isRecord = Predicate.isReadonlyRecord
 
 /** Reads a schema and the schemas within it, which it may refer to. */
 export class SchemaReader {
