@@ -88,7 +88,7 @@ const parse = (text: string): Message | undefined =>
 const isMessage = (value: unknown): value is Message => isObject(value) && value["jsonrpc"] === "2.0"
 
 /** The answers that a server has not read yet. If there are too many, its further requests are not read. */
-class Untaken {
+class UnreadAnswers {
   private readonly all = new Set<Promise<void>>()
 
   constructor(private readonly most: number) {}
@@ -111,7 +111,7 @@ class Untaken {
 const internalError = -32_603
 
 /** Repairs a response so that the client accepts it. A response without a result or an error becomes an error. */
-const sound = (message: Message): Message => {
+const repaired = (message: Message): Message => {
   if (!("id" in message) || "method" in message) return message
   const { error, id, result } = message
   if (isObject(result)) {
@@ -151,16 +151,16 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
   const reader = makeMessageReader()
   let server: Promise<ServerProcess.ServerProcess> | undefined
   let running: ServerProcess.ServerProcess | undefined
-  const unread = new Untaken(1)
+  const unread = new UnreadAnswers(1)
   let tooLarge = false
   let isClosing = false
   let since = performance.now()
   let delivered = Promise.resolve()
 
-  const hand = (message: Message) => {
+  const passOn = (message: Message) => {
     try {
       // The client validates the message.
-      transport.onmessage?.(sound(message) as unknown as JSONRPCMessage)
+      transport.onmessage?.(repaired(message) as unknown as JSONRPCMessage)
     } catch (cause) {
       transport.onerror?.(new Error("The client can't take a message", { cause }))
     }
@@ -177,7 +177,7 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
         break
       }
       if (next.value !== undefined) {
-        hand(next.value)
+        passOn(next.value)
         // Lets the client process the message first: it would miss a call's progress if the answer followed at once.
         await undefined
       }
@@ -229,7 +229,7 @@ const makeHttp = (client: typeof Client, entry: McpEntry & { readonly _tag: "Htt
   const { headers, url } = entry
   let challenge: string | undefined
   const streams = new Map<unknown, AbortController>()
-  const untaken = new Untaken(mostUntaken)
+  const unread = new UnreadAnswers(mostUnread)
   const fetch = RemoteFetch.make(url, headers)
   const transport = new client.StreamableHTTPClientTransport(new URL(url), {
     ...(OAuth.isLoggedIn(home, entry) ? { authProvider: OAuth.provider(home, url) } : {}),
@@ -237,7 +237,7 @@ const makeHttp = (client: typeof Client, entry: McpEntry & { readonly _tag: "Htt
       const response = await fetch(address, init)
       challenge = response.headers.get("www-authenticate") ?? undefined
       const limited = response.ok ? RemoteFetch.limited(response, largest) : RemoteFetch.begun(response, mostOfFailure)
-      return RemoteFetch.isStream(response) ? RemoteFetch.piped(limited, paced(untaken)) : limited
+      return RemoteFetch.isStream(response) ? RemoteFetch.piped(limited, paced(unread)) : limited
     }
   })
   const close = transport.close.bind(transport)
@@ -251,7 +251,7 @@ const makeHttp = (client: typeof Client, entry: McpEntry & { readonly _tag: "Htt
       }
       if (!("method" in message)) {
         const taken = send(message, options)
-        untaken.add(taken)
+        unread.add(taken)
         return taken
       }
       if (!("id" in message)) return send(message, options)
@@ -281,7 +281,7 @@ const farewell = 500
 const noAnswer = -32_000
 
 /** The most answers that a server has not read. Further ones wait. */
-const mostUntaken = 32
+const mostUnread = 32
 
 /** The most requests whose answers can be cut off. */
 const mostStreams = 200
@@ -293,11 +293,11 @@ const mostOfFailure = 8192
 const stride = 8192
 
 /** Passes on an event stream as fast as the answers to it are read, and yields in between. */
-const paced = (untaken: Untaken): TransformStream<Uint8Array, Uint8Array> =>
+const paced = (unread: UnreadAnswers): TransformStream<Uint8Array, Uint8Array> =>
   new TransformStream({
     transform: async (chunk, controller) => {
       for (let at = 0; at < chunk.length; at += stride) {
-        await untaken.room()
+        await unread.room()
         controller.enqueue(chunk.subarray(at, at + stride))
         await Yield.turn()
       }
