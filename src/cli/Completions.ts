@@ -114,7 +114,7 @@ const servers = listed("mcp list --json", "name")
 const skills = listed("skill list --json", "name")
 const conversations = listed("agent list --json", "id")
 
-/** Where the names of a parameter come from, by subcommand and form. */
+/** The source of a parameter's names, by subcommand and form. */
 const sources: ReadonlyArray<readonly [parameter: RegExp, names: Names]> = [
   [/^exec --session$|^daemon stop /, sessions],
   [/^mcp (?:remove|login|logout) /, servers],

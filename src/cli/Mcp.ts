@@ -61,8 +61,7 @@ const whatRuns = (server: Server.Server): ReadonlyArray<string> => {
 }
 
 /**
- * Describes a server in full: what it runs, the names of its variables or headers, the variables that it reads, and the
- * files that are trusted with it.
+ * Describes a server in full: its command line, the names of its variables and headers, and the files trusted with it.
  */
 const describeServer = (server: Server.Server, files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => {
   const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(Server.namesIn)
@@ -262,7 +261,7 @@ const ofProject = ({ entries }: Reading, root: string): ReadonlySet<string> => {
   return new Set([ServerFile.inProject(root), ...files.map(({ path }) => path)])
 }
 
-/** Stops trusting all files below the current directory, and those that its `mcp_servers.json` runs. */
+/** Stops trusting all files below the current directory, and the files that its `mcp_servers.json` runs. */
 export const untrust = () =>
   Effect.gen(function* () {
     const { home, read, root } = yield* McpReading

@@ -61,7 +61,7 @@ const findOwnTemporary = (
   })
 }
 
-/** Explains why commands do not see the contents of such a directory. */
+/** Explains why commands do not see the contents of a directory that the sandbox replaces. */
 const describe = (place: string, access: PolicyDecision.Access): string => {
   const effect =
     access === "write" ? "what is written there goes with the session" : "what it holds outside is not seen"

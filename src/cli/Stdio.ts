@@ -12,7 +12,7 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
   Stdio,
   {
     /**
-     * Writes chunks in the order of the calls. The caller may reuse the bytes afterwards. If the reader is slower, it
+     * Writes chunks whole, in the order of the calls. The caller may reuse the bytes afterwards. If the reader is slower, it
      * returns a promise: write no more until that settles.
      */
     readonly write: (stream: "stdout" | "stderr", chunk: Uint8Array | string) => void | Promise<void>
@@ -20,7 +20,7 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
     readonly read: Effect.Effect<Uint8Array | undefined>
     /** Does the same as `read`, for code without Effect. */
     readonly pull: () => Promise<Uint8Array | undefined>
-    /** Tests whether there may be input. There is none if stdin is a terminal, a directory, `/dev/null`, or closed. */
+    /** Tests whether there may be input. Returns false if stdin is a terminal, a directory, `/dev/null`, or closed. */
     readonly hasInput: () => boolean
     /** Tests whether the stream is a terminal. */
     readonly isTerminal: (stream: "stdout" | "stderr") => boolean

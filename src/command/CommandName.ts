@@ -26,8 +26,7 @@ const servers =
 const longestServer = 1000
 
 /**
- * Tests whether a text ends by starting a known server in the foreground. Such a command is answered once the server
- * listens.
+ * Tests whether a text ends by starting a known server in the foreground. The call is answered once the server listens.
  */
 export const isServer = (text: string): boolean => servers.test(text.slice(-longestServer))
 

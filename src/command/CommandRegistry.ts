@@ -1,5 +1,5 @@
 /**
- * The registry of Synapse commands: built-in ones, and those that an application adds.
+ * The registry of Synapse commands: built-in commands, and commands that an application adds.
  *
  * @since 0.1.0
  */

@@ -21,8 +21,8 @@ const shareOfForeign = 0.3
 const shareOfNuls = 0.4
 
 /**
- * If at least this many readable characters follow the last unreadable one on its line, they are not binary: `cat
- * image; echo done` prints `done` behind a file without a final newline.
+ * If at least this many readable characters follow the last unreadable one on its line, they are not binary. They may
+ * be the next output, as in `cat image; echo done`.
  */
 const leastRest = 4
 

@@ -41,7 +41,7 @@ export interface CallContext {
   /** The audience of the messages that commands print in a shell. It is read when Synapse's layer is built. */
   readonly audience: Advice.Audience
   /**
-   * The bridge that made this call, or the queue whose turn the call holds. Undefined for a call made from outside.
+   * The bridge that this call belongs to, or the queue whose turn it holds. Undefined for a call from outside.
    *
    * @internal
    */

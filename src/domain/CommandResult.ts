@@ -47,8 +47,8 @@ export interface CommandResult {
   /** The exit codes of all parts of the last pipeline, if a part before the last one failed. */
   readonly pipeline?: ReadonlyArray<number>
   /**
-   * Tells how the sandbox without network refused packets of such a pipeline: the messages name an unreachable host
-   * (`named`), only the packet counters show it (`counted`), or it was a unix socket (`socket`).
+   * How the sandbox without network refused packets of that pipeline. `named`: messages name an unreachable host.
+   * `counted`: only the packet counters show it. `socket`: it was a unix socket.
    */
   readonly offline?: "named" | "counted" | "socket"
   /** True if the command ended the shell, by `exit` or with errexit. The rest of its text may not have run. */

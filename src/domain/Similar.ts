@@ -94,7 +94,7 @@ const mostLikely = 3
 const mostNear = 10
 
 /**
- * Returns the names that may be meant: the nearest, else the near ones, else those that contain the written name or are
+ * Returns the names that may be meant: the nearest one, else near ones, else names that contain the written name or are
  * contained in it. Empty if too many match.
  */
 export const likely = (written: string, names: Iterable<string>): ReadonlyArray<string> => {

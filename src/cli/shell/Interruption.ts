@@ -19,8 +19,8 @@ export interface Interruption {
   /** Acts like the key, for code that reads the keys itself. */
   readonly press: () => void
   /**
-   * Runs an effect, possibly of a background task, while something runs in the foreground. It is interrupted when
-   * `during` ends. Returns `otherwise` then, or if nothing runs in the foreground.
+   * Runs an effect, possibly of a background task, while something runs in the foreground. Returns `otherwise` if
+   * nothing does. When `during` ends, it interrupts the effect, waits for its end, and `otherwise` is returned.
    */
   readonly whileRunning: <A>(effect: Effect.Effect<A>, otherwise: A) => Effect.Effect<A>
   /** Makes SIGINT act like the key while the effect runs. Outside of raw mode, Ctrl-C sends that signal. */

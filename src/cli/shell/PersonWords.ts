@@ -6,7 +6,7 @@ import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 
 /**
- * Returns why a command was not run or what was denied. For a denial: the model's first line, whether nothing was run,
+ * Returns why a command was not run or what was denied. For a denial, says what was refused, whether nothing was run,
  * and how to allow it.
  *
  * @param allow the command that allows a path: `/allow`

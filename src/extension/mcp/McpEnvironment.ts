@@ -9,9 +9,9 @@ const inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
 /**
  * Makes the environment of a server: a few variables of this process, overridden by the configured ones.
  *
- * The inherited `PATH` loses relative directories, directories below `root` (the working directory), and those that
- * commands may write, because a command could have put a program there. If `root` is `/`, being below it does not
- * count.
+ * The inherited `PATH` loses every directory where a command could have put a program: relative directories, those
+ * below the working directory `root`, and those that commands may write. If `root` is `/`, directories are not dropped
+ * for being below it.
  */
 export const make = (
   configured: Readonly<Record<string, string>>,

@@ -94,7 +94,7 @@ export const noClient = (cause: unknown): ExecutionFailed =>
 export const failed = (reason: string, cause?: unknown): ExecutionFailed =>
   new ExecutionFailed({ kind: "io", reason, ...(cause === undefined ? {} : { cause }) })
 
-/** The most shown of what a server wrote to standard error. */
+/** The most shown of a server's standard error. */
 const mostWords = { characters: 2000, lines: 10 }
 
 /** Returns a server's text, or one about it, in a line of at most 300 characters. */
