@@ -66,11 +66,11 @@ const stride = 20_000
 const exact = (line: string): string => line
 
 /** Returns a line without its line end. */
-const loose = (line: string): string => line.replace(/\r?\n$/, "")
+const withoutEnd = (line: string): string => line.replace(/\r?\n$/, "")
 
 /** Returns a line as it looks, because the file may use other characters that look the same. */
-const seen = (line: string): string => {
-  const text = loose(line)
+const asItLooks = (line: string): string => {
+  const text = withoutEnd(line)
   return isPlain.test(text) ? text : Alike.key(decoded(text))
 }
 const isPlain = /^[\0-\x7f]*$/
@@ -106,8 +106,8 @@ function* matches(
 function* findApplied(file: ReadonlyArray<string>, { lines, start }: Hunk, drift: number): Steps<string | undefined> {
   const added = lines.filter(({ kind }) => kind === "+")
   if (!added.some(({ text }) => telling.test(text))) return undefined
-  const left = lines.flatMap(({ kind, text }) => (kind === "-" ? [] : [loose(text)]))
-  const places = yield* matches(file, left, loose)
+  const left = lines.flatMap(({ kind, text }) => (kind === "-" ? [] : [withoutEnd(text)]))
+  const places = yield* matches(file, left, withoutEnd)
   const isStated = start !== undefined && places.includes(start + drift)
   const at = isStated ? start + drift : places.length === 1 ? places[0] : undefined
   if (at === undefined) return undefined
@@ -205,7 +205,7 @@ function* locate(search: Search): Steps<Found | string> {
   // A hunk with CRLF means its line ends literally. A last line without a line end must end the file.
   const isLiteral = hunk.lines.some(({ text }) => text.endsWith("\r\n"))
   const isEnd = old.at(-1)?.endsWith("\n") === false
-  for (const key of isLiteral ? [exact] : search.isAscii ? [exact, loose] : [exact, loose, seen]) {
+  for (const key of isLiteral ? [exact] : search.isAscii ? [exact, withoutEnd] : [exact, withoutEnd, asItLooks]) {
     const isExact = key === exact
     const wanted = old.map(key)
     const fits = (at: number) => !isEnd || endOf(file[at + old.length - 1]) === undefined
@@ -295,20 +295,20 @@ const merged = (
   for (const { kind, text } of lines) {
     if (kind === "+") {
       const [own, old] = gone.shift() ?? ["", ""]
-      out.push(`${own === old ? loose(text) : kept(own, old, loose(text))}${end}`)
+      out.push(`${own === old ? withoutEnd(text) : kept(own, old, withoutEnd(text))}${end}`)
     } else {
       const own = file[next++] as string
       end = endOf(own) ?? end
       if (kind === " ") {
         out.push(own)
         gone.length = 0
-      } else gone.push([loose(own), loose(text)])
+      } else gone.push([withoutEnd(own), withoutEnd(text)])
     }
   }
   const isUnendedFile = next === file.length && next > 0 && endOf(file[next - 1]) === undefined
   if (!isUnendedFile || out.length === 0) return out
   const ended = out.map((line, index) =>
-    index === out.length - 1 ? loose(line) : `${loose(line)}${endOf(line) ?? end}`
+    index === out.length - 1 ? withoutEnd(line) : `${withoutEnd(line)}${endOf(line) ?? end}`
   )
   // Added below the last line, which gets a line end now.
   return next === at ? [end, ...ended] : ended
