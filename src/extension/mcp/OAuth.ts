@@ -22,7 +22,7 @@ import * as OwnFile from "./OwnFile.js"
 type Remote = McpEntry & { readonly _tag: "Http" }
 
 /** The stored login: the registered client, and its tokens. */
-interface Kept {
+interface StoredLogin {
   readonly client?: Client.StoredOAuthClientInformation
   readonly tokens?: Client.StoredOAuthTokens
 }
@@ -33,7 +33,7 @@ const largest = 256 * 1024
 const fileOf = (home: string, url: string): string =>
   Path.join(home, "mcp", "oauth", `${OwnFile.hash(url).slice(0, 32)}.json`)
 
-const read = (file: string): Kept => {
+const read = (file: string): StoredLogin => {
   const kept = OwnFile.readJson(file, largest)
   return typeof kept === "object" && kept !== null ? kept : {}
 }
@@ -63,9 +63,9 @@ export const provider = (home: string, url: string, flow?: Flow): Client.OAuthCl
   let used: Client.StoredOAuthTokens | undefined
   // A login in progress is stored only when it is complete. Otherwise the file is read each time, because another
   // process may have renewed the tokens.
-  let begun: Kept | undefined = flow === undefined ? undefined : {}
-  const current = (): Kept => begun ?? read(file)
-  const keep = (kept: Kept): void => {
+  let begun: StoredLogin | undefined = flow === undefined ? undefined : {}
+  const current = (): StoredLogin => begun ?? read(file)
+  const keep = (kept: StoredLogin): void => {
     if (begun !== undefined) begun = kept
     if (begun === undefined || kept.tokens !== undefined) OwnFile.write(file, JSON.stringify(kept))
   }
