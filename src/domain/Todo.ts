@@ -77,17 +77,17 @@ export interface Problem {
  * @category schemas
  */
 export const schema = (limits: Limits = defaultLimits) => {
-  const text = said(Schema.String, "a string").pipe(Schema.filter((value) => problemOfText(value, limits)))
-  const todo = said(
+  const text = expecting(Schema.String, "a string").pipe(Schema.filter((value) => problemOfText(value, limits)))
+  const todo = expecting(
     Schema.Struct({ content: text, activeForm: text, status }),
     "an object with content, activeForm and status"
   )
-  const todos = said(Schema.Array(todo), "a list").pipe(Schema.filter((todos) => problemsOfList(todos, limits)))
-  return said(Schema.Struct({ todos }), 'an object with the key "todos"')
+  const todos = expecting(Schema.Array(todo), "a list").pipe(Schema.filter((todos) => problemsOfList(todos, limits)))
+  return expecting(Schema.Struct({ todos }), 'an object with the key "todos"')
 }
 
 /** Words the error with the kind of the actual value only, because the value may be long. */
-const said = <S extends Schema.Annotable.All>(self: S, expected: string): Schema.Annotable.Self<S> =>
+const expecting = <S extends Schema.Annotable.All>(self: S, expected: string): Schema.Annotable.Self<S> =>
   self.annotations({ message: ({ actual }) => `Expected ${expected}, got ${kindOf(actual)}` })
 
 const status = Status.annotations({

@@ -23,7 +23,7 @@ const shaped =
 /**
  * Matches invisible characters that are a part of visible text: of emoji, flags and some scripts. Must be tried first.
  */
-const seen = [
+const visible = [
   "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
   `(?<=${shaped})[\\u200c\\u200d](?=${shaped})`,
   "(?<=[^\\p{DI}\\p{Z}\\p{Cc}])[\\ufe00-\\ufe0f]",
@@ -39,7 +39,7 @@ export const replaceInvisible = (text: string, by: (character: string) => string
   // ASCII text has none.
   if (!/[^\0-\x7f]/.test(text) || !/[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u.test(text)) return text
   // Compiled only when needed: it takes a millisecond, and few texts have such characters.
-  const invisible = new RegExp(`(${seen})|[\\p{DI}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\ufff9-\\ufffb]`, "gu")
+  const invisible = new RegExp(`(${visible})|[\\p{DI}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\ufff9-\\ufffb]`, "gu")
   return text.replace(invisible, (character: string, isSeen: string | undefined) =>
     isSeen === undefined ? by(character) : character
   )
