@@ -14,7 +14,7 @@ const kept = ["HOME", "SYNAPSE_HOME", "TMPDIR", "XDG_RUNTIME_DIR", "PATH", "SYNA
 const patience = 30_000
 
 /** How long it may take to offer a ready shell, in milliseconds. The program also works without one. */
-const impatience = 300
+const readyPatience = 300
 
 /** The letter of the frame that offers a ready shell. */
 const ready = "R".charCodeAt(0)
@@ -352,7 +352,7 @@ const offer = (base, name, wanted) =>
     }
     const timer = setTimeout(
       () => fail("the daemon does not answer. Is it stopped? Continue or kill it, and try again."),
-      wanted.isFresh === true ? impatience : patience
+      wanted.isFresh === true ? readyPatience : patience
     )
     socket.on("error", () => {}).on("close", () => fail(undefined))
     socket.once("connect", () => {

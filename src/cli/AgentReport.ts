@@ -9,7 +9,7 @@ import { print, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
 /** How a run ended. */
-export interface Told {
+export interface Outcome {
   readonly ending: Ending | "interrupted"
   readonly text: string
   readonly reason: string | undefined
@@ -30,7 +30,7 @@ export class Report {
   /** The text of the current turn. */
   part = ""
   /** The result, once the run has ended. */
-  end: Told | undefined
+  end: Outcome | undefined
 
   constructor(private readonly show: Show) {}
 
@@ -55,7 +55,7 @@ export class Report {
 }
 
 /** The program's exit code for each ending of a run. */
-export const exitCodes: Readonly<Record<Told["ending"], number>> = {
+export const exitCodes: Readonly<Record<Outcome["ending"], number>> = {
   done: ExitCode.success,
   turns: ExitCode.limitReached,
   tokens: ExitCode.limitReached,

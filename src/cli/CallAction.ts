@@ -190,7 +190,7 @@ const reject = (id: string | null, reason: string, parseError?: string): Rejecti
  * Makes the answer to cancelling a call that is not running. It has no id, since each call gets exactly one answer with
  * its id.
  */
-const unknown = (id: string): Rejection => reject(null, `No call with the id ${id} is running.`)
+const notRunning = (id: string): Rejection => reject(null, `No call with the id ${id} is running.`)
 
 interface CallServer {
   /** Takes a line: starts its call, which the session queues, or cancels one. Waits if the answer has to wait. */
@@ -235,7 +235,7 @@ const make = (
 
     const cancel = (id: string): Effect.Effect<void> =>
       // If the call has just ended, its answer is on the way.
-      open.has(id) ? Effect.sync(() => void fork(Effect.asVoid(toolset.cancel(id)))) : answer(unknown(id))
+      open.has(id) ? Effect.sync(() => void fork(Effect.asVoid(toolset.cancel(id)))) : answer(notRunning(id))
 
     return {
       take: (line) =>

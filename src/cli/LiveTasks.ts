@@ -27,9 +27,9 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
   /** Settles when everything that was heard is shown. */
   let shown: Promise<void> = Promise.resolve()
   /** True if the last line on the terminal has no newline yet. */
-  let isOpen = false
+  let isLineOpen = false
   /** The incomplete line of output while sub-agents run. */
-  let rest: ReadonlyArray<Uint8Array> = []
+  let incomplete: ReadonlyArray<Uint8Array> = []
 
   const begin = Effect.gen(function* () {
     const renderer = yield* Rendering.make
@@ -46,7 +46,7 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
   }
 
   const writeNow = (stream: "stdout" | "stderr", chunk: Uint8Array): void | Promise<void> => {
-    if (chunk.length > 0 && isTerminal(stream)) isOpen = chunk.at(-1) !== newline
+    if (chunk.length > 0 && isTerminal(stream)) isLineOpen = chunk.at(-1) !== newline
     return write(stream, chunk)
   }
   const writeAll = (stream: "stdout" | "stderr", chunk: Uint8Array) =>
@@ -56,18 +56,18 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
   const output = (tasks: ShownTasks, stream: "stdout" | "stderr", chunk: Uint8Array): Effect.Effect<void> => {
     if (!isTerminal(stream)) return writeAll(stream, chunk)
     const end = tasks.isAny ? chunk.lastIndexOf(newline) + 1 : chunk.length
-    const whole = Buffer.concat([...rest, chunk.subarray(0, end)])
+    const whole = Buffer.concat([...incomplete, chunk.subarray(0, end)])
     if (end === 0) {
-      rest = [...rest, chunk]
+      incomplete = [...incomplete, chunk]
       return Effect.void
     }
-    rest = end === chunk.length ? [] : [chunk.subarray(end)]
+    incomplete = end === chunk.length ? [] : [chunk.subarray(end)]
     return tasks.renderer.suspended(writeAll(stream, whole))
   }
 
   const writeRest = Effect.suspend(() => {
-    const bytes = Buffer.concat(rest)
-    rest = []
+    const bytes = Buffer.concat(incomplete)
+    incomplete = []
     return bytes.length === 0 ? Effect.void : writeAll("stdout", bytes)
   })
 
@@ -79,7 +79,7 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
         return show((tasks) => output(tasks, stream, kept))
       },
       onSubAgent: (event) => {
-        if (begun === undefined && isOpen) write("stderr", "\n")
+        if (begun === undefined && isLineOpen) write("stderr", "\n")
         void show((tasks) => tasks.take(event))
       }
     },

@@ -76,14 +76,16 @@ const report = (
         ? [endedWith]
         : []
       : jobs.map(JobStatus.sentence)
-    const ending = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : [denied, ...hints]
+    const ending = isUnreported(result)
+      ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)]
+      : [denied, ...hints]
     const said = allowed === undefined ? ending : [allowed]
     for (const text of [changed, ...said, ...left]) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
 
 /** Tests whether the program has to report the failure, because the command itself did not. */
-const isOurs = ({ extras }: ToolReturn.ToolReturn): boolean =>
+const isUnreported = ({ extras }: ToolReturn.ToolReturn): boolean =>
   extras.error !== undefined || extras.interrupted === true || extras.blocked === true
 
 /** Reports the end of a command that ran without the toolset. */

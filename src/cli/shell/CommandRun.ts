@@ -18,7 +18,7 @@ import * as ShellApp from "./ShellApp.js"
 const id = "shell"
 
 /** Tests whether the program has to report the failure, because the command itself did not. */
-const isOurs = ({ extras }: ToolReturn): boolean => extras.error !== undefined || extras.blocked === true
+const isUnreported = ({ extras }: ToolReturn): boolean => extras.error !== undefined || extras.blocked === true
 
 /** Runs a command line. Returns its exit code, which is also the next command's `$?`. */
 export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number> =>
@@ -57,7 +57,7 @@ export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number>
     yield* Fiber.interrupt(alone)
     const isInterrupted = interrupted !== undefined
     const { error, exitCode = ExitCode.failure, notices = [], personal } = result.extras
-    const isTold = !isOurs(result) || isInterrupted || personal?.allowed !== undefined
+    const isTold = !isUnreported(result) || isInterrupted || personal?.allowed !== undefined
     const told = [
       ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow", app.directory)]),
       ...(hint === undefined || isInterrupted ? [] : [hint]),

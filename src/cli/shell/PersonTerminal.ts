@@ -28,9 +28,9 @@ export class PersonTerminal {
   /**
    * True while the person's entry or command owns the screen. Otherwise, output is shown in lines above the live ones.
    */
-  private isWhole = false
+  private ownsScreen = false
   /** The number of running commands of the agent. Output that comes meanwhile is a question of theirs. */
-  private agents = 0
+  private agentCommands = 0
   private readonly decoder = new StringDecoder("utf8")
   private safe: SafeOutput
   /** The incomplete line, while output is shown in lines. */
@@ -65,7 +65,7 @@ export class PersonTerminal {
     }
     return Effect.acquireUseRelease(
       Effect.sync(() => {
-        this.isWhole = true
+        this.ownsScreen = true
         this.tail = ""
         this.early = cancel === undefined ? [] : undefined
       }),
@@ -73,7 +73,7 @@ export class PersonTerminal {
       () =>
         Effect.suspend(() => {
           const { line } = this
-          this.isWhole = false
+          this.ownsScreen = false
           this.line = ""
           return line === "" ? Effect.void : renderer.print(line)
         })
@@ -108,7 +108,7 @@ export class PersonTerminal {
 
   /** Shows the rest of the output in lines, because something else is shown live. */
   share(): void {
-    this.isWhole = false
+    this.ownsScreen = false
   }
 
   /** Returns the text that ends an incomplete line, after `^C` or before a notice. */
@@ -119,14 +119,14 @@ export class PersonTerminal {
 
   /** Sets the number of running commands of the agent. A question ends with the last one. */
   agentRuns(count: number): void {
-    this.agents = count
+    this.agentCommands = count
     if (count === 0) this.endAsking?.()
   }
 
   private show(chunk: Buffer): void | Promise<void> {
     if (this.asked !== undefined) return this.asked.then(() => this.show(chunk))
     const { renderer, runtime, terminal } = this.options
-    if (this.isWhole) {
+    if (this.ownsScreen) {
       const text = this.decoder.write(chunk)
       for (const bytes of this.early ?? []) this.session.type(bytes)
       this.early = undefined
@@ -134,7 +134,7 @@ export class PersonTerminal {
       return terminal.write(text)
     }
     const text = this.safe.take("stdout", chunk)
-    if (this.agents === 0) {
+    if (this.agentCommands === 0) {
       const lines = (this.line + text.replaceAll("\r", "")).split("\n")
       this.line = lines.pop() ?? ""
       return lines.length === 0 ? undefined : Runtime.runPromise(runtime)(renderer.print(lines.join("\n")))
