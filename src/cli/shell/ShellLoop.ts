@@ -63,6 +63,9 @@ interface Facts {
   readonly hasColours: boolean
 }
 
+/** A terminal with fewer rows has no room for a line about the sandbox. */
+const fewestRows = 10
+
 /** The most characters of the directory in the prompt. */
 const longest = 60
 
@@ -146,7 +149,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
     yield* look
     // Where the sandbox can't be made, the first command says why.
     const held = yield* Effect.option(inForce)
-    if (Option.isSome(held)) yield* print(PolicyText.opening(held.value))
+    if (Option.isSome(held) && terminal.size().rows >= fewestRows) yield* print(PolicyText.opening(held.value))
     for (;;) {
       const facts = { cwd, home, code, isConfined, isRoot: process.getuid?.() === 0, hasColours: terminal.isLive }
       // Background output waits meanwhile.
