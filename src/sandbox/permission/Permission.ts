@@ -18,15 +18,15 @@ import type { Rule } from "../policy/SandboxPolicy.js"
  * @category models
  */
 export interface Task {
-  /** The type of the sub-agent, as `explore`. */
+  /** The type of the sub-agent, such as `explore`. */
   readonly type: string
   /** The task in a few words, as a model wrote them. */
   readonly description: string
 }
 
 /**
- * A question for permission: the denied access, the rule that denies it, and the command. `resource` is a real path, or
- * an address on the network.
+ * A question for permission: the denied access, the rule that denies it, and the command. `resource` is a real path or
+ * a network address.
  *
  * @since 0.1.0
  * @category models
@@ -38,16 +38,18 @@ export interface PermissionRequest {
   /** The command line that was denied. */
   readonly command: string
   readonly reason: string
-  /** True where the command has run: what is allowed, it gets when it is run again. */
+  /** True if the command has already run. An allowed access then takes effect when the command is run again. */
   readonly hasRun?: true
-  /** The sub-agent that the question is asked for; undefined for the session itself. Its session ends with its task. */
+  /**
+   * The sub-agent that the question is for; undefined for the session itself. A sub-agent's session ends with its task.
+   */
   readonly task?: Task
 }
 
 /**
- * The answer to a question for permission. Each allows the resource and nothing around it: for this command, until the
- * session ends, or permanently, in `sandbox.json`. While the command runs that is allowed something once, background
- * processes of the same sandbox are allowed it too.
+ * The answer to a question for permission. Each allows only the resource itself: for this command, until the session
+ * ends, or permanently, in `sandbox.json`. While a command with a one-time permission runs, background processes of the
+ * same sandbox have it too.
  *
  * @since 0.1.0
  * @category models
@@ -55,7 +57,7 @@ export interface PermissionRequest {
 export type Answer = "allow_once" | "allow_session" | "allow_permanent" | "deny"
 
 /**
- * Asks a person whether a command may do what the policy denies it.
+ * Asks a person whether a command may do what the policy denies.
  *
  * @since 0.1.0
  * @category tags
@@ -63,19 +65,19 @@ export type Answer = "allow_once" | "allow_session" | "allow_permanent" | "deny"
 export class Permission extends Context.Tag("synapse/Permission")<
   Permission,
   {
-    /** Asks, and returns one of the answers that `choices` offers; `deny` where nobody can be asked. */
+    /** Asks, and returns one of the answers that `choices` offers; `deny` if nobody can be asked. */
     readonly ask: (request: PermissionRequest) => Effect.Effect<Answer>
-    /** True where nobody can be asked, so that a question need not be prepared for. */
+    /** True if nobody can be asked, so that questions need not be prepared. */
     readonly isDeaf?: true
   }
 >() {}
 
 /**
- * Returns the answers that may be given, the narrowest first and `deny` last.
+ * Returns the possible answers, narrowest first and `deny` last.
  *
- * A path on a blacklist can be allowed to be read: permanently where a built-in rule denies it, for the session at most where
- * the user's own does. So can a host that no entry names. Unix sockets, Synapse's own files, and those that MCP servers run can never
- * be allowed. A sub-agent is allowed nothing permanently: its policy is its own, and ends with it.
+ * Reading a blacklisted path can be allowed: permanently if a built-in rule denies it, but at most for the session if a
+ * user's rule does. So can a host that no entry names. Unix sockets, Synapse's own files, and files that MCP servers
+ * run can never be allowed. A sub-agent gets nothing permanently, because its policy ends with it.
  *
  * @since 0.1.0
  */
@@ -86,7 +88,7 @@ export const choices = ({ access, resource, rule, task }: PermissionRequest): Re
   if (access === "network" || ["own", "trust", "socket"].includes(rule.source)) return ["deny"]
   if (!PolicyDecision.isNotWhitelisted(rule)) {
     if (access === "write") return ["deny"]
-    // Of a hidden directory, a running sandbox can't be shown one file and hidden it again: only a new one can.
+    // A running sandbox can't show one file of a hidden directory and hide it again: only a new sandbox can.
     const isBelow = rule.kind === "path" && rule.path !== resource
     const isKept = rule.source === "default" && task === undefined
     return [
@@ -102,17 +104,14 @@ export const choices = ({ access, resource, rule, task }: PermissionRequest): Re
     : ["allow_once", "allow_session", "deny"]
 }
 
-/**
- * Narrows an answer to those on offer: `allow_permanent` becomes `allow_session` where only that is offered; otherwise
- * `deny`.
- */
+/** Narrows an answer to those offered: `allow_permanent` may become `allow_session`; anything else becomes `deny`. */
 const within = (offered: ReadonlyArray<Answer>, answer: Answer): Answer => {
   if (offered.includes(answer)) return answer
   return answer === "allow_permanent" && offered.includes("allow_session") ? "allow_session" : "deny"
 }
 
 /**
- * Makes a Permission which asks only where there is a choice, and takes every failure of `ask` for a denial.
+ * Makes a Permission which asks only if there is a choice, and treats every failure of `ask` as a denial.
  *
  * @since 0.1.0
  * @category constructors
@@ -133,8 +132,8 @@ export const make = (
 })
 
 /**
- * Makes the Permission of a sub-agent: it asks whom its parent asks, in the same order, and names the task. Where the
- * sub-agent only reads, nobody is asked about a write.
+ * Makes a sub-agent's Permission: it asks through the parent's, one question at a time, and names the task. If the
+ * sub-agent is read-only, nobody is asked about a write.
  *
  * @since 0.1.0
  * @category constructors
@@ -166,7 +165,7 @@ export const none: Context.Tag.Service<Permission> = { ...make(() => Effect.succ
 export const layerNone: Layer.Layer<Permission> = Layer.succeed(Permission, none)
 
 /**
- * A layer which asks the program that embeds Synapse, one question at a time: the callback answers with an Effect or a
+ * A layer which asks the program that embeds Synapse, one question at a time. The callback answers with an Effect or a
  * promise.
  *
  * @since 0.1.0

@@ -12,10 +12,10 @@ import type { Rule } from "../policy/SandboxPolicy.js"
 import * as Permission from "./Permission.js"
 import * as TerminalQuestion from "./TerminalQuestion.js"
 
-/** The number of characters of a text that are shown. */
+/** How many characters of a text are shown. */
 const longest = 600
 
-/** The letter of each answer, in its word. */
+/** The answers as words, with the letter that stands for each in brackets. */
 const words: Readonly<Record<Permission.Answer, string>> = {
   allow_once: "[o]nce",
   allow_session: "[s]ession",
@@ -24,8 +24,8 @@ const words: Readonly<Record<Permission.Answer, string>> = {
 }
 
 /**
- * Makes a text that a model wrote harmless for a terminal: control characters, and characters that reorder or hide
- * others, are written as their code points, and the middle of a long text is left out.
+ * Makes a model's text harmless for a terminal: control characters, and characters that reorder or hide others, become
+ * code points, and the middle of a long text is cut.
  *
  * @since 0.1.0
  * @category printing
@@ -34,7 +34,7 @@ export const printable = (text: string): string => {
   const half = longest / 2
   const cut =
     text.length > longest ? `${text.slice(0, half)} … ${text.length - longest} more … ${text.slice(-half)}` : text
-  // A run of blanks would push what follows to the beginning of a line of the terminal.
+  // A run of blanks would push the rest to the start of a terminal line, where it could pass for a line of its own.
   return UntrustedText.replaceInvisible(cut, UntrustedText.escaped)
     .replace(/[\p{C}\p{Zl}\p{Zp}\u2800]/gu, UntrustedText.escaped)
     .replace(/\p{Zs}{4,}/gu, (blanks) => `[${blanks.length} blanks]`)
@@ -62,14 +62,14 @@ export const effectOf = (answer: Permission.Answer, { access, hasRun, task }: Pe
   }
 }
 
-/** Tells where a rule comes from, unless the reason does. */
+/** Says where a rule comes from, unless the reason already does. */
 const sourceOf = ({ source }: Rule, reason: string): string => {
   const said = PolicyDecision.describeSource(source)
   return reason.includes(said) ? "" : ` (${said})`
 }
 
 /**
- * Describes what was denied, by which rule, and to which command, in lines.
+ * Describes what was denied, by which rule, and to which command, as lines.
  *
  * @since 0.1.0
  * @category printing
@@ -85,7 +85,7 @@ export const describe = (request: Permission.PermissionRequest): ReadonlyArray<s
 }
 
 /**
- * Formats the question: each answer that is offered stands on a line, with what it would allow.
+ * Formats the question: one line for each offered answer, with what it would allow.
  *
  * @since 0.1.0
  * @category printing
@@ -98,14 +98,15 @@ export const question = (request: Permission.PermissionRequest, offered: Readonl
     `Allow it? ${prompt(offered)}`
   ].join("\n")
 
-/** To allow for good takes the whole word: one letter may have been meant for a question of the command's own. */
+/**
+ * Permanent permission needs the whole word: a single letter may have been meant for a question of the command's own.
+ */
 const letterOf = (answer: Permission.Answer): string | undefined => /\[(.)\]/.exec(words[answer])?.[1]
 
-/** Names what can be typed. */
 const prompt = (offered: ReadonlyArray<Permission.Answer>): string =>
   `[${offered.map((answer) => letterOf(answer) ?? words[answer]).join("/")}] `
 
-/** Reads a line as one of the answers, by its word or letter; undefined for anything else. */
+/** Parses a line as an offered answer, by its word or letter; undefined for anything else. */
 const toAnswer = (line: string, offered: ReadonlyArray<Permission.Answer>): Permission.Answer | undefined => {
   const said = line.trim().toLowerCase()
   if (["", "d", "deny"].includes(said)) return "deny"
@@ -113,7 +114,7 @@ const toAnswer = (line: string, offered: ReadonlyArray<Permission.Answer>): Perm
   return offered.find((answer) => said === spelled(answer) || said === letterOf(answer)?.toLowerCase())
 }
 
-/** Asks until there is an answer: a word that is none, such as `yes`, is asked about once more, then it is no. */
+/** Asks until there is an answer. An invalid word such as `yes` is asked about once more, then counts as a denial. */
 const answerTo = (text: string, offered: ReadonlyArray<Permission.Answer>): Effect.Effect<Permission.Answer> => {
   const read = (text: string) =>
     Effect.map(TerminalQuestion.ask(text), (line) =>
@@ -136,19 +137,19 @@ const answerTo = (text: string, offered: ReadonlyArray<Permission.Answer>): Effe
  * @category models
  */
 export interface Options {
-  /** Keeps the terminal free for a question, as `TerminalRenderer.suspended` does; it may answer it too. */
+  /** Keeps the terminal free for a question, as `TerminalRenderer.suspended` does. It may also answer the question. */
   readonly hold?: (question: Effect.Effect<Permission.Answer>) => Effect.Effect<Permission.Answer>
-  /** Breaks the lines of a question, so that they fit the terminal. */
+  /** Wraps the lines of a question to the terminal's width. */
   readonly wrap?: (question: string) => string
   /**
-   * True where the session ends with its command: then, nothing is allowed for the session, nor for a command that has run,
-   * but to a sub-agent.
+   * True if the session ends with its command. Then nothing is offered for the session, or for a command that has
+   * already run, except to a sub-agent.
    */
   readonly endsAtOnce?: boolean
 }
 
 /**
- * A layer which asks at the terminal, as `layer` does, in a hold of the terminal.
+ * A layer which asks at the terminal, as `layer` does, while `hold` keeps the terminal free.
  *
  * @since 0.1.0
  * @category layers
@@ -172,8 +173,8 @@ export const layerWithin = ({
   )
 
 /**
- * A layer which asks at the terminal, one question at a time. It denies where there is no terminal, at the end of its
- * input, and for every word that is none of the answers.
+ * A layer which asks at the terminal, one question at a time. It denies if there is no terminal, at the end of input,
+ * and for every invalid word.
  *
  * @since 0.1.0
  * @category layers

@@ -1,4 +1,6 @@
-/** Asks for one line at the controlling terminal. Only what is typed after the question was seen is an answer. */
+/**
+ * Asks for one line at the controlling terminal. Only text typed after the question was visible counts as an answer.
+ */
 import * as Fs from "node:fs"
 import * as Tty from "node:tty"
 import * as Effect from "effect/Effect"
@@ -6,44 +8,44 @@ import type * as Option from "effect/Option"
 import * as Attempt from "../../domain/Attempt.js"
 
 /**
- * Milliseconds without a key that pass before the prompt is shown: what comes meanwhile was typed for something else, and is
+ * How long no key may arrive before the prompt is shown, in ms. Keys typed before were meant for something else and are
  * dropped.
  */
 const quiet = 250
 
-/** Milliseconds after a line in which anything more makes it a pasted text, which answers nothing. */
+/** If more text arrives within this time after a line, in ms, the line was pasted and is no answer. */
 const behind = 30
 
 const interrupt = "\x03"
-/** Ctrl-D, by which whoever types for a person ends the input. */
+/** Ctrl-D, which programs send to end the input. */
 const endOfInput = "\x04"
 
-/** Ends a sequence or string that a command has left open. */
+/** Ends an escape sequence or string that a command has left open. */
 const ended = "\x18\x1b\\"
 const atCursor = (text: string): string => `\x1b7${text}\x1b8`
 /** Private modes that hide text, move it, or send keys that nobody has pressed. */
 const off = [2026, 69, 6, 5, 1, 9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004]
 
 /**
- * Puts the terminal into its usual state, whatever a command has written: it could conceal the question, or draw over it.
- * Leaving the alternate screen, the margins and the origin mode move the cursor, which is put back. DECSTR does less.
+ * Resets the terminal, since a command's output could conceal the question or draw over it. Leaving the alternate
+ * screen, the margins and the origin mode moves the cursor, so it is put back. DECSTR resets less.
  */
 export const reset = [
   ended,
   atCursor("\x1b[?1049l"),
   atCursor(`\x1b[?${off.join("l\x1b[?")}l\x1b[r`),
   "\x1b[m\x1b(B\x1b)B\x1b*B\x1b+B\x0f\x1b%G\x1b[4l\x1b[20l\x1b[?7h\x1b[?25h\x1b>\x1b[=0u\x1b[>4m",
-  // Colours of the palette, of the text, the background and the cursor.
+  // Colours of the palette, the text, the background and the cursor.
   "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\",
   "\x1b[J"
 ].join("")
 
-/** Stands for more than one line at once; it is no answer to anything. */
+/** The result for several lines at once, which matches no answer. */
 const pasted = "(pasted text)"
 
 /**
- * Returns whether this process is in the background of its terminal, where reading would stop it. On Linux `/proc`
- * tells; elsewhere it is not known.
+ * Tests whether this process is in the background of its terminal, where reading would stop it. Known only on Linux,
+ * from `/proc`.
  */
 const isInBackground = (): boolean =>
   Attempt.orElse(() => {
@@ -54,7 +56,7 @@ const isInBackground = (): boolean =>
 
 class Question {
   private readonly stream: Tty.ReadStream
-  /** True while keys come one by one, without an echo: none of them is a part of the answer. */
+  /** True while the terminal delivers single keys without echo. Such keys are never part of the answer. */
   private isDeaf = false
   private text = ""
   private timer: NodeJS.Timeout | undefined
@@ -63,7 +65,7 @@ class Question {
     private readonly fd: number,
     /** The last line of the question. */
     private readonly prompt: string,
-    /** Takes the line; it is empty at the end of the input, or where the terminal has gone. */
+    /** Receives the line; empty at the end of input or if the terminal is gone. */
     private readonly done: (line: string) => void
   ) {
     this.stream = new Tty.ReadStream(fd)
@@ -73,7 +75,7 @@ class Question {
     this.settle()
   }
 
-  /** Leaves the terminal as it was; the line of a question that has no answer ends. */
+  /** Restores the terminal. If the question has no answer, its line is ended. */
   close(isAnswered: boolean): void {
     clearTimeout(this.timer)
     process.off("SIGCONT", this.onContinue)
@@ -83,7 +85,7 @@ class Question {
     this.stream.destroy()
   }
 
-  /** Waits until nothing more is typed, and shows the prompt then. */
+  /** Waits until no more keys arrive, then shows the prompt. */
   private settle(): void {
     if (!this.deafen(true)) return
     this.timer = setTimeout(() => {
@@ -98,7 +100,7 @@ class Question {
         this.write("^C")
         process.kill(0, "SIGINT")
       } else if (this.text === "") this.timer?.refresh()
-      // More than a line has come at once.
+      // More than one line arrived at once.
       else if (chunk !== endOfInput) this.end(pasted)
       return
     }
@@ -106,7 +108,7 @@ class Question {
     const at = this.text.indexOf("\n")
     if (at < 0) return
     if (at + 1 < this.text.length) return this.end(pasted)
-    // What stands behind the line is read at once only where keys come one by one.
+    // Text after the line is only readable at once while the terminal delivers single keys.
     const line = this.text.slice(0, at)
     if (line.trim() === "") return this.end(line, true)
     if (this.deafen(true)) this.timer = setTimeout(() => this.end(line, true), behind)
@@ -115,7 +117,7 @@ class Question {
   private readonly onEnd = (): void => this.end("")
 
   private readonly onContinue = (): void => {
-    // Who stopped this process may have set the terminal.
+    // Whoever stopped this process may have changed the terminal's mode.
     if (this.isDeaf && this.deafen(false)) this.deafen(true)
     if (!this.isDeaf) this.write(this.prompt)
   }
@@ -125,7 +127,7 @@ class Question {
     this.done(line)
   }
 
-  /** Returns false where the terminal has gone, which ends the question. */
+  /** Returns false if the terminal is gone, which ends the question. */
   private deafen(isDeaf: boolean): boolean {
     if (this.isDeaf === isDeaf) return true
     this.isDeaf = isDeaf
@@ -138,14 +140,14 @@ class Question {
   }
 
   private write(text: string): void {
-    // The terminal has gone.
+    // The terminal is gone.
     Attempt.ignore(() => Fs.writeSync(this.fd, text))
   }
 }
 
 /**
- * Shows a text, and its last line once nothing more is typed, and reads a line behind it: empty at the end of the input, and no
- * word of anybody's where more than a line came at once; none where there is no terminal.
+ * Shows a text, with its last line as the prompt once no more keys arrive, and reads a line. The line is empty at the
+ * end of input, and `(pasted text)` if several lines came at once. None if there is no terminal.
  */
 export const ask = (text: string): Effect.Effect<Option.Option<string>> =>
   Effect.async((resume) => {
