@@ -1,6 +1,6 @@
 /**
- * Replaces a file as a whole, one change at a time: a reader always finds the old text or the new one, even after the
- * machine has failed, and no change overwrites another.
+ * Replaces a file as a whole, one change at a time. A reader always finds the old or the new text, even after a crash
+ * of the machine, and no change overwrites another.
  */
 
 import * as Crypto from "node:crypto"
@@ -17,13 +17,11 @@ import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import * as ProcessTable from "../../session/ProcessTable.js"
 
-/**
- * The error for a lock that a running process holds for too long, or whose place is taken by something that is no lock.
- */
+/** The error for a lock that a running process holds too long, or whose path is taken by something else. */
 export class Locked extends Schema.TaggedError<Locked>("synapse/Locked")("Locked", {
   path: Schema.String,
   reason: Schema.String,
-  /** The process that holds the lock; where undefined, its place is taken by something else. */
+  /** The process that holds the lock; undefined if something else is in its place. */
   pid: Schema.optionalWith(Schema.Number, { exact: true })
 }) {
   override get message() {
@@ -31,23 +29,17 @@ export class Locked extends Schema.TaggedError<Locked>("synapse/Locked")("Locked
   }
 }
 
-/** The way in which a lock is waited for; by default, as for a change that takes milliseconds. */
+/** How to wait for a lock. The defaults suit changes that take milliseconds. */
 export interface Waiting {
-  /** Milliseconds to wait for a running process; 10000 by default. */
+  /** How long to wait for a running process, in ms; 10000 by default. */
   readonly patience?: number
-  /**
-   * Tells whether the lock of a process on another machine, or in another container, is abandoned; by default, one that
-   * was taken more than ten seconds ago is.
-   */
+  /** Decides whether a lock of another machine or container is abandoned; by default, after ten seconds. */
   readonly isForeignStale?: Effect.Effect<boolean>
 }
 
-/** Milliseconds between two attempts: a random number from this one to its double. */
+/** The shortest pause between two attempts, in ms. The actual pause is random, up to twice as long. */
 const pause = 5
-/**
- * Milliseconds to wait for a lock; also the time after which the lock of a process on another machine counts as
- * abandoned.
- */
+/** How long to wait for a lock, and when a lock of another machine counts as abandoned, in ms. */
 const patience = 10_000
 
 /** The owner of a lock. Process ids are compared only within one `space`: a machine, and on Linux its PID namespace. */
@@ -55,20 +47,19 @@ const Owner = Schema.parseJson(
   Schema.Struct({
     pid: Schema.Number,
     /**
-     * The start time of the process, so that a later process with the same id is not taken for it; empty where it is
-     * not known.
+     * The start time of the process, so that a later process with the same id is not mistaken for it; empty if unknown.
      */
     began: Schema.String,
     space: Schema.String,
-    /** The time at which the lock was taken, in milliseconds since 1970. */
+    /** When the lock was taken, in ms since 1970. */
     since: Schema.Number,
-    /** A random id, different for each lock; a part of a name. */
+    /** A random id for each lock. It becomes part of a file name. */
     nonce: Schema.String.pipe(Schema.pattern(/^[\w-]+$/))
   })
 )
 type Owner = typeof Owner.Type
 
-/** Returns the start time of a process; empty where that is not known. */
+/** Returns the start time of a process; empty if unknown. */
 const beginOf = (pid: number): string => String(ProcessTable.stat(pid)?.started ?? "")
 
 const spaceOf = (files: FileSystem.FileSystem): Effect.Effect<string> =>
@@ -88,7 +79,7 @@ const isRunning = (pid: number): boolean => {
 const is = (reason: PlatformErrors.SystemErrorReason) => (error: PlatformErrors.PlatformError) =>
   error instanceof PlatformErrors.SystemError && error.reason === reason
 
-/** Reads the owner of the lock; none where the lock has just been released. */
+/** Reads the owner of the lock; none if the lock has just been released. */
 const ownerOf = (files: FileSystem.FileSystem, path: string) =>
   files.readLink(path).pipe(
     Effect.map(Option.some),
@@ -98,7 +89,7 @@ const ownerOf = (files: FileSystem.FileSystem, path: string) =>
     )
   )
 
-/** The most owners of a lock that are waited for, each as long as one may hold it. */
+/** How many owners of a lock are waited for in turn, each for the full patience. */
 const mostOwners = 6
 
 const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting: Waiting) {
@@ -112,7 +103,7 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
     return !isRunning(owner.pid) || (owner.began !== "" && beginOf(owner.pid) !== owner.began)
   })
 
-  /** Tries to take the lock; returns its content, or undefined where another owner has it. */
+  /** Tries to take the lock. Returns its content, or undefined if another owner has it. */
   const attempt = Effect.fnUntraced(function* (path: string) {
     const since = yield* Clock.currentTimeMillis
     const content = JSON.stringify({ pid: process.pid, began, space, since, nonce: Crypto.randomUUID() })
@@ -129,8 +120,8 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
     )
 
   /**
-   * Removes the lock of a dead process, while holding another lock named after the nonce of the dead one. So no two
-   * processes do it at once, and none removes a lock that was taken in between.
+   * Removes the lock of a dead process while holding a second lock, named after the dead one's nonce. So only one
+   * process does it at a time, and none removes a lock that was taken in between.
    */
   const remove = (
     path: string,
@@ -147,11 +138,11 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
   const hold = <A, E, R>(path: string, use: Effect.Effect<A, E, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        // A lock that changes hands is not stuck: the time counts from its last owner on.
+        // A lock that changes hands is not stuck, so the wait restarts with each new owner.
         let seen = ""
         let end = 0
         const most = waiting.patience ?? patience
-        // Whoever may write here could take it again and again.
+        // A hard limit, because another process with write access here could retake the lock again and again.
         const last = (yield* Clock.currentTimeMillis) + mostOwners * most
         for (;;) {
           const content = yield* attempt(path)
@@ -173,7 +164,7 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
         }
       })
     )
-  /** Returns the process that holds the lock; undefined where there is no lock, or an abandoned one. */
+  /** Returns the process that holds the lock; undefined if there is no lock or an abandoned one. */
   const holder = Effect.fnUntraced(function* (path: string) {
     const found = yield* Effect.option(files.readLink(path))
     const owner = yield* Effect.option(Effect.flatMap(found, Schema.decode(Owner)))
@@ -183,7 +174,7 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
   return { hold, holder }
 })
 
-/** Returns the process that holds the lock at `path`, for who only wants to know; undefined where none does. */
+/** Returns the process that holds the lock at `path`, without taking the lock; undefined if none does. */
 export const holder = (
   path: string,
   waiting: Waiting = {}
@@ -200,12 +191,12 @@ export const withLock =
       Effect.flatMap(make(files, waiting), ({ hold }) => hold(path, use))
     )
 
-/** The mode of a file that was not there before. */
+/** The mode of a new file. */
 const ownerOnly = 0o600
 
 /**
- * Writes the text to a file beside `path`, whose name is always the same, and renames it. The mode and the owner stay;
- * a new file is readable by its owner only. Fails for a file that may not be written, even where its directory may.
+ * Writes the text to a draft beside `path`, under a fixed name, and renames it. Mode and owner stay; a new file is
+ * readable by its owner only. Fails if the file is not writable, even if its directory is.
  */
 const replace = (
   path: string,
@@ -226,7 +217,7 @@ const replace = (
         const made = yield* file.stat
         const { gid, mode, uid } = old
         const isOwned = Equal.equals(made.uid, uid) && Equal.equals(made.gid, gid)
-        // By the descriptor: a command may have put a link in its place.
+        // By descriptor, because a command may have replaced the draft with a link.
         yield* Effect.try({
           try: () => {
             if (!isOwned && uid._tag === "Some" && gid._tag === "Some") Fs.fchownSync(file.fd, uid.value, gid.value)
@@ -250,17 +241,16 @@ const replace = (
       Effect.zipRight(files.rename(temporary, path)),
       Effect.onError(() => Effect.ignore(files.remove(temporary, { force: true })))
     )
-    // The new name has to survive a failure of the machine as well; not every file system can do that.
+    // The rename must survive a crash of the machine too, as far as the file system supports that.
     const directory = Effect.flatMap(files.open(Path.dirname(path), { flag: "r" }), ({ sync }) => sync)
     yield* Effect.ignore(Effect.scoped(directory))
   }).pipe(Effect.uninterruptible)
 
 /**
- * Runs `change` while no other process and no other fiber changes the file, and replaces the file with the text that it
- * returns; with none, the file stays. Returns whether the file was replaced. `change` has to read the file itself, for
- * only then is it the current text.
+ * Runs `change` under the file's lock, and replaces the file with the text that it returns, if any. Returns whether the
+ * file was replaced. `change` must read the file itself, since only then is the text current.
  *
- * Fails with Locked where a running process has held the lock for ten seconds.
+ * Fails with Locked if a running process holds the lock for ten seconds.
  *
  * @param path the file's real path
  */

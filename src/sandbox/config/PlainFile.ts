@@ -1,4 +1,7 @@
-/** Reads what is usual in `sandbox.json` without effect's Schema, which takes longer to load than a command to run. */
+/**
+ * Decodes the usual content of `sandbox.json` without effect's Schema, which takes longer to load than running a
+ * command.
+ */
 import * as Predicate from "effect/Predicate"
 import { defaults } from "./SandboxDefaults.js"
 import type { SandboxFile } from "./SandboxFile.js"
@@ -17,10 +20,10 @@ interface Shape {
 const words = ["$defs", "$schema", "description", "title"]
 const understood = ["type", "enum", "anyOf", "items", "properties", "required", "additionalProperties", ...words]
 
-/** Returns the JSON Schema of the file, which the build puts here; without it, nothing is read plainly. */
+/** Returns the file's JSON Schema, which the build inserts here. Without it, `read` always returns undefined. */
 const built = (): object | undefined => undefined
 
-/** Tests whether a value is certain to be what a shape describes. */
+/** Tests whether a value certainly matches a shape. */
 const fits = (value: unknown, shape: Shape = {}): boolean => {
   const {
     additionalProperties = false,
@@ -41,7 +44,7 @@ const fits = (value: unknown, shape: Shape = {}): boolean => {
     : value !== null && type === typeof value && among.includes(value)
 }
 
-/** Returns the content of the file, as its schema decodes it; undefined where only that can tell. */
+/** Returns the content of the file as its schema decodes it; undefined if only the schema can tell. */
 export const read = (value: unknown, shape = built()): SandboxFile | undefined => {
   if (shape === undefined || !fits(value, shape)) return undefined
   const { policy, ...others } = value as Partial<SandboxFile>

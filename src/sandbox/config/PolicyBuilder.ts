@@ -1,6 +1,6 @@
 /**
- * Builds the policy of a directory from the built-in rules, `sandbox.json`, the settings and this session. Each adds
- * rules and removes none. If two rules are for one path, the first counts.
+ * Builds the policy of a directory from the built-in rules, `sandbox.json`, the settings and the session. Each source
+ * adds rules and removes none. Of two rules for one path, the first counts.
  *
  * @since 0.1.0
  */
@@ -33,7 +33,7 @@ import * as TaintedPaths from "./TaintedPaths.js"
 import * as TrustedFiles from "./TrustedFiles.js"
 
 /**
- * The rules that the session adds. Entries are read like those of `sandbox.json`: an exact path has to be escaped with
+ * The rules that the session adds. Entries have the syntax of `sandbox.json`: escape an exact path with
  * `PathGlob.escape`.
  *
  * @since 0.1.0
@@ -42,9 +42,9 @@ import * as TrustedFiles from "./TrustedFiles.js"
 export interface RuntimeRules {
   readonly whitelist?: ReadonlyArray<string>
   readonly blacklist?: ReadonlyArray<string>
-  /** Exact, absolute paths that a person allowed to read although they are on the blacklist. */
+  /** Exact, absolute paths that a person allowed to read despite the blacklist. */
   readonly granted?: ReadonlyArray<string>
-  /** Entries for hosts that a person allowed. */
+  /** Host entries that a person allowed. */
   readonly allowedHosts?: ReadonlyArray<string>
 }
 
@@ -58,17 +58,17 @@ export class PolicyBuilder extends Context.Tag("synapse/PolicyBuilder")<
   PolicyBuilder,
   {
     /**
-     * Builds the policy for a directory as of now: reads `sandbox.json`, and resolves real paths. Fails, naming the
-     * entry, where the file or an entry is invalid, or where the directory itself is on the blacklist.
+     * Builds the current policy for a directory: reads `sandbox.json` and resolves real paths. Fails, naming the entry,
+     * if the file or an entry is invalid, or if the directory itself is blacklisted.
      */
     readonly build: (cwd: string, runtime?: RuntimeRules) => Effect.Effect<SandboxPolicy, SandboxConfigError>
   }
 >() {}
 
 /**
- * The built-in blacklist: places where secrets usually lie. A path that the user allows by its own name is exempt; patterns hide
- * files only, in whatever case their names are, and none whose content git has. Of settings and of files for keys, those are
- * hidden that hold a secret.
+ * The built-in blacklist: places where secrets usually lie. A path that the user allows by its own name is exempt.
+ * Patterns hide files only, ignoring case, and no file whose content git holds. Settings and key files are hidden only
+ * if they hold a secret.
  *
  * @since 0.1.0
  * @category constructors
@@ -76,15 +76,15 @@ export class PolicyBuilder extends Context.Tag("synapse/PolicyBuilder")<
 export const defaultBlacklist: ReadonlyArray<string> = DefaultSecrets.entries
 
 /**
- * The name of the project's file that lists MCP servers. It is read-only for commands, because Synapse starts what it
- * names with all rights of its user, and without asking.
+ * The name of a project's file that lists MCP servers. It is read-only for commands, because Synapse starts the servers
+ * with all of the user's rights and without asking.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const serversFile = "mcp_servers.json"
 
-/** Tests for the names in a directory, in any case; all may be in one that can't be read. */
+/** Returns a test for names in a directory, ignoring case. In an unreadable directory, every name may exist. */
 const namesIn = (directory: string): ((name: string) => boolean) => {
   try {
     const names = new Set(Fs.readdirSync(directory).map((name) => name.toLowerCase()))
@@ -95,10 +95,12 @@ const namesIn = (directory: string): ((name: string) => boolean) => {
   }
 }
 
-/** The number of built-in rules, the first, that hold in all homes, there or not. */
+/** How many of the first built-in rules apply in all homes, even if the file is missing. */
 const everywhere = 5
 
-/** Returns the built-in blacklist, also for other users' home directories: most of it where there is such a file. */
+/**
+ * Returns the built-in blacklist, including other users' homes. There, most rules are only added if the file exists.
+ */
 const builtIn = (homes: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...defaultBlacklist,
   ...homes.flatMap((other) => {
@@ -114,8 +116,8 @@ const ofDirectory = (parent: string, cwd: string): string =>
   Path.join(parent, Crypto.createHash("sha256").update(cwd).digest("hex").slice(0, 16))
 
 /**
- * Returns the directory for the caches of tools, of the sessions in one directory: what the commands of one project leave
- * there reaches no other's.
+ * Returns the directory for tools' caches of the sessions in one directory. Each project has its own, so that nothing
+ * that its commands leave there reaches another project.
  *
  * @since 0.1.0
  */
@@ -133,19 +135,19 @@ const withReal = (rule: Rule, follow: typeof RealPath.follow = RealPath.follow):
   return real === rule.path ? rule : { ...rule, real }
 }
 
-/** Makes a rule for one path, in which no character has a special meaning. */
+/** Makes a rule for one literal path. */
 const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow): Rule =>
   withReal({ pattern: path, path: Path.resolve(path), kind: "path", source }, follow)
 
 const realOf = (rule: Rule): string => rule.real ?? rule.path
 
-/** Keeps the first of the rules for each path. */
+/** Keeps the first rule for each path. */
 const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
   const seen = new Set<string>()
   return rules.filter(({ kind, path }) => seen.size < seen.add(`${kind} ${path}`).size)
 }
 
-/** Names the settings that an entry is from by the option of the command line that adds to them. */
+/** The command-line option that adds to each setting, to name an entry's origin. */
 const origins = {
   whitelist: "--allow",
   blacklist: "--deny",
@@ -157,7 +159,7 @@ const origins = {
 
 const correct = "Nothing runs until that entry is corrected or taken away."
 
-/** Reads the entries of a list, and names the one that can't be read. */
+/** Parses the entries of a list. The error names the entry that can't be read. */
 const readEach = <A>(
   entries: ReadonlyArray<string>,
   { flaw, list, origin }: { readonly origin: string; readonly list: string; readonly flaw: string },
@@ -172,10 +174,13 @@ const readEach = <A>(
     )
   )
 
-/** What one build knows: the settings, and how each path resolved, so that a path that is swapped is not read twice. */
+/**
+ * The state of one build: the settings, and how each path resolved. A path is resolved once, so that it can't be
+ * swapped between two reads.
+ */
 class Build {
   readonly follow = RealPath.once()
-  /** The directories of Synapse's own files: the one in use comes first. */
+  /** The directories of Synapse's own files; the one in use comes first. */
   readonly homes: ReadonlyArray<string>
 
   constructor(
@@ -186,24 +191,28 @@ class Build {
     this.homes = [...new Set([settings.home, ...settings.otherHomes])]
   }
 
-  /** Returns what commands read of the hidden homes: skills, and the directory in which each session sees its own files. */
+  /**
+   * Returns what commands may read in the hidden homes: skills, and the directory in which each session sees its own
+   * files.
+   */
   visible(homes: ReadonlyArray<string>): ReadonlyArray<Rule> {
     const places = PrivateDirectory.places().map((path) => this.follow(path).real)
     const within = places.filter((path) => homes.some((home) => HostPath.isWithin(path, home)))
     return [`${homes[0]}/skills`, ...within].map((path) => exact(path, "own", this.follow))
   }
 
-  /** Finds a link on the way to a path that commands of an earlier session may have made. */
+  /** Finds a link on the way to a path that an earlier session's commands may have made. */
   private doubt(path: string): { readonly reason: string; readonly real: string } | undefined {
     const found = TaintedPaths.doubt(this.settings.home, path, this.follow(path))
     return found && { reason: TaintedPaths.describe(found), real: found.real }
   }
 
-  /** Returns why a rule can't be on a list of what is allowed. */
+  /** Returns why a rule can't be on a list that allows something, if it can't. */
   private refusal(rule: Rule, list: List): string | undefined {
     const unwritable = list === "whitelist" ? PathEntry.unwritable(realOf(rule)) : undefined
     if (unwritable !== undefined) return unwritable
-    // After a path was written into the file, a command may have put a link there. Links in the root are the system's own.
+    // A command may have replaced the path by a link after it was written into the file. Links in the root are the
+    // system's own.
     const { links, real } = this.follow(rule.path)
     const link = rule.source === "file" ? links.find((one) => Path.dirname(one) !== "/") : undefined
     const found =
@@ -217,7 +226,7 @@ class Build {
     const { userHome, variables } = this.settings
     return Either.flatMap(PathEntry.parse(entry, { cwd: this.cwd, userHome, variables }, list), (meanings) => {
       const rules = meanings.map((meaning) => withReal({ pattern: entry, ...meaning, source }, this.follow))
-      // An entry of the whitelist has one meaning.
+      // A whitelist entry has exactly one meaning.
       const [first] = rules
       const reason = list === "blacklist" || first === undefined ? undefined : this.refusal(first, list)
       return reason === undefined ? Either.right(rules) : Either.left(reason)
@@ -242,10 +251,10 @@ class Build {
     return Either.map(readEach(entries, place, read), (all) => all.flat())
   }
 
-  /** The working directory and the temporary directory, which every policy allows. */
+  /** Returns the working directory and the temporary directory, which every policy allows. */
   places(): readonly [ReadonlyArray<Rule>, ReadonlyArray<Rule>] {
     const cwd = exact(this.cwd, "cwd", this.follow)
-    // It may be the user's own in `/run`.
+    // The user's own temporary directory may lie in `/run`.
     const temporary = exact(this.settings.temporary, "tmp", this.follow)
     return [
       PathEntry.unwritable(realOf(cwd)) === undefined ? [cwd] : [],
@@ -254,8 +263,8 @@ class Build {
   }
 
   /**
-   * Returns the repository that the working directory belongs to as a linked worktree, a submodule, or a directory of a working
-   * tree; undefined where it lies within, or where a command may have led there.
+   * Returns the repository that the working directory belongs to as a linked worktree, a submodule or a subdirectory.
+   * Undefined if it lies within the directory, or if a command may have made the link to it.
    */
   repository(): string | undefined {
     const { real } = this.follow(this.cwd)
@@ -268,8 +277,8 @@ class Build {
   }
 
   /**
-   * Returns rules for the sockets of programs outside that entries name, by their real paths. One that is not there is left out:
-   * its program does not run.
+   * Returns rules for the outside programs' sockets that entries name, by real path. Missing sockets are left out,
+   * since their programs are not running.
    */
   sockets(
     entries: ReadonlyArray<string> = [],
@@ -287,7 +296,7 @@ class Build {
     return Either.map(readEach(entries, { origin, list: place, flaw: "can't be used" }, read), (all) => all.flat())
   }
 
-  /** Reads the entries that a source adds to a list of hosts. */
+  /** Parses the entries that a source adds to a list of hosts. */
   hosts(
     list: HostList,
     entries: ReadonlyArray<string> = [],
@@ -311,11 +320,11 @@ class Build {
   readonly(whitelist: ReadonlyArray<Rule>, startup: ReadonlyArray<string>): ReadonlyArray<Rule> {
     const { program } = this.settings
     const servers = Path.join(this.cwd, serversFile)
-    // On Linux, only a path that exists can be kept read-only.
+    // On Linux, only an existing path can be kept read-only.
     const canHold = process.platform === "darwin" || !HostPath.isMissing(servers)
     const rules = [...this.homes, ...program, ...(canHold ? [servers] : [])].map((path) => exact(path, "own"))
     const config = exact(this.file, "own")
-    // The file lies in the home directory, unless it is a link to somewhere else.
+    // `sandbox.json` lies in the home directory, unless it is a link to another place.
     const isElsewhere = PathRule.make(rules).find(realOf(config)) === undefined
     return distinct([
       ...rules,
@@ -326,8 +335,8 @@ class Build {
   }
 
   /**
-   * Makes rules for the trusted files, also for those that nothing may write yet. A path that holds a whole place of the
-   * whitelist is left out, since nothing could be written there any more.
+   * Makes rules for the trusted files, even if nothing may write them yet. A path that contains a whole whitelisted
+   * place is left out, because the rule would make the place read-only.
    */
   private trusted(whitelist: ReadonlyArray<Rule>): ReadonlyArray<Rule> {
     return TrustedFiles.read(this.settings.home)
@@ -336,7 +345,7 @@ class Build {
       .map((path) => exact(path, "trust"))
   }
 
-  /** Returns the path by which the user's shell has entered the directory, if it is not its real one. */
+  /** Returns the path by which the user's shell entered the directory, if it is not the real one. */
   private entered(): string | undefined {
     const { PWD: path } = this.settings.variables
     return path !== undefined && path !== this.cwd && Path.isAbsolute(path) && this.follow(path).real === this.cwd
@@ -344,7 +353,7 @@ class Build {
       : undefined
   }
 
-  /** Objects to a directory that is reached by a link which may be a command's. */
+  /** Objects to a directory that is reached through a link which a command may have made. */
   private objectionToLinks(): SandboxConfigError | undefined {
     const places = [
       [this.cwd, "name it: --cwd "],
@@ -365,7 +374,7 @@ class Build {
     return undefined
   }
 
-  /** Objects to sockets of which commands could reach, or replace, those of programs outside. */
+  /** Objects to sockets if commands could reach or replace sockets of outside programs. */
   objectionToSockets(policy: SandboxPolicy, sockets: ReadonlyArray<Rule>): SandboxConfigError | undefined {
     const make = (origin: string, reason: string) =>
       new SandboxConfigError({ origin, path: "", reason, remedy: correct })
@@ -378,7 +387,7 @@ class Build {
     return loose && make(loose.path, "commands can write there, and could put another socket in its place")
   }
 
-  /** Returns why no sandbox may start under the policy. */
+  /** Returns why no sandbox may start under the policy, if none may. */
   objection(policy: SandboxPolicy): SandboxConfigError | undefined {
     const led = this.objectionToLinks()
     if (led !== undefined) return led
@@ -405,7 +414,7 @@ class Build {
   }
 }
 
-/** Checks the names of variables that are let through, by their origins. */
+/** Checks the names of variables to let through, by origin. */
 const variablesOf = (
   lists: Readonly<Record<string, ReadonlyArray<string>>>
 ): Either.Either<ReadonlyArray<string>, SandboxConfigError> => {
@@ -425,8 +434,8 @@ const granted = (paths: ReadonlyArray<string>): ReadonlyArray<Rule> =>
   paths.map((path) => exact(path, "runtime")).filter(({ real }) => real === undefined)
 
 /**
- * Returns the first entry of the settings that no policy can have, by its place in them: `whitelist[0]`. Returns
- * undefined if there is none.
+ * Returns an error for the first entry of the settings that no policy can have, with its position (`whitelist[0]`);
+ * undefined if all are valid.
  *
  * @since 0.1.0
  */
@@ -447,8 +456,8 @@ export const checkSettings = (cwd: string, settings: Settings): SandboxConfigErr
 }
 
 /**
- * Merges the built-in rules, `sandbox.json`, the settings, the session's rules and the files that the user trusts into a
- * policy. Reads nothing but those files' list and real paths.
+ * Merges the built-in rules, `sandbox.json`, the settings, the session's rules and the user's trusted files into a
+ * policy. Reads only the list of trusted files and real paths.
  *
  * @param file the path of the file that `config` was read from
  * @since 0.1.0
@@ -491,7 +500,7 @@ export const merge = (
     const blacklist = distinct([...denied, ...usual]).map((rule) =>
       look === undefined || rule.source === "own" ? rule : { ...rule, hidden: look }
     )
-    // A built-in rule gives way to a path that the user names, a rule of the user's own does not.
+    // A built-in rule yields to a path that the user names; a user's own rule does not.
     const [isUsual, isDenied] = [PathRule.make(usual), PathRule.make(denied)]
     const isExempt = (rule: Rule) =>
       isUsual.find(realOf(rule)) !== undefined && isDenied.find(realOf(rule)) === undefined
@@ -517,7 +526,7 @@ export const merge = (
       ...Object.keys(settings.variables).filter(isNamed)
     ]
     const readable = yield* listed("readable")
-    // Only on Linux can a sandbox have another directory in the place of `/tmp`.
+    // Only Linux sandboxes can replace `/tmp` by another directory.
     const ownTemporary =
       temporaryFiles === "private" && process.platform === "linux"
         ? exact(ofDirectory(temporariesOf(home), project), "tmp")
@@ -601,8 +610,7 @@ const withRuntime = (policy: SandboxPolicy, { granted: paths = [], whitelist = [
 }
 
 /**
- * A layer whose policy is always this one, with what is allowed during the session, whatever the settings and
- * `sandbox.json` say.
+ * A layer with a fixed policy, plus what is allowed during the session. The settings and `sandbox.json` are ignored.
  *
  * @since 0.1.0
  * @category layers

@@ -1,7 +1,6 @@
 /**
- * Reads and edits `sandbox.json`, the user's permanent configuration of the sandbox. A file that can't be read or is
- * invalid is an error wherever it is needed: it never disables the sandbox or empties the blacklist, and it is never
- * overwritten.
+ * Reads and edits `sandbox.json`, the user's permanent configuration of the sandbox. An unreadable or invalid file is
+ * an error wherever it is needed. It never disables the sandbox or empties the blacklist, and is never overwritten.
  *
  * @since 0.1.0
  */
@@ -34,13 +33,13 @@ import * as SandboxFile from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as TaintedPaths from "./TaintedPaths.js"
 
-/** A place where the sandbox's configuration is stored. */
+/** Where the sandbox's configuration is stored. */
 interface SandboxStore {
-  /** Reads and decodes what is stored; the defaults where there is nothing. */
+  /** Reads and decodes the configuration, or returns the defaults if nothing is stored. */
   readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
-  /** Creates the directory of the file. */
+  /** Creates the file's directory. */
   readonly make: Effect.Effect<void, PlatformError>
-  /** Applies a change; returns whether there was something to change. */
+  /** Applies a change. Returns whether anything changed. */
   readonly change: (toChanged: SandboxFile.Change) => Effect.Effect<boolean, SandboxConfigError>
 }
 
@@ -52,21 +51,19 @@ interface SandboxStore {
  */
 export const fileName = "sandbox.json"
 
-/** The most bytes that the file may have; a longer one is not read. */
+/** The largest file that is read, in bytes. */
 const largest = 16 * 1024 ** 2
 
 const mend = "Nothing runs until that is put right: correct the file, or move it away to have the defaults."
 
-/** Returns a system's error message without the path, which the message around it names already. */
+/** Returns a system error's message without the path, which the surrounding message already names. */
 const describe = (error: unknown): string =>
   error instanceof Error ? (error.message.split(", ")[0] ?? "") : String(error)
 
-/** Makes a store for `sandbox.json`. */
 const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => {
   const flaw = ({ path = "", reason }: Partial<JsonText.Flaw>) =>
     new SandboxConfigError({ origin: file, path, reason: reason ?? "", remedy: mend })
 
-  /** Returns undefined where there is no file. */
   const read = (): Either.Either<string | undefined, SandboxConfigError> => {
     try {
       const found = RegularFile.read(file, { mayBeLink: true, most: largest }, (stats) => {
@@ -83,7 +80,7 @@ const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => 
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
         return Either.left(flaw({ reason: `it can't be read: ${describe(error)}` }))
       }
-      // A symbolic link whose target is missing is an error: its target may come back.
+      // A dangling symbolic link is an error, because its target may come back.
       return HostPath.isLink(file, "/")
         ? Either.left(flaw({ reason: `it is a symbolic link to ${Fs.readlinkSync(file)}, where nothing is` }))
         : Either.right(undefined)
@@ -104,7 +101,7 @@ const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => 
 
   const make = Directories.makeEffect(Path.dirname(file))
 
-  /** Reads the file, edits its text, and checks the result; none where there is nothing to change. */
+  /** Reads the file, edits its text and checks the result; none if there is nothing to change. */
   const edited = (toChanged: SandboxFile.Change) =>
     Either.gen(function* () {
       const text = (yield* read()) ?? "{}\n"
@@ -120,7 +117,7 @@ const makeStore = (files: FileSystem.FileSystem, file: string): SandboxStore => 
     load,
     make,
     change: (toChanged) =>
-      // An invalid file is refused before anything is written beside it.
+      // Loaded first, so that an invalid file is refused before anything is written beside it.
       load.pipe(
         Effect.zipRight(make),
         Effect.flatMap(() =>
@@ -156,45 +153,50 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
   {
     /** The path of the file, whether or not it exists. */
     readonly file: string
-    /** Reads the file anew, and adds the defaults; returns the defaults alone where there is no file. */
+    /** Reads the file and fills in the defaults. Returns the defaults if there is no file. */
     readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
     /**
-     * Creates the directory of the file where it is missing and the policy lets commands create it. A failure is
-     * ignored: where this process can't create it, no command can.
+     * Creates the file's directory if it is missing and the policy lets commands create it. Failures are ignored: if
+     * this process can't create it, no command can.
      */
     readonly claim: (policy: SandboxPolicy) => Effect.Effect<void>
     /**
-     * Remembers real paths that commands can write from now on: later sessions follow no link out of them. A failure is
-     * ignored.
+     * Remembers real paths that commands can write from now on, so that later sessions follow no link out of them.
+     * Failures are ignored.
      */
     readonly remember: (places: Iterable<string>) => Effect.Effect<void>
     /**
-     * Allows writing to an absolute path permanently: to its real path, and what lies below it. No character in it has
-     * a special meaning. Returns whether the entry is new. Fails with InvalidUsage for a path that no whitelist may
-     * hold.
+     * Allows writing permanently to an absolute path's real path and everything below it. No character is special.
+     * Returns whether the entry is new. Fails with InvalidUsage if no whitelist may hold the path.
      */
     readonly addWhitelist: (path: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
-    /** Allows reading an absolute path permanently although a built-in rule hides it, as `addWhitelist` does for writing. */
+    /**
+     * Allows reading an absolute path permanently although a built-in rule hides it, as `addWhitelist` does for
+     * writing.
+     */
     readonly addReadable: (path: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
     /**
-     * Denies a path or a pattern permanently; the entry is kept as it is written. Returns whether the entry is new.
-     * Fails with InvalidUsage for an entry that no blacklist may hold.
+     * Denies a path or a pattern permanently, and keeps the entry as written. Returns whether it is new. Fails with
+     * InvalidUsage if no blacklist may hold the entry.
      */
     readonly addBlacklist: (entry: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
-    /** Adds an entry to a list of hosts permanently. Returns whether it is new; fails with InvalidUsage for one that names no host. */
+    /**
+     * Adds an entry to a list of hosts permanently. Returns whether it is new. Fails with InvalidUsage if it names no
+     * host.
+     */
     readonly addHost: (
       list: SandboxFile.HostList,
       entry: string
     ) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
     /**
-     * Removes the entries that are written like this one, or mean the same when read from `cwd`. Returns the removed
-     * entries.
+     * Removes the entries that are written like this one, or that mean the same when read from `cwd`. Returns the
+     * removed entries.
      */
     readonly forget: (entry: string, cwd: string) => Effect.Effect<ReadonlyArray<SandboxFile.Entry>, SandboxConfigError>
   }
 >() {}
 
-/** Makes the service over a store, be it a file or memory. */
+/** Makes the service over a store in a file or in memory. */
 const over = (
   { change, load, make }: SandboxStore,
   file: string,
@@ -276,9 +278,9 @@ export const layer: Layer.Layer<SandboxConfig, never, FileSystem.FileSystem | Sa
 )
 
 /**
- * A layer which keeps the configuration in memory, for as long as the layer lasts. This is useful for testing.
+ * A layer which keeps the configuration in memory while the layer lasts. This is useful for testing.
  *
- * @param remember remembers the places that commands can write; by default, nothing does
+ * @param remember remembers the places that commands can write; does nothing by default
  * @since 0.1.0
  * @category layers
  */

@@ -6,9 +6,9 @@
 import * as Schema from "effect/Schema"
 
 /**
- * The error for a configuration that yields no policy, so that nothing may run. `origin` is the file, or whatever else
- * holds the flaw; `path` is the place in it, and may be empty. `isReadOnly` is true where the file could not be written
- * for its file system is read-only, as it is to commands.
+ * The error for a configuration that yields no policy, so that nothing may run. `origin` is the file or other source of
+ * the flaw; `path` is the position in it, and may be empty. `isReadOnly` is true if the file could not be written
+ * because its file system is read-only, as it is for commands.
  *
  * @since 0.1.0
  * @category errors
@@ -25,7 +25,7 @@ export class SandboxConfigError extends Schema.TaggedError<SandboxConfigError>("
 ) {
   override get message() {
     const { origin, path, reason, remedy } = this
-    // The option names the place, and ends with its call.
+    // The option already names the position, and its message needs no remedy.
     if (origin.startsWith("--") && path !== "") return `${origin}: ${reason}.`
     return `${origin}: ${path === "" ? "" : `${path}: `}${reason}. ${remedy}`
   }

@@ -1,8 +1,10 @@
-/** What `sandbox.json` says where there is no file; its schema fills in the same, and is loaded for a file only. */
+/**
+ * The defaults of `sandbox.json` if there is no file. The schema fills in the same, but is only loaded if there is a
+ * file.
+ */
 
 const noEntries: ReadonlyArray<string> = []
 
-/** The content of `sandbox.json` where there is no file. */
 export const defaults = {
   enabled: true,
   provider: "local",

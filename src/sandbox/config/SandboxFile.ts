@@ -1,6 +1,6 @@
 /**
- * The schema of `sandbox.json`. Every field is optional; an unknown name is an error, for a rule under it would have no
- * effect.
+ * The schema of `sandbox.json`. Every field is optional. An unknown name is an error, because a rule under it would
+ * have no effect.
  *
  * @since 0.1.0
  */
@@ -45,7 +45,7 @@ const WrittenNetwork = Schema.Struct({
   }),
   ...hosts
 })
-/** `allowNetwork` is always false, whatever the file says: only hosts that are named are reached. */
+/** `allowNetwork` is always false, whatever the file says: only named hosts can be reached. */
 const Network = Schema.transform(
   WrittenNetwork,
   Schema.Struct({ allowNetwork: Schema.Literal(false), isAsked: Schema.optional(Schema.Literal(true)), ...hosts }),
@@ -92,7 +92,7 @@ const Policy = Schema.Struct({
  * @category schemas
  */
 export const SandboxFile = Schema.Struct({
-  /** The JSON Schema that an editor checks the file by. */
+  /** The JSON Schema by which an editor checks the file. */
   $schema: Schema.optional(Schema.String),
   enabled: Schema.optionalWith(Schema.Boolean, { default: () => missing.enabled }).annotations({
     description: "`false` switches the sandbox off"
@@ -123,14 +123,14 @@ export const SandboxFile = Schema.Struct({
 export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
 
 /**
- * The content of `sandbox.json` where there is no file.
+ * The content of `sandbox.json` if there is no file.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const defaults: SandboxFile = missing
 
-/** The names in each object, by the object's path; those of a list's entries by the list's. */
+/** The names known in each object, by the object's path; for a list's entries, by the list's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "": Object.keys(SandboxFile.fields),
   policy: Object.keys(Policy.fields),
@@ -140,7 +140,7 @@ const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "policy.filesystem.blacklist": Object.keys(Hidden.fields)
 }
 
-/** Says why a name that is not one of its object's has no effect. */
+/** Explains why an unknown name has no effect. */
 const misplacedIn = (here: string, name: string): string => {
   const isMeant = (other: string) => other.toLowerCase() === name.toLowerCase()
   const own = known[here]?.find(isMeant)
@@ -157,7 +157,7 @@ const misplacedIn = (here: string, name: string): string => {
 
 const flawIn = (found: ReadonlyArray<JsonText.Flaw | undefined>) => found.find((flaw) => flaw !== undefined)
 
-/** Finds a name that its object does not have, and that would have no effect. */
+/** Finds an unknown name in an object, which would have no effect. */
 const findMisplaced = (value: unknown, path: ReadonlyArray<string | number> = []): JsonText.Flaw | undefined => {
   if (Array.isArray(value) && typeof path.at(-1) === "string")
     return flawIn(value.map((item, at) => findMisplaced(item, [...path, at])))
@@ -174,7 +174,7 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string | number> = []
 }
 
 /**
- * Decodes the content of a file; on the left, the first flaw and its place.
+ * Decodes the content of a file. The left value is the first flaw and its position.
  *
  * @since 0.1.0
  * @category decoding
@@ -216,7 +216,7 @@ export interface Entry {
 }
 
 /**
- * New lists, which replace those of the same names.
+ * New lists that replace the lists of the same names.
  *
  * @since 0.1.0
  * @category models
@@ -224,7 +224,7 @@ export interface Entry {
 export type Lists = { readonly [list in List | HostList]?: ReadonlyArray<Written> }
 
 /**
- * An entry of a list, as the file has it.
+ * An entry of a list, in the form of the file.
  *
  * @since 0.1.0
  * @category models
@@ -240,7 +240,7 @@ export type Written = string | { readonly path: string; readonly hidden?: "empty
 export const textOf = (entry: Written): string => (typeof entry === "string" ? entry : entry.path)
 
 /**
- * Computes the new lists from the configuration; undefined where there is nothing to change.
+ * Computes the new lists from the configuration; undefined if nothing changes.
  *
  * @since 0.1.0
  * @category models
@@ -261,7 +261,7 @@ const entriesOf = ({ policy: { filesystem, network } }: SandboxFile, list: List 
   ({ ...filesystem, ...network })[list] ?? []
 
 /**
- * Appends an entry to a list, unless it is there already.
+ * Appends an entry to a list, unless it is already there.
  *
  * @since 0.1.0
  * @category combinators
@@ -293,7 +293,7 @@ export const remove =
 const childOf = (value: unknown, name: string): unknown => (Predicate.isReadonlyRecord(value) ? value[name] : undefined)
 
 /**
- * Returns the edits of the file's text that give it other lists; entries that stay are not touched.
+ * Returns the edits that give the file's text other lists. Entries that stay are not touched.
  *
  * @param value the content of the file, as `decode` takes it
  * @since 0.1.0
@@ -308,7 +308,7 @@ export const editsFor = (value: unknown, lists: Lists): ReadonlyArray<JsonText.E
     const [before, after] = [new Set(old.map(textOf)), new Set(entries.map(textOf))]
     const gone = old.flatMap((entry, at) => (after.has(textOf(entry)) ? [] : [at]))
     return [
-      // From the end, so that the indices of the others stay the same.
+      // From the end, so that the other indices stay valid.
       ...gone.reverse().map((at) => JsonText.Edit.Remove({ path: [...path, at] })),
       ...entries
         .filter((entry) => !before.has(textOf(entry)))

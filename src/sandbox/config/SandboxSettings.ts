@@ -1,5 +1,5 @@
 /**
- * The settings which the sandbox's policy depends on, besides `sandbox.json`.
+ * The settings that the sandbox's policy depends on, besides `sandbox.json`.
  *
  * @since 0.1.0
  */
@@ -18,14 +18,14 @@ import * as Account from "../../files/Account.js"
 import type { Published } from "../policy/SandboxPolicy.js"
 import * as TaintedPaths from "./TaintedPaths.js"
 
-/** The most homes that are protected: each has several rules. */
+/** The most homes that are protected; each adds several rules. */
 const most = 64
 
-/** Returns the directory that the system's list of accounts names for the user. */
+/** Returns the user's home in the system's list of accounts. */
 const ofAccount = (): ReadonlyArray<string> => [Account.home() ?? []].flat()
 
 /**
- * Returns the homes in a list of accounts: those of people, and others under the directories where people's lie.
+ * Returns the homes of people in a list of accounts, and other homes in the directories that hold people's.
  *
  * @since 0.1.0
  * @category reading
@@ -41,8 +41,8 @@ const ofOthers = (): ReadonlyArray<string> =>
   Attempt.orElse(() => (process.getuid?.() === 0 ? inPasswd(Fs.readFileSync("/etc/passwd", "utf8")) : []), [])
 
 /**
- * Finds them: the account's own, where HOME is another, and for root those of all other people, whose modes do not keep
- * root out.
+ * Finds other homes to protect: the account's own if HOME differs and, for root, everyone's, because file modes do not
+ * keep root out.
  *
  * @since 0.1.0
  * @category looking
@@ -53,7 +53,7 @@ export const find = (userHome: string): ReadonlyArray<string> =>
     .slice(0, most)
 
 /**
- * The choices of the directory for temporary files that commands have: their own, or the machine's.
+ * The choices for commands' temporary directory: a private one, or the machine's.
  *
  * @since 0.1.0
  * @category models
@@ -61,7 +61,7 @@ export const find = (userHome: string): ReadonlyArray<string> =>
 export const temporaryFiles = ["private", "host"] as const
 
 /**
- * One of these choices.
+ * A choice of the temporary directory.
  *
  * @since 0.1.0
  * @category models
@@ -77,47 +77,49 @@ export type TemporaryFiles = (typeof temporaryFiles)[number]
 export interface Settings {
   /** The directory of Synapse's own files (`SYNAPSE_HOME`, or `.synapse` in the user's home directory). */
   readonly home: string
-  /** Other directories of Synapse's own files, which are kept from commands as `home` is. */
+  /** Other directories of Synapse's own files, protected from commands like `home`. */
   readonly otherHomes: ReadonlyArray<string>
-  /** The directory that `~` stands for in rules. */
+  /** The directory for `~` in rules. */
   readonly userHome: string
-  /** Other home directories, whose secrets are denied as those of `userHome` are. */
+  /** Other home directories, whose secrets are denied like those of `userHome`. */
   readonly homes: ReadonlyArray<string>
-  /** The values of `$NAME` in rules: the environment. */
+  /** The values for `$NAME` in rules: the environment. */
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** The system's directory for temporary files, where every policy allows writing. */
+  /** The system's temporary directory, in which every policy allows writing. */
   readonly temporary: string
-  /** The program's own directory and the node that runs it, where no policy allows writing. */
+  /** The program's own directory and the node that runs it, which no policy allows writing. */
   readonly program: ReadonlyArray<string>
-  /** Enables or disables the sandbox; where undefined, `sandbox.json` decides. */
+  /** Enables or disables the sandbox; if undefined, `sandbox.json` decides. */
   readonly enabled: boolean | undefined
   /** Entries added to the whitelist of `sandbox.json`. */
   readonly whitelist: ReadonlyArray<string>
-  /** Paths that may be read although a built-in rule hides them, added to those of `sandbox.json`. */
+  /** Paths to read despite built-in rules, added to those of `sandbox.json`. */
   readonly readable: ReadonlyArray<string>
   /** Entries added to the blacklist of `sandbox.json`. */
   readonly blacklist: ReadonlyArray<string>
-  /** Names of variables that commands get, added to those of `sandbox.json`, secrets or not. */
+  /** Variables that commands get, secret or not, added to those of `sandbox.json`. */
   readonly env: ReadonlyArray<string>
-  /** Lets commands use all unix sockets, their own, or none; where undefined, `sandbox.json` decides. */
+  /** Lets commands use all unix sockets, only their own, or none; if undefined, `sandbox.json` decides. */
   readonly unixSockets: boolean | "own" | undefined
-  /** Unix sockets of programs outside that commands may use, added to those of `sandbox.json`. */
+  /** Outside programs' unix sockets that commands may use, added to those of `sandbox.json`. */
   readonly sockets: ReadonlyArray<string>
   /** Hosts that commands may reach, added to those of `sandbox.json`. */
   readonly allowedHosts: ReadonlyArray<string>
-  /** Lets commands reach any host with public addresses, by its name. */
+  /** Lets commands reach any host with public addresses, by name. */
   readonly allowNetwork: boolean
-  /** Ports of servers in the sandbox that are opened on the machine's localhost. */
+  /** Ports of servers in the sandbox to open on the machine's localhost. */
   readonly published: ReadonlyArray<Published>
-  /** Gives commands a directory for the caches of tools, or not; where undefined, `sandbox.json` decides. */
+  /** Gives commands a directory for tools' caches; if undefined, `sandbox.json` decides. */
   readonly toolCache: boolean | undefined
-  /** `host` shows commands the machine's `/tmp`, `private` gives them their own; where undefined, `sandbox.json` decides. */
+  /**
+   * `host` shows commands the machine's `/tmp`, `private` gives them their own; if undefined, `sandbox.json` decides.
+   */
   readonly temporaryFiles: TemporaryFiles | undefined
 }
 
 /**
- * Returns the directory below the package's root that holds this module (`dist` in the published package). In a bundle of
- * another program, it is that program's file: its directory is not Synapse's own.
+ * Returns the directory below the package's root that holds this module (`dist` in the published package). In a bundle,
+ * the module lies in another program's file, and that directory is not Synapse's own.
  */
 const ownPlace = (): ReadonlyArray<string> =>
   // A bundle does not always know where it lies.
@@ -134,12 +136,15 @@ const ownPlace = (): ReadonlyArray<string> =>
     return [file]
   }, [])
 
-/** Returns the user's home directory, the account's if `HOME` is relative; `/` for a user whom the system does not know, as it is in containers. */
+/**
+ * Returns the user's home directory, or the account's if `HOME` is relative. `/` for a user unknown to the system, as
+ * in containers.
+ */
 const findUserHome = (): string =>
   [Attempt.orUndefined(Os.homedir), Account.home()].find((path) => path !== undefined && Path.isAbsolute(path)) ?? "/"
 
 /**
- * Makes settings from the given ones and the defaults.
+ * Fills in the defaults of settings.
  *
  * @since 0.1.0
  * @category constructors
@@ -193,7 +198,10 @@ const variables = Config.all({
   temporaryFiles: Config.literal(...temporaryFiles)("SYNAPSE_TEMPORARY").pipe(Config.withDefault(undefined))
 })
 
-/** Refuses a home whose files may be a command's: they would switch the sandbox off, start servers, and name models' addresses. */
+/**
+ * Refuses a home whose files a command may have written: they could switch the sandbox off, start servers, or redirect
+ * models' addresses.
+ */
 const refuse = (home: string, place: string) =>
   Effect.fail(
     ConfigError.InvalidData(
@@ -219,7 +227,7 @@ export const fromEnv = (
     const expand = (path: string) => Path.resolve(path.replace(/^~(?=\/|$)/, () => userHome))
     const settings = make({
       ...(home === "" ? {} : { home: expand(home) }),
-      // Only policies ask for them.
+      // Only needed to build policies.
       ...(overrides.enabled === false ? {} : { otherHomes: TaintedPaths.homes(), homes: find(userHome) }),
       variables: { HOME: userHome, ...origin.variables },
       temporaryFiles,
@@ -234,7 +242,7 @@ export const fromEnv = (
 
 /**
  * A layer which reads the settings from the environment (`SYNAPSE_HOME`, `SYNAPSE_TRUSTED_HOME`, `SYNAPSE_TEMPORARY`,
- * and all variables for rules); `overrides` take precedence.
+ * and all variables for rules). `overrides` take precedence.
  *
  * @param cwd the working directory of the session
  * @since 0.1.0

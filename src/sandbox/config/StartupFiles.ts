@@ -1,8 +1,9 @@
 /**
- * Names the files that a user's own tools run or load without being asked: what a command writes there, it has run outside
- * of the sandbox.
+ * Names the files that a user's own tools run or load without being asked: what a command writes there would run
+ * outside of the sandbox.
  *
- * Only what exists can be kept read-only. What git tracks can be written, since git could not change branches without it.
+ * Only existing files can be kept read-only. Files tracked by git stay writable, because git could not switch branches
+ * otherwise.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -13,7 +14,10 @@ import * as HostPath from "../policy/HostPath.js"
 
 const words = (...lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.flatMap((line) => line.split(" "))
 
-/** Files of editors, agents and other tools, in any directory that is opened. direnv asks before it runs a changed `.envrc`. */
+/**
+ * Files of editors, agents and other tools that take effect in any opened directory. `.envrc` is absent because direnv
+ * asks before it runs a changed one.
+ */
 const inProjects = words(
   ".Rprofile .agents .aider.conf.yml .amazonq .claude .codex .continue .crush.json .cursor .devcontainer .dir-locals.el",
   ".exrc .factory .gemini .gitconfig .hg/hgrc .hg/hgrc-not-shared .husky .idea .irbrc .jj/repo/config.toml .junie .kiro",
@@ -23,26 +27,26 @@ const inProjects = words(
   "node_modules/.bin/synapse"
 )
 
-/** Returns the files of a directory that VS Code opens as a workspace, whatever comes before their ending. */
+/** Returns a directory's workspace files, which VS Code opens under any base name. */
 export const workspacesIn = (directory: string): ReadonlyArray<string> =>
   Attempt.orElse(() => BytePath.namesIn(directory), [])
     .filter((name) => name.toLowerCase().endsWith(".code-workspace"))
     .map((name) => `${directory}/${name}`)
 
-/** Files that some shell reads in a home directory when a user logs in. */
+/** Files in a home directory that shells read at login. */
 export const ofShells = words(
   ".bash_aliases .bash_login .bash_logout .bash_profile .bashrc .config/environment.d .config/fish .config/zsh .cshrc",
   ".inputrc .kshrc .login .pam_environment .profile .tcshrc .zlogin .zlogout .zprofile .zshenv .zshrc"
 )
 
-/** Files of a home directory that run by themselves: when a user logs in, or gets mail. */
+/** Files in a home directory that run by themselves: at login, or when mail arrives. */
 const unasked: ReadonlyArray<string> = [
   ...ofShells,
   ...words(".config/autostart .config/systemd .forward .local/share/systemd .procmailrc .xinitrc .xprofile .xsession"),
   ".xsessionrc"
 ]
 
-/** Files of programs, and programs on usual paths, in a home directory. */
+/** Programs' files, and programs in usual directories, in a home directory. */
 const inHome: ReadonlyArray<string> = [
   ...unasked,
   ...words(
@@ -63,52 +67,52 @@ export interface Places {
   readonly userHome: string
   /** The directories and files that commands may write. */
   readonly writable: ReadonlyArray<string>
-  /** Those among them that the user has named. */
+  /** The writable paths that the user has named. */
   readonly named: ReadonlyArray<string>
 }
 
-/** Tests whether the user has allowed a path by name: it, a path in it, or the directory that stands for it. */
+/** Tests whether the user has allowed by name a path, something in it, or the directory that stands for it. */
 export const isNamed = ({ named }: Pick<Places, "named">, path: string, standsFor?: string): boolean =>
   named.some((one) => one === standsFor || isWithin(one, path))
 
-/** Returns those paths that commands may write, and that the user has not allowed by name. */
+/** Returns the paths that commands may write although the user has not allowed them by name. */
 export const changeable = (places: Places, paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   paths.filter(
     (path) =>
       places.writable.some((root) => root !== path && isWithin(path, root)) && !isNamed(places, path, places.userHome)
   )
 
-/** Returns the paths that would be start-up files in the places that commands may write, whether they exist or not. */
+/** Returns the paths that would be start-up files in writable places, whether or not they exist. */
 export const candidates = (places: Places): ReadonlyArray<string> =>
   changeable(places, [
     ...places.writable.flatMap((root) => [...inProjects.map((name) => `${root}/${name}`), ...workspacesIn(root)]),
     ...inHome.map((name) => `${places.userHome}/${name}`)
   ])
 
-/** Returns those that run by themselves, so that commands may not even make them. */
+/** Returns the start-up files that run by themselves, so that commands may not even create them. */
 export const unmade = (places: Places): ReadonlyArray<string> =>
   changeable(
     places,
     unasked.map((name) => `${places.userHome}/${name}`)
   ).filter(HostPath.isMissing)
 
-/** The most bytes of an index that are read: a command can put a pipe in its place, or let it grow without end. */
+/** The most bytes of an index that are read: a command can replace the index by a pipe, or let it grow without end. */
 const largestIndex = 256 * 1024 ** 2
 
 const readIndex = (path: string): Buffer => GitDirectory.readBytes(path, largestIndex) ?? Buffer.alloc(0)
 
-/** Tests whether an index has a path, or something below it; one of version 4, which compresses paths, may say no. */
+/** Tests whether an index holds a path or something below it. It may miss one in version 4, which compresses paths. */
 const isInIndex = (index: Buffer, path: string): boolean => {
   for (let at = index.indexOf(path); at > 0; at = index.indexOf(path, at + 1)) {
     const end = index.indexOf(0, at)
     const after = index[at + Buffer.byteLength(path)]
-    // Before a path stand the lower bits of its length.
+    // In an index, the lower bits of a path's length precede the path.
     if ((after === 0 || after === 0x2f) && index[at - 1] === (Math.min(end - at, 0xfff) & 0xff)) return true
   }
   return false
 }
 
-/** Makes a test whether git tracks a path, or something in it. */
+/** Makes a test for paths that git tracks, or that contain something tracked. */
 const makeIsTracked = (cwd: string): ((path: string) => boolean) => {
   const top = GitDirectory.upwards(cwd).find((directory) => !HostPath.isMissing(`${directory}/.git`))
   let index: Buffer | undefined
@@ -120,7 +124,7 @@ const makeIsTracked = (cwd: string): ((path: string) => boolean) => {
   }
 }
 
-/** Returns the directories of hooks of the repository that the working directory lies in. */
+/** Returns the hook directories of the repository that the working directory lies in. */
 const hooks = (places: Places): ReadonlyArray<string> =>
   GitDirectory.upwards(places.cwd).flatMap((directory) =>
     [...GitDirectory.at(directory)].flatMap((git) => {
@@ -130,7 +134,7 @@ const hooks = (places: Places): ReadonlyArray<string> =>
     })
   )
 
-/** Returns the start-up files that exist and are to be read-only. */
+/** Returns the existing start-up files that must be read-only. */
 export const find = (places: Places): ReadonlyArray<string> => {
   const isTracked = makeIsTracked(places.cwd)
   return [
@@ -139,10 +143,10 @@ export const find = (places: Places): ReadonlyArray<string> => {
   ].filter((path) => !HostPath.isMissing(path) && !places.writable.some((root) => isWithin(root, path)))
 }
 
-/** The most entries of a directory in which git directories are looked for. */
+/** The most entries of a directory that are searched for git directories. */
 const mostEntries = 5000
 
-/** Tests whether a git directory may lie in a directory, also where that holds too much, or can't be read. */
+/** Tests whether a directory may contain a git directory. True as well if it is too large or unreadable. */
 const mayHoldGit = (root: string): boolean => {
   const directories = [root]
   let seen = 0
@@ -157,7 +161,7 @@ const mayHoldGit = (root: string): boolean => {
   return false
 }
 
-/** Tests whether only a new sandbox can have a path allowed: files in it are to be read-only, or known from the start. */
+/** Tests whether only a new sandbox can allow a path, because files in it must be read-only or known from the start. */
 export const takesNewSandbox = (path: string, userHome: string): boolean =>
   HostPath.isDirectory(path) &&
   (find({ cwd: path, userHome, writable: [path], named: [path] }).length > 0 || mayHoldGit(path))

@@ -1,9 +1,9 @@
 /**
- * Remembers the places that commands of any session could write, in a directory that no command writes: a link in such
- * a place may be a command's, which leads the next session elsewhere.
+ * Remembers the places that commands of any session could write, in a directory that no command can write. A link in
+ * such a place may be a command's trick to lead the next session elsewhere.
  *
- * Each place is two empty files, named by the digest of its path and of its identity (device, inode and time of birth,
- * by which a directory is known that its user has moved): a place is added, and looked up, without a lock.
+ * Each place is two empty files, named by the digests of its path and of its identity. The identity (device, inode and
+ * time of birth) recognises a directory that its user has moved. Adding and looking up a place needs no lock.
  */
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
@@ -16,15 +16,18 @@ import * as BytePath from "../policy/BytePath.js"
 import { isWithin } from "../policy/HostPath.js"
 import * as RealPath from "../policy/RealPath.js"
 
-/** The most files that are kept; beyond that, those go whose places were used longest ago. */
+/** The most files that are kept. Beyond that, the least recently used places are dropped. */
 const most = 16_384
 
-/** Milliseconds for which the time of a file counts as present. */
+/** A file's time counts as current for this long, in ms. */
 const recent = 24 * 3600 * 1000
 
 const directoryIn = (home: string): string => Path.join(home, "places")
 
-/** Returns the usual directories of Synapse's own files: in the account's home, which no variable names, and in the environment's. */
+/**
+ * Returns the usual directories of Synapse's own files: in the account's home, which no variable can change, and in the
+ * environment's.
+ */
 const usual = (): ReadonlyArray<string> => {
   const homes = [Account.home(), Attempt.orUndefined(Os.homedir)]
   return [...new Set(homes)].flatMap((path) =>
@@ -34,7 +37,7 @@ const usual = (): ReadonlyArray<string> => {
 
 const isOwn = (path: string): boolean => Number(statOf(path)?.uid) === process.getuid?.()
 
-/** Returns the first of these whose home is the user's own: it has the memory that is asked about homes. */
+/** Returns the first usual directory in a home that is the user's own. Its memory answers questions about homes. */
 const account = (): string | undefined => usual().find((home) => isOwn(Path.dirname(home)))
 
 const digest = (text: string): string => Crypto.createHash("sha256").update(text).digest("hex").slice(0, 40)
@@ -59,7 +62,7 @@ const sweep = (directory: string): void => {
   }
 }
 
-/** Adds a file, or renews its time; returns whether it is new. */
+/** Adds a file or renews its time. Returns whether it is new. */
 const add = (path: string): boolean => {
   const at = statOf(path)
   if (at !== undefined) {
@@ -71,7 +74,7 @@ const add = (path: string): boolean => {
   return true
 }
 
-/** Makes a file in a directory of a memory, which is made where it is missing; returns whether the file is new. */
+/** Adds a file to a memory's directory, which is created if needed. Returns whether the file is new. */
 const keep = (directory: string, name: string): boolean => {
   const path = Path.join(directory, name)
   try {
@@ -85,24 +88,25 @@ const keep = (directory: string, name: string): boolean => {
 
 const rememberIn = (directory: string, names: ReadonlyArray<string>): void => {
   const isNew = names.map((name) => keep(directory, name)).includes(true)
-  // Now and then is often enough, as reading the directory takes longer than all else here.
+  // Only now and then, because reading the directory takes longer than everything else here.
   if (isNew && names.some((name) => name.startsWith("00"))) sweep(directory)
 }
 
 /**
- * Remembers places by their real paths, in the directory of Synapse's own files and in the account's own home. Throws the
- * file system's error where the first can't be done.
+ * Remembers places by real path, in the directory of Synapse's own files and in the account's own home. Throws the file
+ * system's error if the first fails.
  *
  * @param home the directory of Synapse's own files, which no command of this session can write
  */
 export const remember = (home: string, places: Iterable<string>): void => {
-  // A relative home (`HOME=.`) is nobody's own.
+  // A relative home (`HOME=.`) belongs to nobody.
   if (!Path.isAbsolute(home)) return
   const all = [...places]
   const { real } = RealPath.follow(home)
   if (all.some((place) => isWithin(real, place)) && writtenAround(home) === undefined) claim(home)
   rememberIn(directoryIn(home), all.flatMap(namesOf))
-  // Homes of other programs' own lie in a directory for all temporary files, which says nothing about them.
+  // Other programs keep homes in the shared temporary directories, and that these are writable says nothing about the
+  // homes.
   const shared = [Os.tmpdir(), "/tmp", "/var/tmp"].map((path) => RealPath.follow(path).real)
   const names = all.filter((place) => !shared.includes(place)).flatMap(namesOf)
   const other = account()
@@ -112,7 +116,7 @@ export const remember = (home: string, places: Iterable<string>): void => {
 const isKnown = (memories: ReadonlyArray<string>, place: string): boolean =>
   namesOf(place).some((name) => memories.some((home) => statOf(Path.join(directoryIn(home), name)) !== undefined))
 
-/** Returns the directory of the files that each stand for a claimed home. */
+/** Returns the directory that holds one file for each claimed home. */
 const claimsIn = (home: string): string => Path.join(home, "homes")
 
 const nameOfClaim = (real: string): string | undefined => {
@@ -126,17 +130,20 @@ const hasHome = (): boolean => {
   return home !== undefined && isOwn(home)
 }
 
-/** Tests whether a home has files by which commands get rights, programs run outside, or models' addresses get keys. */
+/**
+ * Tests whether a home has files that give commands rights, run programs outside, or decide where models' keys are
+ * sent.
+ */
 const isGranting = (home: string): boolean =>
   ["agents", "mcp", "sandbox.json", "settings.json", "skills"].some(
     (name) => statOf(Path.join(home, name)) !== undefined
   )
 
 /**
- * Returns the place that commands could write, and that a home lies in or is reached through; undefined where they could not.
+ * Returns the place writable by commands that a home lies in or is reached through, if any.
  *
- * @param cwd the working directory of the session. It counts as such a place if the home grants rights and the account has no
- * home directory: then variables say where the memory is.
+ * @param cwd the working directory of the session. It counts as such a place if the home grants rights and the account
+ *   has no home directory, because then variables decide where the memory is.
  */
 export const writtenAround = (home: string, cwd?: string): string | undefined => {
   const { links, real } = RealPath.follow(home)
@@ -168,14 +175,14 @@ export const couldWrite = (home: string, path: string): boolean => {
 }
 
 /**
- * Notes that a home is the user's own, and is to be kept from all commands from now on. A failure is ignored: the home is
- * refused then once commands could write around it.
+ * Records that a home is the user's own and must be kept from all commands. Failures are ignored: the home is then
+ * refused once commands could write around it.
  */
 export const claim = (home: string): void => {
   const memory = account()
   if (memory === undefined || memory === home) return
   Attempt.orUndefined(() => {
-    // A home directory that is not there is not made.
+    // Only the last directory is created: a missing home directory is not.
     Attempt.orUndefined(() => Fs.mkdirSync(home, { mode: 0o700 }))
     const { real } = RealPath.follow(home)
     const name = nameOfClaim(real)
@@ -185,17 +192,17 @@ export const claim = (home: string): void => {
   })
 }
 
-/** Returns the homes that every session keeps from its commands: the usual ones, and those that were claimed. */
+/** Returns the homes that every session protects from its commands: the usual ones and the claimed ones. */
 export const homes = (): ReadonlyArray<string> => {
   const memory = account()
-  // It is hidden before commands that may write around it could make it.
+  // Created now, so that it is hidden before commands with write access around it could create it.
   if (memory !== undefined) Attempt.orUndefined(() => Directories.make(memory))
   const claims = memory === undefined ? "" : claimsIn(memory)
   const claimed = (Attempt.orUndefined(() => Fs.readdirSync(claims)) ?? []).flatMap((name) => {
     const path = Path.join(claims, name)
     const real = Attempt.orUndefined(() => Fs.readFileSync(path, "utf8")) ?? ""
     if (nameOfClaim(real) === name) return [real]
-    // What comes to the place of a home that is gone is nobody's.
+    // Whatever takes the place of a deleted home belongs to nobody.
     Attempt.orUndefined(() => Fs.rmSync(path, { force: true }))
     return []
   })
@@ -204,21 +211,19 @@ export const homes = (): ReadonlyArray<string> => {
 
 /** A link that a command may have made. */
 export interface Doubt {
-  /** The path of the link. */
   readonly link: string
-  /** The real path that it leads to. */
+  /** The real path that the link leads to. */
   readonly target: string
   /** The real path of the place that the link lies in. */
   readonly place: string
-  /** The path that was asked about, as it really is. */
+  /** The real path of the path that was asked about. */
   readonly real: string
 }
 
 /**
- * Returns the first link on the way to a path that lies in a place which commands could write, and leads out of it;
- * undefined where there is none.
+ * Returns the first link on the way to a path that lies in a place writable by commands and leads out of it, if any.
  *
- * @param followed the path as it was resolved for what is to be done with it
+ * @param followed the path as resolved for the operation that follows
  */
 export const doubt = (home: string, path: string, followed = RealPath.follow(path)): Doubt | undefined => {
   const { links, real } = followed

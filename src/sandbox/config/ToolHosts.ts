@@ -1,6 +1,6 @@
 /**
- * Finds the hosts that a package manager or git fetches from, in the user's own configuration of it. No program is run, and of a
- * project only the remotes of its repository are read, since commands can write there.
+ * Finds the hosts that a package manager or git fetches from, in the user's own configuration. No program is run. In a
+ * project, only the remotes of its repository are read, because commands can write the other files.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -24,7 +24,7 @@ interface Place {
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
-/** One setting. Its name has its section before it, in lower case and with `-` for `_`. */
+/** A setting. Its name includes its section, in lower case and with `-` for `_`. */
 interface Line {
   readonly name: string
   readonly value: string
@@ -34,10 +34,10 @@ interface Line {
 type Test = (name: string, block: ReadonlyArray<Line>) => boolean
 
 interface Manager {
-  /** The beginning of the names of the environment's variables that are settings. */
+  /** Matches the prefix of environment variables that are settings. */
   readonly prefix: RegExp
   readonly files: (place: Place, configHome: string) => ReadonlyArray<string | undefined>
-  /** Settings of which the first place that sets one counts. */
+  /** Settings for which only the nearest file that sets one counts. */
   readonly nearest: ReadonlyArray<Test>
   readonly others: Test
 }
@@ -108,7 +108,7 @@ const managers: Readonly<Record<"npm" | "pip" | "uv" | "cargo" | "go" | "apt", M
 
 const largest = 1024 ** 2
 
-/** Reads a file; undefined where there is none. A command may have put a pipe in its place, which is not waited for. */
+/** Reads a file, if it exists. A command may have replaced it by a pipe, which must not block. */
 const read = (path: string): string | undefined =>
   Attempt.orUndefined(() =>
     RegularFile.read(path, { mayBeLink: true, most: largest }, (stats) => !stats.isFile() || undefined)
@@ -118,7 +118,7 @@ const read = (path: string): string | undefined =>
 
 const nameOf = (text: string): string => text.replace(/["']/g, "").replaceAll("_", "-").toLowerCase()
 
-/** Reads the settings of a file, be it of `key = value`, `key: value` or apt's lines, by its sections and paragraphs. */
+/** Reads the settings of a file by sections and paragraphs. Accepts `key = value`, `key: value` and apt's lines. */
 const blocksIn = (text: string): ReadonlyArray<ReadonlyArray<Line>> => {
   const blocks: Array<Array<{ name: string; value: string }>> = [[]]
   let section = ""
@@ -131,7 +131,7 @@ const blocksIn = (text: string): ReadonlyArray<ReadonlyArray<Line>> => {
     const block = blocks.at(-1)
     if (key !== undefined) block?.push({ name: nameOf(`${section}${key}`), value })
     else if (/^\s/.test(line)) {
-      // A value goes on.
+      // The value continues on this line.
       const last = block?.at(-1)
       if (last !== undefined) last.value += `\n${line}`
     }
@@ -139,7 +139,7 @@ const blocksIn = (text: string): ReadonlyArray<ReadonlyArray<Line>> => {
   return blocks
 }
 
-/** Returns the entry for an address; undefined where it names no host, as a path does. */
+/** Returns the entry for an address; undefined if it names no host, such as a path. */
 const entryOf = (address: string): string | undefined => {
   const url = Attempt.orUndefined(() => new URL(address))
   if (url === undefined || url.hostname === "") return undefined

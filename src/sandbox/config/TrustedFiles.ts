@@ -12,10 +12,10 @@ import * as RealPath from "../policy/RealPath.js"
 /** Returns the path of the file that lists them. */
 export const fileIn = (home: string): string => Path.join(home, "mcp", "trust.json")
 
-/** The most bytes of that file. */
+/** The largest list that is read, in bytes. */
 export const largest = 16 * 1024 ** 2
 
-/** The most names of a path, and of the links in it, that are followed. */
+/** How many names of a path and of its links are followed. */
 const mostNames = 10_000
 
 const readText = (file: string): string => {
@@ -26,7 +26,7 @@ const readText = (file: string): string => {
   })
 }
 
-/** Reads the paths that are listed; none where the file is missing or broken, for then nothing is trusted. */
+/** Reads the listed paths; none if the list is missing or broken, because then nothing is trusted. */
 export const read = (home: string): ReadonlyArray<string> =>
   Attempt.orElse(() => {
     const content: unknown = JSON.parse(readText(fileIn(home)))
@@ -38,8 +38,8 @@ export const read = (home: string): ReadonlyArray<string> =>
 const isFile = (path: string): boolean => Attempt.orElse(() => Fs.statSync(path).isFile(), false)
 
 /**
- * Returns the paths that have to be read-only for a file to stay as it is: its own, and the directories of the symbolic
- * links on the way to it. None where there is no file.
+ * Returns the paths that must be read-only to keep a file unchanged: its own, and the directories of symbolic links on
+ * the way. None if the file does not exist.
  */
 export const placesOf = (path: string): ReadonlyArray<string> => {
   if (!isFile(path)) return []
