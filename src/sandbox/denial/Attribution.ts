@@ -1,9 +1,8 @@
 /**
- * Finds what the policy denied to a command that ran, from its messages, and verifies it against the policy, the masks
- * and the host.
+ * Finds what the policy denied to a command, from its messages, and verifies it against the policy, the masks and the
+ * host.
  *
- * A message alone proves no denial: a file that the user could not read or write without the sandbox either is not
- * reported.
+ * A message alone proves nothing: a file that the user could not access without the sandbox either is not reported.
  */
 
 import * as Fs from "node:fs"
@@ -45,12 +44,11 @@ const missing =
 /** The most paths that are looked up. */
 const mostHidden = 300
 
-/** A path in a message. */
 const paths = /\/[^\s'"`‘’“”:,;()<>]+/g
 
 /**
- * Returns a denial for each path that the command, or a message on its failure, names as missing, though it exists outside: the
- * sandbox's `/tmp` hides it, or a mask, of which not all programs tell it from nothing. `said` is its standard error.
+ * Returns a denial for each path that the command or an error message names as missing although it exists outside. The
+ * sandbox's `/tmp` hides it, or a mask, which some programs report as a missing file. `said` is standard error.
  */
 function findHidden(
   command: CommandLine,
@@ -59,7 +57,7 @@ function findHidden(
   verify: () => FileDenial.Verify
 ): ReadonlyArray<Denial.Denial> {
   const isMissing = missing.test(said)
-  // A place to mount on has no rights.
+  // A mount point has no access rights.
   if (!isMissing && !refused.test(said)) return []
   const temporary = PrivateTemporary.make(policy)
   const named = new Set([
@@ -84,8 +82,8 @@ const server = /^[ \t]*nameserver[ \t]+(\S+)/gm
 const loopback = /^(?:127\.|::1$)/
 
 /**
- * Tests whether the configuration of the system's resolver names no server beyond this machine. A look-up in a sandbox
- * then ends on the sandbox's own loopback, where nothing is counted.
+ * Tests whether the system's resolver uses only servers on this machine. In a sandbox, such a lookup ends at the
+ * sandbox's own loopback, where nothing is counted.
  */
 export const isLocal = (file = "/etc/resolv.conf"): boolean =>
   Attempts.orElse(
@@ -94,8 +92,8 @@ export const isLocal = (file = "/etc/resolv.conf"): boolean =>
   )
 
 /**
- * Matches a message that is quoted as a whole, with the program that says it: `'cat: .env: …`, `+ cat: .env: …`; but not what
- * pytest reports of an exception.
+ * Matches a message quoted as a whole, with its program: `'cat: .env: …`, `+ cat: .env: …`. Does not match what pytest
+ * reports of an exception.
  */
 const quoted = /(?:^\s*(?!E\s+\w+Error: )[-+<>|#*E]\s+|(?<!\w)["'`“‘])(?:[\w.+-]*\/)*[\w.+-]+: [^"'`“”‘’]*$/
 
@@ -103,19 +101,22 @@ const quoted = /(?:^\s*(?!E\s+\w+Error: )[-+<>|#*E]\s+|(?<!\w)["'`“‘])(?:[\w
 const speaker = /^\s*(?:[\w.+-]*\/)*([A-Za-z][\w.+-]*): /
 
 /**
- * Matches the reports of test runs: TAP, node, pytest, unittest, jest, vitest, mocha, go, cargo. Nothing in it goes past a
- * line's end: an output of many empty lines would take a time that grows with its square.
+ * Matches reports of test runs: TAP, node, pytest, unittest, jest, vitest, mocha, go, cargo. No part matches past the
+ * end of a line, since many empty lines would otherwise take quadratic time.
  */
 const reports =
   /^[ \t]*(?:ok|not ok) \d+\b|^[^\w\n]*(?:tests|pass|fail) \d+$|\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b|^Ran \d+ tests?\b|^[ \t]*--- FAIL: |^[ \t]*(?:PASS|FAIL)\b|^[ \t]*Tests?:? +\d+ |^test result: /m
 
-/** Tests whether texts hold the report of a test run, in which programs' messages may be printed. */
+/** Tests whether texts hold the report of a test run, which may print programs' messages. */
 export const isReport = (...texts: ReadonlyArray<string>): boolean => texts.some((text) => reports.test(text))
 
-/** Matches the name of an exception, before its own message. */
+/** Matches the name of an exception before its message. */
 const exception = /^(?:Uncaught )?[\w.$]{0,100}(?:Error|Exception)(?: \[\w+\])?: /
 
-/** Tests whether the command itself raises an exception with the words of a refusal, so that nothing needs to have refused. */
+/**
+ * Tests whether the command itself raises an exception with the words of a refusal, so that the sandbox may have
+ * refused nothing.
+ */
 const isRaised = (command: string, said: string, words: string): boolean => {
   const message = said.replace(exception, "")
   if (message === said) return false
@@ -124,7 +125,6 @@ const isRaised = (command: string, said: string, words: string): boolean => {
   return words !== "" && new RegExp(`\\b(?:raise|throw)\\b[^\\n;]{0,80}["'\`]${literal}`, "i").test(command)
 }
 
-/** Tests whether a line only quotes a refusal. */
 const isQuoted = (
   command: string,
   line: string,
@@ -141,13 +141,13 @@ const isQuoted = (
   return name !== undefined && !/error$/i.test(name) && !mentions(command, name)
 }
 
-/** The commands that open no file. */
+/** Commands that open no file. */
 const speaking = new Set([":", "echo", "exit", "false", "printf", "return", "true"])
 
-/** The most characters of a command whose words are examined. */
+/** The longest command whose words are examined, in characters. */
 const mostExaminedQuotation = 10_000
 
-/** Tests whether a command does nothing but print, so that its messages are its own words. */
+/** Tests whether a command only prints, so that its messages are its own words. */
 export const isOnlyPrinted = ({ text, tree }: CommandLine): boolean => {
   if (text.length > mostExaminedQuotation || /`|[$<>]\(/.test(text)) return false
   return CommandTree.isComplete(tree) && [...CommandTree.commandsIn(tree.lists)].every(isPrinting)
@@ -163,31 +163,30 @@ const isPrinting = ({ keyword, redirections, words }: CommandTree.Command): bool
 }
 
 /**
- * Matches what shows texts of files or of a history, unless it only takes what a pipe gives it: a refusal in its output
- * may be anybody's.
+ * Matches programs that show the text of files or of a history, so that a refusal in their output may be quoted. Does
+ * not match one that only filters a pipe.
  */
 const showing =
   /(?<!(?<!\|)\|&?[ \t]{0,20})\b(?:awk|bat|cat|cmp|comm|cut|diff|e?grep|fold|head|jq|less|more|nl|od|paste|rev|rg|sed|sort|strings|tac|tail|uniq|xxd|zcat)\b|\bgit\b[^|;&\n]{0,200}?\s(?:blame|diff|grep|log|show)\b/
 
-/** Tests whether a command shows no texts of files, so that its output is what its programs say. */
+/** Tests whether a command shows no files, so that its output is what its programs say. */
 export const saysItself = (command: string): boolean =>
   command.length <= mostExaminedQuotation && !showing.test(command)
 
 const absolutePath = /(?:^|[\s'"`(=:])\/[^\s'"`/]/
-/** Matches node's message of a failed call on a path. */
+/** Matches node's message for a failed call on a path. */
 const ofNode = /\bE[A-Z]+: [a-z -]+, [a-z]+ '[^']/
 
 /**
- * Tests whether the words of a refusal and a path stand together in a line as nobody would write them by chance: with an
- * absolute path, or in node's form.
+ * Tests whether a line has a refusal and a path in a form that is no coincidence: an absolute path, or node's message.
  */
 const namesPath = (line: string): boolean =>
   (absolutePath.test(line) || ofNode.test(line)) && refusalIn(line) !== undefined
 
 /**
- * Returns the lines of an output that programs of its command say themselves, by what they begin with (the program's name
- * in the command, bash's, or that of an exception) or name (a path, or what was refused). None where the command shows what
- * files hold; in a report of tests, only those that name a path.
+ * Returns the output lines that the command's own programs say. They begin with a program's name (from the command,
+ * bash's or an exception's), or name a path or what was refused. None if the command shows files; in a test report,
+ * only lines with a path.
  *
  * @param isMerged whether programs were told to send their messages there
  */
@@ -205,12 +204,13 @@ export const spokenIn = (command: string, output: string, isMerged = true): stri
     .join("\n")
 }
 
-/** Matches what zip says on standard output, and nowhere else: the system's words, and the name in the next line. */
+/**
+ * Matches zip's errors on standard output, which it prints nowhere else: the system's words, and the name on the next
+ * line.
+ */
 const ofZip = /^zip I\/O error: .*\nzip error: .*$/gm
 
-/**
- * Returns the messages that programs of a command write to standard output, though nothing sends their errors there.
- */
+/** Returns messages that the command's programs write to standard output unasked. */
 const spokenOnStdout = (command: string, stdout: string): string =>
   saysItself(command) && mentions(command, "zip")
     ? (stdout.match(ofZip)?.join("\n") ?? "")
@@ -224,15 +224,15 @@ interface Attempt {
   readonly command: CommandLine
   readonly stderr: string
   readonly traffic: Traffic | undefined
-  /** Tells that names are looked up by a server on this machine's loopback: such a look-up is not counted. */
+  /** Tests whether names are looked up by a server on this machine's loopback: such lookups are not counted. */
   readonly resolvesLocally: () => boolean
-  /** True where the command's output is the report of a test run. */
+  /** True if the command's output is the report of a test run. */
   readonly inReport: boolean
 }
 
 /**
- * Finds the hosts that a command was refused to reach. `counter` stands for what the kernel has counted, and neither a
- * message nor the command itself confirms.
+ * Finds the hosts that a command was not allowed to reach. `counter` marks what only the kernel's counters show,
+ * without a message or the command's words to confirm it.
  */
 function findNetworkDenial(attempt: Attempt): ReadonlyArray<Denial.Denial> {
   const { command, inReport, resolvesLocally, traffic } = attempt
@@ -248,18 +248,18 @@ function findNetworkDenial(attempt: Attempt): ReadonlyArray<Denial.Denial> {
   const hosts = silent === undefined ? hostsIn(stderr) : [silent]
   if (hosts.length > 0)
     return hosts.map((host) => Denial.network("verified-text", withPort(host, command.text, stderr)))
-  // Packets that another command may have sent count only where a host is named.
+  // Packets that another command may have sent only count if a host is named.
   if (surely === 0 && isCounted) return []
   return [Denial.network(!isCounted || saysUnreachable(stderr) ? "verified-text" : "counter")]
 }
 
 const nameSocketDenial = /(?<!\w)(?:unix:(?:\/\/)?)?((?:\/|\.\/)[^\s"'():,]+|[^\s"'():,/]+\.sock)(?=[\s"'():,]|$)/
 
-/** The lines before a message, such as those of a stack trace, that may say what it is about. */
+/** How many lines before a message, such as a stack trace, may say what it is about. */
 const reachTrace = 4
 const mostLinesRefused = 2000
 
-/** A denial by a message in a line of the text. */
+/** A denial that a message in a line shows. */
 interface SystemDenial {
   readonly denial: Denial.Denial
   readonly at: number
@@ -290,12 +290,12 @@ function findRefused(
   return [...found.values()]
 }
 
-/** Matches what may stand around a name in a message. */
+/** Matches what may surround a name in a message. */
 const around = /[\s/:'"‘’“”(),]+/
 
 /**
- * Returns the places of the lines with a refusal in the order in which they are examined: where they are more than `most`,
- * those that name what is hidden come first.
+ * Returns the indices of the lines with a refusal, in the order of examination. If there are more than `most`, lines
+ * that name hidden files come first.
  */
 const inOrder = (lines: ReadonlyArray<string>, masks: ReadonlyArray<Mask>, most: number): ReadonlyArray<number> => {
   const refusing = [...lines.keys()].filter((at) => mentionsRefusal(lines[at] ?? ""))
@@ -308,37 +308,36 @@ const inOrder = (lines: ReadonlyArray<string>, masks: ReadonlyArray<Mask>, most:
 /** The output of a command that ran, and the files visible to it. */
 export interface Outcome {
   readonly command: CommandLine
-  /** The directories that relative names may be relative to: the session's after the command, and before it. */
+  /** The directories for relative names: the session's directory after the command, and before it. */
   readonly directories: ReadonlyArray<string>
   readonly stderr: string
   readonly stdout?: string
-  /** Standard output, where it has the messages of what failed (`2>&1`). */
+  /** Standard output, if it includes the error messages (`2>&1`). */
   readonly merged?: string
-  /** The masks of the sandbox, as of now. */
+  /** The current masks of the sandbox. */
   readonly masks: ReadonlyArray<Mask>
-  /** The packets that found no route while it ran. */
+  /** The packets that found no route during the command. */
   readonly traffic?: Traffic | undefined
-  /** Tells that names are looked up by a server on this machine's loopback: such a look-up is not counted. */
+  /** Tests whether names are looked up by a server on this machine's loopback: such lookups are not counted. */
   readonly resolvesLocally?: () => boolean
-  /** True where the user has an ssh-agent, which commands do not get. */
+  /** True if the user has an ssh-agent, which commands do not get. */
   readonly hasAgent?: boolean
-  /** The most processes and threads that commands can have; undefined where nothing limits them. */
+  /** The limit of processes and threads; undefined if there is none. */
   readonly processes?: number | undefined
 }
 
 /**
- * The most lines with a refusal that are examined, for every name in them is looked up, and further lines tell nothing
- * new.
+ * The most lines with a refusal that are examined. Every name in them is looked up, and further lines show nothing new.
  */
 const mostLines = 100
 const mostDenials = 20
-/** The number of lines before and after a refusal that are searched for the name that it is about. */
+/** How many lines before and after a refusal are searched for the name that it is about. */
 const reach = 3
 
-/** The most characters of standard error that are examined, from its end. */
+/** How many characters at the end of standard error are examined. */
 const mostExamined = 256 * 1024
 
-/** Returns a function which finds all denials of a command that can be proven, each once. */
+/** Returns a function that finds all provable denials of a command, each once. */
 export const make =
   (policy: SandboxPolicy, decision = PolicyDecision.make(policy), options: FileDenial.Options = {}) =>
   (outcome: Outcome): ReadonlyArray<Denial.Denial> =>
@@ -368,21 +367,21 @@ function denialsIn(
         processes: outcome.processes
       })
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
-  // The kernel has counted that something was tried: what names the host may then be anybody's words.
+  // The kernel has counted a failed attempt, so the host's name may come from any output.
   const named = isCounted && output !== "" ? `${stderr}\n${output}` : stderr
   const hosts = findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
   const system = refused.map(({ denial }) => denial)
   const hidden = findHidden(command, said, policy, () => verifyFrom(outcome))
   const others = [...files, ...hidden.filter(({ resource }) => files.every((file) => file.resource !== resource))]
-  // The last refusal is the one that the command ended for.
+  // The last refusal is the one that ended the command.
   const last = said.split("\n").findLastIndex(mentionsRefusal)
   const isLast = refused.some(({ at }) => at >= last)
   return isLast ? [...system, ...others, ...hosts] : [...others, ...system, ...hosts]
 }
 
 /**
- * Returns the denial that a command most likely failed for; undefined for a command that succeeded. A denied network
- * access that only the counters show is never the cause: programs look for updates in passing.
+ * Returns the denial that most likely made a command fail; undefined if it succeeded. A network denial that only the
+ * counters show is never the cause, because programs look for updates in passing.
  */
 export const causeOf = (
   denials: ReadonlyArray<Denial.Denial>,
@@ -393,11 +392,11 @@ export const causeOf = (
   return first?.isMet === true ? (others.find(({ isMet }) => isMet !== true) ?? first) : first
 }
 
-/** Returns the further denials beside the cause that messages tell. */
+/** Returns the denials besides the cause that messages or the network's events show. */
 export const othersOf = (denials: ReadonlyArray<Denial.Denial>, cause: Denial.Denial): ReadonlyArray<Denial.Denial> =>
   denials.filter((each) => each !== cause && (each.how === "verified-text" || each.how === "event"))
 
-/** Matches the beginning of a message that is, for a read, no reason to fail. */
+/** Matches the beginning of a warning, which is not why a command that reads failed. */
 const warning = /^\s*warning: /i
 
 function ofFiles(
@@ -429,7 +428,7 @@ function ofFiles(
   return [...found.values()].slice(0, mostDenials)
 }
 
-/** Matches the beginning of a message of who makes a file by moving one to its name. */
+/** Matches a message of a program that creates a file by renaming another to it. */
 const moving = /can't create file /i
 
 function ofLine(
@@ -442,15 +441,15 @@ function ofLine(
 ): Denial.Denial | undefined {
   const refusal = said === "link" && moving.test(before) ? "readonly" : said
   const write = isWrite(refusal, before)
-  // A name with a newline in it begins in the line above.
+  // A name that contains a newline begins on the line above.
   const byRules = isAgents(before) || isAgents(lines[at - 1] ?? "")
   const look = (mentions: ReadonlyArray<Mention>) => verify.denial(mentions, refusal, write, byRules)
   const own = mentionsIn(before, after)
   const likely = look(own)
-  // A rule also matches the name of a missing file: then the message may mean another file, which exists.
+  // A rule also matches a missing file's name. Then the message may mean another file, which exists.
   const isThere = likely !== undefined && (Denial.isUnlisted(likely) || !HostPath.isMissing(likely.resource))
   if (isThere) return refusal === "readonly" && isOpening(before) ? { ...likely, isOfFile: true } : likely
-  // The message may name what was moved, and not what could not be replaced.
+  // The message may name the file that was moved instead of the one that could not be replaced.
   const other = refusal === "busy" ? inCommand(command, refusal, look) : undefined
   if (other !== undefined) return other
   if (verify.explains(own, refusal)) return likely
@@ -459,12 +458,12 @@ function ofLine(
     likely ??
     look(neighbours(lines, at)) ??
     (before.length <= longestMessage && namesNothing.test(before) ? inCommand(command, refusal, look) : undefined) ??
-    // git names no path where it can't add an object.
+    // git names no path if it can't add an object.
     look(objects.map((path) => ({ path, sure: true })))
   )
 }
 
-/** Finds names with a newline in them. */
+/** Finds names that contain a newline. */
 const acrossLines = (lines: ReadonlyArray<string>, at: number, before: string): ReadonlyArray<Mention> => {
   const above = lines[at - 1]
   return above === undefined || refusalIn(above) !== undefined
@@ -488,8 +487,7 @@ const neighbours = (lines: ReadonlyArray<string>, at: number): ReadonlyArray<Men
 const namesNothing =
   /^(?:[\w./-]+(?: (?:warning|error|fatal|failed))?:\s*|.*(?:Error|Exception|Errno)\b[^/]*|.*\bOs \{.*)?\s*$/
 /**
- * Finds the denial that a message without a name is about, among the words of the command that look like paths, those
- * in quoted code included.
+ * Finds the denial for a message without a name, among the command's words that look like paths, including quoted code.
  */
 function inCommand(
   command: CommandLine,
@@ -498,7 +496,7 @@ function inCommand(
 ): Denial.Denial | undefined {
   const paths = CommandWords.all(command)
   if (refusal !== "readonly") return look(Array.from(paths, (path) => ({ path, sure: true })))
-  // Most paths can't be written anyway: the words tell the file only where there is just one such path.
+  // Most paths are read-only anyway, so the words identify the file only if there is exactly one such path.
   const found: Array<Denial.Denial> = []
   for (const path of paths) {
     const denial = path.startsWith("/") ? look([{ path, sure: true }]) : undefined

@@ -1,5 +1,6 @@
 /**
- * Finds the working trees of git that a command may have worked in: git names files from the top of one, wherever it runs.
+ * Reads a command's words: the programs it runs, what they fetch, and the directories and git working trees that they
+ * work in. git names files relative to the top of a working tree, wherever it runs.
  */
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
@@ -7,26 +8,24 @@ import * as CommandTree from "../../bash/CommandTree.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import { isLocal } from "./internal/Message.js"
 
-/**
- * Programs that fetch what they are for: where such a one tried the network in vain, and failed, a model has to know it.
- */
+/** Programs whose purpose is to fetch. If one fails because of the network, the model must be told. */
 export const programs: ReadonlySet<string> = new Set(
   "apt apt-get bundle cargo composer conda gem git go gradle mvn npm npx pip pip3 pnpm poetry uv yarn".split(" ")
 )
 
-/** Programs that reach the address they are given, and may be told to say nothing of it. */
+/** Programs that connect to the address they are given, possibly without printing an error. */
 const reaching = new Set(["curl", "wget"])
 const address = /^[a-z][a-z\d+.-]*:\/\/(?:[^\s/@]*@)?(\[[\da-f:.]+\]|[^\s/:?#]+)/i
 
-/** What a program fetches for, as its first word. */
+/** Subcommands that fetch. */
 const fetches = new Set(
   "add ci clone create download fetch get i info install pull push search show sync update upgrade view".split(" ")
 )
 
-/** Matches the texts that may name such a program. */
+/** Matches texts that may run a program that fetches. */
 export const mayFetch = new RegExp(`(?:^|[^\\w.-])(?:${[...programs, ...reaching].join("|")})[ \\t]`)
 
-/** The most characters of a command that are read. */
+/** The longest command that is read, in characters. */
 const mostExamined = 10_000
 
 const wordsOf = (command: CommandLine.CommandLine): ReadonlyArray<string> =>
@@ -34,16 +33,14 @@ const wordsOf = (command: CommandLine.CommandLine): ReadonlyArray<string> =>
 
 const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1)
 
-/**
- * Returns the host that `curl` or `wget` was to reach, where the command's words name it, and it is not this machine.
- */
+/** Returns the host that `curl` or `wget` should reach, if the command names it and it is not this machine. */
 export const hostIn = (command: CommandLine.CommandLine): string | undefined => {
   const words = wordsOf(command)
   if (!words.some((word) => reaching.has(nameOf(word)))) return undefined
   return words.map((word) => address.exec(word)?.[1]).find((host) => host !== undefined && !isLocal(host))
 }
 
-/** Returns the program that is to fetch something: `pip` of `pip install x | tail -n 3; echo done`. */
+/** Returns the program that fetches something: `pip` in `pip install x | tail -n 3; echo done`. */
 export const programIn = (command: CommandLine.CommandLine): string | undefined => {
   if (command.text.length > mostExamined || !mayFetch.test(command.text)) return undefined
   const words = wordsOf(command)
@@ -52,7 +49,7 @@ export const programIn = (command: CommandLine.CommandLine): string | undefined 
   return hostIn(command) === undefined ? undefined : words.map(nameOf).find((name) => reaching.has(name))
 }
 
-/** The most words of the command that are looked up for a message without a name. */
+/** The most words that are looked up for a message without a name. */
 const mostPaths = 300
 const pathCharacters = /[\w.~/@%+,-]+/g
 
@@ -60,7 +57,7 @@ const pathCharacters = /[\w.~/@%+,-]+/g
 const pathsIn = (text: string): ReadonlyArray<string> =>
   (text.match(pathCharacters) ?? []).filter((word) => /[/.]/.test(word))
 
-/** Returns the words of a command, and those that look like paths in quoted code and here-documents. */
+/** Returns the words of a command, and the words that look like paths in quoted code and here-documents. */
 export const all = (command: CommandLine.CommandLine): ReadonlyArray<string> => {
   const paths = new Set<string>()
   for (const token of command.tokens) {
@@ -70,10 +67,10 @@ export const all = (command: CommandLine.CommandLine): ReadonlyArray<string> => 
   return [...paths]
 }
 
-/** Matches the words that may stand before a program. */
+/** Matches words that may precede a program. */
 const prefix = /^(?:\w+=.*|command|env|exec|nice|nohup|sudo|time|timeout|-.*|\d+[smh]?)$/s
 
-/** Returns the programs that a command runs, each with its arguments, also those of a text that a shell is given with `-c`. */
+/** Returns the programs that a command runs with their arguments, including those in a `-c` text for a shell. */
 export const invocations = (command: CommandLine.CommandLine): ReadonlyArray<ReadonlyArray<string>> =>
   [...CommandTree.commandsIn(command.tree.lists)].flatMap(({ words }) => {
     const values = words.map(({ value }) => value)
@@ -84,7 +81,7 @@ export const invocations = (command: CommandLine.CommandLine): ReadonlyArray<Rea
     return [found, ...(at > 0 ? invocations(CommandLine.parse(found[at + 1] ?? "")) : [])]
   })
 
-/** Returns a directory, and those that a command goes to from there. */
+/** Returns a directory, and the directories that a command changes to from there. */
 export const entered = (all: ReadonlyArray<ReadonlyArray<string>>, cwd: string): ReadonlyArray<string> => [
   cwd,
   ...all.flatMap(([name, path]) =>
@@ -92,11 +89,11 @@ export const entered = (all: ReadonlyArray<ReadonlyArray<string>>, cwd: string):
   )
 ]
 
-/** Matches the options that name the directory that a program works in, and those that hold it. */
+/** Match the options that name a program's working directory: as the next word, or within the option. */
 const option = /^(?:-C|-d|--directory|--cd|--prefix)$/
 const holding = /^(?:--directory|--cd|--prefix)=(.+)$|^-C(.+)$/
 
-/** Returns the directories that a command's options make a program work in: `tar -C DIR`, `unzip -d DIR`. */
+/** Returns the directories that options make a program work in: `tar -C DIR`, `unzip -d DIR`. */
 export const workingDirectories = (command: CommandLine.CommandLine): ReadonlyArray<string> => {
   const words = wordsOf(command)
   return words.flatMap((word, at) => {
@@ -106,27 +103,27 @@ export const workingDirectories = (command: CommandLine.CommandLine): ReadonlyAr
   })
 }
 
-/** Matches how git itself begins a message, which names no program. The bound keeps a long line linear. */
+/** Matches the beginning of git's own messages, which name no program. The bound keeps a long line linear. */
 const said = /^(?:error|fatal|warning): .{0,4096}$/
 
-/** Matches the commands of git that name files as they were given to them. */
+/** Matches git commands whose messages name files as they were given. */
 const asGiven = /\bgit\b[^|;&\n]{0,200}?(?:\s(?:hash-object|apply|archive|bundle|config)\b|\s--no-index\b)/
 
-/** Tests whether git may have said a line. */
+/** Tests whether git may have printed a line. */
 export const isSpokenOf = (line: string, command: string): boolean => said.test(line) && /\bgit\b/.test(command)
 
-/** The command, and the directories that it may have worked in. */
+/** A command, and the directories that it may have worked in. */
 export interface Place {
   readonly command: CommandLine.CommandLine
   readonly directories: ReadonlyArray<string>
 }
 
-/** Programs that read all that lies in directories, and the messages of others that watch over these or list them. */
+/** Matches messages of programs that read whole directories, and of calls that watch or list them. */
 const walking =
   /^(?:\S*\/)?(?:ack|ag|chmod|chown|cp|diff|du|[ef]?grep|fd|find|git|ls|rg|rsync|tar|tree|wc|zip): |, (?:lstat|scandir|stat|watch) '/
 const starting = /(?:^|[\s;&|(])(?:fd|find|xargs)\s/
 
-/** Tests whether a program met a file on its way through directories: no word of the command names it. */
+/** Tests whether a program met a file while walking directories: no word of the command names it. */
 export const isMet = (line: string, path: string, place: Place): boolean => {
   const { command, directories } = place
   if (!walking.test(line) && !starting.test(command.text.slice(0, mostExamined)) && !isSpokenOf(line, command.text))
@@ -142,7 +139,7 @@ export const isMet = (line: string, path: string, place: Place): boolean => {
   })
 }
 
-/** Returns the directories that names in messages may be relative to, those that options of the command name among them. */
+/** Returns the directories that relative names in messages may start from, including those in the command's options. */
 export const directoriesOf = (place: Place): ReadonlyArray<string> => [...place.directories, ...named(place)]
 
 /** Returns the tops of the working trees that a command may have worked in. */
@@ -154,17 +151,16 @@ const named = ({ command, directories }: Place): ReadonlyArray<string> =>
   workingDirectories(command).map((path) => Path.posix.resolve(directories[0] ?? "/", path))
 
 /**
- * Returns the directories that names in git's messages may be relative to: the tops of the working trees, unless they are as
- * they were given, and then those of the command.
+ * Returns the directories that relative names in git's messages may start from: the tops of working trees, or the
+ * command's own directories if git names files as given.
  */
 export const around = (place: Place): ReadonlyArray<string> => [
   ...new Set([...(asGiven.test(place.command.text) ? named(place) : tops(place)), ...place.directories])
 ]
 
-/** Returns the top of the working tree that a directory lies in. */
 const { topOf } = GitDirectory
 
-/** Returns the directories that git writes objects to, in a command that works in these directories. */
+/** Returns the object directories that git writes to, for a command that works in these directories. */
 export const objectsOf = (place: Place): ReadonlyArray<string> =>
   tops(place).flatMap((top) => {
     const git = GitDirectory.ofTree(top)

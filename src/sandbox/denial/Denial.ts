@@ -1,4 +1,6 @@
-/** A denial by the sandbox's policy, and the evidence for it. */
+/**
+ * A denial by the sandbox's policy, and the evidence for it.
+ */
 
 import * as Listeners from "../../session/Listeners.js"
 import type { Refused } from "../network/Gateway.js"
@@ -10,36 +12,37 @@ import { withPort } from "./internal/Message.js"
 import type * as SystemCalls from "./internal/SystemCalls.js"
 
 /**
- * The evidence for a denial. `preflight`: the command's words tell it before it runs. `verified-text`: a message tells
- * it, and the policy (for the network: the kernel's counters) confirms it. `counter`: the kernel counted it, and no
- * message tells what it was. `event`: the sandbox's own network refused it.
+ * The evidence for a denial. `preflight`: the command's words show it before it runs. `verified-text`: a message says
+ * it, and the policy (or the kernel's network counters) confirms it. `counter`: the kernel counted it, but no message
+ * says what it was. `event`: the sandbox's own network refused it.
  */
 export type Evidence = "preflight" | "verified-text" | "counter" | "event"
 
 /** An access that the policy denied, with the rule and the evidence. */
 export interface Denial {
-  /** The real path, or the host that a message names. Without a name it is `network` or `a unix socket`. */
+  /** The real path, or the host that a message names. Without a name, `network` or `a unix socket`. */
   readonly resource: string
   /** `system`: a system call that no command may make. */
   readonly access: "read" | "write" | "network" | "system"
-  /** The rule as it was written, or the name of a rule that is not written: `not whitelisted`, `allowNetwork: false`. */
+  /** The rule as written, or the name of a built-in rule: `not whitelisted`, `allowNetwork: false`. */
   readonly rule: string
   readonly source: RuleSource
   readonly reason: string
   readonly how: Evidence
-  /** True where a message tells that a regular file was to be made, or written, and nothing else. */
+  /** True if a message shows that only a regular file was to be created or written. */
   readonly isOfFile?: true
-  /** True where a program met the file on its way through directories, and the command does not name it: nobody is asked. */
+  /**
+   * True if a program met the file while walking directories and the command does not name it. Nobody is asked then.
+   */
   readonly isMet?: true
-  /** True where the path is allowed, and does not exist. */
+  /** True if the path is allowed but does not exist. */
   readonly isUnmade?: true
   /** The entry that would allow the host. */
   readonly grant?: string | undefined
-  /** What to do instead, where the rule is not of a list. */
+  /** What to do instead, for a rule that is not on a list. */
   readonly next?: string
 }
 
-/** Makes the denial of a path by a rule. */
 export const make = (
   { rule, reason }: { readonly rule: Rule; readonly reason: string },
   resource: string,
@@ -47,7 +50,7 @@ export const make = (
   how: Evidence
 ): Denial => ({ resource, access, rule: rule.pattern, source: rule.source, reason, how })
 
-/** Makes the denial of a path that is allowed, and does not exist: nothing can be mounted in its place. */
+/** Makes the denial of a path that is allowed but does not exist: nothing can be mounted in its place. */
 export const unmade = (resource: string): Denial => ({
   resource,
   access: "write",
@@ -59,12 +62,13 @@ export const unmade = (resource: string): Denial => ({
   next: "Ask the user to create it, then call with restart: true."
 })
 
-/** The most milliseconds that one search for denials takes. */
+/** The longest duration of one search for denials, in ms. */
 const mostTime = 50
 
 /**
- * Begins a search, and returns a test whether it has taken its time, by the clock and by the processor's: on a busy machine, the
- * first tells nothing of the search, and in a busy process the second. The time begins with the first test.
+ * Begins a search, and returns a test for whether its time is over, by both the wall clock and the processor's time. On
+ * a busy machine, the wall clock alone would mislead; in a busy process, the processor's. The time starts with the
+ * first test.
  */
 export const searching = (): (() => boolean) => {
   let began: { readonly clock: number; readonly processor: NodeJS.CpuUsage } | undefined
@@ -91,7 +95,7 @@ export const network = (how: Evidence, host = anyHost): Denial => ({
   how
 })
 
-/** Makes the denial of a host that the sandbox's network refused; the command and what it said may name the port. */
+/** Makes the denial of a host that the sandbox's network refused. The command and its output may name the port. */
 export const host = ({ grant, host: name, port, reason, rule }: Refused, command = "", said = ""): Denial => {
   const resource = port === undefined ? withPort(name, command, said) : `${name}:${port}`
   return {
@@ -105,13 +109,13 @@ export const host = ({ grant, host: name, port, reason, rule }: Refused, command
   }
 }
 
-/** Makes the denial of a server on the machine's localhost, which a command has looked for at the sandbox's own. */
+/** Makes the denial of a server on the machine's localhost, which a command looked for on the sandbox's own. */
 export const machine = (port: number): Denial => {
   const reason = "the machine has a server there, and inside, localhost is the sandbox's own"
   return host({ host: "localhost", port, rule: undefined, reason, grant: `localhost:${port}` })
 }
 
-/** Makes the denial of a system call. Of a unix socket, `path` is the one that a message names. */
+/** Makes the denial of a system call. `path` is the unix socket that a message names. */
 export const system = ({ next, reason, rule, what }: SystemCalls.Refusal, path = anySocket): Denial => ({
   resource: rule === unixSockets ? path : what,
   access: rule === unixSockets ? "network" : "system",
@@ -122,7 +126,6 @@ export const system = ({ next, reason, rule, what }: SystemCalls.Refusal, path =
   next
 })
 
-/** Tests whether a denial is of a unix socket. */
 export const isSocket = ({ rule, source }: Denial): boolean => rule === unixSockets && source === "default"
 
 /** Tests whether a denial is of the network or a unix socket that no message names. */
@@ -132,18 +135,18 @@ export const isNameless = ({ access, resource }: Pick<Denial, "access" | "resour
 /** Tests whether a write was denied because no rule allows it. */
 export const isUnlisted = ({ rule }: Pick<Denial, "rule">): boolean => rule === notWhitelisted.pattern
 
-/** Writes what a denial is of (`Name`): a path, a host, or the words that stand for one that is not known. */
+/** Names what was denied (`Name`): a path, a host, or a phrase if it is unknown. */
 export const nameOf = (denial: Pick<Denial, "access" | "resource">): string => {
   if (denial.access === "system") return denial.resource
   if (denial.access !== "network") return Name.of(denial.resource)
   return isNameless(denial) ? denial.resource : Name.ofEntry(denial.resource)
 }
 
-/** Writes the rule of a denial (`Name`): an entry of a list, or the words for what no entry says. */
+/** Names the rule of a denial (`Name`): a list entry, or a phrase for a built-in rule. */
 export const ruleOf = ({ rule, source }: Pick<Denial, "rule" | "source">): string =>
   source === "default" ? rule.replace(/^.* .*$/, '"$&"') : Name.ofEntry(rule)
 
-/** Writes what a denial refused: `/x is read-only`. */
+/** Says what a denial refused: `/x is read-only`. */
 export const whatOf = (denial: Denial): string => {
   const name = nameOf(denial)
   if (denial.how === "event") return `${name} is not allowed: ${denial.reason}`
@@ -159,14 +162,14 @@ const place = /(?:\blocalhost|\b127\.0\.0\.1|\b0\.0\.0\.0|::1)[)\]"',:\s/]{1,5}(
 const most = 5
 const mostExamined = 64 * 1024
 
-/** Returns the ports that something on this machine listens at. */
+/** Returns the ports with a listener on this machine. */
 const ports = (): ReadonlySet<number> => new Set(Listeners.portsOf(Listeners.read("self")))
 
-/** Tests for the exit codes by which curl and wget tell that they did not connect, where they were told to say nothing. */
+/** Tests for the exit codes of a failed connection by curl and wget, which may print no error. */
 const isUnconnected = (command: string, exitCode: number): boolean =>
   (exitCode === 7 && /\bcurl\b/.test(command)) || (exitCode === 4 && /\bwget\b/.test(command))
 
-/** Returns the port of a server of this machine's own that a refusal and the words around it, or the command, name. */
+/** Returns the port of a server on this machine, if a refusal or the command names it. */
 export const findMachineServer = (
   command: string,
   text: string,

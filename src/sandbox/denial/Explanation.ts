@@ -1,4 +1,6 @@
-/** Turns denials into what is told of them: what was refused, what is allowed, and what a user can do about it. */
+/**
+ * Turns denials into messages: what was refused, what is allowed, and what a user can do about it.
+ */
 
 import * as Os from "node:os"
 import * as Path from "node:path"
@@ -16,15 +18,18 @@ import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import { networkRemark, type SandboxPolicy, writable } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 
-/** A path to allow. `isThere` is false where it has to be made before: the directory above it is too wide. */
+/**
+ * A path to allow. `isThere` is false if the path must be created first, because its parent directory is too wide to
+ * allow.
+ */
 interface Remedy {
   readonly path: string
   readonly isThere: boolean
 }
 
 /**
- * Finds the path to allow for a write: the nearest one that exists, unless it is too wide to be given away. Returns
- * undefined if no sandbox may allow it.
+ * Finds the path to allow for a write: the nearest existing one, unless it is too wide. Returns undefined if no sandbox
+ * may allow it.
  *
  * @param resource the real path that was to be written
  * @param cwd the directory that the sandbox is for
@@ -35,7 +40,7 @@ export const remedyFor = (resource: string, cwd: string): Remedy | undefined => 
 }
 
 const nearest = (resource: string, cwd: string): Remedy => {
-  // git writes in many places of a repository.
+  // git writes in many places of a repository, so the whole repository is allowed.
   const git = GitDirectory.upwards(resource).findLast((path) => HostPath.isDirectory(`${path}/objects/pack`))
   if (git !== undefined) return { path: git, isThere: true }
   if (!HostPath.isMissing(resource)) return { path: resource, isThere: true }
@@ -48,17 +53,17 @@ const nearest = (resource: string, cwd: string): Remedy => {
 const wide =
   /^\/(?:|bin|boot|dev|etc|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|(?:home|Users|usr|var|System|Library)(?:\/[^/]*)?)$/
 
-/** Tests whether a directory holds much else: the system's own, a home directory, one that the project lies in. */
+/** Tests whether a directory holds much else: a system directory, a home, or one that contains the project. */
 export const isWide = (directory: string, cwd: string): boolean =>
   wide.test(directory) || directory === homeDirectory() || cwd.startsWith(`${directory}/`)
 
-/** Returns undefined for a user whom the system does not know. */
+/** Returns undefined for a user unknown to the system. */
 const homeDirectory = (): string | undefined => Attempt.orUndefined(() => Os.homedir())
 
-/** The most writes for which a command to allow them is worked out. */
+/** The most writes for which the message works out a command that allows them. */
 const mostAllowed = 4
 
-/** Returns the paths with which several writes can be done, each once, and none that lies in another. */
+/** Returns the paths to allow for several writes, without duplicates or paths inside others. */
 const remediesFor = (
   denials: ReadonlyArray<Denial.Denial>,
   { cwd, shown, unattended }: SandboxPolicy
@@ -76,7 +81,10 @@ const remediesFor = (
 
 const anew = "Once it is allowed, call with restart: true: only a new shell has it."
 
-/** Names further denials, a host with what allows it, others with their rule where that is not the first one's. */
+/**
+ * Names further denials: a host with the entry that allows it, others with their rule if it differs from the first
+ * one's.
+ */
 const alsoOf = (
   denial: Denial.Denial,
   others: ReadonlyArray<Denial.Denial>,
@@ -101,7 +109,7 @@ const writableIn = (policy: SandboxPolicy): string => {
   return `Writable: ${roots.length === 0 ? "nothing" : roots.map(Name.ofEntry).join(", ")}.`
 }
 
-/** Returns the entry that would allow a host; undefined where none does, or no host is known. */
+/** Returns the entry that would allow a host, if the host is known and can be allowed. */
 const grantOf = (denial: Denial.Denial, { unattended }: SandboxPolicy): string | undefined => {
   if (denial.access !== "network" || unattended === true) return undefined
   if (denial.how === "event") return denial.grant
@@ -109,7 +117,7 @@ const grantOf = (denial: Denial.Denial, { unattended }: SandboxPolicy): string |
   return isHost && Either.isRight(HostEntry.parse(denial.resource, "allowed")) ? denial.resource : undefined
 }
 
-/** Returns the words behind `synapse sandbox` by which a user lifts the rule; undefined where none does. */
+/** Returns the arguments of `synapse sandbox` with which a user lifts the rule, if that is possible. */
 const liftOf = (denial: Denial.Denial, policy: SandboxPolicy): string | undefined => {
   const { unattended } = policy
   const { access, resource, rule, source } = denial
@@ -129,7 +137,7 @@ const liftOf = (denial: Denial.Denial, policy: SandboxPolicy): string | undefine
   return source === "default" ? `allow ${isWritten ? "--write " : ""}${Quote.line(resource)}` : undefined
 }
 
-/** Returns the words that lift the rule which denies the same once another rule is lifted; undefined where none does. */
+/** Returns the arguments that lift a second rule, which would deny the same thing once the first is lifted. */
 const nextOf = (
   { how, resource }: Denial.Denial,
   access: PolicyDecision.Access,
@@ -183,10 +191,10 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
 }
 
 /**
- * Returns what is told of a denial.
+ * Returns the message about a denial.
  *
- * @param rest the sentence on the command that does the rest without what was denied
- * @param takesNewSandbox tests whether only a new sandbox can have a path allowed
+ * @param rest a sentence with the command that does everything except what was denied
+ * @param takesNewSandbox tests whether only a new sandbox can allow a path
  */
 export const of = (
   denial: Denial.Denial,
@@ -199,7 +207,8 @@ export const of = (
   const isOfNetwork = denial.access === "network" && !Denial.isSocket(denial) && denial.how !== "event"
   const grant = grantOf(denial, policy)
   const lift = liftOf(denial, policy)
-  // What sandbox.json denies stays denied until the sandbox ends, and what a rule hides is only to be read until then.
+  // Rules from sandbox.json stay in force until the sandbox ends. A path that a built-in rule hides can only become
+  // readable, not writable, in the same sandbox.
   const isKept = denial.source === "file" || (denial.source === "default" && denial.access === "write")
   const isAnew = (lift !== undefined && isKept) || remedies.some(({ path }) => takesNewSandbox(path))
   const advice = adviceOn(denial, policy, remedies.length > 0)

@@ -1,4 +1,6 @@
-/** Tells which commands of git a hidden file would stop in the middle, and how they do the rest. */
+/**
+ * Finds git commands that a hidden file would stop halfway, and says how to do the rest.
+ */
 import * as Path from "node:path"
 import type { CommandLine } from "../../bash/CommandLine.js"
 import * as Quote from "../../bash/Quote.js"
@@ -10,47 +12,47 @@ import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
 
-/** The most characters of a command that are read. */
+/** The longest command that is read, in characters. */
 const mostOfCommand = 10_000
 
-/** Matches the files that git could not read, which it names from the top of the working tree. */
+/** Matches files that git could not read, relative to the top of the working tree. */
 const unread = /^(?:error: unable to index file '([^'\n]*)'|fatal: (?:cannot hash|Unable to process path) (.+))$/gm
 
-/** Matches how git says that it could not replace a file, and that it gave up for that. */
+/** Match git's messages that it could not replace a file, and that it gave up for that. */
 const kept = /^error: unable to unlink old '([^\n]+)': /gm
 const givenUp = /^fatal: Could not reset index file to revision '([^'\n]+)'/m
 
-/** Matches the commands of git that leave out a file which they can't replace. */
+/** Matches git commands that skip a file which they can't replace. */
 const goesOn = /\bgit\b[^|;&\n]{0,200}?\s(?:checkout|checkout-index|restore|switch)\b/
 
 /** The end of a command. */
 const end = String.raw`(?=\s*(?:$|[;&|\n)]|\d?[<>]))`
 
-/** The commands that can leave files out, each with what does so, and what that does. */
+/** The commands that can exclude files, each with a description and the form that excludes them. */
 const forms: ReadonlyArray<readonly [written: RegExp, does: string, form?: string]> = [
   [
     new RegExp(String.raw`\bgit add(?: -[Auv]+| --all| --update| --verbose| (?:\./)?\w[\w./-]*| \./?| :/)+${end}`),
     "adds"
   ],
-  // By patches, it asks; nobody is there to answer.
+  // With patches, git asks questions, and nobody is there to answer.
   [new RegExp(String.raw`\bgit add (?:-p|--patch)${end}`), "adds", "git add -u"],
   [/\bgit commit(?: -[qvs]+| --[\w-]+)*? (?:-[qvs]*a[a-z]*|--all)(?=\s|$)/, "adds", "git add -u"],
   [new RegExp(String.raw`\bgit diff(?: --(?:stat|name-only|name-status|shortstat|color|word-diff))?${end}`), "shows"],
   [new RegExp(String.raw`\bgit stash(?: push)?(?: -[qukS]+| --[a-z-]+)*${end}`), "stashes"]
 ]
 
-/** Matches a commit of all, with what stands before and behind that option; nothing in it is for the shell to expand. */
+/** Matches a commit of all files, with the text before and after that option. The shell expands nothing in it. */
 const committing = new RegExp(
   String.raw`\bgit commit((?: -[qvs]+| --[\w-]+)*?) (?:--all|-([qvs]*)a([a-z]*))((?: +(?:'[^']*'|"[^"$\\\x60]*"|[\w.,:@%+/=-]+))*)${end}`
 )
 
-/** Matches names that have one meaning only in a pathspec and in quotes. */
+/** Matches names that need no quotes and have no special meaning in a pathspec. */
 const plain = /^[\w.@%+,=/-]+$/
 
 /** The most files that are named one by one. */
 const mostExcluded = 12
 
-/** Writes the words that leave out names, from the top of a working tree. */
+/** Writes pathspecs that exclude names, from the top of a working tree. */
 const without = (names: ReadonlyArray<string>): string =>
   names
     .map((name) => (plain.test(name) ? Quote.quote(`:!/${name}`) : Quote.line(`:(top,exclude,literal)${name}`)))
@@ -62,7 +64,7 @@ interface Work extends CommandWords.Place {
   readonly masks: ReadonlyArray<Mask>
 }
 
-/** Writes the words that leave out all that is hidden, and not only the first file, at which git stopped. */
+/** Writes pathspecs that exclude all hidden files, not only the first, at which git stopped. */
 const withoutHidden = (work: Work, said: ReadonlyArray<string>): string | undefined => {
   const tops = CommandWords.tops(work)
   const hidden = tops.flatMap((top) =>
@@ -78,16 +80,16 @@ const withoutHidden = (work: Work, said: ReadonlyArray<string>): string | undefi
     : undefined
 }
 
-/** Returns the sentence on what does all of `git reset --hard` but for the files. */
+/** Returns a sentence with the commands that do what `git reset --hard` does, without the hidden files. */
 const resetting = (revision: string, excluded: string): string => {
-  // What the shell expands is not known.
+  // The value of what the shell expands is unknown.
   if (/[$`*?]/.test(revision)) return ""
   const to = Quote.word(revision)
   const restore = `git restore --source=${to} --staged --worktree -- ':/' ${excluded}`
   return ` ${restore}${revision === "HEAD" ? "" : ` && git reset -q ${to}`} does the rest.`
 }
 
-/** Returns the sentence on the command that does the rest; undefined where it is not certain. */
+/** Returns a sentence with the command that does the rest; undefined unless it is certain to work. */
 export const rest = (work: Work): string | undefined => {
   const {
     command: { text: command },
@@ -113,7 +115,7 @@ export const rest = (work: Work): string | undefined => {
   return `git commit${options}${flags}${words} -- ':/' ${excluded} commits the rest.`
 }
 
-/** Returns the arguments of git, from its subcommand on. */
+/** Returns git's arguments, beginning with the subcommand. */
 const argumentsOf = ([program = "", ...args]: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (!/^(?:.*\/)?git$/.test(program)) return []
   let first = 0
@@ -121,11 +123,13 @@ const argumentsOf = ([program = "", ...args]: ReadonlyArray<string>): ReadonlyAr
   return args.slice(first)
 }
 
-/** Tests for the commands of git that stop at a file which they can't replace, or move, when they have done others. */
+/** Tests for git commands that stop halfway at a file which they can't replace or move. */
 const stops = ([name, ...args]: ReadonlyArray<string>): boolean =>
   name === "mv" || (name === "reset" && args.includes("--hard")) || (name === "read-tree" && args.includes("--reset"))
 
-/** A command that was not run, since git would have stopped at what is hidden, and the sentence on what does the rest. */
+/**
+ * A command that was not run, because git would have stopped at a hidden file, with a sentence on how to do the rest.
+ */
 interface Stopped {
   readonly denial: Denial.Denial
   readonly others: ReadonlyArray<Denial.Denial>
@@ -133,8 +137,8 @@ interface Stopped {
 }
 
 /**
- * Finds the hidden files at which a command of git would stop in the middle. All others refuse to begin where they can't
- * read a file that they would change, or do the rest.
+ * Finds the hidden files at which a git command would stop halfway. Other git commands either do the rest, or refuse to
+ * begin if they can't read a file that they would change.
  */
 export const stopped = (
   command: CommandLine,
@@ -165,7 +169,7 @@ export const stopped = (
   return undefined
 }
 
-/** Returns the sentence on a worktree where commands may write: the branch of the first attempt is there already. */
+/** Returns a sentence on adding a worktree in a writable place. The failed attempt has already created the branch. */
 export const worktree = (command: CommandLine): string | undefined => {
   if (!/\bworktree add\b/.test(command.text) || command.text.length > mostOfCommand) return undefined
   const words = CommandWords.invocations(command).find((all) => all.includes("worktree")) ?? []

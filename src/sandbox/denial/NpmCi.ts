@@ -1,6 +1,6 @@
 /**
- * Shows npm in a sandbox what the user's cache has of the packages that a lock file names. `npm ci` empties `node_modules`
- * before it looks for them, so that what can't be had without a network has to be known before.
+ * Gives npm in a sandbox the packages of a lock file that the user's cache has. `npm ci` empties `node_modules` first,
+ * so missing packages must be known before it runs.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -13,11 +13,11 @@ import * as GitDirectory from "../policy/GitDirectory.js"
 import * as CommandWords from "./CommandWords.js"
 import { isLocal } from "./internal/Message.js"
 
-/** The most bytes of a lock file, and the most of its packages that are looked for. */
+/** The largest lock file, in bytes, and the most packages that are looked up. */
 const largest = 32 * 1024 ** 2
 const most = 5000
 
-/** Made with the first lock file: most sessions read none. */
+/** Created with the first lock file, because most sessions read none. */
 const makeLock = () => {
   const value = Schema.Struct({
     integrity: Schema.optional(Schema.String),
@@ -35,7 +35,7 @@ const packagesIn = (directory: string) => {
   return Object.entries(lock?.packages ?? {}).slice(0, most)
 }
 
-/** Returns the place of a package in npm's cache, by the hash of its content. */
+/** Returns a package's place in npm's cache, by the hash of its content. */
 const placeOf = (integrity = ""): string => {
   const [, kind = "none", hash = ""] =
     /\b(sha512)-([\w+/]+=*)/.exec(integrity) ?? /\b(sha\d+)-([\w+/]+=*)/.exec(integrity) ?? []
@@ -53,7 +53,7 @@ const isFilled = (directory: string): boolean => Attempt.orElse(() => Fs.readdir
 const installing = new Set("add ci clean-install i ic in install install-clean install-test isntall it".split(" "))
 const emptying = new Set(["ci", "clean-install", "ic", "install-clean"])
 
-/** Where npm caches: the user's own place, and the one of commands below their directory for caches. */
+/** npm's caches: the user's own, and the commands' own below their directory for caches. */
 interface Caches {
   readonly users: string
   readonly directory: string
@@ -61,8 +61,8 @@ interface Caches {
 }
 
 /**
- * Leads from the cache of commands to the packages in the user's, and returns the names of those that `npm ci` would lack
- * after it has emptied `node_modules`.
+ * Links the commands' cache to the packages in the user's, and returns the packages that `npm ci` would lack after
+ * emptying `node_modules`.
  */
 export const lacking = (
   command: CommandLine,

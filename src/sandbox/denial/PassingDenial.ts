@@ -1,6 +1,6 @@
 /**
- * Tells what was denied to commands that went on, whose exit code says nothing of it: `cat .env | wc -l`, `cp -r . there || true`,
- * and `git status`, which takes what it can't read for changed.
+ * Reports denials to commands that went on, so that the exit code does not show them: `cat .env | wc -l`, `cp -r .
+ * there || true`, and `git status`, which reports unreadable files as changed.
  */
 
 import * as Path from "node:path"
@@ -19,13 +19,13 @@ import * as GitAdvice from "./GitAdvice.js"
 import * as Message from "./internal/Message.js"
 import * as SystemCalls from "./internal/SystemCalls.js"
 
-/** Matches how git refuses to go on while there are changes. */
+/** Matches git's refusal to go on while there are changes. */
 const refusal =
   /^(?:error|fatal): (?:cannot (?:rebase|pull with rebase): You have unstaged changes|your local changes would be overwritten|Your local changes to the following files would be overwritten|cannot continue with unstaged changes)/m
 
 const isRefusal = ({ command, stderr }: Failed): boolean => /\bgit\b/.test(command.text) && refusal.test(stderr)
 
-/** Finds a hidden file that git takes for changed, since it can't read it. */
+/** Finds a hidden file that git takes for changed because it can't read it. */
 const find = (failed: Failed): Mask | undefined => {
   const git = GitHeld.of(failed.policy)
   return CommandWords.tops(failed)
@@ -36,7 +36,7 @@ const find = (failed: Failed): Mask | undefined => {
 /** A command that succeeded, and what was denied to it. */
 export interface Passed {
   readonly command: CommandLine
-  /** The directories that relative names may be relative to. */
+  /** The directories for relative names. */
   readonly directories: ReadonlyArray<string>
   readonly stdout: string
   readonly stderr: string
@@ -45,24 +45,24 @@ export interface Passed {
   readonly denials: ReadonlyArray<Denial.Denial>
 }
 
-/** A command that failed, and was denied nothing that its messages tell. */
+/** A failed command whose messages show no denial. */
 export type Failed = Pick<Passed, "command" | "directories" | "masks" | "policy" | "stderr" | "stdout">
 
-/** The most characters of a command, and of standard output, that are examined, from their beginnings. */
+/** How many characters at the beginning of a command and of standard output are examined. */
 const mostOfCommand = 10_000
 const mostExamined = 64 * 1024
-/** The most files of git that are examined. */
+/** The most files in git's index that are examined. */
 const mostFiles = 200
 
-/** Matches how `git status` names a file that differs from the index, in its long and in its short format. */
+/** Matches a changed file in the output of `git status`, in its long and short formats. */
 const changed = /^(?:[ \t]+(?:modified|deleted|typechange):[ \t]+|[ MADRCT][MDT] )([^"\n]+)$/gm
 
-/** Matches the commands of git that tell which files are changed. The bound keeps a long line of `git git …` linear. */
+/** Matches git commands that list changed files. The bound keeps a long line of `git git …` linear. */
 const ofGit = /\bgit\b[^|;&\n]{0,200}?\s(?:status|commit)\b/
 
 const tellsChanges = ({ text }: CommandLine): boolean => ofGit.test(text.slice(0, mostOfCommand))
 
-/** Tests whether something may have been denied to a command that succeeded, as far as its words tell. */
+/** Tests whether something may have been denied to a successful command, judging by its output. */
 export const isLikely = (
   command: CommandLine,
   { merged, stderr }: { readonly merged: string; readonly stderr: string }
@@ -76,21 +76,23 @@ export const isLikely = (
 /** Tests whether a text says that a host was not reached. */
 export const isOffline = (stderr: string): boolean => Message.saysUnresolved(stderr) || Message.saysUnreachable(stderr)
 
-/** Tests whether a denial can be told in passing: that of a host has to have a name. */
+/** Tests whether a denial can be reported in passing. A denied host needs a name. */
 const canBeTold = (denial: Denial.Denial): boolean =>
   denial.how === "verified-text" && (Denial.isSocket(denial) || !Denial.isNameless(denial))
 
-/** Tells of each rule once for a path, and of the network once; then of further hosts where no message names them. */
+/**
+ * Reports each rule once per path, and the network once. Later, only further hosts that no message names are reported.
+ */
 export class PassingDenials {
   private readonly told = new Set<string>()
   private readonly worded = new Diagnostic.ToldDenials()
 
-  /** Notes a denial that a result names anyway. */
+  /** Notes a denial that a result reports anyway. */
   note(denial: Denial.Denial): void {
     this.told.add(keyOf(denial)).add(denial.rule)
   }
 
-  /** Returns one line for what nothing has been told of; else undefined. */
+  /** Returns one line about denials that have not been reported yet, if any. */
   notice(passed: Passed): string | undefined {
     const [denial, ...others] = passed.denials.filter((each) => canBeTold(each) && this.isNew(each, passed))
     if (denial === undefined) {
@@ -101,7 +103,7 @@ export class PassingDenials {
     return this.worded.passing(Explanation.of(denial, passed.policy, others, rest))
   }
 
-  /** Tells once of each host that the sandbox's network refused to a command that went on. */
+  /** Reports each host once that the sandbox's network refused to a command that went on. */
   ofHosts(events: ReadonlyArray<Denial.Denial>): string | undefined {
     const [first, ...others] = events.filter((each) => !this.told.has(keyOf(each)))
     if (first === undefined) return undefined
@@ -120,7 +122,7 @@ export class PassingDenials {
     return !this.told.has(keyOf(denial)) && !(isSaid && this.told.has(denial.rule))
   }
 
-  /** Tells once that there is no network, where a message or the program tells that one was to be reached. */
+  /** Reports once that there is no network, if a message or the program shows that one was needed. */
   private offline({ command, denials, policy }: Passed): string | undefined {
     const denial = denials.find((each) => Denial.isNameless(each) && !Denial.isSocket(each))
     if (denial === undefined || this.told.has(keyOf(denial))) return undefined
@@ -130,7 +132,7 @@ export class PassingDenials {
     return `The sandbox has no network, which ${program ?? "the command"} tried to reach${networkRemark(policy)}.`
   }
 
-  /** Returns one line on a hidden file that a command of git has failed for, once for each rule; else undefined. */
+  /** Returns one line about a hidden file that made a git command fail, once per rule. */
   hidden(failed: Failed): string | undefined {
     if (failed.masks.length === 0) return undefined
     const isNamed = !isRefusal(failed)
@@ -144,14 +146,14 @@ export class PassingDenials {
     return `The sandbox hides ${Name.of(mask.path)} (rule ${Name.ofEntry(mask.rule.pattern)}): git can't read it, and takes it for changed.`
   }
 
-  /** Finds a hidden file that git tells to be changed. */
+  /** Finds a hidden file that git reports as changed. */
   private seemsChanged({ command, directories, masks, stdout }: Failed, kind: string): Mask | undefined {
     if (masks.length === 0 || !tellsChanges(command)) return undefined
     const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
     let seen = 0
     for (const [said, name = ""] of stdout.slice(0, mostExamined).matchAll(changed)) {
       if (++seen > mostFiles) return undefined
-      // The command prints it itself.
+      // The command prints the line itself.
       if (command.text.includes(said.trim())) continue
       for (const directory of directories) {
         const mask = maskAt.get(Path.posix.resolve(directory, name))
@@ -162,7 +164,7 @@ export class PassingDenials {
   }
 }
 
-/** Names what is told once. */
+/** Returns the key under which a denial is reported once. */
 const keyOf = (denial: Denial.Denial): string => {
   const { access, resource, rule } = denial
   const isOfRule = access === "system" || Denial.isSocket(denial) || Denial.isNameless(denial)

@@ -1,9 +1,9 @@
 /**
- * Finds what a command surely asks of the blacklist, from its words, before it runs.
+ * Finds blacklisted paths that a command will surely use, from its words, before it runs.
  *
- * The kernel enforces the policy, and `Attribution` names what it denied. This module answers before the command runs
- * where its words are plain: for the most common commands, redirections, and the same within `bash -c '…'`. Where
- * anything is unsure, it reports nothing.
+ * The kernel enforces the policy, and `Attribution` explains denials afterwards. This module answers early for plain
+ * words: the most common commands, redirections, and the same within `bash -c '…'`. If anything is unsure, it reports
+ * nothing.
  */
 import * as CommandLine from "../../bash/CommandLine.js"
 import type * as CommandTree from "../../bash/CommandTree.js"
@@ -14,29 +14,26 @@ import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 
-/** The session's directory, and the directory that `~` stands for where it is known. */
+/** The session's directory, and the directory for `~` if known. */
 interface Start {
   readonly cwd: string
   readonly home?: string | undefined
-  /** The command as it was parsed. */
+  /** The parsed command, if it is already parsed. */
   readonly line?: CommandLine.CommandLine | undefined
 }
 
-/**
- * The use that a command makes of an operand. `create`: it writes, whether the file exists or not. `list`: it reads a
- * directory.
- */
+/** How a command uses an operand. `create`: it writes, whether or not the file exists. `list`: it reads a directory. */
 type Use = "read" | "write" | "create" | "list"
 
 interface Opener {
   readonly use: Use
-  /** The use of the last of two or more operands. */
+  /** How it uses the last of two or more operands. */
   readonly last?: Use
-  /** The number of operands before the paths. */
+  /** How many operands precede the paths. */
   readonly skip?: number
-  /** The number of operands that are paths. */
+  /** How many operands are paths. */
   readonly count?: number
-  /** Options without a value; with any option that is not known, nothing is reported. */
+  /** Options without a value. With any unknown option, nothing is reported. */
   readonly flags?: RegExp
   /** Options whose value is the next word. */
   readonly valued?: RegExp
@@ -63,12 +60,12 @@ const openers: Readonly<Record<string, Opener>> = {
   write: { use: "create", count: 1 }
 }
 
-/** Commands which may act on a symbolic link itself. */
+/** Commands that may act on a symbolic link itself. */
 const takingLinks = new Set(["cp", "ls", "mv", "rm"])
 const shells = new Set(["bash", "sh"])
-/** Commands which always succeed, so that the command after `&&` runs. */
+/** Commands that always succeed, so that the command after `&&` runs. */
 const succeeding = new Set(["cd", "echo", "printf", "true", ":"])
-/** Commands after which it is not known what runs, or where. */
+/** Commands after which it is unknown what runs, or where. */
 const unfollowed = new Set(
   ". source eval pushd popd exec exit return break continue logout set shopt alias trap time".split(" ")
 )
@@ -79,11 +76,11 @@ interface SimpleCommand {
   readonly command: CommandTree.Command
   /** The operator after it. */
   readonly after: string
-  /** True where a shell of its own runs it, so that it changes no directory of the next one. */
+  /** True if it runs in a subshell, so that it does not change the directory for the next command. */
   readonly inSubshell: boolean
 }
 
-/** Yields the commands of a plain list, up to the first compound one, or what bash would refuse. */
+/** Yields the commands of a plain list, up to the first compound command or syntax error. */
 function* simpleCommands(lists: ReadonlyArray<CommandTree.List>): Generator<SimpleCommand> {
   for (const { isBackground, pipelines } of lists) {
     for (const [at, { commands, isNegated }] of pipelines.entries()) {
@@ -97,7 +94,7 @@ function* simpleCommands(lists: ReadonlyArray<CommandTree.List>): Generator<Simp
   }
 }
 
-/** Returns the text of a word that expands nothing but a `~` at its beginning; undefined for any other. */
+/** Returns the text of a word that expands nothing but a leading `~`; undefined for other words. */
 const plainText = (text: string, word: Word, home: string | undefined): string | undefined => {
   if (!word.expands) return word.value
   const raw = text.slice(word.start, word.end)
@@ -122,14 +119,14 @@ const operandsOf = ({ flags, valued }: Opener, args: ReadonlyArray<string>): Rea
 interface Opened {
   readonly path: string
   readonly use: Use
-  /** True where the command may act on a symbolic link itself. */
+  /** True if the command may act on a symbolic link itself. */
   readonly takesLink: boolean
 }
 
 const openedBy = (name: string, args: ReadonlyArray<string>): ReadonlyArray<Opened> => {
   const opener = Object.hasOwn(openers, name) ? openers[name] : undefined
   const operands = opener === undefined ? [] : operandsOf(opener, args)
-  // Bash's own `read` takes names of variables, not of files.
+  // Bash's own `read` takes variable names, not files.
   if (opener === undefined || (name === "read" && operands.some((operand) => /^\w+$/.test(operand)))) return []
   const { count, last = opener.use, skip, use } = opener
   const takesLink = takingLinks.has(name)
@@ -140,8 +137,7 @@ const openedBy = (name: string, args: ReadonlyArray<string>): ReadonlyArray<Open
 }
 
 /**
- * Returns the directory that `cd` changes to; undefined where it may fail, or use CDPATH, or go through a link and
- * back.
+ * Returns the directory that `cd` changes to. Undefined if `cd` may fail, use CDPATH, or go through a link and back.
  */
 const directoryOf = (cwd: string, [path = "", ...more]: ReadonlyArray<string | undefined>): string | undefined => {
   const next = path.startsWith("/") ? path : `${cwd}/${path}`
@@ -149,13 +145,9 @@ const directoryOf = (cwd: string, [path = "", ...more]: ReadonlyArray<string | u
   return isPlain && HostPath.isDirectory(next) ? next : undefined
 }
 
-/** The most denials that are looked for. */
 const most = 20
 
-/**
- * Returns a function which finds the denials that a command would surely meet, in their order. It finds none
- * where none is sure.
- */
+/** Returns a function that finds the denials that a command would surely meet, in order. */
 export const make = (
   policy: SandboxPolicy,
   { explain } = PolicyDecision.make(policy)
@@ -166,7 +158,7 @@ export const make = (
     if (verdict.allowed || (use === "read" && verdict.standIn !== undefined)) return undefined
     const { real, rule } = verdict
     const isMissing = HostPath.isMissing(real)
-    // A missing file is denied only where a rule names it outright, whether or not it exists.
+    // A missing file is denied only if a rule names it outright.
     if (isMissing && rule.kind === "glob" && use !== "create") return undefined
     if (use === "list" && !isMissing && !HostPath.isDirectory(real)) return undefined
     return Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")
@@ -176,7 +168,7 @@ export const make = (
     const { tokens, tree } = start.line ?? CommandLine.parse(command)
     const found: Array<Denial.Denial> = []
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return found
-    // A command that mentions the variable may change it.
+    // A command that mentions HOME may change it.
     const home = /(?<![${])\bHOME\b/.test(command) ? undefined : start.home
     let { cwd } = start
     for (const { after, command: each, inSubshell } of simpleCommands(tree.lists)) {

@@ -1,9 +1,11 @@
-/** Finds the variables that a command lacks since the sandbox leaves them out of the environment. */
+/**
+ * Finds variables that a command lacks because the sandbox removes them from the environment.
+ */
 
-/** The most characters of a command that are looked at. */
+/** The longest command that is examined, in characters. */
 export const longestLook = 50_000
 
-/** The beginnings of a variable's use, in shells and in the languages that commands are written in. */
+/** What a use of a variable begins with, in shells and in the languages that commands are written in. */
 const uses = [
   String.raw`\$(?:\{[#!]?)?`,
   String.raw`\bprintenv\s+`,
@@ -12,10 +14,10 @@ const uses = [
   String.raw`(?:[gG]et|Lookup|fetch)_?[eE]nv!?\(\s*\\?["']`
 ].join("|")
 
-/** The beginnings of a command that sets the variables after it. */
+/** What a command begins with that sets the variables after it. */
 const setters = String.raw`(?:\b(?:read|for|mapfile|readarray|getopts|select)|\s-v)\s[^;\n|&]*`
 
-/** The most characters of an output, from its end, that are searched for names. */
+/** How many characters at the end of an output are searched for names. */
 export const longestOutput = 64 * 1024
 
 /** Matches a line that says that something is missing. */
@@ -23,14 +25,14 @@ const lacks =
   /\b(?:not (?:set|defined|found|provided|specified)|isn't set|unset|unbound|undefined|missing|required?|must be (?:set|defined|provided)|KeyError|NotPresent)\b/i
 const ofEnvironment = /\benv(?:iron(?:ment)?)?\b/i
 
-/** What a command has written: its messages, and the rest, which may well be the content of files. */
+/** A command's output: its messages, and the rest, which may be the content of files. */
 interface Said {
   readonly isFailed: boolean
   readonly messages: string
   readonly rest?: string
 }
 
-/** Tests whether an output names a variable as what is missing. */
+/** Tests whether an output reports a variable as missing. */
 const isMissed = (name: string, { isFailed, messages, rest = "" }: Said, isNamed: boolean): boolean => {
   const word = new RegExp(`(?<![\\w$])${name}(?!\\w)`)
   if (isNamed && !isFailed) return false
@@ -48,15 +50,13 @@ const nothingSaid: Said = { isFailed: false, messages: "" }
 const isSet = (name: string, text: string): boolean =>
   new RegExp(String.raw`(?<![\w$\{])${name}(?:\[[^\]]*\])?\+?=|${setters}(?<![\w$\{])${name}\b`).test(text)
 
-/** The variables of a session that were told of, or that its commands have set themselves. */
+/** The variables of a session that were already reported, or that commands have set themselves. */
 export class WithheldVariables {
   private readonly settled = new Set<string>()
   private names: ReadonlyArray<string> = []
   private any: RegExp | undefined
 
-  /**
-   * Returns the names of the variables that a command uses, or that its output misses, and that nobody was told of.
-   */
+  /** Returns the unreported variables that a command uses or that its output reports as missing. */
   missed(command: string, names: ReadonlyArray<string>, said: Said = nothingSaid): ReadonlyArray<string> {
     if (names !== this.names) {
       this.names = names

@@ -1,4 +1,6 @@
-/** Verifies whether a name in a message stands for something that the policy denies. */
+/**
+ * Verifies whether a name in a message stands for something that the policy denies.
+ */
 import * as Path from "node:path"
 import type { CommandLine } from "../../../bash/CommandLine.js"
 import type { Mask } from "../../platform/SandboxPlatform.js"
@@ -9,11 +11,11 @@ import * as CommandWords from "../CommandWords.js"
 import * as Denial from "../Denial.js"
 import type { KernelRefusal, Mention } from "./Message.js"
 
-/** The directories and the masks that a command ran with. */
+/** The command, and the directories and masks that it ran with. */
 export interface CommandPlaces {
-  /** The command, whose words tell which of a message's are names. */
+  /** The command, whose words help to recognise names in messages. */
   readonly command: CommandLine
-  /** The directories that relative names may be relative to. */
+  /** The directories for relative names. */
   readonly directories: ReadonlyArray<string>
   readonly masks: ReadonlyArray<Mask>
 }
@@ -21,26 +23,25 @@ export interface CommandPlaces {
 /** Looks up the names in one command's messages. */
 export type Verify = ReturnType<typeof make>
 
-/** The options that depend on the system. */
 export interface Options {
-  /** True where the system answers every denial with the same error (EPERM), as macOS does. */
+  /** True if the system answers every denial with the same error (EPERM), as macOS does. */
   readonly oneRefusal?: boolean
 }
 
-/** Tests whether a path could be made, but for the rights to its directory, which exists. */
+/** Tests whether a path is missing and only the rights to its existing directory prevent its creation. */
 const isUnmade = (path: string): boolean =>
   path.startsWith("/") &&
   !HostPath.isTooLong(path) &&
   HostPath.isMissing(path) &&
   HostPath.isDirectory(Path.posix.dirname(path))
 
-/** Matches words that stand before a message as the name of a program or a file does. */
+/** Matches words that precede a message in the position of a program's or a file's name. */
 const severity = /^(?:abort(?:ed|ing)?|err|error|fail(?:ed|ure)?|fatal|info|note|panic|warning)$/i
 
-/** Matches the names of temporary files, for which the directory is reported. */
+/** Matches names of temporary files, for which the directory is reported. */
 const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
 
-/** Makes the look-up for a command that has run. */
+/** Makes the lookup for a command that has run. */
 export const make = (
   { decide, explain, held }: PolicyDecision,
   { command, directories, masks }: CommandPlaces,
@@ -61,14 +62,14 @@ export const make = (
     return written.has(path)
   }
 
-  /** Tests whether blanks are in the names of directories that hold a path, not only words of the sentence. */
+  /** Tests whether blanks belong to the names of existing directories on the path, rather than to the sentence. */
   const isInSpaced = (path: string): boolean =>
     path.startsWith("/") &&
     /\s[^/]*\//.test(path) &&
     !HostPath.isTooLong(path) &&
     HostPath.isDirectory(Path.posix.dirname(path))
 
-  /** Leaves out the paths that are only cut at a blank. */
+  /** Leaves out paths that are only other paths cut at a blank. */
   const withoutCut = (mentions: ReadonlyArray<Mention>): ReadonlyArray<Mention> => {
     const spaced = mentions.filter(({ path }) => path.includes(" ") && (isThere(path) || isInSpaced(path)))
     const isCut = ({ path }: Mention) =>
@@ -79,7 +80,7 @@ export const make = (
     return spaced.length === 0 ? mentions : mentions.filter((mention) => !isCut(mention))
   }
 
-  /** Tests whether a mention names a file, though there is none of this name; else it may be words of the sentence. */
+  /** Tests whether a mention means a file even if no such file exists, rather than words of the sentence. */
   const isNamed = ({ form, path, sure }: Mention): boolean => {
     if (!/[\p{L}\p{N}]/u.test(path)) return false
     if (form === "quoted" || isWritten(path)) return sure || form !== undefined
@@ -104,11 +105,11 @@ export const make = (
     const { real } = verdict
     const mask = maskOver(real)
     if (!verdict.allowed) {
-      // Nothing hides it from commands: whoever says so has not been refused by the sandbox.
+      // Nothing hides the file from commands, so the message is not about the sandbox.
       const isOpen = mask === undefined && !byRulesAlone && !HostPath.isMissing(real)
       return isOpen ? undefined : Denial.make(verdict, real, access, "verified-text")
     }
-    // A hard link, or the same files mounted elsewhere: its name falls under no rule.
+    // A hard link, or the same files mounted elsewhere: no rule covers this name.
     if (mask === undefined) return undefined
     const why = mask.reason ?? "the same as what the rule names, under another name"
     return Denial.make({ rule: mask.rule, reason: why }, real, access, "verified-text")
@@ -143,14 +144,14 @@ export const make = (
   const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
     first(from, ({ path }) => first(absolute(path), look))
 
-  /** Of several readings of a name, the one that exists is meant; uncertain names count only if they exist. */
+  /** Of several readings of a name, the existing one is meant. Uncertain names count only if they exist. */
   const byRule = (from: ReadonlyArray<Mention>, write: boolean) =>
     anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))
 
   return {
     /**
-     * Finds the denial that the names in a message stand for. `byRules`: the rules alone have refused it, not the kernel, which
-     * refuses no more than what the masks hide.
+     * Finds the denial that the names in a message stand for. With `byRules`, an agent command refused it by the rules.
+     * The kernel itself only refuses what the masks hide.
      */
     denial(
       all: ReadonlyArray<Mention>,
@@ -178,8 +179,8 @@ export const make = (
       )
     },
     /**
-     * Tests whether one of the names stands for something that exists, or could not be made in a directory that does, so that
-     * no other needs to be looked for.
+     * Tests whether one of the names exists, or could not be created in an existing directory, so that no other name
+     * needs to be found.
      */
     explains(mentions: ReadonlyArray<Mention>, refusal: KernelRefusal): boolean {
       const found = first(mentions, ({ path, sure }) => {

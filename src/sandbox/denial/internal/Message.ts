@@ -1,17 +1,19 @@
-/** Finds the names of files in a program's message, whatever quotes and escapes surround them. */
+/**
+ * Finds file names in a program's message, whatever quotes and escapes surround them.
+ */
 import * as AnsiC from "../../../bash/AnsiC.js"
 import { Scanner } from "../../../bash/Scanner.js"
 import * as HostEntry from "../../policy/HostEntry.js"
 
 /**
- * The kind of a kernel's refusal. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, for what something is
- * mounted on. `link`: EXDEV, from one mount to another. `unopened`: a database that could not be opened.
+ * How the kernel refused. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, for a mount point. `link`:
+ * EXDEV, between two mounts. `unopened`: a database that could not be opened.
  */
 export type KernelRefusal = "access" | "readonly" | "busy" | "link" | "unopened"
 
 /**
- * The most characters of a message, before the words of a refusal and after them, that are read: some expressions take
- * time proportional to the square of it.
+ * How many characters of a message are read before and after the words of a refusal: some expressions take quadratic
+ * time.
  */
 export const longestMessage = 1024
 
@@ -52,10 +54,10 @@ export const refusalIn = (line: string): Refused | undefined => {
 const writing =
   /creat|remov|mov|renam|writ|touch|mkdir|chang|delet|append|set|link|unlink|truncat|replac|updat|sav|copyfile|overwrit/i
 
-/** Matches the messages of the agent's own commands, whose name tells what they do. */
+/** Matches messages of the agent's own commands, whose names say what they do. */
 const speaker = /^(?:(read)|write|edit): /
 
-/** Tests whether a line says that a change was refused, not a read. `before` is the text before the refusal. */
+/** Tests whether a line reports a refused change, not a refused read. `before` is the text before the refusal. */
 export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
   if (refusal === "unopened") return false
   if (refusal !== "access") return true
@@ -65,34 +67,34 @@ export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
   return writing.test(near.replace(/'[^']*'|"[^"]*"|\S*\/\S*/g, "")) && !/for reading/.test(near)
 }
 
-/** Tests whether a message is of the agent's own commands, which refuse by the rules what nothing hides. */
+/** Tests whether a message comes from an agent command. These refuse by the rules even what nothing hides. */
 export const isAgents = (before: string): boolean => speaker.test(before)
 
-/** Matches the messages of programs that open a file to write it, and make it where it is missing. */
+/** Matches messages of programs that open a file for writing, and create it if it is missing. */
 const opening = /^(?:(?:bash|write|tee): |touch: cannot touch |cp: cannot create regular file |dd: failed to open )/
 
-/** Tests whether a line says that a regular file could not be made or written where it lies. */
+/** Tests whether a line says that a regular file could not be created or written in place. */
 export const isOpening = (before: string): boolean => opening.test(before)
 
 const network =
   /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed|bad hostname/i
-/** Matches the system's own words for it, which need name no host. */
+/** Matches the system's messages for a missing network, which name no host. */
 const unreachable =
   /network is unreachable|ENETUNREACH|temporary failure (?:in name resolution|resolving)|EAI_AGAIN|name or service not known/i
 
-/** Tests whether a text says that there is no network, and not only of this machine's own names. */
+/** Tests whether a text says that there is no network, and is not about this machine's own names. */
 export const saysUnreachable = (text: string): boolean =>
   text.split("\n").some((line) => unreachable.test(line) && !/localhost|\b127\.|::1\b/i.test(line))
 
 const unresolved =
   /could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to (?:look up|resolve)|no such host|bad hostname/i
 
-/** Tests whether a text says that a name could not be looked up, and not one of this machine's own. */
+/** Tests whether a text says that a name could not be looked up, other than this machine's own. */
 export const saysUnresolved = (text: string): boolean =>
   text.split("\n").some((line) => unresolved.test(line) && !/localhost|\b127\.|::1\b/i.test(line))
 
 const mostHosts = 5
-/** Match the ways in which hosts are named, the surest first. */
+/** Match the ways in which messages name hosts, the surest first. */
 const hosts: ReadonlyArray<RegExp> = [
   /\b[a-z][a-z\d+.-]{0,30}:\/\/(?:[^\s/@'"]+@)?(\[[\da-f:.]+\]|[^\s/:'"]+)/i,
   /(?:resolv(?:e|ing) (?:host(?:name)?:? )?(?:address )?|look up |ENOTFOUND |EAI_AGAIN |lookup |address for )['"‘“`]?([\w-]+(?:\.[\w-]+)+|\blocalhost\b)/i,
@@ -103,10 +105,9 @@ const hosts: ReadonlyArray<RegExp> = [
 ]
 const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
 
-/** Tests whether a host is this machine. */
 export const isLocal = (host: string): boolean => own.test(host)
 
-/** Finds the hosts that a text says could not be reached. */
+/** Finds the hosts that a text reports as unreachable. */
 export const hostsIn = (text: string): ReadonlyArray<string> => {
   const found = new Set<string>()
   for (const line of text.split("\n")) {
@@ -120,10 +121,10 @@ export const hostsIn = (text: string): ReadonlyArray<string> => {
   return [...found]
 }
 
-/** Matches the programs that work over ssh with a port of their own. */
+/** Matches ssh programs with an explicit port. */
 const sshPort = /\b(?:scp|sftp|ssh)\b[^;|&\n]{0,200}?\s-[pP]\s?(\d{2,5})\b/
 
-/** Returns the entry for a host: with the port that a command or its messages name beside it, and with that of ssh. */
+/** Returns the entry for a host, with the port from a command or its messages, or ssh's. */
 export const withPort = (host: string, command: string, said: string): string => {
   if (host.includes(":")) return host
   const name = host.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
@@ -137,8 +138,8 @@ export const withPort = (host: string, command: string, said: string): string =>
 }
 
 /**
- * A name in a message. `sure` is true where it is quoted or set off by colons, so that it is meant as a name; otherwise
- * it may be ordinary words. `form` tells of one in quotes, and of the last word before the refusal (`output file a.out:`).
+ * A name in a message. `sure` is true if quotes or colons mark it as a name; otherwise, it may be ordinary words.
+ * `form` marks a quoted name, and the last word before the refusal (`output file a.out:`).
  */
 export interface Mention {
   readonly path: string
@@ -146,26 +147,25 @@ export interface Mention {
   readonly form?: "quoted" | "last"
 }
 
-/** Matches names quoted for a shell, as coreutils do: `'n'$'\n''l'`, `"it's"`. */
+/** Matches names in shell quotes, as coreutils print them: `'n'$'\n''l'`, `"it's"`. */
 const shellQuoted = /(?<![\w'"$\\])(?:\$'(?:\\[\s\S]|[^'\\])*'|'[^']*'|"(?:\\[\s\S]|[^"\\])*")+/g
 /** Matches names quoted as programming languages do: `'it\'s'`, `b"\xc3"`. */
 const escaped = /(?<![\w'"\\]|\w['"])[bru]?(?:'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)")/g
 const typographic = /‘([\s\S]*?)’|“([\s\S]*?)”|`([\s\S]*?)[`']/g
-/** Match names that contain the quote that surrounds them. */
+/** Match names that contain their own surrounding quote. */
 const greedy = [/(?<!\w)'([\s\S]*)'/, /"([\s\S]*)"/, /‘([\s\S]*)’/]
-/** Matches the messages of the agent's own commands, which hold only the name. */
+/** Matches messages of the agent's own commands, which hold only the name. */
 const ofAgent = /^(?:read|write|edit): ([\s\S]+): $/
-/** Matches what separates a name from the words before it and the rest of the sentence. */
+/** Matches what separates a name from the rest of the sentence. */
 const boundary = /: |:$|, | \(|\(| (?=->|=>)/
-/** Matches an absolute path with blanks in it: the words after a blank are no plain words of the sentence. */
+/** Matches an absolute path with blanks, if the words after a blank do not look like the sentence's own. */
 const spaced = (): RegExp =>
   /(?<![^\s(])\/[^\s:'"]+(?: (?!\p{Ll}+[.,;]?(?:\s|$|:)|(?:Error|Fail|Permission|Cannot))[\p{L}\p{N}][^\s:'"(]*)+/gu
 const pathOfItsOwn = /^\.{0,2}\//
 const mostWords = 16
 
 /**
- * Finds the names in a message, each once, the likeliest first. `before` and `after` are the texts around the words of
- * the refusal.
+ * Finds the names in a message, each once, the likeliest first. `before` and `after` surround the words of the refusal.
  */
 export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention> => {
   const found = new Map<string, boolean>()
@@ -199,7 +199,7 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     const pieces = side.split(boundary).map((piece) => piece.trim())
     const names = pieces.filter((piece) => piece !== "")
     for (const name of names.toReversed()) {
-      // Without a function call around the name, and without the end of the sentence.
+      // Removes a function call around the name, and the end of the sentence.
       const bare = name.replace(/^.*\(/s, "").replace(/[).,;:]+$/, "")
       // The first of several pieces names the program that reports the error.
       const isName = names.length === 1 || name !== pieces[0]
@@ -223,16 +223,16 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     .sort((a, b) => weightOf(b) - weightOf(a))
 }
 
-/** A name that is meant as one comes before words, and an absolute one before a relative one. */
+/** Marked names come before ordinary words, and absolute paths before relative ones. */
 const weightOf = ({ path, sure }: Mention): number => 2 * Number(sure) + Number(path.startsWith("/"))
 
-/** Returns what an absolute path in a text may be with the words after it, the shortest first. */
+/** Returns the possible extensions of an absolute path by the words after it, shortest first. */
 const readingsOf = (text: string): ReadonlyArray<string> => {
   const words = /(?<!\S)\/\S* .*$/.exec(text)?.[0].split(" ") ?? []
   return words.slice(1, mostWords).map((_, at) => words.slice(0, at + 2).join(" "))
 }
 
-/** Returns the end of a text, without the rest of a word that the cut would leave: it names something else. */
+/** Returns the end of a text, without a word that the cut would split and so change. */
 const endOf = (text: string): string =>
   text.length > longestMessage ? text.slice(-longestMessage).replace(/^\S+/, "") : text
 

@@ -1,6 +1,8 @@
-/** The system calls that the sandbox refuses to every command, whatever its lists say, and what programs say then. */
+/**
+ * The system calls that the sandbox refuses to every command, and programs' messages about them.
+ */
 
-/** What the sandbox refuses, and how it is told. */
+/** What the sandbox refuses, and how it is reported. */
 export interface Refusal {
   readonly rule: string
   /** What was refused: `a mount`. */
@@ -10,39 +12,39 @@ export interface Refusal {
   readonly next: string
 }
 
-/** A refusal, and the messages that tell of it. */
+/** A refusal, and the messages that report it. */
 interface Row extends Refusal {
-  /** The words of the system; `EPERM` by default. */
+  /** Matches the system's error message; `EPERM` by default. */
   readonly words?: RegExp
-  /** Matches a message that is about it, with the lines of a stack trace above. */
+  /** Matches a message about it, including the lines of a stack trace above. */
   readonly about: RegExp
-  /** Matches the commands that a message which names nothing is about. */
+  /** Matches commands to which a message without any name refers. */
   readonly command?: RegExp
-  /** Matches messages that are about something else. */
+  /** Matches messages about something else. */
   readonly not?: RegExp
-  /** Matches the commands without which a message is not about it. */
+  /** Matches the only commands whose messages are about it. */
   readonly only?: RegExp
-  /** False where something else refuses it: without a sandbox, only root may do it. */
+  /** False if not the sandbox refuses it: outside, only root may do it. */
   readonly isSandboxs?: boolean
 }
 
-/** What the refusals of a sandbox depend on. */
+/** What the refusals depend on. */
 export interface Confinement {
   readonly isRoot: boolean
   readonly unixSockets: boolean
-  /** True where the user has an ssh-agent, which commands do not get. */
+  /** True if the user has an ssh-agent, which commands do not get. */
   readonly hasAgent?: boolean | undefined
-  /** The most processes and threads; undefined where nothing limits them. */
+  /** The limit of processes and threads; undefined if there is none. */
   readonly processes: number | undefined
 }
 
 const permitted = /operation not permitted|\bEPERM\b/i
 const outside = "No setting allows it: ask the user to run what needs it."
 
-/** Matches sockets that are neither unix nor TCP nor UDP. */
+/** Matches sockets other than unix, TCP and UDP. */
 const rawSocket =
   /AF_(?:ALG|BLUETOOTH|CAN|PACKET|VSOCK)\b|SOCK_RAW|\braw socket|packet socket|permission to .*\bcapture\b|\bsocket\((?:[3-9]|\d\d+),/
-/** Matches the same, and netlink and ping sockets, which can be refused for want of rights alone. */
+/** Matches the same, and netlink and ping sockets, which are also refused for lack of rights. */
 const otherSockets = new RegExp(`${rawSocket.source}|netlink|icmp|^\\w*ping6?\\b`, "i")
 
 export const unixSocket: Refusal = {
@@ -59,18 +61,18 @@ const setId: Refusal = {
   next: outside
 }
 
-/** Matches the commands that set such a bit, by a digit or by letters. */
+/** Matches commands that set a mode bit, by a digit or by letters. */
 const setting = (digits: string, letters: string): RegExp =>
   new RegExp(
     String.raw`\bchmod\b[^;|&\n]{0,80}\s(?:0?${digits}[0-7]{3}\b|(?:${letters}|a)\+\w{0,4}s)|\binstall\b[^;|&\n]{0,80}\s-\w{0,8}m\s?0?${digits}[0-7]{3}\b|\b0o${digits}[0-7]{3}\b`
   )
 
-/** Returns the refusals of a sandbox. The first that a message is about counts. */
-/** Matches the words of a limit that was met, which stand for a full disk, or for too many open files, as well. */
+/** Returns the refusals of a sandbox. The first that fits a message counts. */
+/** Matches messages of a reached limit. They can also mean a full disk or too many open files. */
 const full =
   /no space left on device|\bENOSPC\b|too many open files|\bEMFILE\b|(?:limit|resources)\b.{0,40}\b(?:reached|exhausted)/i
 
-/** Matches what git says where gpg could not ask its agent. */
+/** Match git's message if gpg could not reach its agent, and programs' messages about an ssh-agent that is missing. */
 const unsigned = /gpg failed to sign the data/
 const noAgent = /could not open a connection to your authentication agent|couldn't get agent socket/i
 
@@ -225,7 +227,7 @@ export const mentionsRefusal = (text: string): boolean => anyWords.test(text)
 
 const everyRow = rowsOf({ isRoot: true, unixSockets: false, processes: 0 })
 
-/** Tests whether a line says by itself which system call was refused. */
+/** Tests whether a line alone says which system call was refused. */
 export const isAboutCall = (line: string): boolean =>
   everyRow.some(({ about, not, words = permitted }) => words.test(line) && about.test(line) && not?.test(line) !== true)
 
@@ -239,9 +241,9 @@ export const beforeWords = (line: string): string | undefined => {
 const namesNothing = (before: string): boolean => !/: .+: $| - $/.test(before)
 
 /**
- * Makes the look-up for one sandbox.
+ * Makes the lookup for one sandbox.
  *
- * @param said (of the look-up) the line, and the lines of a stack trace above it
+ * @param said (of the lookup) the line, and the lines of a stack trace above it
  */
 export const make = (
   confinement: Confinement
