@@ -1,14 +1,16 @@
-/** Reads the name of the server in the first message of a TLS connection. */
+/**
+ * Reads the server's name from the first message of a TLS connection.
+ */
 
-/** The result: `more` where the message is not complete yet, `none` where it is no such message, or has no name. */
+/** The result: `more` if the message is incomplete, `none` if it is not a ClientHello or has no name. */
 export type Hello = { readonly name: string } | "more" | "none"
 
-/** The most bytes of a first message. */
+/** The largest first message, in bytes. */
 const most = 64 * 1024
 const handshake = 22
 const clientHello = 1
 
-/** Joins the handshake's bytes, which records may divide anywhere. */
+/** Joins the bytes of the handshake, which may be split over records anywhere. */
 const messageIn = (bytes: Buffer): Buffer | "more" | "none" => {
   const parts: Array<Buffer> = []
   let at = 0
@@ -31,9 +33,9 @@ const messageIn = (bytes: Buffer): Buffer | "more" | "none" => {
   return Buffer.concat(parts).subarray(4, needed)
 }
 
-/** Reads the name from the extensions of the message. */
+/** Reads the name from the message's extensions. */
 const nameIn = (message: Buffer): string | undefined => {
-  // The version and the random bytes; then the session, the ciphers and the compressions, each with its length.
+  // The version and the random bytes; then the session, the ciphers and the compressions, each preceded by its length.
   let at = 34
   at += 1 + message.readUInt8(at)
   at += 2 + message.readUInt16BE(at)
@@ -42,7 +44,7 @@ const nameIn = (message: Buffer): string | undefined => {
   let found: string | undefined
   for (at += 2; at + 4 <= end; at += 4 + message.readUInt16BE(at + 2)) {
     if (message.readUInt16BE(at) !== 0) continue
-    // One extension, with one name of a host.
+    // The server name extension, which holds one host name.
     const list = message.subarray(at + 4, at + 4 + message.readUInt16BE(at + 2))
     const length = list.readUInt16BE(3)
     if (found !== undefined || list[2] !== 0 || list.readUInt16BE(0) !== length + 3 || list.length !== length + 5)
@@ -52,7 +54,6 @@ const nameIn = (message: Buffer): string | undefined => {
   return found
 }
 
-/** Reads the first bytes of a connection. */
 export const read = (bytes: Buffer): Hello => {
   const message = messageIn(bytes)
   if (typeof message === "string") return message

@@ -1,6 +1,6 @@
 /**
- * Lets the commands of one sandbox reach the hosts that the policy allows. It answers their questions for names with addresses
- * of the sandbox's own loopback, accepts the connections to these, judges host and port, and connects outside.
+ * Lets the commands of one sandbox reach the hosts that the policy allows. It answers their DNS queries with addresses
+ * on the sandbox's own loopback, accepts connections to those, checks host and port, and connects outside.
  */
 import type * as Dgram from "node:dgram"
 import * as Http from "node:http"
@@ -12,58 +12,56 @@ import { join } from "./Join.js"
 import * as NameServer from "./NameServer.js"
 import type { Upstream } from "./Upstream.js"
 
-/** A host that was refused; without a port, its name was looked up. */
+/** A refused host. Without a port, its name was looked up. */
 export interface Refused {
   readonly host: string
   readonly port: number | undefined
-  /** The entry that denies it; undefined where no entry allows it. */
+  /** The entry that denies it; undefined if it is refused because no entry allows it. */
   readonly rule: HostEntry.HostRule | undefined
   readonly reason: string
-  /** The entry that would allow it; undefined where none does. */
+  /** The entry that would allow it, if one can. */
   readonly grant: string | undefined
 }
 
-/** The dependencies of a gateway. */
 export interface GatewayDeps {
   readonly door: NetworkDoor
   readonly upstream: Upstream
-  /** Returns the hosts that are allowed, as of now. */
   readonly hosts: () => HostEntry.Hosts
-  /** Asks a person about a host, and returns whether it may be reached. Without it, what no entry allows is refused. */
+  /** Asks a person whether a host may be reached. Without it, a host that no entry allows is refused. */
   readonly ask?: ((host: string, port: number) => Promise<boolean>) | undefined
   readonly onRefused: (refused: Refused) => void
   readonly onReached: (host: string, port: number) => void
-  /** Called where a host is allowed, and the machine does not reach it. */
+  /** Called if a host is allowed but the machine can't reach it. */
   readonly onFailed: (host: string, port: number | undefined, reason: string) => void
-  /** Called where a host was allowed after the connection to it had been given up. */
+  /** Called if a host was allowed after the command had given up its connection. */
   readonly onLate: (host: string, port: number) => void
 }
 
-/** The ports that all names are listened for at; other ports below 1024, too, can't be a command's own. */
+/** The ports to listen at for every name. Other ports below 1024 can't be a command's own either. */
 const everywhere: ReadonlyArray<number> = [...HostEntry.defaultPorts, 22]
 const firstFree = 1024
 
-/** The most names that addresses are given to, and the most connections at once. */
+/** Limits of the names that get addresses, and of simultaneous connections. */
 const mostNames = 4096
 const mostConnections = 4096
 
-/** Milliseconds that the first bytes of a connection may take, and a connection to the outside. */
+/** How long to wait for a connection's first bytes, and for a connection to the outside, in ms. */
 const patience = 10_000
 
-/** The most bytes that are kept of a connection whose host a person is asked about, and the most of these connections. */
+/** How many bytes are kept of a connection while a person is asked about its host, and for how many connections. */
 const mostKept = 64 * 1024
 const mostWatched = 256
 
-/** The most look-ups outside that wait at once. */
+/** The most simultaneous lookups outside. */
 const mostLookUps = 64
 
-/** Milliseconds for which a look-up outside is not repeated. */
+/** How long the result of a lookup outside is reused, in ms. */
 const fresh = 5000
 
-/** A client that offers another protocol, as cargo does, is served by HTTP/1.1. */
+/** A client that offers another protocol, as cargo does, gets HTTP/1.1. */
 const hopByHop = /^(?:connection|http2-settings|keep-alive|proxy-.*|te|trailer|upgrade)$/i
 
-/** Names the target of a connection. */
+/** The target of a connection. */
 interface Target {
   readonly host: string
   readonly port: number
@@ -83,7 +81,7 @@ const reasonOf = (error: NodeJS.ErrnoException): string => error.code ?? error.m
 
 const addressAt = (index: number): string => `127.1.${Math.floor(index / 250)}.${(index % 250) + 1}`
 
-/** Waits, and tests whether the program at the other end is still there. What it sends meanwhile is kept. */
+/** Waits, and tests whether the program at the other end is still connected. What it sends meanwhile is kept. */
 const isThereAfter = async (socket: Net.Socket, waiting: Promise<unknown>): Promise<boolean> => {
   let kept = Buffer.alloc(0)
   let isThere = true
@@ -101,7 +99,7 @@ const isThereAfter = async (socket: Net.Socket, waiting: Promise<unknown>): Prom
   return isThere && !socket.destroyed
 }
 
-/** Tests whether a connection begins as HTTP does, or may yet: a line that has no end is taken for it. */
+/** Tests whether a connection begins like HTTP, or still may: an incomplete line counts as HTTP. */
 const isHttp = (bytes: Buffer): boolean => {
   const [line = "", ...rest] = bytes
     .toString("latin1", 0, 4096)
@@ -110,7 +108,6 @@ const isHttp = (bytes: Buffer): boolean => {
   return rest.length === 0 ? /^(?:[A-Z]{1,20}(?: |$)|$)/.test(line) : / HTTP\/\d/.test(line)
 }
 
-/** Lets commands reach hosts. */
 export class Gateway {
   private readonly addresses = new Map<string, string>()
   private readonly names = new Map<string, string>()
@@ -135,19 +132,21 @@ export class Gateway {
     this.http.on("clientError", (_, socket) => socket.destroy())
   }
 
-  /** Begins to answer; fails where a port is taken. */
+  /** Begins to answer. Fails if a port is taken. */
   async open(): Promise<void> {
-    // A question whose answer fails is asked again by who has asked.
+    // A client repeats a query that gets no answer.
     this.questioned = await this.deps.door.names()
     this.questioned.on("message", (packet, from) => void this.answer(packet, from).catch(() => {}))
     await Promise.all(everywhere.map((port) => this.listen("0.0.0.0", port)))
     await this.update()
   }
 
-  /** Follows a change of the hosts: listens for what is allowed now, and cuts what is not. */
+  /**
+   * Applies a change of the hosts: listens for what is allowed now, and cuts connections that are not allowed any more.
+   */
   async update(): Promise<void> {
     for (const [socket, { host, port }] of this.connections) {
-      // One whose question is open is judged when that is answered.
+      // A connection that waits for a person's answer is judged after the answer.
       if (this.targets.has(socket) && !HostEntry.decide(this.deps.hosts(), host, port).allowed) socket.destroy()
     }
     for (const rule of this.deps.hosts().allowed) {
@@ -158,7 +157,7 @@ export class Gateway {
     for (const [name, address] of this.addresses) await this.listenFor(name, address)
   }
 
-  /** Waits for the answers to the questions that are open, and for what follows from these. */
+  /** Waits for answers to the open questions, and for what follows from them. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.questions.values())
     await new Promise(setImmediate)
@@ -182,13 +181,13 @@ export class Gateway {
     const known = this.servers.get(key)
     if (known !== undefined) return known
     const server = this.deps.door.listen(address, port).then((made) => {
-      // The machine's half of a connection may end before the other.
+      // The outside half of a connection may end before the other half.
       Object.assign(made, { allowHalfOpen: true })
       made.on("connection", (socket) => void this.accept(socket, port).catch(() => socket.resetAndDestroy()))
       return made
     })
     this.servers.set(key, server)
-    // A command of the sandbox may have the port now, and not later.
+    // A command in the sandbox may hold the port now, but not later.
     server.catch(() => this.servers.delete(key))
     return server
   }
@@ -200,7 +199,7 @@ export class Gateway {
         this.deps.onRefused({ host: "localhost", port, rule, reason, grant: undefined })
       }
       await this.listen(port < firstFree ? "0.0.0.0" : "127.0.0.1", port).catch(refuse)
-      // The kernel may have no IPv6.
+      // The kernel may lack IPv6.
       await this.listen("::1", port).catch(() => {})
     }
   }
@@ -210,7 +209,7 @@ export class Gateway {
     for (const port of rule.ports) await this.listen(port < firstFree ? "0.0.0.0" : rule.host, port)
   }
 
-  /** Listens for a name at the ports that its own entries name. */
+  /** Listens for a name at the ports that its entries name. */
   private async listenFor(name: string, address: string): Promise<void> {
     const ports = new Set(this.deps.hosts().allowed.flatMap((rule) => rule.ports.filter((port) => port >= firstFree)))
     for (const port of ports) {
@@ -219,7 +218,7 @@ export class Gateway {
     }
   }
 
-  /** Returns the address of a name; undefined where there are too many names. */
+  /** Returns the address of a name; undefined if there are too many names. */
   private addressOf(name: string): string | undefined {
     const known = this.addresses.get(name)
     if (known !== undefined || this.addresses.size >= mostNames) return known
@@ -250,7 +249,7 @@ export class Gateway {
     )
   }
 
-  /** Returns the address for a name, or an empty text where only its type has none. */
+  /** Returns the address for a name, or an empty text if the name exists without an address of this type. */
   private async lookUp(name: string, type: number): Promise<string | undefined> {
     const verdict = HostEntry.decide(this.deps.hosts(), name)
     const refuse = (reason: string, grant?: string) => {
@@ -265,7 +264,8 @@ export class Gateway {
       )
     }
     if (type !== NameServer.types.A) return ""
-    // A name that does not exist is said to be so. Below a wildcard, nothing is sent out before a connection.
+    // A missing name is reported as missing. For a name that a wildcard allows, nothing is sent outside before a
+    // connection.
     if (verdict.allowed && verdict.rule.kind !== "below" && !this.isUnchecked(name, verdict.rule)) {
       const isFound = await this.resolve(name).then(
         (addresses) => addresses.length > 0,
@@ -286,7 +286,7 @@ export class Gateway {
     if (known !== undefined && now - known.at < fresh) return known.addresses
     if (this.lookingUp >= mostLookUps) throw new RefusedTarget(`${mostLookUps} names are being looked up`, undefined)
     this.lookingUp++
-    // Each takes one of the few threads that files are read by, too.
+    // Each lookup takes one of the few threads that also read files.
     const lane = this.lookUps++ % this.lanes.length
     const addresses = (this.lanes[lane] ?? Promise.resolve()).then(() => this.deps.upstream.lookup(name))
     this.lanes[lane] = addresses.then(
@@ -298,7 +298,7 @@ export class Gateway {
     return addresses
   }
 
-  /** Returns the rule that lets a host be reached, which a person may give now; undefined where it stays refused. */
+  /** Returns the rule that allows a host, possibly after asking a person; undefined if the host stays refused. */
   private async permit(host: string, port: number): Promise<HostEntry.HostRule | undefined> {
     const judge = () => HostEntry.decide(this.deps.hosts(), host, port)
     const verdict = judge()
@@ -306,7 +306,7 @@ export class Gateway {
     const { ask } = this.deps
     if (ask !== undefined && verdict.rule === undefined && host !== "localhost") {
       const key = `${host}:${port}`
-      // Many connections to one host are one question, and one that was answered is not asked again for the same command.
+      // Several connections to one host are one question, which is not repeated for the same command.
       const asked = this.questions.get(key) ?? ask(host, port)
       this.questions.set(key, asked)
       if (await asked) {
@@ -374,7 +374,7 @@ export class Gateway {
     socket.resume()
   }
 
-  /** Refuses a connection in which another name is asked for. */
+  /** Refuses a connection in which another name is requested. */
   private refuseName({ host, port, rule }: Target, name: string, what: string): void {
     const reason = `the connection to ${host} ${what}`
     this.deps.onRefused({
@@ -386,7 +386,7 @@ export class Gateway {
     })
   }
 
-  /** Passes a TLS connection on whose first message names the host that it goes to. */
+  /** Passes on a TLS connection whose first message names the host that it goes to. */
   private throughHello(socket: Net.Socket, target: Target, isNeeded: boolean, outside?: Net.Socket): void {
     let bytes = Buffer.alloc(0)
     const timer = setTimeout(() => socket.destroy(), patience)
@@ -417,7 +417,7 @@ export class Gateway {
     socket.resume()
   }
 
-  /** Passes on one request of a connection without TLS, where it is for the host that the connection goes to. */
+  /** Passes on one request of a connection without TLS, if it is for the host that the connection goes to. */
   private forward(request: Http.IncomingMessage, response: Http.ServerResponse): void {
     const target = this.targets.get(request.socket)
     if (target === undefined) return void request.socket.destroy()
@@ -437,7 +437,7 @@ export class Gateway {
     if (given.length !== 1 || !isOf(given[0])) return cut(given[0] ?? "", "has a request for another host")
     if (absolute !== null ? !isOf(absolute[1]) : !/^(?:\/|\*$)/.test(url))
       return cut("", "has a request for another place")
-    // A decision may have been taken back since the connection was made.
+    // Permission may have been revoked since the connection was made.
     if (!HostEntry.decide(this.deps.hosts(), host, port).allowed) return cut("", "is not allowed any more")
     const kept = (headers: ReadonlyArray<string>) =>
       headers.flatMap((name, at) => (at % 2 === 0 && !hopByHop.test(name) ? [name, headers[at + 1] ?? ""] : []))
@@ -457,7 +457,7 @@ export class Gateway {
               try {
                 response.writeHead(answer.statusCode ?? 502, answer.statusMessage, kept(answer.rawHeaders))
               } catch {
-                // Node reads what it does not write: a status of 99, a control character.
+                // Node reads some things that it refuses to write: a status of 99, a control character.
                 response.destroy()
                 return void connected.destroy()
               }
@@ -475,7 +475,7 @@ export class Gateway {
       .catch(() => response.destroy())
   }
 
-  /** Connects to the target outside, at an address that was checked. */
+  /** Connects to the target outside, at a checked address. */
   private async dial(target: Target): Promise<Net.Socket> {
     const { host, port, rule } = target
     try {
@@ -514,7 +514,7 @@ export class Gateway {
       : this.first(addresses, port)
   }
 
-  /** Tests whether a proxy may look a name up whose addresses this machine does not know. */
+  /** Tests whether a proxy may look up a name whose addresses this machine does not know. */
   private isUnchecked(host: string, { kind }: HostEntry.HostRule): boolean {
     return kind !== "any" && this.deps.upstream.isProxied(host)
   }

@@ -10,7 +10,7 @@ export const join = (one: Net.Socket, other: Net.Socket): void => {
   for (const [from, to] of [[one, other] as const, [other, one] as const]) {
     from.pipe(to)
     from.on("error", () => to.destroy())
-    // What is written may still be on its way.
+    // Bytes written before may still be in transit.
     from.on("close", (failed) => (failed ? to.destroy() : to.end()))
   }
 }

@@ -1,6 +1,8 @@
-/** Reads the questions that programs send to a name server, and writes the answers. */
+/**
+ * Reads DNS queries and writes the answers.
+ */
 
-/** A question for a name, which is in lower case and has letters, digits, `-` and `_` only. */
+/** A query for a name, which is in lower case and consists of letters, digits, `-` and `_`. */
 export interface Question {
   readonly name: string
   readonly type: number
@@ -10,16 +12,16 @@ export interface Question {
   readonly wantsRecursion: boolean
 }
 
-/** The types of records. */
+/** The types of DNS records. */
 export const types = { A: 1, AAAA: 28, HTTPS: 65 } as const
 
-/** The codes of answers. */
+/** The codes of DNS answers. */
 export const codes = { none: 0, malformed: 1, noSuchName: 3, refused: 5 } as const
 
 const header = 12
 const longestName = 255
 
-/** Reads a packet; undefined where it is none that gets an answer, and a code where the answer says no more than that. */
+/** Reads a packet. Returns undefined if it gets no answer, and a code if the answer is only that code. */
 export const read = (packet: Buffer): Question | { readonly code: number } | undefined => {
   // An answer is never answered.
   if (packet.length < header || packet.readUInt16BE(2) & 0x8000) return undefined
@@ -29,7 +31,7 @@ export const read = (packet: Buffer): Question | { readonly code: number } | und
   for (;;) {
     const length = packet[at] ?? 0xff
     if (length === 0) break
-    // A pointer, too, is longer than a label.
+    // The first byte of a compression pointer exceeds the limit too.
     if (length > 63 || at + length >= packet.length || at + length - header > longestName)
       return { code: codes.malformed }
     labels.push(packet.toString("latin1", at + 1, at + 1 + length))
@@ -48,7 +50,7 @@ export const read = (packet: Buffer): Question | { readonly code: number } | und
 
 const flagsOf = (code: number, wantsRecursion: boolean): number => 0x8080 | (wantsRecursion ? 0x100 : 0) | code
 
-/** Writes the answer to a packet that holds no question. */
+/** Writes the answer to a packet without a valid question. */
 export const refuse = (packet: Buffer, code: number): Buffer => {
   const answer = Buffer.alloc(header)
   packet.copy(answer, 0, 0, 2)
@@ -56,7 +58,7 @@ export const refuse = (packet: Buffer, code: number): Buffer => {
   return answer
 }
 
-/** Writes the answer to a question: the IPv4 address, if there is one, and a code. */
+/** Writes the answer to a query: an IPv4 address, if any, and a code. */
 export const answer = ({ id, raw, wantsRecursion }: Question, code: number, address?: string): Buffer => {
   const head = Buffer.alloc(header)
   head.writeUInt16BE(id, 0)
@@ -64,7 +66,7 @@ export const answer = ({ id, raw, wantsRecursion }: Question, code: number, addr
   head.writeUInt16BE(1, 4)
   if (address === undefined) return Buffer.concat([head, raw])
   head.writeUInt16BE(1, 6)
-  // The name of the question, type A, class IN, kept for no time, four bytes.
+  // The name of the question, type A, class IN, time to live 0, four bytes.
   const record = [0xc0, header, 0, types.A, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split(".").map(Number)]
   return Buffer.concat([head, raw, Buffer.from(record)])
 }

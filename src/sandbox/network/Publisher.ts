@@ -1,4 +1,6 @@
-/** Opens servers of a sandbox on the machine's own localhost, and nowhere else. */
+/**
+ * Opens a sandbox's servers on the machine's own localhost, and nowhere else.
+ */
 import * as Net from "node:net"
 import type { NetworkDoor } from "../platform/SandboxPlatform.js"
 import type { Published } from "../policy/SandboxPolicy.js"
@@ -6,7 +8,9 @@ import { join } from "./Join.js"
 
 const mostConnections = 1024
 
-/** Listens on the machine, and connects each connection to the server in the sandbox; fails where the machine's port is taken. */
+/**
+ * Listens on the machine and passes each connection to the server in the sandbox. Fails if the machine's port is taken.
+ */
 export const open = (door: NetworkDoor, { inside, outside }: Published): Promise<Net.Server> => {
   const connect = () => door.connect("127.0.0.1", inside).catch(() => door.connect("::1", inside))
   const server = Net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {

@@ -1,4 +1,6 @@
-/** The network of one session's sandbox: hosts by name, once the sandbox runs, and what was refused to each command. */
+/**
+ * The network of a session's sandbox: the allowed hosts, the published ports, and what was refused to each command.
+ */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
@@ -8,20 +10,20 @@ import type { Published } from "../policy/SandboxPolicy.js"
 import type { Gateway, Refused } from "./Gateway.js"
 import type { Upstream } from "./Upstream.js"
 
-/** The most hosts that are kept for one command. */
+/** How many hosts are kept per command. */
 const most = 100
 
-/** The hosts that commands have reached and were refused since the last look. */
+/** The hosts that commands have reached or were refused since the last call of `take`. */
 export interface Seen {
   readonly refused: ReadonlyArray<Refused>
   readonly reached: ReadonlyArray<string>
-  /** Those that are allowed, and that the machine did not reach, each with the reason. */
+  /** Allowed hosts that the machine could not reach, each with the reason. */
   readonly failed: ReadonlyArray<string>
-  /** Those that a person has allowed after the command had given up. */
+  /** Hosts that a person allowed after the command had given up. */
   readonly late: ReadonlyArray<string>
 }
 
-/** The answer of a person, who is asked whether a host may be reached. */
+/** Asks a person whether a host may be reached. */
 export type Ask = (host: string, port: number) => Promise<boolean>
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
@@ -29,7 +31,6 @@ const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason
 const enter = (live: LiveSandbox, isAsked: boolean) =>
   live.enterNetwork?.(isAsked) ?? failed("no network: this platform has none for sandboxes")
 
-/** Gives a sandbox its network. */
 export class SandboxNetwork {
   private gateway: Gateway | undefined
   private readonly failures: Array<string> = []
@@ -38,7 +39,7 @@ export class SandboxNetwork {
   private readonly reached = new Set<string>()
   private readonly failed = new Set<string>()
   private readonly late = new Set<string>()
-  /** The hosts that are allowed, as of now, and who is asked about others. */
+  /** The hosts that are allowed now, and who is asked about others. */
   hosts: Hosts | undefined
   ask: Ask | undefined
 
@@ -53,8 +54,8 @@ export class SandboxNetwork {
   }
 
   /**
-   * Attaches to a sandbox that runs, until the scope ends, what it has not yet: the hosts and the published ports. What fails, it
-   * does not have.
+   * Attaches the hosts and the published ports to a running sandbox until the scope ends, unless they are attached. If
+   * one fails, the sandbox goes without it.
    */
   attach(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> | undefined {
     const parts = [
@@ -80,7 +81,6 @@ export class SandboxNetwork {
     )
   }
 
-  /** Opens the published ports on the machine. */
   private publish(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> {
     return Effect.gen(this, function* () {
       const { open } = yield* Effect.promise(() => import("./Publisher.js"))
@@ -100,7 +100,7 @@ export class SandboxNetwork {
     }).pipe(this.noting("No port is open to the user"))
   }
 
-  /** Keeps the reason of a failure, for the next result. */
+  /** Keeps the reason of a failure for the next result. */
   private noting(what: string) {
     return <A, R>(effect: Effect.Effect<A, ExecutionFailed, R>): Effect.Effect<void, never, R> =>
       Effect.catchAll(Effect.asVoid(effect), ({ message }) =>
@@ -110,10 +110,9 @@ export class SandboxNetwork {
       )
   }
 
-  /** Follows a change of the hosts. */
   readonly update: Effect.Effect<void> = Effect.promise(async () => this.gateway?.update().catch(() => {}))
 
-  /** Waits for the answers to the questions that are open. */
+  /** Waits for the answers to the open questions. */
   readonly settled: Effect.Effect<void> = Effect.promise(async () => this.gateway?.settled())
 
   private open(live: LiveSandbox): Effect.Effect<Gateway, ExecutionFailed> {
@@ -150,12 +149,11 @@ export class SandboxNetwork {
     if (known.size < most) known.add(text)
   }
 
-  /** Tells, once, what could not be attached, and why. */
+  /** Says, once, what could not be attached and why. */
   notice(): string | undefined {
     return this.failures.splice(0).join(" ") || undefined
   }
 
-  /** Returns what was reached and refused since the last look. */
   take(): Seen {
     const seen = {
       refused: [...this.refused.values()],

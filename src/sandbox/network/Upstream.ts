@@ -1,4 +1,6 @@
-/** The machine's own way to hosts: its name servers, and its connections. */
+/**
+ * The machine's own access to hosts: its name servers, its connections and its proxy.
+ */
 import * as Dns from "node:dns"
 import * as Http from "node:http"
 import * as Net from "node:net"
@@ -6,26 +8,25 @@ import * as Os from "node:os"
 import * as Context from "effect/Context"
 import * as HostEntry from "../policy/HostEntry.js"
 
-/** Looks names up and connects, as the machine does. */
 export interface Upstream {
-  /** Returns the addresses of a name; fails where there are none. */
+  /** Returns the addresses of a name. Fails if there are none. */
   readonly lookup: (name: string) => Promise<ReadonlyArray<string>>
   readonly connect: (address: string, port: number) => Net.Socket
   /** Tests whether the machine reaches a name through a proxy. */
   readonly isProxied: (name: string) => boolean
-  /** Connects through the proxy, which looks the name up itself. */
+  /** Connects through the proxy, which looks up the name itself. */
   readonly connectByProxy: (host: string, port: number) => Promise<Net.Socket>
-  /** Tests whether a name may lie at an address; `isPrivate` where its entry says that it may be of a private network. */
+  /** Tests whether a name may resolve to an address. With `isPrivate`, addresses of private networks are allowed. */
   readonly isReachable: (address: string, isPrivate: boolean) => boolean
 }
 
-/** Tests whether an address is one of the machine's own, at any of its networks. */
+/** Tests whether an address is the machine's own, on any network. */
 const isOwn = (address: string): boolean =>
   Object.values(Os.networkInterfaces()).some((all) => all?.some((each) => each.address === address) === true)
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** Milliseconds that a proxy may take to connect. */
+/** How long a proxy may take to connect, in ms. */
 const patience = 30_000
 
 const connectBy = (proxy: string, host: string, port: number): Promise<Net.Socket> =>
@@ -57,13 +58,16 @@ const connectBy = (proxy: string, host: string, port: number): Promise<Net.Socke
     request.end()
   })
 
-/** Makes the test of names that `NO_PROXY` excepts: `example.com` and `.example.com` with all below, and `*`. */
+/**
+ * Makes a test for names that `NO_PROXY` exempts: `example.com` and `.example.com` include all names below, `*` all
+ * names.
+ */
 const makeIsExcept = (list: string): ((name: string) => boolean) => {
   const names = list.split(/[\s,]+/).map((entry) => entry.replace(/^\*?\.|:\d+$/g, "").toLowerCase())
   return (name) => names.some((each) => each === "*" || (each !== "" && (name === each || name.endsWith(`.${each}`))))
 }
 
-/** Makes the machine's own way, with the proxy that its variables name. Names never lead to the machine itself. */
+/** Makes the machine's access, with the proxy that its variables name. Names never lead to the machine itself. */
 export const make = (variables: Variables = {}): Upstream => {
   const isHost = HostEntry.makeAddressTest()
   const proxy = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].map((name) => variables[name]).find(Boolean)
@@ -77,7 +81,7 @@ export const make = (variables: Variables = {}): Upstream => {
   }
 }
 
-/** The way to hosts that sandboxes have; by default the machine's own. */
+/** The access to hosts that sandboxes use; tests replace it. */
 export class CurrentUpstream extends Context.Reference<CurrentUpstream>()("synapse/CurrentUpstream", {
   defaultValue: (): ((variables: Variables) => Upstream) => make
 }) {}
