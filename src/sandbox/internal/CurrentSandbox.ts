@@ -1,6 +1,6 @@
 /**
- * Keeps the sandbox that commands run in at present: makes it when it is needed, by `sandbox.json` and the settings as
- * of then, ends it, and replaces it.
+ * Holds the sandbox that commands currently run in: creates it on demand from `sandbox.json` and the settings, ends it,
+ * and replaces it.
  */
 import * as Fs from "node:fs"
 import * as Context from "effect/Context"
@@ -28,18 +28,18 @@ import { type AskForHost, type Grant, type SandboxBackend, unsandboxed } from ".
 import { type SandboxProvider, SandboxProviders } from "../SandboxProvider.js"
 import { unchangeable } from "./RunningSandbox.js"
 
-/** The grants of a session, which hold until it ends, as rules for the policies of all sandboxes made from then on. */
+/** The grants of a session as rules for all policies built from then on. They hold until the session ends. */
 export class RuntimeGrants implements RuntimeRules {
   private writable: ReadonlyArray<string> = []
-  /** The identities of the files that may be read: commands can put another file, or a link, in the place of one. */
+  /** The identities of the readable files, because commands can replace a file by another or by a link. */
   private readonly readable = new Map<string, string>()
   private readonly outdated = new WeakSet<object>()
   private hosts: ReadonlyArray<string> = []
   private hostsOnce: ReadonlyArray<string> = []
 
   /**
-   * Adds a grant; `running` is the sandbox that was made without it. A file to read is known by its identity in the grant;
-   * by default, by that which it has now. Returns the function that takes a new right to write back again.
+   * Adds a grant; `running` is the sandbox that was made without it. A readable file is bound to the grant's identity,
+   * or to its current one. Returns a function that undoes a new grant.
    */
   add({ access, identity, resource }: Grant, running: object | undefined): () => void {
     if (running !== undefined) this.outdated.add(running)
@@ -56,30 +56,28 @@ export class RuntimeGrants implements RuntimeRules {
     }
   }
 
-  /** The entries for the paths that may be written. */
   get whitelist(): ReadonlyArray<string> {
     return this.writable
   }
 
-  /** Adds an entry for a host, with `once` until the command has ended. */
+  /** Adds an entry for a host. With `once`, it ends with the command. */
   addHost(entry: string, once: boolean): void {
     if (once) this.hostsOnce = [...this.hostsOnce, entry]
     else this.hosts = [...this.hosts, entry]
   }
 
-  /** Takes back what was allowed for one command; returns whether there was anything. */
+  /** Revokes what was allowed for one command. Returns whether anything was revoked. */
   endOnce(): boolean {
     const had = this.hostsOnce.length > 0
     this.hostsOnce = []
     return had
   }
 
-  /** The entries for hosts. */
   get allowedHosts(): ReadonlyArray<string> {
     return [...this.hosts, ...this.hostsOnce]
   }
 
-  /** The paths that may be read and are still what was allowed. */
+  /** The readable paths that still hold the files that were allowed. */
   get granted(): ReadonlyArray<string> {
     return [...this.readable].flatMap(([path, identity]) => (HostPath.identityOf(path) === identity ? [path] : []))
   }
@@ -90,7 +88,10 @@ export class RuntimeGrants implements RuntimeRules {
   }
 }
 
-/** Creates backends over a shell which starts in `cwd` and has all rights of the user. */
+/**
+ * Makes a function that creates backends without a sandbox. Their shell starts in `cwd` and has all of the user's
+ * rights.
+ */
 export const makeUnsandboxed: Effect.Effect<
   (cwd: string) => Effect.Effect<SandboxBackend>,
   never,
@@ -111,18 +112,17 @@ export const makeUnsandboxed: Effect.Effect<
     )
 })
 
-/** The effects which create and destroy one sandbox. */
+/** The effects that create and destroy one sandbox. */
 interface Plan {
   readonly create: Effect.Effect<SandboxBackend, ExecutionFailed>
   readonly destroy: (backend: SandboxBackend) => Effect.Effect<void>
 }
 
-/** A place for at most one sandbox at a time. */
 export type CurrentSandbox = Effect.Effect.Success<ReturnType<typeof make>>
 
 const realOf = ({ path, real = path }: Rule): string => real
 
-/** Returns what `sandbox.json` allows by now, and did not when a sandbox was made. */
+/** Returns what `sandbox.json` has come to allow since a sandbox was made. */
 const allowedSince = (enforced: SandboxPolicy, built: SandboxPolicy): ReadonlyArray<Grant> => {
   const given = (access: Grant["access"], rules: ReadonlyArray<Rule> = [], before: ReadonlyArray<Rule> = []) =>
     rules.flatMap(({ kind, path, real: resource = path, source }): ReadonlyArray<Grant> => {
@@ -134,14 +134,13 @@ const allowedSince = (enforced: SandboxPolicy, built: SandboxPolicy): ReadonlyAr
   return [...given("write", built.whitelist, enforced.whitelist), ...given("read", built.granted, enforced.granted)]
 }
 
-/** Makes the execution error of an error in the configuration. */
 export const toFailure = (error: SandboxConfigError): ExecutionFailed =>
   new ExecutionFailed({ kind: "sandbox", reason: error.message, cause: error })
 
 /**
- * Makes a place for a sandbox; it is empty at first. Its sandbox ends with the scope, after which `get` fails.
+ * Makes an empty holder for one sandbox. The sandbox ends with the scope, after which `get` fails.
  *
- * @param enabled enables or disables the sandbox; where undefined, `sandbox.json` decides
+ * @param enabled enables or disables the sandbox; if undefined, `sandbox.json` decides
  * @param directory the directory whose sandbox is made first
  * @param ask asks a person about a host
  */
@@ -155,9 +154,9 @@ export const make = Effect.fnUntraced(function* (
   const config = yield* SandboxConfig
   const providers = yield* SandboxProviders
   const createUnsandboxed = yield* makeUnsandboxed
-  /** The provider of the sandbox that was planned last. */
+  /** The provider of the most recently planned sandbox. */
   let provider: SandboxProvider | undefined
-  /** The status that the next sandbox begins with as `$?`. */
+  /** The initial `$?` of the next sandbox. */
   let status: number | undefined
 
   /** Held by whoever makes or ends the sandbox. */
@@ -168,9 +167,12 @@ export const make = Effect.fnUntraced(function* (
         readonly cwd: string
         readonly backend: SandboxBackend
         readonly end: Effect.Effect<void>
-        /** Grants added to `sandbox.json` since the start, by name; true where this sandbox has them, false where only a new one can. */
+        /**
+         * Grants added to `sandbox.json` since the start, by name; true if this sandbox has them, false if only a new
+         * one can.
+         */
         readonly given: Map<string, boolean>
-        /** The state of `sandbox.json` that it was made from. */
+        /** The state of `sandbox.json` that the sandbox was made from. */
         readonly madeFrom: string
       }
     | undefined
@@ -182,12 +184,12 @@ export const make = Effect.fnUntraced(function* (
     return stats === undefined ? "" : `${stats.mtimeMs} ${stats.size} ${stats.ino}`
   }
 
-  /** What `sandbox.json` allows, and is not there yet. */
+  /** Paths that `sandbox.json` allows but that do not exist yet. */
   let awaited: ReadonlyArray<string> = []
 
-  /** Tells what confines commands; undefined where nobody has looked. */
+  /** Returns what confines commands; undefined until it has been looked at. */
   let confinement: (() => Confinement) | undefined
-  /** Keeps the policy that confines commands as long as nothing is in the way of its sandbox; undefined for none. */
+  /** Sets the policy that confines commands, as long as its sandbox can be made; undefined for none. */
   const confine = (policy: (() => SandboxPolicy) | undefined) => {
     const obstacle = provider?.obstacle
     confinement = () => {
@@ -197,16 +199,16 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
-  /** Sentences for the next command's result: why a sandbox was ended, and what takes a new one. */
+  /** Sentences for the next command's result: why a sandbox was ended, and what needs a new one. */
   let notices: ReadonlyArray<string> = []
 
-  /** Gives a sandbox what is allowed since it was made; where only a new one can have it, a restart makes that. */
+  /** Gives a sandbox what was allowed since it was made. Grants that only a new sandbox can have wait for a restart. */
   const give = (backend: SandboxBackend, built: SandboxPolicy, given: Map<string, boolean>) =>
     Effect.forEach(backend.policy === undefined ? [] : allowedSince(backend.policy, built), (grant) => {
       const name = SubPolicy.nameOf(grant.access, grant.resource)
       if (given.has(name)) return Effect.void
       given.set(name, false)
-      // A mask can be taken away, and what it hides be read; only a new sandbox has it writable.
+      // A mask can be removed, which makes the path readable. Only a new sandbox can make it writable.
       const isMasked =
         grant.access === "write" && built.opened?.some((rule) => realOf(rule) === grant.resource) === true
       return Effect.zipRight(
@@ -240,7 +242,7 @@ export const make = Effect.fnUntraced(function* (
       if (check !== undefined && now === known && awaited.every(HostPath.isMissing)) return Effect.void
       known = now
       awaited = []
-      // A file that can't be read changes nothing: the next sandbox says so.
+      // An unreadable file changes nothing now; the next sandbox reports it.
       return Effect.matchEffect(builder.build(cwd, grants), {
         onFailure: () => Effect.void,
         onSuccess: (built) => {
@@ -250,7 +252,7 @@ export const make = Effect.fnUntraced(function* (
         }
       })
     })
-  /** Follows what is allowed and taken back while a command runs. */
+  /** Applies what is allowed and revoked while a command runs. */
   const watching = Effect.forever(Effect.zipRight(Effect.sleep(500), refresh("check")))
 
   const build = (cwd: string) => Effect.mapError(builder.build(cwd, grants), toFailure)
@@ -261,7 +263,7 @@ export const make = Effect.fnUntraced(function* (
       ? config.remember(PrivateTemporary.make(policy).whitelist.map(({ path, real = path }) => real))
       : Effect.void
 
-  /** Builds the policy of the next sandbox, and finds its provider; undefined where there is to be no sandbox. */
+  /** Builds the policy of the next sandbox and finds its provider; undefined if there is to be no sandbox. */
   const next = (cwd: string) =>
     Effect.gen(function* () {
       if (enabled === false) return undefined
@@ -302,8 +304,8 @@ export const make = Effect.fnUntraced(function* (
     })
 
   /**
-   * Creates a sandbox in a fiber of its own, so that whoever waits for it can be interrupted; if it is created all the
-   * same, it is destroyed.
+   * Creates a sandbox in its own fiber, so that whoever waits can be interrupted. If creation completes anyway, the
+   * sandbox is destroyed.
    */
   const open = ({ create, destroy }: Plan) =>
     Effect.flatMap(Effect.forkDaemon(create), (fiber) =>
@@ -357,26 +359,25 @@ export const make = Effect.fnUntraced(function* (
     })
   )
   return {
-    /** Returns the sandbox that is there, and its directory; undefined where there is none. */
     now: () => current,
-    /** Returns what confines commands, as it was found last; undefined where nobody has looked. */
+    /** Returns the last known confinement; undefined until it has been looked at. */
     confinement: () => confinement?.(),
-    /** Finds it anew. It starts nothing. */
+    /** Refreshes the confinement. Starts nothing. */
     findConfinement,
-    /** Tests whether a new sandbox would have another policy than the one that is there. */
+    /** Tests whether a new sandbox would have another policy than the current one. */
     isOutdated: (): boolean =>
       current !== undefined && (current.madeFrom !== stamp() || grants.areNewer(current.backend)),
-    /** Builds the policy for a directory, with what a person has allowed by now. */
+    /** Builds the policy for a directory, including what a person has allowed. */
     build,
-    /** Returns the name of the provider of the last sandbox that was planned. */
+    /** Returns the name of the most recently planned sandbox's provider. */
     provider: () => provider?.name ?? "",
-    /** Sets `$?` of the next command; of the first one, where there is no sandbox yet. */
+    /** Sets `$?` of the next command; if there is no sandbox yet, of its first command. */
     setStatus: (code: number): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (current === undefined) status = code
         return current?.backend.setStatus?.(code) ?? Effect.void
       }),
-    /** Returns the sandbox for a directory; makes it where there is none, and ends that of any other directory first. */
+    /** Returns the sandbox for a directory. Creates it if needed, after ending the sandbox of any other directory. */
     get: (cwd: string): Effect.Effect<SandboxBackend, ExecutionFailed> =>
       Effect.suspend(() => {
         if (current?.cwd === cwd) return Effect.succeed(current.backend)
@@ -386,16 +387,22 @@ export const make = Effect.fnUntraced(function* (
           )
         )
       }),
-    /** Gives the running sandbox the hosts and paths that are allowed by now; with `check`, only where `sandbox.json` has changed. */
+    /**
+     * Gives the running sandbox the hosts and paths that are allowed now; with `check`, only if `sandbox.json` has
+     * changed.
+     */
     refresh,
-    /** Runs `change`; unless it fails, ends a sandbox that enforces a policy and makes another for the same directory. */
+    /**
+     * Runs `change`. If it succeeds and the sandbox enforces a policy, replaces the sandbox by a new one for the same
+     * directory.
+     */
     rebuild: (change: Effect.Effect<unknown, ExecutionFailed>): Effect.Effect<void, ExecutionFailed> =>
       turn.withPermits(1)(
         Effect.flatMap(change, () =>
           current?.backend.policy === undefined ? Effect.void : Effect.zipRight(end, create(current.cwd))
         )
       ),
-    /** Ends this sandbox, unless another has taken its place already; the next command's result has the notice. */
+    /** Ends this sandbox, unless another has already replaced it. The next command's result gets the notice. */
     retire: (backend: SandboxBackend, notice?: string): Effect.Effect<void> =>
       turn.withPermits(1)(
         Effect.suspend(() => {
@@ -410,7 +417,6 @@ export const make = Effect.fnUntraced(function* (
       if (taken.length > 0) notices = []
       return taken
     },
-    /** Ends the sandbox that is there, if there is one. */
     shutdown: turn.withPermits(1)(end)
   }
 })

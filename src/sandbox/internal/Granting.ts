@@ -1,4 +1,6 @@
-/** Gives sandboxes what a person has allowed: for one command, until the session ends, or for good. */
+/**
+ * Gives sandboxes what a person has allowed: for one command, until the session ends, or permanently.
+ */
 
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -27,7 +29,7 @@ const attempt = (path: string, use: () => void): Effect.Effect<void, ExecutionFa
       new ExecutionFailed({ kind: "sandbox", reason: `${path} can't be made: ${(error as Error).message}` })
   })
 
-/** Makes the file at a path whose directory can't be another one any more. */
+/** Creates the file at a path whose directory can no longer be swapped. */
 const makeAt = (path: string): void => {
   try {
     Fs.closeSync(Fs.openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o666))
@@ -37,8 +39,8 @@ const makeAt = (path: string): void => {
 }
 
 /**
- * Makes the file; one that is there already stays as it is. Fails where a link leads to its directory by now: another
- * session may have put one there since it was asked for.
+ * Creates the file; an existing file stays as it is. Fails if a link leads to its directory, because another session
+ * may have made the link after the request.
  */
 export const makeNewFile = (path: string): Effect.Effect<void, ExecutionFailed> =>
   attempt(path, () => {
@@ -50,15 +52,14 @@ export const makeNewFile = (path: string): Effect.Effect<void, ExecutionFailed> 
     if (isMade === undefined) throw new Error(`${parent} is gone, or a link leads there`)
   })
 
-/** Tests whether this process can make the file. */
+/** Tests whether this process can create the file. */
 const check = (path: string): Effect.Effect<void, ExecutionFailed> =>
   attempt(path, () => Fs.accessSync(Path.dirname(path), Fs.constants.W_OK))
 
-/** The dependencies of `make`. */
 export interface GrantingDoor {
   readonly config: Pick<Context.Tag.Service<SandboxConfig>, "addReadable" | "addWhitelist" | "remember">
   readonly current: CurrentSandbox
-  /** The directory whose sandbox is made where there is none. */
+  /** The directory whose sandbox is created if there is none. */
   readonly directory: string
   readonly grants: RuntimeGrants
   /** The directory of Synapse's own files. */
@@ -66,19 +67,17 @@ export interface GrantingDoor {
   readonly queue: CommandQueue
 }
 
-/** The functions by which grants are given. */
 export type Granting = ReturnType<typeof make>
 
-/** The beginning of a notice that a right took a new shell: what was kept in the old one is lost. */
+/** The beginning of the notice that a grant needed a new shell. */
 const anew = "A new shell was started, and variables, functions and background jobs are gone"
 
-/** Tests whether something else has come to the place of what was asked for. */
+/** Tests whether the requested path now holds something else. */
 const isAnother = ({ identity, resource }: Grant): boolean =>
   identity === undefined ? RealPath.follow(resource).real !== resource : HostPath.identityOf(resource) !== identity
 
-/** Makes the functions which give grants. */
 export const make = ({ config, current, directory, grants, home, queue }: GrantingDoor) => {
-  /** Done before a sandbox gets a grant, be it for one command; where it fails, the grant is not given. */
+  /** Runs before a sandbox gets a grant, even for one command. If it fails, the grant is not given. */
   const prepare = ({ access, isNew, resource }: Grant) =>
     Effect.zipRight(
       isNew === true ? makeNewFile(resource) : Effect.void,
@@ -133,22 +132,22 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
         )
       )
       const given = yield* Effect.either(queue.enter(Effect.zipRight(prepare(grant), give)))
-      // A right that could not be given leaves nothing behind.
+      // A grant that could not be given leaves nothing behind.
       if (Either.isLeft(given)) return { now: given.left.message, forGood: undefined }
       const written = forGood ? yield* Effect.either(write(grant.resource, grant.access)) : undefined
       return { now: undefined, forGood: written?._tag === "Left" ? written.left.message : undefined }
     })
 
   return {
-    /** Runs with grants that are revoked afterwards; a sandbox that can't revoke one is ended. */
+    /** Runs with grants that are revoked afterwards. A sandbox that can't revoke one is ended. */
     lend,
     keep,
     tryOut: (backend: SandboxBackend, grant: Grant) =>
-      // It is made when the command runs again, and not for nothing.
+      // The file is only created when the command runs again.
       grant.isNew === true
         ? Effect.map(Effect.either(check(grant.resource)), Either.getLeft)
         : Effect.map(Effect.either(queue.enter(lend(backend, [grant], Effect.void))), Either.getLeft),
-    /** Allows an existing path, given as its real one, in the running sandbox and all that follow. */
+    /** Allows an existing real path in the running sandbox and all later ones. */
     allow: (path: string, access: Grant["access"] = "write"): Effect.Effect<void, ExecutionFailed> =>
       Effect.gen(function* () {
         const backend = yield* current.get(current.now()?.cwd ?? directory)
@@ -162,7 +161,7 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
         const { now } = yield* keep(backend, { resource, access }, false)
         if (now !== undefined) return yield* new ExecutionFailed({ kind: "sandbox", reason: now })
       }),
-    /** Allows writing to a path in a sandbox that is built anew; a path that no policy takes changes nothing. */
+    /** Allows writing to a path in a rebuilt sandbox. If no policy can hold the path, nothing changes. */
     allowAnew: (path: string) =>
       current.rebuild(
         Effect.suspend(() => {
@@ -170,7 +169,6 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
           return Effect.onError(current.build(current.now()?.cwd ?? directory), () => Effect.sync(takeBack))
         })
       ),
-    /** Allows writing to a path in `sandbox.json`. */
     allowForGood: (path: string) => write(path, "write")
   }
 }

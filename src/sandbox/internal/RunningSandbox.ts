@@ -1,6 +1,6 @@
 /**
- * Follows the sandbox that runs around a session's shell: its masks, its grants and its network, and how they are
- * changed while it runs. The sandbox outlives the shells in it: it ends when the session's shells are restarted.
+ * Follows the sandbox around a session's shell: its masks, grants and network, and how they change while it runs. The
+ * sandbox outlives single shells and ends when the session's shells are restarted.
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -21,12 +21,12 @@ import * as HostPath from "../policy/HostPath.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { type Grant, NotThere } from "../SandboxBackend.js"
 
-/** Wraps the shells of one session, and changes the sandbox of the shell that runs. */
+/** Wraps the shells of one session, and changes the running sandbox. */
 export type RunningSandbox = Effect.Effect.Success<ReturnType<typeof make>>
 
 interface Running {
   readonly live: LiveSandbox | undefined
-  /** The masks that the sandbox was started with: these count where no watch keeps track of them. */
+  /** The masks at the start of the sandbox. They count if no watch keeps track of them. */
   readonly masks: ReadonlyArray<Mask>
   readonly watch: MaskWatch | undefined
   readonly network: NetworkMeter | undefined
@@ -34,22 +34,24 @@ interface Running {
   /** The grants given while it ran. */
   granted: ReadonlyArray<Grant>
   /**
-   * The time of `performance.now()` from which the masks are checked before a command, and that (`checkAhead`) from
-   * which they are checked in passing.
+   * When (`performance.now()`) the masks are next checked before a command, and (`checkAhead`) when they may be checked
+   * in the background.
    */
   checkAt: number
   checkAhead: number
 }
 
 /**
- * The pause between two checks of the masks, in milliseconds: `checkRarely` times as long as a check takes, for the
- * kernel's table of mounts is slow to read where there are many; at least `checkEvery` and at most `checkAtLast`. The
- * README names this limit.
+ * The pause between two checks of the masks, in ms: `checkRarely` times the duration of a check, because reading a long
+ * mount table is slow; between `checkEvery` and `checkAtLast`. The README names this limit.
  */
 const checkEvery = 5
 const checkRarely = 50
 const checkAtLast = 100
-/** The part of that pause after which the masks may be checked in passing, so that the next command finds it done. */
+/**
+ * The fraction of that pause after which the masks may be checked in the background, so that the next command need not
+ * wait.
+ */
 const ahead = 0.75
 
 const pauseChecks = (running: Running, pause: number): void => {
@@ -58,10 +60,10 @@ const pauseChecks = (running: Running, pause: number): void => {
   running.checkAhead = now + pause * ahead
 }
 
-/** The most sentences that wait for the next result. */
+/** How many sentences wait for the next result. */
 const mostNotices = 5
 
-/** The processes of a sandbox that has none besides its shell. */
+/** The result of stopping processes if only the shell runs. */
 const nobody: Stopped = { count: 0, goOn: () => {} }
 
 const stoppedMeanwhile = "Background processes were stopped meanwhile: what was allowed once is not theirs."
@@ -80,7 +82,8 @@ export const unchangeable = (): ExecutionFailed =>
  *
  * @param onMasked called when something has been masked while the sandbox runs
  * @param onProven called before the first command of a sandbox
- * @param attach gives a sandbox more before its first command, while its masks are proven; undefined where there is nothing
+ * @param attach adds to a sandbox before its first command, while its masks are verified; undefined if there is nothing
+ *   to add
  */
 export const make = (
   policy: SandboxPolicy,
@@ -104,7 +107,7 @@ export const make = (
     const masksOf = (now: Running | undefined) => now?.watch?.masks() ?? now?.masks ?? []
 
     /**
-     * Registers the sandbox as the running one until the scope is closed; no command runs before its masks are proven.
+     * Registers the sandbox as the running one until the scope closes. No command runs before its masks are verified.
      */
     const start = (wrapped: Wrapped, pid: number): Effect.Effect<void, ExecutionFailed, Scope.Scope> =>
       Effect.gen(function* () {
@@ -141,7 +144,7 @@ export const make = (
         )
         if (live !== undefined) {
           yield* live.prove(watch?.learn)
-          // That was a check as well.
+          // The start counts as a check.
           pauseChecks(ours, checkEvery)
         }
         onProven?.(live?.heads?.() ?? [])
@@ -179,7 +182,7 @@ export const make = (
             return words
           }),
           prove: (pid) => Effect.flatMap(finish, ({ wrapped }) => Scope.extend(start(wrapped, pid), scope)),
-          // The shell may have taken long to answer.
+          // The shell may have taken so long to answer that the masks are due for a check.
           started: Effect.zipRight(
             Effect.suspend(() => (cwd === policy.cwd ? (running?.live?.arrive ?? Effect.void) : Effect.void)),
             Effect.suspend(() => (isDue() ? mend : Effect.void))
@@ -193,23 +196,21 @@ export const make = (
     return {
       /** Wraps the session's shells, which follow one another in one sandbox. */
       launcher,
-      /** Returns whether a sandbox runs. */
       isThere: () => running !== undefined,
-      /** Returns whether the sandbox can be changed while it runs. */
+      /** Tests whether the sandbox can be changed while it runs. */
       canChange: () => running === undefined || running.live?.canChange === true,
-      /** Returns whether a person granted this sandbox to read that path. */
+      /** Tests whether a person granted this sandbox to read a path. */
       isGranted: (path: string) => isGranted(running, path),
-      /** Returns the masks of the sandbox, as of now. */
       masks: () => masksOf(running),
-      /** Returns the names of the variables that the sandbox leaves out. */
+      /** Returns the names of the variables that the sandbox removes. */
       withheld: () => withheld,
-      /** Returns the most processes and threads of the sandbox; undefined where nothing limits them. */
+      /** Returns the sandbox's limit of processes and threads, if any. */
       processes: () => processes,
-      /** Returns the meter of the sandbox's network traffic; undefined where there is none. */
+      /** Returns the meter of the sandbox's network traffic, if any. */
       network: () => running?.network,
       /**
-       * Ends the processes that hold open what has been masked meanwhile; `notice` tells of them. With `before`, in clock ticks
-       * since boot, only those that are older.
+       * Ends the processes that hold open what has been masked meanwhile; `notice` reports them. With `before`, in
+       * clock ticks since boot, only older processes.
        */
       evict: (before?: number) =>
         Effect.suspend(() =>
@@ -217,8 +218,8 @@ export const make = (
             notices = [...notices, ...said].slice(-mostNotices)
           })
         ),
-      // Looked at in its turn: the start of the sandbox may be attaching to it.
-      /** Attaches to the sandbox that runs, if there is one, until it ends. */
+      // Looked at while holding `mounting`: the start of the sandbox may still be attaching to it.
+      /** Attaches to the running sandbox, if any, until it ends. */
       attach: mounting.withPermits(1)(
         Effect.suspend(() => {
           const { live, scope } = running ?? {}
@@ -226,11 +227,11 @@ export const make = (
           return attached === undefined || scope === undefined ? Effect.void : Scope.extend(attached, scope)
         })
       ),
-      /** Returns the ports at which its servers listen. */
+      /** Returns the ports at which the sandbox's servers listen. */
       listening: () => running?.live?.listening?.() ?? [],
-      /** Returns whether something has been masked whose holders nobody has looked for. */
+      /** Tests whether something was masked and its holders have not been looked for. */
       isEvictionDue: () => running?.watch?.isEvictionDue() === true,
-      /** Returns, once, sentences on what was done to keep the masks in place, where that is not as usual. */
+      /** Returns, once, sentences about unusual measures to keep the masks in place. */
       notice: () => {
         if (notices.length > 0) {
           const said = notices.join(" ")
@@ -242,15 +243,18 @@ export const make = (
         return "The system has no file watches left: what the policy denies is looked for every 0.1 s instead."
       },
       /**
-       * Returns whether the masks must be checked before the next command; with `ahead`, whether they may be checked in
-       * passing already.
+       * Tests whether the masks must be checked before the next command; with `ahead`, whether they may be checked in
+       * the background.
        */
       isDue,
-      /** Masks again what the host has replaced or made; fails where only a new sandbox can mask it. */
+      /** Renews masks over what the host has replaced or created. Fails if only a new sandbox can mask it. */
       mend,
-      /** Returns the directories with a `HEAD`, as a git directory has, that the last walk found. */
+      /** Returns the directories with a `HEAD`, as in a git directory, that the last scan found. */
       heads: () => running?.live?.heads?.() ?? [],
-      /** Changes a path outside, and makes what is there then read-only in a running sandbox unless `only`; returns whether it is. */
+      /**
+       * Changes a path outside and makes the result read-only in the running sandbox, unless `only`. Returns whether it
+       * is read-only.
+       */
       protect: (path: string, change: () => void, only: boolean): Effect.Effect<boolean, ExecutionFailed> =>
         Effect.suspend(() => {
           const alone = Effect.try({
@@ -265,14 +269,14 @@ export const make = (
             ? alone
             : Effect.orElse(Effect.as(mounting.withPermits(1)(Effect.uninterruptible(protect)), true), () => alone)
         }),
-      /** Walks the directories for new files that the policy masks, and masks them. */
+      /** Scans the directories for new files that the policy masks, and masks them. */
       scan: Effect.suspend(() => {
         const { live, watch } = running ?? {}
         return live === undefined || watch === undefined ? Effect.void : Effect.flatMap(live.scan, watch.learn)
       }),
       /**
-       * Gives a grant to the sandbox that runs. Fails with NotThere for a right to write what does not exist, and with
-       * ExecutionFailed where only a new sandbox could have it.
+       * Gives a grant to the running sandbox. Fails with NotThere for writing to a missing path, and with
+       * ExecutionFailed if only a new sandbox can have the grant.
        */
       grant: (grant: Grant) =>
         Effect.suspend((): Effect.Effect<void, ExecutionFailed | NotThere> => {
@@ -282,7 +286,7 @@ export const make = (
           if (grant.access === "write" && HostPath.isMissing(grant.resource)) {
             return new NotThere({ resource: grant.resource })
           }
-          // Recorded first, for the watch would put a mask back that is removed without a grant.
+          // Recorded first, because the watch restores a mask that is removed without a grant.
           now.granted = [...now.granted, grant]
           const given =
             grant.access === "read"
@@ -299,7 +303,7 @@ export const make = (
               Effect.flatMap((masks) => now.watch?.learn(masks) ?? Effect.void)
             )
         }),
-      /** Runs with the processes stopped that the sandbox has by now, besides its shell; the next `notice` tells of them. */
+      /** Runs with the sandbox's current processes stopped, except the shell. The next `notice` reports them. */
       alone: <A, E>(use: Effect.Effect<A, E>): Effect.Effect<A, E | ExecutionFailed> =>
         Effect.acquireUseRelease(
           Effect.suspend(() => running?.live?.stopOthers ?? Effect.succeed(nobody)),
@@ -309,7 +313,7 @@ export const make = (
           },
           ({ goOn }) => Effect.sync(goOn)
         ),
-      /** Revokes a grant; does nothing where the sandbox has no such grant. */
+      /** Revokes a grant, if the sandbox has it. */
       revoke: (grant: Grant): Effect.Effect<void, ExecutionFailed> =>
         mounting.withPermits(1)(
           Effect.suspend(() => {

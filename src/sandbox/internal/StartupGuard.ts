@@ -1,10 +1,10 @@
 /**
- * Checks, after each command, what the user's own tools will run later: the configuration and the hooks of git directories,
- * and files of editors, agents and shells.
+ * Checks after each command what the user's own tools will run later: configuration and hooks of git directories, and
+ * files of editors, agents and shells.
  *
- * Everyday git has to write its configuration, so that it can't be read-only. A setting by which git runs a program is taken
- * back unless it was there before the session. New files that run when the user logs in are renamed; those of other tools
- * are told.
+ * Everyday git writes its configuration, so it can't be read-only. A setting that makes git run a program is reverted
+ * unless it was there before the session. New files that run at login are renamed; new files of other tools are
+ * reported.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -23,41 +23,41 @@ import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 
 const { isWithin } = HostPath
 
-/** The most bytes of a configuration file that is read. */
+/** The most bytes of a configuration file that are read. */
 const largest = 1024 * 1024
 
-/** The most words of a command that are taken for directories, and the most names of files that a message has. */
+/** How many words of a command may count as directories, and how many file names a message holds. */
 const mostWords = 40
 const mostNamed = 8
 
-/** What is taken back. */
+/** A change that reverts what a command did. */
 export interface Change {
-  /** The file or directory, which is read-only once the change is made. */
+  /** The file or directory, which becomes read-only with the change. */
   readonly path: string
-  /** The sentence that tells of it. */
+  /** The sentence that reports it. */
   readonly said: string
-  /** Makes the change. Throws where the directory is another one by now. */
+  /** Makes the change. Throws if another directory has taken the place. */
   readonly apply: () => void
 }
 
-/** A file of a git directory as it was when it was good. */
+/** A file of a git directory in its last good state. */
 interface Good {
   readonly text: string | undefined
-  /** The text that was there before the session. */
+  /** The text before the session. */
   readonly began: string | undefined
-  /** The target, where it is a link that was there before the session. */
+  /** The target, if it was a link before the session. */
   readonly link: string | undefined
-  /** True for a file of the user's that can't be read: it is left alone. */
+  /** True for an unreadable file of the user's, which is left alone. */
   readonly isForeign?: boolean
-  /** The state of the file when it was read last, and had rested. */
+  /** The state of the file when it was last read, if it had settled. */
   readonly stamp?: string | undefined
 }
 
 interface Known {
   readonly files: Map<string, Good>
-  /** The hooks that were there before the session, by their stamps. */
+  /** The hooks before the session, by their stamps. */
   readonly hooks: ReadonlySet<string>
-  /** The stamp of their directory, where the sandbox has it read-only. */
+  /** The stamp of their directory, if the sandbox has it read-only. */
   readonly held: string | undefined
 }
 
@@ -67,7 +67,7 @@ const nothing: Good = { text: undefined, began: undefined, link: undefined }
 /** The sources of rules by which a user names what commands may write. */
 const isNamedBy = new Set(["file", "user", "runtime"])
 
-/** Matches what programs write by themselves, and do not obey. */
+/** Matches history files, which programs write by themselves and do not obey. */
 const isHistory = /hist|viminfo$|lesshst$/
 
 const configs = ["config", "config.worktree"]
@@ -85,10 +85,10 @@ const linkAt = (path: string): string | undefined =>
 const hooksIn = (directory: string): ReadonlyArray<string> =>
   Attempt.orElse(() => BytePath.namesIn(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name)), [])
 
-/** Milliseconds after a change during which another one may leave the time of change the same. */
+/** How long after a change another one may leave the time of change the same, in ms. */
 const unsettled = 100
 
-/** Returns the state of what is at a path; undefined shortly after a change. */
+/** Returns the state of a path; undefined shortly after a change. */
 const restedStamp = (path: string): string | undefined => {
   const { changed, text } = FileStamp.of(BytePath.toHost(path))
   return changed < Date.now() - unsettled ? text : undefined
@@ -97,20 +97,20 @@ const restedStamp = (path: string): string | undefined => {
 const stampIn = (directory: string, name: string): string =>
   `${name} ${FileStamp.of(BytePath.toHost(`${directory}/${name}`)).text}`
 
-/** A command can take the rights to a directory from its owner, too. */
+/** A command may also have removed the owner's rights to the directory. */
 const makeWritable = (reached: string): void => {
   const { mode } = Fs.statSync(reached)
   if ((mode & 0o700) !== 0o700) Fs.chmodSync(reached, (mode & 0o7777) | 0o700)
 }
 
-/** Renames what git would use. A command may have taken the new name, or left no room for it: then it is removed. */
+/** Renames what git would use. A command may have taken the new name or made it too long; then the file is removed. */
 const disable = (path: string): void => {
   const from = BytePath.toHost(path)
   const isRenamed = Attempt.orElse(() => Fs.renameSync(from, BytePath.toHost(`${path}.disabled`)) === undefined, false)
   if (!isRenamed) Fs.rmSync(from, { recursive: true, force: true })
 }
 
-/** Puts a file in the place of whatever is there; without a text, removes that. */
+/** Replaces whatever is there by a file; without a text, removes it. */
 const put = (reached: string, name: string, text: string | undefined): void => {
   const path = `${reached}/${name}`
   makeWritable(reached)
@@ -135,7 +135,7 @@ const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
   return words.slice(0, mostWords).map((word) => Path.resolve(cwd, word))
 }
 
-/** Returns the links on the way to the directory of a path, each with its target after it. */
+/** Returns the links on the way to a path's directory, each with its target. */
 const linksTo = (path: string): ReadonlyArray<string> =>
   RealPath.follow(Path.dirname(path)).links.map((link) => `${link}\0${linkAt(link)}`)
 
@@ -144,18 +144,18 @@ export class StartupGuard {
   /** The directories and files that commands may write. */
   private roots: ReadonlyArray<string>
   private places: StartupFiles.Places
-  /** The named directories and files that were no git directories at the start: a command may make them ones. */
+  /** Named directories and files that were no git directories at the start. A command may turn them into one. */
   private readonly plain: Set<string>
   /** The directories that were allowed since the start. */
   private readonly added = new Set<string>()
   private readonly known = new Map<string, Known>()
-  /** The state of each file whose change is told; undefined for one that was told, or is read-only. */
+  /** The state of each file whose change is reported; undefined once reported, or if read-only. */
   private readonly stamps = new Map<string, string | undefined>()
-  /** What was not there before the session and would run by itself, with the links that led to its directory. */
+  /** What was missing before the session and would run by itself, with the links that led to its directory. */
   private readonly unmade = new Map<string, ReadonlyArray<string>>()
   /** The states of the directories that these lie in. */
   private readonly directories = new Map<string, string | undefined>()
-  /** Directories that no command can write, and that are in no repository. */
+  /** Directories that no command can write and that are in no repository. */
   private readonly empty = new Set<string>()
   private isBegun = false
 
@@ -173,7 +173,7 @@ export class StartupGuard {
   }
 
   /**
-   * Takes what is there when the session begins for the user's own.
+   * Takes everything that exists when the session begins for the user's own.
    *
    * @param repositories directories that may be git directories
    */
@@ -200,7 +200,7 @@ export class StartupGuard {
     this.watch(this.places, readonly)
   }
 
-  /** Takes up a directory that commands may write from now on, unless it takes a new sandbox. */
+  /** Starts to watch a directory that commands may write from now on, unless it needs a new sandbox. */
   add(root: string): void {
     this.added.add(root)
     this.plain.add(root)
@@ -212,22 +212,22 @@ export class StartupGuard {
 
   private watch(places: StartupFiles.Places, readonly: ReadonlySet<string> = new Set()): void {
     for (const path of StartupFiles.unmade(places)) this.unmade.set(path, linksTo(path))
-    // A link can be replaced, though what it leads to is read-only.
+    // A link can be replaced even if its target is read-only.
     const isHeld = (path: string) => readonly.has(path) && RealPath.follow(path).links.length === 0
     for (const path of StartupFiles.candidates(places))
       if (!this.unmade.has(path)) this.stamps.set(path, isHeld(path) ? undefined : stampOf(path))
-    // A secret that is there can't be written. A new one would be a command's: a key that opens the account, for one.
+    // An existing secret can't be written. A new one would be a command's, such as a key that opens the account.
     for (const { kind, path: written, real: path = written, source } of this.policy.blacklist)
       if (kind === "path" && source === "default" && !isHistory.test(path) && HostPath.isMissing(path))
         if (places.writable.some((root) => isWithin(path, root))) this.stamps.set(path, missing)
   }
 
-  /** Tests whether a path lies in a directory that was added, in which the running sandbox can't make it read-only. */
+  /** Tests whether a path lies in an added directory, where the running sandbox can't make it read-only. */
   isAdded(path: string): boolean {
     return [...this.added].some((root) => isWithin(path, root))
   }
 
-  /** Leaves a directory that commands may not write any more. */
+  /** Stops watching a directory that commands may not write any more. */
   leave(root: string): void {
     this.added.delete(root)
     this.roots = this.roots.filter((one) => one !== root)
@@ -235,7 +235,7 @@ export class StartupGuard {
     for (const path of this.stamps.keys()) if (isWithin(path, root)) this.stamps.delete(path)
   }
 
-  /** Finds what is to be taken back after a command, which began and ended in these directories. */
+  /** Finds what to revert after a command, which began and ended in these directories. */
   afterCommand(command: string, directories: ReadonlyArray<string>): ReadonlyArray<Change> {
     const [before = "/"] = directories
     const around = [this.policy.cwd, ...directories].flatMap(GitDirectory.upwards)
@@ -255,14 +255,14 @@ export class StartupGuard {
   }
 
   /**
-   * Finds what is to be taken back in all git directories that were found in the session. All files are read: one that a
-   * process has mapped can change without a new time.
+   * Finds what to revert in all git directories that were found in the session. All files are read: a process can
+   * change a mapped file without updating its time.
    */
   allChanges(repositories: ReadonlyArray<string>): ReadonlyArray<Change> {
     return this.changes([...GitDirectory.upwards(this.policy.cwd), ...this.known.keys(), ...repositories])
   }
 
-  /** Returns a sentence on the files of other tools that are new or have changed; each is told once. */
+  /** Returns a sentence about new or changed files of other tools; each is reported once. */
   told(): string | undefined {
     const changed: Array<string> = []
     const same = new Set<string>()
@@ -297,7 +297,7 @@ export class StartupGuard {
     for (const directory of new Set(directories)) {
       if (this.empty.has(directory)) continue
       const all = GitDirectory.at(directory)
-      // No command makes a repository where none can write.
+      // No command creates a repository in a place that no command can write.
       if (all.size === 0 && !this.roots.some((root) => isWithin(directory, root))) this.empty.add(directory)
       for (const git of all) {
         const isNamed = StartupFiles.isNamed(this.places, git) && !this.plain.has(git)
@@ -348,7 +348,7 @@ export class StartupGuard {
     }
   }
 
-  /** git reads the configuration where `commondir` says: only a linked worktree has one. */
+  /** git reads the configuration that `commondir` names, and only a linked worktree should have that file. */
   private commonChange(git: string): Change | undefined {
     const path = `${git}/commondir`
     const { text: before } = this.known.get(git)?.files.get("commondir") ?? nothing
@@ -426,10 +426,10 @@ export class StartupGuard {
   }
 }
 
-/** The state of what is not there. */
+/** The state of a missing file. */
 const missing = "-"
 
-/** The state of a file, and of what a directory holds. */
+/** The state of a file, and of a directory's entries. */
 const stampOf = (path: string): string => {
   const { text } = FileStamp.of(BytePath.toHost(path))
   if (text === missing || !HostPath.isDirectory(path)) return text
