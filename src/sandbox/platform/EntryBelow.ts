@@ -1,14 +1,16 @@
-/** Makes entries below a directory that commands write: no link that one has put on the way is followed. */
+/**
+ * Creates entries below a directory that commands can write, without following links that a command may have put there.
+ */
 import * as Fs from "node:fs"
 import * as Attempt from "../../domain/Attempt.js"
 import * as BytePath from "../policy/BytePath.js"
 import { O_PATH } from "../policy/HeldDirectory.js"
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_WRONLY } = Fs.constants
-/** What to make. Of a link, what it leads to; undefined where it is to be removed. */
+/** What to create. For a link, its target; undefined removes it. */
 type Kind = "file" | "directory" | { readonly link: string | undefined }
 
-/** Makes an entry of a held directory; returns whether it had to be made. What is there of another kind is removed. */
+/** Creates an entry of a held directory. Returns whether it was missing. Anything of another kind is removed. */
 const makeEntry = (at: string | Buffer, kind: Kind): boolean => {
   const found = Fs.lstatSync(at, { throwIfNoEntry: false })
   if (typeof kind === "object") {
@@ -24,7 +26,9 @@ const makeEntry = (at: string | Buffer, kind: Kind): boolean => {
   return true
 }
 
-/** Makes the entries on the way to a path below a directory, none of which is a link; returns whether the last is new. */
+/**
+ * Creates the entries on the way to a path below a directory, none of which is a link. Returns whether the last is new.
+ */
 export const make = (directory: string, inside: string, kind: Kind): boolean => {
   const names = inside.split("/").filter((name) => name !== "")
   let at = Fs.openSync(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW)
@@ -46,10 +50,10 @@ export const make = (directory: string, inside: string, kind: Kind): boolean => 
 }
 
 /**
- * Makes a link, except where something is there, or a command changes what is on the way. A link that leads nowhere is
- * replaced, and without a target removed.
+ * Creates a link, unless something is there or a command changes the path meanwhile. A dangling link is replaced;
+ * without a target, it is removed.
  */
 export const link = (directory: string, inside: string, target: string | undefined): void => {
-  // Who needs it does without.
+  // Commands that need the link work without it.
   Attempt.ignore(() => make(directory, inside, { link: target }))
 }

@@ -1,4 +1,6 @@
-/** Reads the environment that the user's login shell has, as version managers such as nvm and pyenv set it up. */
+/**
+ * Reads the environment of the user's login shell, which version managers such as nvm and pyenv set up.
+ */
 import * as ChildProcess from "node:child_process"
 import * as Os from "node:os"
 import * as Path from "node:path"
@@ -10,7 +12,7 @@ import * as StartupFiles from "../config/StartupFiles.js"
 import * as TaintedPaths from "../config/TaintedPaths.js"
 import type { PolicyDecision } from "../policy/PolicyDecision.js"
 
-/** The variables of a login shell, or why there are none. */
+/** The variables of a login shell, or why they could not be read. */
 export interface Profile {
   readonly variables: Readonly<Record<string, string>>
   readonly failure?: string
@@ -18,12 +20,12 @@ export interface Profile {
 
 const none = (failure: string): Profile => ({ variables: {}, failure })
 
-/** Milliseconds until the shell is ended. */
+/** How long the shell may run, in ms; and the most bytes that are read. */
 const patience = 5000
 const most = 1024 * 1024
 const end = "__synapse_end"
 
-/** Variables that tell of the shell itself. */
+/** Variables about the shell itself. */
 const shells = new Set(["_", "OLDPWD", "PWD", "SHLVL"])
 
 const parse = (text: string): Readonly<Record<string, string>> =>
@@ -35,8 +37,8 @@ const parse = (text: string): Readonly<Record<string, string>> =>
   )
 
 /**
- * Runs a login shell without a terminal, and reads its environment from a pipe of its own. What it prints is ignored; a
- * question finds an empty input.
+ * Runs a login shell without a terminal, and reads its environment from a separate pipe. Its output is ignored, and its
+ * input is empty.
  */
 export const run = (shell: string, home: string, limit = patience): Effect.Effect<Profile> =>
   Effect.async((resume) => {
@@ -45,13 +47,13 @@ export const run = (shell: string, home: string, limit = patience): Effect.Effec
     const child = ChildProcess.spawn(shell, ["-i", "-l", "-c", `/usr/bin/env -0 >&3 && printf ${end} >&3`], {
       cwd: home,
       detached: true,
-      // What this process has besides may be of another shell.
+      // Other variables of this process may stem from another shell.
       env: { HOME: home, PATH: "/usr/local/bin:/usr/bin:/bin", SHELL: shell, TERM: "dumb", ...account() },
       stdio: ["ignore", "ignore", "ignore", "pipe"]
     })
     const finish = (profile: Profile) => {
       clearTimeout(timer)
-      // What the shell has started in the background may hold the pipe.
+      // Background processes of the shell may hold the pipe.
       child.stdio[3]?.destroy()
       child.unref()
       resume(Effect.succeed(profile))
@@ -79,10 +81,10 @@ const account = (): Readonly<Record<string, string>> =>
     return { USER: username, LOGNAME: username }
   }, {})
 
-/** The shells of users' homes that were read: one does for all sessions of a process. */
+/** The results by shell and home, shared by all sessions of a process. */
 const known = GlobalValue.globalValue("synapse/LoginShell", () => new Map<string, Profile>())
 
-/** What lies in the directories among these files may be allowed by itself. */
+/** Start-up files, and directories of which entries may be allowed individually. */
 const startup = [
   ...StartupFiles.ofShells,
   ...["conf.d", "config.fish", "functions"].map((name) => `.config/fish/${name}`),
@@ -106,8 +108,8 @@ export const read = (home: string, { decide }: Pick<PolicyDecision, "decide">): 
   })
 
 /**
- * Returns what a profile adds to an environment, whose own variables take precedence. Of PATH, the directories that only the
- * environment has come first: they are of a virtual environment, or the like.
+ * Returns what a profile adds to an environment, whose own variables take precedence. In PATH, directories that only
+ * the environment has come first, because they belong to a virtual environment or the like.
  */
 export const added = (
   { variables }: Profile,

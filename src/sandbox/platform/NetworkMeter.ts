@@ -1,25 +1,24 @@
 /**
- * Assigns a sandbox's attempts to reach a network to its commands, by the kernel's counters: the packets for which its
- * empty network has no route. TCP, UDP and name look-ups over IPv4 and IPv6 are counted; its own loopback is not.
+ * Attributes attempts to reach a network to a sandbox's commands, by the kernel's count of packets without a route. The
+ * count includes TCP, UDP and name lookups over IPv4 and IPv6, but not the sandbox's own loopback.
  */
 import * as Fs from "node:fs"
 import * as Attempt from "../../domain/Attempt.js"
 
-/** Counts the packets that have found no route since the network was made. */
+/** Counts the packets that found no route since the network was made. */
 export interface Source {
   readonly read: () => number | undefined
   readonly close: () => void
 }
 
-/** The number of packets that found no route, as far as they can be assigned to one command. */
+/** How many packets without a route one command can have sent. */
 export interface Traffic {
-  /** Packets that were sent while the command ran. */
+  /** Packets sent during the command. */
   readonly surely: number
-  /** Packets that were sent while the command ran, or before it. */
+  /** Packets sent during or before the command. */
   readonly perhaps: number
 }
 
-/** Assigns the packets that one sandbox's network counts to its commands. */
 export type NetworkMeter = ReturnType<typeof make>
 
 const between = (before = 0, after = before): number => after - before
@@ -27,16 +26,16 @@ const between = (before = 0, after = before): number => after - before
 /** Makes a meter, and takes its first reading at once. */
 export const make = (source: Source) => {
   let last = source.read()
-  /** The last reading that was taken while no command ran. */
+  /** The last reading while no command ran. */
   let idle = last
-  /** True where, since the last reading, a command has ended whose traffic was not asked for. */
+  /** True if a command whose traffic nobody asked for has ended since the last reading. */
   let isShared = false
   return {
-    /** Records that a command has ended whose traffic is not asked for. */
+    /** Records the end of a command whose traffic nobody asks for. */
     pass: () => {
       isShared = true
     },
-    /** Takes a reading between commands; `isIdle` says that no command runs. */
+    /** Takes a reading between commands. `isIdle`: no command is running. */
     note: (isIdle: boolean) => {
       last = source.read()
       isShared = false
@@ -56,7 +55,7 @@ export const make = (source: Source) => {
   }
 }
 
-/** A buffer which is larger than what the kernel writes into either file. */
+/** Larger than what the kernel writes into either file. */
 const buffer = Buffer.allocUnsafe(16_384)
 
 /** Reads an open file from its beginning, which makes the kernel write it anew. */
@@ -65,10 +64,7 @@ const textOf = (file: number | undefined): string | undefined =>
     ? undefined
     : Attempt.orUndefined(() => buffer.toString("latin1", 0, Fs.readSync(file, buffer, 0, buffer.length, 0)))
 
-/**
- * Opens the counters of the network that a process is in; undefined where the process has ended, or the system has no
- * such counters.
- */
+/** Opens the counters of a process's network; undefined if the process has ended or the system has no such counters. */
 export const counters = (pid: number): Source | undefined => {
   const ipv4 = Attempt.orUndefined(() => Fs.openSync(`/proc/${pid}/net/snmp`, "r"))
   if (ipv4 === undefined) return undefined
@@ -77,7 +73,7 @@ export const counters = (pid: number): Source | undefined => {
     read: () => {
       const snmp = textOf(ipv4)
       if (snmp === undefined) return undefined
-      // Two lines for each protocol: the names, and the numbers.
+      // Two lines per protocol: names and numbers.
       const [names = "", numbers = ""] = snmp.split("\n", 4).filter((line) => line.startsWith("Ip:"))
       const column = names.split(" ").indexOf("OutNoRoutes")
       const [, counted = "0"] = /^Ip6OutNoRoutes\s+(\d+)$/m.exec(textOf(ipv6) ?? "") ?? []
@@ -89,7 +85,7 @@ export const counters = (pid: number): Source | undefined => {
   }
 }
 
-/** Opens a meter for the network that a process is in; undefined where nothing is counted. */
+/** Opens a meter for a process's network; undefined if nothing is counted. */
 export const open = (pid: number): NetworkMeter | undefined => {
   const source = counters(pid)
   return source && make(source)

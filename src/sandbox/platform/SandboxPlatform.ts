@@ -16,7 +16,7 @@ import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import type { NetworkMeter } from "./NetworkMeter.js"
 
 /**
- * A path that the blacklist hides from the sandbox, by its real path, whatever the rule's own spelling.
+ * A blacklisted path that the sandbox hides, by its real path, however the rule spells it.
  *
  * @since 0.1.0
  * @category models
@@ -25,14 +25,14 @@ export interface Mask {
   readonly path: string
   readonly kind: "file" | "directory"
   readonly rule: Rule
-  /** The reason why the path is masked, where the rule does not name it. */
+  /** Why the path is masked, if no rule names it. */
   readonly reason?: string
-  /** The text that commands read in the file's place; without it, they may not open the file. */
+  /** The text that commands read in the file's place. Without it, they may not open the file. */
   readonly standIn?: string
 }
 
 /**
- * A shell, wrapped so that the policy holds for all that it runs.
+ * A shell, wrapped so that the policy holds for everything that it runs.
  *
  * @since 0.1.0
  * @category models
@@ -42,31 +42,29 @@ export interface Wrapped {
   readonly spawnable: Spawnable
   /** The whole environment of the shell. */
   readonly environment: Readonly<Record<string, string>>
-  /** The names of the variables that it leaves out of the given environment. */
+  /** The variables that it removes from the given environment. */
   readonly withheld?: ReadonlyArray<string>
-  /** The most processes and threads of the sandbox; undefined where nothing limits them. */
+  /** The sandbox's limit of processes and threads, if any. */
   readonly processes?: number | undefined
   /** The masks of the sandbox, by which denials are traced to their rules. */
   readonly masks: ReadonlyArray<Mask>
-  /** True where it was not tested that the sandbox can start: if it does not, wrapping the shell again may succeed. */
+  /** True if it was not tested that the sandbox can start. If it fails, wrapping the shell again may succeed. */
   readonly isTrial?: boolean
-  /**
-   * Explains why the wrapper could not start, from its standard error; undefined where the shell did not fail for the
-   * wrapper.
-   */
+  /** Explains from the wrapper's standard error why it could not start; undefined if the wrapper was not the cause. */
   readonly explain?: (stderr: string) => ExecutionFailed | undefined
-  /** Returns the running sandbox of the shell that was spawned with that pid. */
+  /** Returns the running sandbox of the shell that was spawned with this pid. */
   readonly live?: (pid: number) => LiveSandbox
 }
 
 /**
- * A shell whose sandbox is still being worked out. Its program can be spawned already: it waits until it is told to go on.
+ * A shell whose sandbox is still being planned. Its program can already be spawned and waits until it is told to
+ * continue.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Begun extends Pick<Wrapped, "environment" | "explain" | "isTrial" | "spawnable"> {
-  /** Works out the rest, while the program starts, and returns what the program is to read from its descriptor 3 then. */
+  /** Finishes the plan while the program starts, and returns what the program then reads from its descriptor 3. */
   readonly finish: Effect.Effect<{ readonly wrapped: Wrapped; readonly words: string }, ExecutionFailed, Scope.Scope>
 }
 
@@ -77,11 +75,11 @@ export interface Begun extends Pick<Wrapped, "environment" | "explain" | "isTria
  * @category models
  */
 export interface WatchOptions {
-  /** Tests whether a path was granted while the sandbox runs: it is not masked then. */
+  /** Tests whether a path was granted while the sandbox runs, so that it must not be masked. */
   readonly isGranted: (path: string) => boolean
   /** Runs a change of the mounts while no other change is made. */
   readonly exclusive: <A, E>(change: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Called when something has been masked while the sandbox runs, which its processes may hold open. */
+  /** Called when something has been masked that the sandbox's processes may hold open. */
   readonly onMasked?: () => void
 }
 
@@ -92,20 +90,20 @@ export interface WatchOptions {
  * @category models
  */
 export interface MaskWatch {
-  /** Masks again whatever is not masked and should be. */
+  /** Restores all masks that are missing. */
   readonly refresh: Effect.Effect<void, ExecutionFailed>
   /**
-   * Ends the processes that hold open what has been masked while the sandbox ran; returns a sentence for each mask. With
-   * `before`, in clock ticks since boot, only those that are older.
+   * Ends the processes that hold open what has been masked while the sandbox ran. Returns a sentence per mask. With
+   * `before`, in clock ticks since boot, only older processes.
    */
   readonly evict: (before?: number) => Effect.Effect<ReadonlyArray<string>>
-  /** True where something has been masked whose holders `evict` has not looked for. */
+  /** True if something was masked and `evict` has not looked for its holders. */
   readonly isEvictionDue: () => boolean
-  /** Returns all masks that the sandbox should have, as of now. */
+  /** Returns all masks that the sandbox should have now. */
   readonly masks: () => ReadonlyArray<Mask>
-  /** Adds masks that were found by a scan, and keeps them in place. */
+  /** Adds masks that a scan found, and keeps them in place. */
   readonly learn: (found: ReadonlyArray<Mask>) => Effect.Effect<void, ExecutionFailed>
-  /** True where the system refuses to tell of changes, so that directories are looked at every 100 ms. */
+  /** True if the system refuses to report changes, so that directories are checked every 100 ms. */
   readonly isPolling: () => boolean
 }
 
@@ -117,82 +115,82 @@ export interface MaskWatch {
  */
 export interface Stopped {
   readonly count: number
-  /** Lets them go on. */
+  /** Lets them continue. */
   readonly goOn: () => void
 }
 
 /**
- * Sockets in the network of a sandbox, which this process owns.
+ * Sockets in the network of a sandbox, owned by this process.
  *
  * @since 0.1.0
  * @category models
  */
 export interface NetworkDoor {
-  /** Opens the socket that questions for names arrive at. */
+  /** Opens the socket at which DNS queries arrive. */
   readonly names: () => Promise<Dgram.Socket>
   /** Listens in the sandbox. */
   readonly listen: (address: string, port: number) => Promise<Net.Server>
   /** Connects to a server in the sandbox. */
   readonly connect: (address: string, port: number) => Promise<Net.Socket>
-  /** Makes a block of IPv4 addresses the sandbox's own, so that connections to these arrive here. */
+  /** Assigns a block of IPv4 addresses to the sandbox, so that connections to them arrive here. */
   readonly own: (block: string) => Promise<void>
   readonly close: () => void
 }
 
 /**
- * A running sandbox. Its changes leave the shell and the shell's state as they are; a change that is not possible fails
- * with ExecutionFailed (kind `sandbox`), and the sandbox has to be built anew for it.
+ * A running sandbox. Changes leave the shell and its state alone. A change that is not possible fails with
+ * ExecutionFailed (kind `sandbox`) and needs a new sandbox.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LiveSandbox {
-  /** True where the sandbox can be changed while it runs. */
+  /** True if the sandbox can be changed while it runs. */
   readonly canChange: boolean
   /**
    * Verifies, before the first command, that the processes run in a sandbox and that all masks are in place; fails
-   * otherwise. Where files were moved meanwhile, scans again; `learn` masks what the scan finds.
+   * otherwise. If files were moved meanwhile, scans again, and `learn` masks what the scan finds.
    */
   readonly prove: (learn: MaskWatch["learn"] | undefined) => Effect.Effect<void, ExecutionFailed>
-  /** Fails, once the first shell answers and before any command, where it is in another directory than it was to be. */
+  /** Fails, after the first shell answers and before any command, if the shell is not in the planned directory. */
   readonly arrive: Effect.Effect<void, ExecutionFailed>
-  /** Returns those of the masks that are no longer in place, because the host has replaced the file. */
+  /** Returns the masks that are no longer in place, because the host has replaced the file. */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
-  /** Walks all directories that can be written, and returns a mask for each path that the blacklist names by now. */
+  /** Walks all writable directories, and returns a mask for each path that the blacklist now names. */
   readonly scan: Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
-  /** Returns the directories with a `HEAD`, as a git directory has, that the last walk found. */
+  /** Returns the directories with a `HEAD`, as in a git directory, that the last walk found. */
   readonly heads?: () => ReadonlyArray<string>
   /**
-   * Keeps the masks in place until the scope ends: the host replaces files, which removes their masks, and creates new
+   * Keeps the masks in place until the scope ends. The host may replace files, which removes their masks, or create new
    * ones.
    */
   readonly watch: (options: WatchOptions) => Effect.Effect<MaskWatch, never, Scope.Scope>
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
-  /** Lets a path be read; fails where something else than that (`HostPath.identityOf`) is there. */
+  /** Makes a masked path readable. Fails if the path does not have the identity (`HostPath.identityOf`). */
   readonly removeMask: (path: string, identity?: string) => Effect.Effect<void, ExecutionFailed>
   /**
-   * Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. Fails where
-   * something else than that (`HostPath.identityOf`) is there.
+   * Makes a path writable, with everything below it that is not masked. Returns the masks that had to be added below
+   * it. Fails if the path does not have the identity (`HostPath.identityOf`).
    */
   readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
-  /** Changes a path outside while the sandbox's processes are stopped, and makes what is there then read-only in it. */
+  /**
+   * Changes a path outside while the sandbox's processes are stopped, and makes the result read-only in the sandbox.
+   */
   readonly protect?: (path: string, change: () => void) => Effect.Effect<void, ExecutionFailed>
-  /** Tests whether the sandbox's own `/tmp` hides a path: a grant to read it is taken back by `removeBind`. */
+  /** Tests whether the sandbox's own `/tmp` hides a path. A grant to read such a path is revoked by `removeBind`. */
   readonly isHidden?: (path: string) => boolean
   /**
-   * Stops the processes of the sandbox that run by now, besides the shell: what is allowed for one command is not theirs.
-   * Not there where nothing can be allowed while it runs.
+   * Stops the sandbox's current processes except the shell, so that they do not share what is allowed for one command.
+   * Missing if nothing can be allowed while the sandbox runs.
    */
   readonly stopOthers?: Effect.Effect<Stopped, ExecutionFailed>
-  /**
-   * Opens the meter of the sandbox's network, which the caller has to close; undefined where the system counts nothing.
-   */
+  /** Opens the meter of the sandbox's network, which the caller must close; undefined if the system counts nothing. */
   readonly network: () => NetworkMeter | undefined
   /**
-   * Enters the sandbox's network, which has nothing but its loopback; fails, saying why, where that can't be done.
+   * Enters the sandbox's network, which has only its loopback. Fails, saying why, if that is not possible.
    *
-   * @param isAsked true where programs are to ask for names in it, at 127.0.0.1
+   * @param isAsked true if programs should send DNS queries to 127.0.0.1 in it
    */
   readonly enterNetwork?: (isAsked: boolean) => Effect.Effect<NetworkDoor, ExecutionFailed>
   /** Returns the ports at which servers in the sandbox listen. */
@@ -213,7 +211,7 @@ export interface WrapOptions {
    * it.
    */
   readonly directory: string
-  /** The launcher's environment with the session's additions; the platform passes on what its allow-list names. */
+  /** The launcher's environment with the session's additions. The platform passes on what its allow-list names. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -227,28 +225,28 @@ export class SandboxPlatform extends Context.Tag("synapse/SandboxPlatform")<
   SandboxPlatform,
   {
     readonly name: string
-    /** False where the platform enforces nothing; by default, it enforces the policy. */
+    /** False if the platform enforces nothing. By default, it enforces the policy. */
     readonly enforces?: false
     /**
-     * Returns why no sandbox can be made here for a shell of that environment, as far as that is known without an
-     * attempt: what is missing, or why the last attempt failed.
+     * Returns why no sandbox can be made for a shell with that environment, as far as that is known without an attempt:
+     * what is missing, or why the last attempt failed.
      */
     readonly obstacle?: (environment: Readonly<Record<string, string>>) => string | undefined
-    /** Adds what a policy has to deny on this machine as it is when a sandbox is made. */
+    /** Adds to a policy what must be denied on this machine, as it is when a sandbox is made. */
     readonly refine?: (policy: SandboxPolicy, userHome: string) => Effect.Effect<SandboxPolicy, ExecutionFailed>
     /**
-     * Wraps a shell; its resources are released when the scope closes (`platform.cleanup`, S67). Where the platform
-     * can't enforce the policy, fails with ExecutionFailed (kind `sandbox`), which names what is missing and what to do
-     * about it; it never runs the shell without the sandbox instead.
+     * Wraps a shell; its resources are released when the scope closes (`platform.cleanup`, S67). If the platform can't
+     * enforce the policy, fails with ExecutionFailed (kind `sandbox`), which says what is missing and what to do. It
+     * never runs the shell without the sandbox instead.
      */
     readonly wrap: (options: WrapOptions) => Effect.Effect<Wrapped, ExecutionFailed, Scope.Scope>
-    /** Begins to wrap a shell, where its program can start before all is worked out. */
+    /** Begins to wrap a shell, if its program can start before the plan is finished. */
     readonly begin?: (options: WrapOptions) => Effect.Effect<Begun, ExecutionFailed, Scope.Scope>
   }
 >() {}
 
 /**
- * Begins to wrap a shell; where the platform can't, wraps it.
+ * Begins to wrap a shell. If the platform has no `begin`, wraps it.
  *
  * @since 0.1.0
  */
@@ -260,8 +258,7 @@ export const begin = (
   Effect.map(platform.wrap(options), (wrapped) => ({ ...wrapped, finish: Effect.succeed({ wrapped, words: "" }) }))
 
 /**
- * The platform that wraps nothing and enforces nothing: shells run with all rights of the user, and their backends have
- * no policy.
+ * The platform that enforces nothing: shells run with all of the user's rights, and their backends have no policy.
  *
  * @since 0.1.0
  * @category constructors
@@ -274,7 +271,7 @@ export const none = {
 } as const
 
 /**
- * A layer of the platform that wraps nothing and enforces nothing.
+ * A layer of the platform that enforces nothing.
  *
  * @since 0.1.0
  * @category layers
@@ -282,8 +279,8 @@ export const none = {
 export const layerNone: Layer.Layer<SandboxPlatform> = Layer.succeed(SandboxPlatform, none)
 
 /**
- * Tests whether a result reports a denial by the sandbox: the backend that ran the command has recognised it, and
- * filled in `blockedReason` and `blockedResource`.
+ * Tests whether a result reports a denial by the sandbox. The backend that ran the command has recognised it and filled
+ * in `blockedReason` and `blockedResource`.
  *
  * @since 0.1.0
  * @category guards

@@ -1,7 +1,7 @@
 /**
- * The directories that sandboxes have in the place of `/tmp`: one for each working directory, in a directory that only
- * this user can enter. A session holds the one that it uses; one that no session holds is removed when it was not used
- * for a week, or holds more than 2 GiB.
+ * The private directories that replace `/tmp` in sandboxes: one per working directory, inside a directory that only
+ * this user can enter. Sessions hold the one they use. An unheld one is removed after a week without use, or if it
+ * holds more than 2 GiB.
  */
 
 import * as ChildProcess from "node:child_process"
@@ -19,9 +19,9 @@ const unusedAfter = 7 * 24 * 3600 * 1000
 const mostKibibytes = 2 * 1024 ** 2
 const sweptEvery = 3600 * 1000
 
-/** The directory beside a temporary directory in which its sessions have an entry each. */
+/** The directory beside a temporary directory with one entry per session that holds it. */
 const holdsOf = (path: string): string => `${path}.in-use`
-/** The file that tells that a temporary directory has grown past the limit. */
+/** The file that marks a temporary directory as past the size limit. */
 const fullMark = (path: string): string => `${path}.full`
 
 const statOf = (path: string | Buffer): Fs.Stats | undefined => Fs.lstatSync(path, { throwIfNoEntry: false })
@@ -29,8 +29,8 @@ const statOf = (path: string | Buffer): Fs.Stats | undefined => Fs.lstatSync(pat
 const namesIn = (path: string): ReadonlyArray<string> => Attempt.orElse(() => Fs.readdirSync(path), [])
 
 /**
- * Moves the temporary directory out of the way, unless a session holds it; returns its new path. A session that begins
- * makes its entry first and looks for this one's then, so that one of the two gives way.
+ * Moves the temporary directory away, unless a session holds it, and returns its new path. A starting session makes its
+ * entry before it looks for this one's, so that one of the two gives way.
  */
 const takeAway = (path: string): string | undefined => {
   const holds = holdsOf(path)
@@ -51,7 +51,7 @@ const takeAway = (path: string): string | undefined => {
   }
 }
 
-/** Removes an entry of a session, what it has made to pass, and the directory of the entries with the last. */
+/** Removes a session's entry and its temporary mount points, and the directory of entries if it is then empty. */
 const letGo = (own: string): void => {
   // Other sessions are there.
   Attempt.ignore(() => {
@@ -64,7 +64,7 @@ const letGo = (own: string): void => {
   })
 }
 
-/** Removes what was made to mount something on, unless commands have filled it. */
+/** Removes a mount point, unless commands have filled it. */
 const removePoint = (point: Buffer): void => {
   // Commands have filled or removed it.
   Attempt.ignore(() => {
@@ -82,7 +82,7 @@ for path; do
   if [ "\${size:-0}" -gt ${mostKibibytes} ]; then : >"$path.full"; fi
 done`
 
-/** Runs a script that outlives this process, and follows no links. */
+/** Runs a script that outlives this process and follows no links. */
 const runApart = (script: string, paths: ReadonlyArray<string>): void => {
   if (paths.length === 0) return
   ChildProcess.spawn("/bin/sh", ["-c", script, "sweep", ...paths], {
@@ -95,7 +95,6 @@ const runApart = (script: string, paths: ReadonlyArray<string>): void => {
     .unref()
 }
 
-/** Returns the paths of all temporary directories. */
 const listIn = (all: string): ReadonlyArray<string> =>
   namesIn(all).flatMap((name) => (/^[0-9a-f]{16}$/.test(name) ? [Path.join(all, name)] : []))
 
@@ -104,7 +103,7 @@ const isDue = (path: string): boolean => {
   return statOf(fullMark(path)) !== undefined || used < Date.now() - unusedAfter
 }
 
-/** Removes the directories that are due, and measures the others, at most once an hour. */
+/** Removes the directories that are due and measures the others, at most once an hour. */
 const sweep = (all: string): void => {
   const mark = Path.join(all, "swept")
   if ((statOf(mark)?.mtimeMs ?? 0) > Date.now() - sweptEvery) return
@@ -114,11 +113,11 @@ const sweep = (all: string): void => {
   runApart(measuring, ["", ...paths])
 }
 
-/** Returns what an earlier removal has not come to. */
+/** Returns what earlier removals have left behind. */
 const leftIn = (all: string): Array<string> =>
   namesIn(all).flatMap((name) => (name.startsWith("gone-") ? [Path.join(all, name)] : []))
 
-/** Removes all directories that no session holds, and returns how many were removed and how many are in use. */
+/** Removes all directories that no session holds. Returns how many were removed and how many are in use. */
 export const clean = (all: string): { readonly removed: number; readonly used: number } => {
   const paths = listIn(all)
   const gone = paths.flatMap((path) => takeAway(path) ?? [])
@@ -130,7 +129,7 @@ export const clean = (all: string): { readonly removed: number; readonly used: n
 /** A temporary directory that a session holds. */
 export type Held = ReturnType<typeof open>
 
-/** Makes the directory that holds all of them, so that every sandbox hides it; empty where there can be none. */
+/** Creates the directory that holds all temporary directories, so that every sandbox hides it. Empty if that fails. */
 export const parents = (all: string | undefined): ReadonlyArray<string> =>
   Attempt.orElse(() => {
     if (all === undefined) return []
@@ -138,15 +137,15 @@ export const parents = (all: string | undefined): ReadonlyArray<string> =>
     return [Fs.realpathSync.native(all)]
   }, [])
 
-/** Opens the directory of a policy (`open`); undefined where it has none, or there can be none: it is empty at first then. */
+/** Opens a policy's directory. Undefined if it has none or can have none; the sandbox's `/tmp` then starts empty. */
 export const find = ({ temporary }: Pick<SandboxPolicy, "temporary">): Held | undefined =>
   Attempt.orUndefined(() => (temporary === undefined ? undefined : open(temporary)))
 
-/** How often, and after how many milliseconds, an opening is tried again while the directory is being removed. */
+/** How often opening is retried while the directory is being removed, and the pause in ms. */
 const mostTries = 200
 const pause = 5
 
-/** Makes the entry of a session; the last of others may just be removing the directory around it. */
+/** Makes a session's entry. Another session may just be removing the surrounding directory. */
 const makeHold = (path: string): string => {
   ToolCache.own(holdsOf(path))
   try {
@@ -170,10 +169,7 @@ const hold = (path: string): string => {
   }
 }
 
-/**
- * Makes the directory of a policy where it is missing, and holds it; throws where there can be none that is this user's
- * alone.
- */
+/** Creates a policy's directory if needed, and holds it. Throws if it can't be this user's alone. */
 export const open = ({ path }: Rule) => {
   const all = Path.dirname(path)
   ToolCache.ownParent(all)
@@ -190,17 +186,17 @@ export const open = ({ path }: Rule) => {
     return {
       path: real,
       /**
-       * Makes a place to mount something on, below the directory, and returns its path. What commands have put there instead
-       * is removed. With `passing`, an entry that had to be made goes with the session.
+       * Creates a mount point below the directory, and returns its path. Anything else that commands have put there is
+       * removed. With `passing`, a new entry is removed with the session.
        */
       point: (inside: string, kind: "file" | "directory", passing?: "passing"): string => {
         const at = Path.join(real, inside)
         const isNew = EntryBelow.make(real, inside, kind)
-        // Remembered, so that the next session removes it where this one is killed.
+        // Recorded, so that the next session removes it if this one is killed.
         if (isNew && passing !== undefined) Fs.symlinkSync(BytePath.encode(at), Path.join(own, Crypto.randomUUID()))
         return at
       },
-      /** Removes a place that was made to pass, where nothing is mounted on it any more. */
+      /** Removes a passing mount point, once nothing is mounted on it. */
       unpoint: (inside: string): void => removePoint(BytePath.encode(Path.join(real, inside))),
       release: (): void => letGo(own)
     }

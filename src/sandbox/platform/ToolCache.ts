@@ -1,7 +1,7 @@
 /**
- * The directory that commands have for the caches of tools, whose usual places they may not write. It lies among Synapse's
- * own files, where no command can put a link in its place, and each working directory has one of its own: what a session
- * writes there reaches no session of another project, and no program outside reads it.
+ * The directory for tools' caches, whose usual places commands may not write. It lies among Synapse's own files, where
+ * no command can replace it by a link. Each working directory has its own: what a session writes there reaches no other
+ * project's session, and no outside program reads it.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -13,18 +13,18 @@ import * as EntryBelow from "./EntryBelow.js"
 
 const uid = (): number => process.getuid?.() ?? 0
 
-/** Makes a directory of this user's; throws where something else is there. */
+/** Creates a directory that belongs to this user. Throws if something else is there. */
 export const own = (path: string, rights = 0o700): void => {
   Directories.makeOne(path)
   const at = Fs.lstatSync(path)
   if (!at.isDirectory() || at.uid !== uid()) throw new Error(`${path} is no directory of yours`)
-  // Commands may have changed the rights of what they own.
+  // Commands may have changed the mode of what they own.
   if ((at.mode & 0o7777) !== rights) Fs.chmodSync(path, rights)
 }
 
 /**
- * Makes a directory that only this user can enter, in the directory of Synapse's own files; throws where others may write
- * that one, and where the user's home directory is missing: programs and tests count on its absence.
+ * Creates a directory that only this user can enter, among Synapse's own files. Throws if others may write there, or if
+ * the user's home directory is missing, because programs and tests rely on its absence.
  */
 export const ownParent = (path: string): void => {
   const home = Path.dirname(path)
@@ -34,10 +34,7 @@ export const ownParent = (path: string): void => {
   own(path)
 }
 
-/**
- * Makes the directory where it is missing, and returns its real path; throws where there can be none that is this user's
- * alone.
- */
+/** Creates the directory if needed, and returns its real path. Throws if it can't be this user's alone. */
 export const open = ({ path }: Rule): string => {
   const all = Path.dirname(path)
   ownParent(all)
@@ -46,7 +43,7 @@ export const open = ({ path }: Rule): string => {
 }
 
 /**
- * Returns the directory of all of them, with the reason why there can be none where that can be seen without an attempt.
+ * Returns the parent of all cache directories, and why there can be none, as far as that is visible without an attempt.
  */
 export const examine = ({ path }: Rule): { readonly directory: string; readonly obstacle?: string } => {
   const directory = Path.dirname(path)
@@ -59,14 +56,14 @@ export const examine = ({ path }: Rule): { readonly directory: string; readonly 
   return { directory, obstacle: `${directory} is no directory of yours` }
 }
 
-/** Opens the directory of a policy; undefined where it has none, or there can be none: commands do without it. */
+/** Opens a policy's directory. Undefined if it has none or can have none; commands then work without it. */
 export const find = ({ toolCache }: Pick<SandboxPolicy, "toolCache">): string | undefined =>
   Attempt.orUndefined(() => (toolCache === undefined ? undefined : open(toolCache)))
 
-/** A variable that names the place of a cache, the name of that cache, and the place in the home where it usually lies. */
+/** A variable that names a cache's place, the name of the cache, and its usual place in the home. */
 type Place = readonly [variable: string, name: string, usual: string]
 
-/** Caches that a tool does without: nothing is lost where it has another one. */
+/** Caches that can be replaced without loss. */
 const always: ReadonlyArray<Place> = [
   ["npm_config_cache", "npm", ".npm"],
   // Since pnpm 11.
@@ -78,8 +75,7 @@ const always: ReadonlyArray<Place> = [
 ]
 
 /**
- * Places that hold what a tool needs as well, which nothing can bring anew without a network: where the user has one, it is
- * read.
+ * Places that also hold what a tool needs and could not get again without a network. If the user has one, it is used.
  */
 const whereMissing: ReadonlyArray<Place> = [
   // The store of pnpm 10, and the versions of pnpm that were fetched.
@@ -91,18 +87,18 @@ const whereMissing: ReadonlyArray<Place> = [
   ["NUGET_PACKAGES", "nuget", ".nuget/packages"]
 ]
 
-/** Variables that move a place as well. */
+/** Variables that also move a place. */
 const others: Readonly<Record<string, string>> = { GOMODCACHE: "GOPATH" }
 
-/** The cache of all other tools. What the user has there is read, and each tool that is new to the user may write. */
+/** The cache of all other tools. The user's entries are readable, and tools that have none get their own. */
 const shared: Place = ["XDG_CACHE_HOME", "xdg", ".cache"]
 
-/** The most entries of the user's cache that are shared. */
+/** How many entries of the user's cache are shared. */
 const mostShared = 1000
 
 const entriesOf = (path: string): ReadonlyArray<string> => Attempt.orElse(() => Fs.readdirSync(path), [])
 
-/** Leads to what the user's cache has: a link for each entry that is not empty, except where commands have one of their own. */
+/** Links to each non-empty entry of the user's cache, unless commands have an entry of that name. */
 const share = (directory: string, users: string): void => {
   const theirs = new Set(entriesOf(users).slice(0, mostShared))
   const own = entriesOf(directory)
@@ -118,7 +114,7 @@ const share = (directory: string, users: string): void => {
 
 const hasApt = (): boolean => Fs.existsSync("/usr/bin/apt-get")
 
-/** Keeps apt from trying three more times, for seconds each, where there is no network. */
+/** Without a network, apt would retry three times, for seconds each. */
 const keepApt = (path: string): boolean => {
   try {
     Fs.writeFileSync(path, 'Acquire::Retries "0";\n', { flag: "wx" })
@@ -129,7 +125,7 @@ const keepApt = (path: string): boolean => {
 }
 
 /**
- * Returns the variables that lead tools to the directory: those whose place is the usual one, where that can't be written.
+ * Returns the variables that lead tools to the directory, if their usual place is in effect and not writable.
  *
  * @param environment the variables that the commands have without these
  */
@@ -142,7 +138,7 @@ export const variables = (
   const isFree = ([variable, , usual]: Place) => {
     const place = Path.join(home, usual)
     const { [variable]: set = place, [others[variable] ?? ""]: other } = environment
-    // What npm starts has its place in a variable, whoever has set one.
+    // npm's child processes find its place in a variable, whoever has set one.
     return set === place && other === undefined && !isWritable(place)
   }
   const users = Path.join(home, shared[2])

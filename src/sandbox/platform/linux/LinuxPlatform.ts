@@ -1,4 +1,6 @@
-/** The sandbox of Linux: bubblewrap, with the policy enforced by the kernel's mounts, namespaces and seccomp. */
+/**
+ * The sandbox of Linux: bubblewrap, with the policy enforced by the kernel's mounts, namespaces and seccomp.
+ */
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -21,14 +23,14 @@ import type { Level } from "./start/Launch.js"
 import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
 
-/** Finds out what the machine can do, and keeps it; nothing is known at first. */
+/** Finds out what the machine can do, and caches it. Nothing is known at first. */
 const makeCapability = Effect.gen(function* () {
   const reportOn = yield* Effect.cachedFunction(
     (programs: Programs.Programs) => Doctor.examine(programs),
     (a, b) => JSON.stringify(a) === JSON.stringify(b)
   )
   let isDisappointed = false
-  /** The reason why the last attempt to start a sandbox failed; undefined once one has started. */
+  /** Why the last attempt to start a sandbox failed; undefined once one has started. */
   let lastFailure: string | undefined
   const fail = (reason: string) => {
     lastFailure = reason
@@ -43,8 +45,8 @@ const makeCapability = Effect.gen(function* () {
     })
   return {
     /**
-     * Returns the level to build a sandbox at: the highest without a test, where its programs are there; by `examine` once
-     * such a start has failed.
+     * Returns the level to build a sandbox at. The first choice is the highest whose programs exist, untested; once
+     * such a start has failed, `examine` decides.
      */
     level: (
       programs: Programs.Programs
@@ -55,18 +57,18 @@ const makeCapability = Effect.gen(function* () {
         ? Effect.map(examine(programs), (level) => ({ level, isExamined: true }))
         : Effect.succeed({ level: highest, isExamined: false })
     },
-    /** Tests once what the machine can do (`Doctor`); fails with the obstacle where it can't have a sandbox. */
+    /** Tests once what the machine can do (`Doctor`). Fails with the obstacle if it can't have a sandbox. */
     examine,
-    /** Learns that a sandbox has started. */
+    /** Records that a sandbox has started. */
     succeeded: () => {
       lastFailure = undefined
     },
-    /** Learns that a sandbox did not start; returns the error that says why, from its standard error. */
+    /** Records that a sandbox did not start. Returns the error that explains it, from its standard error. */
     failed: (stderr: string) => {
       isDisappointed = true
       return fail(Doctor.sentence(Doctor.explain(stderr, { version: undefined, facts: Doctor.readFacts("/proc") })))
     },
-    /** Returns what is in the way of a sandbox, as far as that is known without an attempt (`SandboxPlatform`). */
+    /** Returns what prevents a sandbox, as far as that is known without an attempt (`SandboxPlatform`). */
     obstacle: (environment: Readonly<Record<string, string>>) => {
       const { bash, bwrap } = Programs.find(environment["PATH"] ?? "")
       if (bwrap === undefined) return Doctor.sentence(Doctor.noBubblewrap)
@@ -75,27 +77,28 @@ const makeCapability = Effect.gen(function* () {
   }
 })
 
-/** The options of the platform. */
 export interface LinuxOptions {
-  /** Names and patterns of variables that commands get besides those of the allow-list. */
+  /** Names and patterns of variables that commands get besides the allow-list. */
   readonly environment?: ReadonlyArray<string>
   /** The level to build sandboxes at; by default, the highest that the machine allows. */
   readonly level?: Launch.Level
-  /** False keeps root's sandboxes from getting a cgroup, which limits the number of their processes. */
+  /** False disables the cgroup that limits the number of processes in root's sandboxes. */
   readonly cgroup?: boolean
-  /** The directory that holds the private temporary directories of all working directories, which no sandbox shows. */
+  /** The directory of all private temporary directories, which no sandbox shows. */
   readonly temporaries?: string
-  /** The places for private directories of the user's sessions, which no sandbox sees; `PrivateDirectory.places`. */
+  /**
+   * The places for private directories of the user's sessions, which no sandbox shows; by default,
+   * `PrivateDirectory.places`.
+   */
   readonly places?: ReadonlyArray<string>
 }
 
-/** Returns the places that sandboxes of this policy, or of the one that it comes from, may have written. */
+/** Returns the places that sandboxes of this policy, or of the policy it was derived from, may have written. */
 const writableOutside = ({ temporary, toolCache, ...policy }: SandboxPolicy): ReadonlyArray<string> => [
   ...WriteRoots.make({ ...policy, whitelist: [...(policy.shown ?? []), ...policy.whitelist] }).roots,
   ...[toolCache, temporary].flatMap((rule) => (rule === undefined ? [] : [rule.real ?? rule.path]))
 ]
 
-/** Makes the platform. */
 export const make = (options: LinuxOptions = {}) =>
   Effect.gen(function* () {
     const capability = yield* makeCapability
@@ -171,7 +174,9 @@ export const make = (options: LinuxOptions = {}) =>
           policy,
           layout,
           level,
-          /** The supervisor must have reported, or the shell have written its first output. */
+          /**
+           * Called only after the supervisor has reported or the shell has written output, so the sandbox has started.
+           */
           live: (pid: number) => {
             capability.succeeded()
             const namespace = LiveNamespace.make({ pid, level, layout, plan, programs, policy, temporary })
@@ -201,7 +206,7 @@ export const make = (options: LinuxOptions = {}) =>
     }
   })
 
-/** A wrapped shell, with the details that only this platform has. */
+/** A wrapped shell, with details specific to this platform. */
 export type LinuxWrapped = Effect.Effect.Success<ReturnType<Effect.Effect.Success<ReturnType<typeof make>>["wrap"]>>
 
 /** A layer which wraps shells with bubblewrap, at the highest level that the machine allows. */

@@ -1,4 +1,6 @@
-/** The sandbox of macOS: `sandbox-exec`, with the policy written as its profile. */
+/**
+ * The sandbox of macOS: `sandbox-exec`, with the policy written as its profile.
+ */
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,21 +15,21 @@ import * as Environment from "../Environment.js"
 import { SandboxPlatform } from "../SandboxPlatform.js"
 import * as ToolCache from "../ToolCache.js"
 
-/** Prints a string literal, as Scheme reads it. */
+/** Prints a string literal in Scheme's syntax. */
 export const string = (text: string): string =>
   `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t")}"`
 
 /**
- * Matches the characters that can't be written in `#"…"`, which has no escapes of its own; they are printed as any
+ * Matches characters that can't be written in `#"…"`, which has no escapes. They are printed as a wildcard for any
  * character.
  */
 const unwritable = /["\x00-\x1f\x7f]/
 const special = /[\\^$.*+?()[\]{}|]/
-/** Matches a character of more than one byte, whether the expressions go by bytes or by characters. */
+/** Matches a character of several bytes, whether expressions match bytes or characters. */
 const long = "[^/ -~][^/ -~][^/ -~]?[^/ -~]?"
 const any = `([^/]|${long})`
 
-/** Prints one character so that both cases match, for the file systems of macOS ignore case. */
+/** Prints a character so that both cases match, because macOS file systems ignore case. */
 const literal = (char: string): string => {
   if (unwritable.test(char)) return "[^/]"
   if (/[a-z]/i.test(char)) return `[${char.toLowerCase()}${char.toUpperCase()}]`
@@ -37,7 +39,7 @@ const literal = (char: string): string => {
   return special.test(char) ? `\\${char}` : char
 }
 
-/** Prints a member of brackets; undefined where it can't be written exactly. */
+/** Prints a member of brackets; undefined if it can't be written exactly. */
 const printMember = (member: Member): string | undefined => {
   if (member._tag === "Named") return undefined
   if (member._tag === "Single") return literal(member.char)
@@ -48,8 +50,8 @@ const printMember = (member: Member): string | undefined => {
 }
 
 /**
- * Prints a bracket expression as alternatives, so that no character in it gets another meaning. What can't be written
- * exactly matches any character: then too much is denied, never too little.
+ * Prints a bracket expression as alternatives, so that no character in it gets a special meaning. What can't be written
+ * exactly matches any character: that denies too much, never too little.
  */
 const printBrackets = (negated: boolean, members: ReadonlyArray<Member>): string => {
   const parts = members.filter((member) => member._tag !== "Single" || member.char !== "/").map(printMember)
@@ -73,8 +75,8 @@ const printPiece = (piece: Piece): string => {
 }
 
 /**
- * Prints the expression for all paths that an absolute pattern without alternatives matches, and all that lies below
- * them. It is anchored on both sides, and uses only what all dialects of regular expressions have.
+ * Prints the expression for all paths that an absolute pattern without alternatives matches, and everything below them.
+ * It is anchored on both sides, and uses only the syntax that all dialects share.
  */
 export const regex = (pattern: string): string => {
   const source = parsePath(pattern).map((part) =>
@@ -83,7 +85,7 @@ export const regex = (pattern: string): string => {
   return `#"^${source.join("")}($|/)"`
 }
 
-/** Clauses that a shell and its programs need, and that tell them nothing about other processes. */
+/** Clauses that a shell and its programs need, and that reveal nothing about other processes. */
 const essentials = [
   '(allow process-exec (subpath "/"))',
   "(allow process-fork)",
@@ -118,7 +120,7 @@ function named(name: string): string {
   return `(sysctl-name "${name}")`
 }
 
-/** Writes a clause; empty where there is no filter, for the clause would apply to everything. */
+/** Writes a clause; empty without filters, because the clause would then apply to everything. */
 function clause(head: string, filters: ReadonlyArray<string>): string {
   return filters.length === 0 ? "" : `${head}\n  ${filters.join("\n  ")})`
 }
@@ -126,7 +128,7 @@ function clause(head: string, filters: ReadonlyArray<string>): string {
 const linked = /^\/(tmp|var|etc)(?=\/|$)/
 
 /**
- * Returns all names that the kernel may know a path by: `/tmp`, `/var` and `/etc` are links, and letters have two
+ * Returns all names by which the kernel may know a path: `/tmp`, `/var` and `/etc` are links, and letters have two
  * encodings.
  */
 const namesOf = (path: string): ReadonlyArray<string> => {
@@ -146,15 +148,17 @@ const filtersOf = (rule: Rule): ReadonlyArray<string> => {
   return exempt.length === 0 ? filters : filters.map((filter) => `(require-all ${[filter, ...exempt].join(" ")})`)
 }
 
-/** Tests whether a profile can deny a rule: it knows no contents of files, so that it has no patterns which depend on them. */
+/**
+ * Tests whether a profile can deny a rule. It can't read files, so patterns that depend on file contents are left out.
+ */
 const isDeniable = (rule: Rule): boolean =>
   rule.kind === "glob"
     ? DefaultSecrets.judgeOf(rule) === undefined
     : !DefaultSecrets.isHarmless(rule, rule.real ?? rule.path)
 
 /**
- * Writes the profile of a policy. The system's log repeats the words of a clause that denies. `directory` is the session's:
- * the shell writes to the FIFOs in it.
+ * Writes the profile of a policy. The system's log repeats the message of a clause that denies. `directory` is the
+ * session's: the shell writes to the FIFOs in it.
  */
 export const make = (policy: SandboxPolicy, directory?: string): string => {
   const tag = (kind: string, at: number): string => `(with message "synapse:${kind}:${at}")`
@@ -179,7 +183,7 @@ export const make = (policy: SandboxPolicy, directory?: string): string => {
     ),
     clause("(allow file-write*", policy.whitelist.flatMap(filtersOf)),
     ...policy.readonly.map(deny("file-write*", "readonly")),
-    // A directory that holds a blacklisted path can't be renamed: under another name, no rule would cover the path.
+    // A directory that contains a blacklisted path can't be renamed: under another name, no rule would cover the path.
     ...policy.blacklist.map((rule, at) => (rule.kind === "path" ? pin(rule, at) : "")),
     ...denials.map((text, at) => (isOwn(at) ? text : "")),
     clause("(allow file-read*", [policy.toolCache ?? [], policy.visible ?? []].flat().flatMap(filtersOf)),
@@ -194,7 +198,7 @@ export const make = (policy: SandboxPolicy, directory?: string): string => {
   return `${clauses.filter((each) => each !== "").join("\n")}\n`
 }
 
-/** Returns the directories that a path lies in, as far as they can be written. */
+/** Returns the writable ancestors of a path. */
 const ancestorsIn = ({ whitelist }: SandboxPolicy, path: string): ReadonlyArray<string> => {
   const roots = whitelist.filter(({ kind }) => kind === "path").flatMap(placesOf)
   const found: Array<string> = []
@@ -204,7 +208,7 @@ const ancestorsIn = ({ whitelist }: SandboxPolicy, path: string): ReadonlyArray<
   return found
 }
 
-/** Allows what a person allowed against the blacklist. It becomes writable only where another rule allows that. */
+/** Allows what a person allowed against the blacklist. It becomes writable only if another rule allows that. */
 const grants = (policy: SandboxPolicy): ReadonlyArray<string> => {
   const { decide } = PolicyDecision.make(policy)
   const granted = policy.granted ?? []
@@ -215,9 +219,9 @@ const grants = (policy: SandboxPolicy): ReadonlyArray<string> => {
   ]
 }
 
-/** The program's path; it is part of every macOS, and can't be installed. */
+/** The program's path. It is part of every macOS and can't be installed. */
 const systemProgram = "/usr/bin/sandbox-exec"
-/** The locale of commands, for macOS has no C.UTF-8. */
+/** The locale of commands, because macOS has no C.UTF-8. */
 const locale = { LANG: "en_US.UTF-8", LC_ALL: "en_US.UTF-8" }
 
 const missing = (program: string) =>
@@ -227,8 +231,8 @@ const missing = (program: string) =>
   })
 
 /**
- * A layer which wraps shells in sandbox-exec. `program` is its path, `variables` are names of variables that commands
- * get besides those of the allow-list.
+ * A layer which wraps shells in sandbox-exec. `program` is its path; `variables` are names of variables that commands
+ * get besides the allow-list.
  */
 export const layer = ({
   program = systemProgram,

@@ -1,4 +1,6 @@
-/** Tests whether this machine can build a sandbox, and if not, tells why and what to do about it. */
+/**
+ * Tests whether this machine can build a sandbox. If not, explains why and what to do about it.
+ */
 import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Attempt from "../../../../domain/Attempt.js"
@@ -6,21 +8,19 @@ import * as Launch from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
 import * as Probe from "./Probe.js"
 
-/** The result of one check. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
-  /** True where no sandbox can be built without it. */
+  /** True if no sandbox can be built without it. */
   readonly required: boolean
   readonly detail: string
-  /** The step that mends it; empty where there is nothing to do. */
+  /** The step that fixes it; empty if there is nothing to do. */
   readonly remedy: string
 }
 
-/** The results of all checks, and the level that sandboxes are built at. */
 export interface Report {
   readonly checks: ReadonlyArray<Check>
-  /** The level that sandboxes are built at; undefined where none can be built. */
+  /** The level that sandboxes are built at; undefined if none can be built. */
   readonly level: Launch.Level | undefined
 }
 
@@ -66,27 +66,25 @@ const limitCheck = (isRoot: boolean): Check =>
       )
     : passed("process limit", `${Launch.processes} processes in a sandbox`, false)
 
-/** The settings of the kernel that decide about namespaces; undefined where the kernel has no such setting. */
+/** The kernel's settings for namespaces; undefined if the kernel lacks the setting. */
 export interface Facts {
   readonly isRoot: boolean
   readonly maxUserNamespaces: number | undefined
   readonly unprivilegedClone: number | undefined
   readonly apparmorRestricts: number | undefined
   readonly inContainer: boolean
-  /** True where bubblewrap has made the process namespace: this is a sandbox. */
+  /** True if bubblewrap has made the process namespace, so that this is a sandbox. */
   readonly inSandbox: boolean
 }
 
 const oldest = [0, 8, 0] as const
 
-/** The check that fails where bubblewrap is not installed. */
 export const noBubblewrap = failed(
   "bwrap",
   "bwrap is required for the sandbox, and is not on the PATH (outside of what commands may write)",
   "install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap` or `apk add bubblewrap`"
 )
 
-/** The check that fails where bash is not installed. */
 export const noBash = failed(
   "bash",
   "bash is required to build the sandbox, and was not found outside of what commands may write",
@@ -102,7 +100,7 @@ const readNumber = (path: string): number | undefined => {
   return Number.isNaN(value) ? undefined : value
 }
 
-/** Reads the settings of the kernel from `proc`, which is `/proc` outside of tests. */
+/** Reads the kernel's settings from `proc`, which is `/proc` except in tests. */
 export const readFacts = (proc: string): Facts => ({
   isRoot: process.getuid?.() === 0,
   maxUserNamespaces: readNumber(`${proc}/sys/user/max_user_namespaces`),
@@ -204,8 +202,8 @@ export const sentence = ({ detail, name, remedy }: Check): string =>
   ].join(" ")
 
 /**
- * Tests the machine: runs bubblewrap once with all options that a sandbox needs, and unshare once. `proc` is `/proc`
- * outside of tests.
+ * Tests the machine: runs bubblewrap once with all options of a sandbox, and unshare once. `proc` is `/proc` except in
+ * tests.
  */
 export const examine = (programs: Programs, proc = "/proc"): Effect.Effect<Report> =>
   Effect.gen(function* () {
@@ -238,7 +236,7 @@ export const examine = (programs: Programs, proc = "/proc"): Effect.Effect<Repor
     }
   })
 
-/** Returns why no sandbox can be built, with what to do about it, as one message; undefined where one can be built. */
+/** Returns a message on why no sandbox can be built and what to do about it; undefined if one can be built. */
 export const refusal = (report: Report): string | undefined => {
   const check = report.checks.find((one) => one.required && !one.ok)
   return check === undefined ? undefined : sentence(check)

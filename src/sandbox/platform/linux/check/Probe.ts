@@ -1,4 +1,6 @@
-/** Tests the programs that build a sandbox, by running them. */
+/**
+ * Tests the programs that build a sandbox, by running them.
+ */
 import * as ChildProcess from "node:child_process"
 import * as Effect from "effect/Effect"
 import type { Machine } from "../plan/Seccomp.js"
@@ -6,22 +8,20 @@ import * as Seccomp from "../plan/Seccomp.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
 
-/** The end of a program: whether it succeeded, and its output. */
 export interface ProgramExit {
   readonly ok: boolean
   readonly stdout: string
   readonly said: string
 }
 
-/** The result of running bubblewrap, and its version. */
 export interface Tried extends ProgramExit {
   readonly version: string | undefined
 }
 
-/** Milliseconds after which a program that hangs is killed. */
+/** When a program that hangs is killed, in ms. */
 const patience = 60_000
 
-/** The number of characters that are kept of each output, from its end. */
+/** How many characters at the end of each output are kept. */
 const longest = 2000
 
 /** Runs a program without the launcher's environment; `bytes` are written to its descriptor 3. */
@@ -34,7 +34,7 @@ export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8A
       killSignal: "SIGKILL"
     })
     child.once("error", (error) => resume(Effect.succeed({ ok: false, stdout: "", said: error.message })))
-    // Where this process has run out of descriptors, the child has no streams either.
+    // If this process has run out of descriptors, the child has no streams either.
     if (child.pid === undefined) return
     const heard = { stdout: "", said: "" }
     const hear = (name: keyof typeof heard) => (chunk: Buffer) => {
@@ -44,7 +44,7 @@ export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8A
     child.stderr?.on("data", hear("said"))
     const feed = child.stdio[3]
     if (feed !== null && feed !== undefined && "end" in feed) {
-      // A program that ends without reading reports why.
+      // A program that ends without reading reports the reason itself.
       feed.on("error", () => {})
       feed.end(bytes)
     }
@@ -52,16 +52,13 @@ export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8A
     return Effect.sync(() => child.kill("SIGKILL"))
   })
 
-/** Returns the architecture of this machine; undefined where there is no seccomp filter for it. */
+/** Returns this machine's architecture; undefined if there is no seccomp filter for it. */
 export const machine = (arch: string = process.arch): Machine | undefined =>
   arch === "x64" || arch === "arm64" ? arch : undefined
 
 const versionOf = (text: string): string | undefined => /\b(\d+\.\d+(?:\.\d+)?)\b/.exec(text)?.[1]
 
-/**
- * Runs bubblewrap with all options that a sandbox needs. The program in the sandbox is bubblewrap again, which prints
- * its version.
- */
+/** Runs bubblewrap with all options of a sandbox. The program inside is bubblewrap again, which prints its version. */
 export const sandbox = (bwrap: string, machine: Machine): Effect.Effect<Tried> => {
   const args = [
     ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
@@ -82,7 +79,7 @@ export const sandbox = (bwrap: string, machine: Machine): Effect.Effect<Tried> =
 }
 
 /**
- * Tests which level works: a mount namespace made by right (`mount`), one made in a user namespace (`user`), or none
+ * Tests which level works: a mount namespace made directly (`mount`), one made in a user namespace (`user`), or none
  * (`single`).
  */
 export const level = ({ bash, mount, nsenter, umount, unshare }: Programs): Effect.Effect<Level> => {

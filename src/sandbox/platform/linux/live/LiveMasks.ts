@@ -1,6 +1,6 @@
 /**
- * Maintains the masks of a running sandbox: finds what the blacklist names by now, and verifies before the first
- * command that all of it is masked.
+ * Maintains the masks of a running sandbox: finds what the blacklist now names, and verifies before the first command
+ * that all of it is masked.
  */
 
 import * as Fs from "node:fs"
@@ -25,23 +25,23 @@ import * as NoSandbox from "../plan/NoSandbox.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
 
-/** The most directories that are watched, for each takes some of the kernel's memory. */
+/** The most directories that are watched, because each takes kernel memory. */
 const mostDirectories = 512
 
-/** Milliseconds between two looks; after a long one, `share` times its duration. */
+/** The pause between two looks, in ms; after a long look, `share` times its duration. */
 const pauseMaskWatch = 100
 const share = 20
 
-/** Milliseconds after a change during which another one may leave the time of change the same. */
+/** How long after a change another one may leave the time of change the same, in ms. */
 const unsettled = 100
 
 /**
- * The most changes that are followed in one turn of the event loop: while there are more, the loop would wait for the
- * last of them.
+ * The most changes that are handled in one turn of the event loop. Otherwise, a steady stream of changes would block
+ * the loop.
  */
 const mostChanges = 1000
 
-/** Watches one directory: `fs.watch`, or what a test has for it; throws where that is not possible. */
+/** Watches one directory: `fs.watch`, or a test's replacement. Throws if that is not possible. */
 export type Watcher = (
   directory: string,
   see: (name: string | null) => void
@@ -53,8 +53,8 @@ const watchByKernel: Watcher = (directory, see) =>
   )
 
 /**
- * Watches directories until the scope ends. `see` is called with the directory and the entry's name, or with null where
- * any of its entries may have changed.
+ * Watches directories until the scope ends. Calls `see` with the directory and an entry's name, or with null if any
+ * entry may have changed.
  */
 export const makeDirectoryWatch = (
   see: (directory: string, name: string | null) => void,
@@ -66,9 +66,8 @@ export const makeDirectoryWatch = (
   )
 
 class Watches {
-  /** The watched directories. */
   private readonly watched = new Map<string, ReturnType<Watcher>>()
-  /** The directories that are looked at, each with the time of change when that was done last. */
+  /** The directories that are polled, each with the time of change at the last look. */
   private readonly polled = new Map<string, number>()
   private timer: ReturnType<typeof setTimeout> | undefined
   private isClosed = false
@@ -82,12 +81,12 @@ class Watches {
     private readonly watch: Watcher
   ) {}
 
-  /** True where a directory is looked at, for the kernel refused a watch. */
+  /** True if a directory is polled because the kernel refused a watch. */
   isPolling(): boolean {
     return this.isRefused && this.polled.size > 0
   }
 
-  /** Watches a further directory; does nothing for one that is watched, or where there are too many. */
+  /** Watches another directory, unless it is watched or there are too many. */
   add(directory: string): void {
     if (this.watched.has(directory) || this.polled.has(directory)) return
     if (this.watched.size + this.polled.size >= mostDirectories) return
@@ -131,7 +130,7 @@ class Watches {
       return true
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      // What is gone, or closed to us, is found by the next scan.
+      // A directory that is gone or inaccessible is left to the next scan.
       const isRefused = code === "ENOSPC" || code === "EMFILE" || code === "ENFILE" || code === "ENOMEM"
       this.isRefused ||= isRefused
       return !isRefused
@@ -150,7 +149,7 @@ class Watches {
 
   private look(directory: string): void {
     const isWatched = this.start(directory)
-    // It is gone, or there are no descriptors left: it is looked at again.
+    // The directory is gone, or no descriptors are left: it is tried again later.
     Attempt.ignore(() => {
       const { ctimeMs } = Fs.lstatSync(BytePath.toHost(directory))
       if (ctimeMs !== this.polled.get(directory) || ctimeMs > Date.now() - unsettled) {
@@ -163,7 +162,7 @@ class Watches {
   }
 }
 
-/** Returns the nearest directory that is there, of one and those around it. */
+/** Returns the nearest existing directory among a directory and its ancestors. */
 const nearest = (directory: string): string | undefined => {
   for (let at = directory; ; at = Path.dirname(at)) {
     const real = realPath(at)
@@ -171,7 +170,7 @@ const nearest = (directory: string): string | undefined => {
   }
 }
 
-/** Returns undefined for what is gone, or can't be looked at. */
+/** Returns undefined if the path is gone or can't be inspected. */
 const lookAt = (path: string): Fs.Stats | undefined =>
   Attempt.orUndefined(() => Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false }))
 
@@ -182,9 +181,9 @@ interface Watched {
   readonly door: LiveNamespace
   readonly policy: SandboxPolicy
   readonly layout: Pick<Layout.Layout, "kept" | "masks" | "openings" | "vital">
-  /** Returns the directories that can be written. */
+  /** Returns the writable directories. */
   readonly roots: () => ReadonlyArray<string>
-  /** Returns the rules for the places that dangling links lead to, as the last scan found them. */
+  /** Returns rules for the targets of dangling links, from the last scan. */
   readonly awaited: () => ReadonlyArray<Rule>
   /** Returns the masks of files whose content git held at the last scan. */
   readonly held: () => ReadonlyArray<Mask>
@@ -200,14 +199,14 @@ const watchMasks = (
     const granted = PathRule.make(policy.granted ?? [])
     const matcher = PathRule.make(policy.blacklist)
     const git = GitHeld.of(policy)
-    /** The masks since whose mounting nobody has looked for processes that hold them open. */
+    /** New masks whose holders nobody has looked for yet. */
     const fresh = new Map<string, Mask>()
     const events = yield* Queue.sliding<void>(1)
     const literal = policy.blacklist.filter(({ kind }) => kind === "path")
 
     /**
-     * The names in all paths whose change may remove a mask or need one. A command writes many other files, and a look at
-     * the mount table for each costs more than the file.
+     * All names whose change may remove a mask or need one. Commands write many other files, and reading the mount
+     * table for each would cost more than the file.
      */
     const names = new Set<string>()
     const concern = (...paths: ReadonlyArray<string>) => {
@@ -217,13 +216,16 @@ const watchMasks = (
     concern(policy.cwd, ...known.keys())
 
     let isIndexNew = false
-    /** Watches the index that decides on a file: git writes the file first. */
+    /** Watches the index that decides on a file, because git writes the file before the index. */
     const awaitIndex = (path: string) => {
       const index = git.indexOf(path)
       if (index !== undefined) watch.add(Path.dirname(index))
     }
 
-    /** Tests for a hidden directory with something visible in it, and for what is hidden by it: a mask would cover all. */
+    /**
+     * Tests whether a path is inside a hidden place or is a hidden directory with visible parts, which a mask would
+     * cover.
+     */
     const isHidden = (path: string) =>
       !Masks.isSeen(path, { replaced: layout.kept?.at ?? [], roots: roots() }) ||
       layout.openings.some(
@@ -261,7 +263,7 @@ const watchMasks = (
       },
       catch: (error) => NoSandbox.because(reasonOf(error))
     })
-    /** Keeps directories that are masked whole in the place of what is in them. */
+    /** Lets masks of whole directories replace the masks inside them. */
     const gather = (masks: ReadonlyArray<Mask>) => {
       const whole = masks.filter(({ reason }) => reason === Masks.crowded)
       if (whole.length === 0) return
@@ -280,7 +282,7 @@ const watchMasks = (
       const mask = Effect.flatMap(lost, (missing) =>
         Effect.map(door.addMasks(missing), () => {
           gather(missing)
-          // What is masked because it can't be searched is not what a rule names.
+          // A directory masked because it can't be searched was not named by a rule.
           for (const mask of missing) if (mask.reason === undefined) fresh.set(mask.path, mask)
           if (fresh.size > 0) onMasked?.()
         })
@@ -301,9 +303,9 @@ const watchMasks = (
     awaitIndex(Path.join(policy.cwd, "any"))
     const around = new Set(literal.map(({ path, real = path }) => Path.dirname(real)))
     for (const directory of around) watch.add(nearest(directory) ?? "/")
-    // Masks have real paths, so their directories are real ones too.
+    // Masks have real paths, so their parent directories are real paths too.
     for (const path of known.keys()) watch.add(Path.dirname(path))
-    // The fiber that starts a sandbox may be uninterruptible; this one has to end with the scope.
+    // The fiber that starts a sandbox may be uninterruptible, but this one must end with the scope.
     yield* Effect.forkScoped(
       Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(events), Effect.ignore(refresh))))
     )
@@ -333,20 +335,20 @@ const watchMasks = (
     }
   })
 
-/** The most walks for files that are moved, before the start fails. */
+/** The most walks in search of moved files before the start fails. */
 const mostRounds = 24
 
 /**
- * The walks that must find everything masked where directories go on changing: each may miss what is moved to where it
- * has just been.
+ * How many walks in a row must find everything masked while directories keep changing. A single walk may miss a file
+ * that moves to where the walk has just been.
  */
 const enough = 8
 
-/** Milliseconds between two walks, and a random part that nobody can be in step with. */
+/** The pause between two walks, in ms, with a random part so that no command can keep in step. */
 const pause = 1
 const random = 3
 
-/** Milliseconds by which the kernel's clock for changes may be behind. */
+/** How far the kernel's clock for changes may lag, in ms. */
 const behind = 20
 
 const moved = () =>
@@ -355,10 +357,10 @@ const moved = () =>
   )
 
 /**
- * Adds to a running sandbox the scans that keep its masks complete. A scan walks the directories of the whitelist, and
- * those that were made writable while the sandbox ran.
+ * Adds scans to a running sandbox that keep its masks complete. A scan walks the whitelisted directories, and those
+ * made writable since the start.
  *
- * @param walked the time, in milliseconds, at which the walk for the layout began
+ * @param walked when the walk for the layout began, in ms
  */
 export const make = (
   door: LiveNamespace,
@@ -423,7 +425,7 @@ export const make = (
           if (isNew && learn === undefined) return yield* moved()
           const isTaught = learn !== undefined && (isNew || awaited.length > 0)
           if (isTaught) yield* Effect.ignore(learn(masks))
-          // Nothing has changed since the last walk began: that one missed nothing.
+          // Nothing has changed since the last walk began, so it missed nothing.
           if (calm === "still" && (isTaught ? door.areMounted(masks) : !isNew)) return
           agreeing = isNew || calm === "moving" ? 0 : agreeing + 1
           if (agreeing === enough) return

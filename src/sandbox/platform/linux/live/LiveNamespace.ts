@@ -1,5 +1,5 @@
 /**
- * Changes the mounts of a running sandbox from outside: they appear in the sandbox, and its shell goes on undisturbed.
+ * Changes the mounts of a running sandbox from outside. They appear in the sandbox, and its shell is not disturbed.
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -29,25 +29,24 @@ import * as Eviction from "./internal/Eviction.js"
 
 type Table = ReadonlyArray<MountTable.Mount>
 
-/** The options of `run`. */
 interface Options {
   /** The first process of the sandbox. */
   readonly inner: number
-  /** The text that begins an error. */
+  /** The beginning of an error message. */
   readonly what: string
   /** The real path that the change is about. */
   readonly path: string
-  /** Where the sandbox sees it besides, or has it in its own `/tmp`. */
+  /** Other places where the sandbox sees the path, or the path's place in the sandbox's own `/tmp`. */
   readonly seenAt?: ReadonlyArray<string>
-  /** The identity (`HostPath.identityOf`) that the path must have; any, where it is not given. */
+  /** The identity (`HostPath.identityOf`) that the path must have; if undefined, any. */
   readonly identity?: string | undefined
-  /** A place of this process's own through which binds go. */
+  /** A private mount point of this process, through which binds are made. */
   readonly stage: string
-  /** Returns the mounts of the sandbox, as of now. */
+  /** Returns the current mounts of the sandbox. */
   readonly mounts: () => Table
   /** Tests whether a mount is a mask. */
   readonly isMask: (mount: MountTable.Mount) => boolean
-  /** The mounts of this process, by which the file system of the path is known; undefined where nothing is mounted there. */
+  /** The file system of the path, from this process's own mounts; undefined if nothing is to be mounted. */
   readonly source?: Pick<MountTable.Mount, "device" | "root"> | undefined
 }
 
@@ -57,7 +56,7 @@ const { isWithin } = HostPath
 
 const keyOf = ({ device, point, root }: MountTable.Mount): string => `${device} ${root} ${point}`
 
-/** Tests whether a change has taken away masks elsewhere, or mounted anything elsewhere, or something else there. */
+/** Tests whether a change has removed masks elsewhere, mounted anything elsewhere, or mounted the wrong thing. */
 const isStray = (before: Table, after: Table, { isMask, path, seenAt = [], source, stage }: Options): boolean => {
   const places = [path, ...seenAt]
   // A mask at the path lies on its stage too.
@@ -73,7 +72,6 @@ const isStray = (before: Table, after: Table, { isMask, path, seenAt = [], sourc
   })
 }
 
-/** Runs a change. */
 export const run = (
   change: Effect.Effect<void, ExecutionFailed>,
   options: Options
@@ -100,13 +98,13 @@ export const run = (
 
 /** Tests whether a process runs under a seccomp filter and can't gain privileges. */
 const isConfined = (pid: number): boolean =>
-  // It has ended.
+  // The process has ended.
   Attempt.orElse(() => {
     const status = Fs.readFileSync(`/proc/${pid}/status`, "latin1")
     return /^Seccomp:\s*2$/m.test(status) && /^NoNewPrivs:\s*1$/m.test(status)
   }, true)
 
-/** Finds the first process in a sandbox: the descendant of the spawned process that is in a PID namespace of its own. */
+/** Finds the first process in a sandbox: the descendant of the spawned process with a PID namespace of its own. */
 const find = (pid: number): number | undefined => {
   const isInside = (one: number) => ProcessTable.namespacePids(one).length > 1
   return ProcessTable.mainChildren(pid)?.find(isInside) ?? ProcessTable.below(pid).find(isInside)
@@ -116,8 +114,8 @@ const find = (pid: number): number | undefined => {
 const isHeld = (inner: number): boolean => [inner, ...(ProcessTable.mainChildren(inner) ?? [])].every(isConfined)
 
 /**
- * Returns the identity (`HostPath.identityOf`) of the directory that the first shell in the sandbox is in, before any command has
- * run; undefined where that can't be seen.
+ * Returns the identity (`HostPath.identityOf`) of the first shell's directory before any command has run; undefined if
+ * it can't be seen.
  */
 const shellDirectory = (inner: number): string | undefined => {
   const [supervisor = inner, shell = supervisor] = Eviction.shellsOf(inner)
@@ -125,8 +123,8 @@ const shellDirectory = (inner: number): string | undefined => {
 }
 
 /**
- * Tests whether the first process in the sandbox has ended, or has left its mounts, which is a part of its end: all
- * others end with it.
+ * Tests whether the first process in the sandbox has ended, or has left its mounts, which happens while it ends. All
+ * other processes end with it.
  */
 const hasEnded = (inner: number): boolean => {
   if (ProcessTable.stat(inner) === undefined) return true
@@ -139,8 +137,7 @@ const hasEnded = (inner: number): boolean => {
 }
 
 /**
- * Returns the first path at which something else is mounted than was to be, or something is writable that was not to
- * be; undefined where all is as it was planned.
+ * Returns the first path with an unplanned mount or an unplanned writable mount; undefined if everything is as planned.
  *
  * @param hidden the directories that the sandbox does not see, and mounts in them
  * @param outside the mounts outside of the sandbox
@@ -161,7 +158,7 @@ export const strayWritableMounts = (
     if (expected === undefined || found?.device !== expected.device || found.root !== expected.root) return root
     devices.add(expected.device)
   }
-  // What can't be remounted read-only, as some network file systems, is none of these.
+  // Mounts that can't be remounted read-only, as on some network file systems, do not count.
   return inside.find(
     ({ device, isWritable, point }) =>
       isWritable &&
@@ -172,18 +169,18 @@ export const strayWritableMounts = (
 }
 
 /**
- * The mounts of a running sandbox. A change takes a few milliseconds; it fails with ExecutionFailed (kind `sandbox`)
- * where it is not possible, and the sandbox has to be built anew for it.
+ * The mounts of a running sandbox. A change takes a few ms. If it is not possible, it fails with ExecutionFailed (kind
+ * `sandbox`), and a new sandbox is needed.
  */
 export interface LiveNamespace extends Omit<LiveSandbox, "heads" | "prove" | "scan" | "watch"> {
   readonly isMounted: (path: string) => boolean
   /** Tests whether all of the masks are mounted. Reads one file. */
   readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
-  /** Fails where the processes inside are not confined by a sandbox, or may write elsewhere than they were to. */
+  /** Fails if the processes inside are not confined by a sandbox, or can write where they should not. */
   readonly verify: Effect.Effect<void, ExecutionFailed>
-  /** Takes a mask away; fails where it is not mounted. */
+  /** Removes a mask. Fails if it is not mounted. */
   readonly unmask: (path: string) => Effect.Effect<void, ExecutionFailed>
-  /** Ends the processes that hold open what the masks hide by now (`Eviction`). */
+  /** Ends the processes that hold open what the masks now hide (`Eviction`). */
   readonly evict: (masks: ReadonlyArray<Mask>, before?: number) => Effect.Effect<ReadonlyArray<string>>
 }
 
@@ -191,20 +188,20 @@ const kindOf = (path: string): Mask["kind"] =>
   Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isDirectory() === true ? "directory" : "file"
 
 /**
- * The most milliseconds, about, that are waited for the filter: bubblewrap starts the supervisor and then confines its own
- * process in the sandbox, which a busy machine may not have run by then.
+ * How long to wait for the filter, in ms. bubblewrap starts the supervisor before it confines its own process inside,
+ * which a busy machine may delay.
  */
 const confining = 250
 
-/** The most times that masks are mounted which other programs' doings keep from their places. */
+/** How often masks are mounted again after other programs displaced them. */
 const mostTries = 5
 
 /** The most paths that an error names. */
 const mostNamed = 3
 
 /**
- * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its supervisor has reported, or its
- * shell has written its first output.
+ * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its supervisor has reported or its shell has
+ * written output.
  */
 export const make = (options: {
   readonly pid: number
@@ -213,7 +210,7 @@ export const make = (options: {
   readonly plan: Plan.PlanDirectory
   readonly programs: Programs
   readonly policy: Pick<SandboxPolicy, "blacklist">
-  /** The directory in the place of `/tmp`. */
+  /** The directory that replaces `/tmp`. */
   readonly temporary?: TemporaryDirectory.Held | undefined
 }): LiveNamespace => {
   const { layout, level, pid, plan, policy, programs, temporary } = options
@@ -262,7 +259,7 @@ export const make = (options: {
 
   const stage = (path: string) => Path.join(plan.path, `bind-${BytePath.encode(path).toString("hex").slice(-200)}`)
 
-  /** Tests whether a path is masked, or in a directory that is: there, no mask can be mounted, and none is needed. */
+  /** Tests whether a path is masked or inside a masked directory, where no mask can be mounted and none is needed. */
   const isHidden = (points: ReadonlySet<string>, path: string): boolean => {
     for (let at = path; at !== "/"; at = Path.dirname(at)) if (points.has(at)) return true
     return false
@@ -270,10 +267,10 @@ export const make = (options: {
 
   const lost = <A extends Pick<Mask, "path">>(masks: ReadonlyArray<A>) => {
     const table = mounts()
-    // The first process in the sandbox has ended, and all the others with it.
+    // The first process in the sandbox has ended, and all others with it.
     if (inner !== undefined && table.length === 0) return []
     const points = maskedIn(table)
-    // A path that is gone, or that is reached by a link now, needs no mask here.
+    // A path that is gone, or that now contains a link, needs no mask here.
     return masks.filter((mask) => !isHidden(points, mask.path) && realPath(mask.path) === mask.path)
   }
 
@@ -290,9 +287,9 @@ export const make = (options: {
       guarded = true
       const left = lost(masks)
       if (left.length === 0) return
-      // A restart may end the sandbox meanwhile: the next one has its own masks.
+      // A restart may have ended the sandbox meanwhile. The next one has its own masks.
       if (inner !== undefined && hasEnded(inner)) return
-      // One that was gone when it was to be masked, and is there again, was made anew meanwhile.
+      // A path that was missing during the masking and exists again was recreated meanwhile.
       if (tries > 1) return yield* tryMasks(left, tries - 1)
       return yield* Either.isLeft(mounted) ? mounted.left : fail(what)
     })
@@ -310,13 +307,15 @@ export const make = (options: {
       catch: (error) => fail(`${what}: ${String(error)}`)
     })
 
-  /** Binds a path over itself. The options must be set before the bind reaches the sandbox, so that it goes by a stage. */
+  /**
+   * Binds a path over itself. The options must be set before the bind reaches the sandbox, so it goes through a stage.
+   */
   const bindOver = (what: string, path: string, kind: "bind" | "rbind", options: string, at = path) =>
     Effect.flatMap(makeStage(what, path), (directory) =>
       mountAll(what, Plan.toLine(path, directory, `${kind},${options},nosuid,nodev`) + Plan.toLine(directory, at, kind))
     )
 
-  /** Returns the places in the sandbox of a path that its own `/tmp` hides; undefined for any other. */
+  /** Returns where the sandbox sees a path that its own `/tmp` hides; undefined for other paths. */
   const hiddenAt = (path: string) => {
     const { at = [], path: kept = "" } = layout.kept ?? {}
     const place = at.findLast((one) => path !== one && isWithin(path, one))
@@ -380,7 +379,10 @@ export const make = (options: {
       })
     })
 
-  /** Makes programs ask the sandbox's own name server; a link into /run leads nowhere inside, and they ask it anyway. */
+  /**
+   * Directs programs to the sandbox's own name server. If resolv.conf links into /run, the link is dangling inside, and
+   * programs ask that server anyway.
+   */
   const nameServer = Effect.suspend(() => {
     const system = Attempt.orUndefined(() => Fs.realpathSync("/etc/resolv.conf"))
     if (system === undefined || isWithin(system, "/run")) return Effect.void
@@ -390,7 +392,7 @@ export const make = (options: {
         try: () => Fs.writeFileSync(file, "nameserver 127.0.0.1\n", { mode: 0o444 }),
         catch: (error) => fail(`no network: ${String(error)}`)
       }),
-      // A bind of what is not read-only yet would be writable inside.
+      // A bind would be writable inside if it were not read-only from the start.
       mountAll(
         "no network: its name server could not be named",
         Plan.toLine(file, file, "bind,private,ro,nosuid,nodev") + Plan.toLine(file, system, "bind")
@@ -436,7 +438,8 @@ export const make = (options: {
       const change = Effect.gen(function* () {
         yield* enter(what, programs.umount, [path])
         if (layout.isReadOnly || !layout.roots.some((root) => isWithin(path, root))) return
-        // The right to read is no right to write: without its mask, it would be writable as all around it is.
+        // A grant to read is no grant to write. Without the read-only bind, the unmasked path would be as writable as
+        // its surroundings.
         yield* bindOver(what, path, "bind", "private,ro").pipe(
           Effect.tapError(() => Effect.ignore(addMasks([{ path, kind: kindOf(path) }])))
         )
@@ -449,7 +452,7 @@ export const make = (options: {
         if (Path.normalize(path) !== path) return yield* fail(`${what}: it must be written without . and ..`)
         const isWritten = layout.roots.some((root) => isWithin(path, root))
         if (isWritten && !layout.readonly.some((one) => isWithin(path, one))) return []
-        // No command of this sandbox can make this path lead elsewhere, but another one's may.
+        // No command of this sandbox can redirect this path, but a command of another sandbox may.
         if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
         const held = layout.held().find((one) => isWithin(one, path) || isWithin(path, one))
         if (held !== undefined) return yield* fail(`${what}: it has to do with ${held}`)
@@ -465,7 +468,7 @@ export const make = (options: {
         const below = masks.filter((mask) => isWithin(mask.path, path))
         if (below.some((mask) => mask.path === path)) return yield* fail(`${what}: it is on the blacklist`)
         yield* addMasks(below.filter((mask) => !isMounted(mask.path)))
-        // As it is no peer of its source, it can be unmounted without the masks below it.
+        // Since it is not a peer of its source, it can be unmounted without the masks below it.
         yield* changeAt(path, what, bindOver(what, path, "rbind", "rprivate"), identity)
         return below
       }),

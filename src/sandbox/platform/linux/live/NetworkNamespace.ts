@@ -1,4 +1,6 @@
-/** Enters the network namespace of a running sandbox, by a process outside that makes sockets there and hands them over. */
+/**
+ * Enters a running sandbox's network namespace, with an outside process that creates sockets there and hands them over.
+ */
 import * as ChildProcess from "node:child_process"
 import type * as Dgram from "node:dgram"
 import * as Fs from "node:fs"
@@ -16,7 +18,7 @@ export interface Place {
   readonly nsenter: string
 }
 
-/** A sandbox that runs, and the directory that it was started in. */
+/** A running sandbox, and the directory that it was started in. */
 export interface Running extends Omit<Place, "nsenter"> {
   readonly cwd: string
 }
@@ -24,7 +26,7 @@ export interface Running extends Omit<Place, "nsenter"> {
 const namespaceOf = (pid: number | "self", kind: "net" | "user"): string | undefined =>
   Attempt.orUndefined(() => Fs.readlinkSync(`/proc/${pid}/ns/${kind}`))
 
-/** Finds the sandboxes of this user that run: bubblewrap's processes with a network of their own. */
+/** Finds this user's running sandboxes: bubblewrap's processes with their own network. */
 export const running = (): ReadonlyArray<Running> => {
   const own = namespaceOf("self", "net")
   const user = process.getuid?.()
@@ -38,7 +40,7 @@ export const running = (): ReadonlyArray<Running> => {
   })
 }
 
-/** A socket is closed here once it is handed over, or it would go on accepting. */
+/** A socket is closed here once it is handed over. Otherwise, it would keep accepting connections. */
 const program = `
 const net = require("node:net"), dgram = require("node:dgram")
 process.on("disconnect", () => process.exit())
@@ -53,7 +55,7 @@ process.on("message", ({ id, kind, address, port, block }) => {
     return socket.bind(port, address, () => process.send({ id }, socket, () => socket.close()))
   }
   if (kind === "connect") {
-    // Paused, or its first bytes would stay here.
+    // Paused, because its first bytes would otherwise be read here.
     const socket = new net.Socket({ allowHalfOpen: true }).once("error", fail)
     socket.pause()
     return socket.connect(port, address, () => process.send({ id }, socket))
@@ -72,7 +74,6 @@ interface Message {
 
 type Handle = Dgram.Socket | Net.Server | Net.Socket | undefined
 
-/** Starts the process. */
 export const enter = async ({ inner, level, nsenter, outer }: Place): Promise<NetworkDoor> => {
   if (namespaceOf(inner, "net") === namespaceOf("self", "net"))
     throw new Error("the sandbox has the machine's own network")

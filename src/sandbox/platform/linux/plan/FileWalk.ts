@@ -2,7 +2,8 @@
  * Walks directories once for all globs together. Hidden, ignored and installed files are included; symbolic links to
  * directories are not followed.
  *
- * Reading synchronously takes half the time of reading asynchronously; so the walk yields to other work at intervals.
+ * Reading synchronously takes half as long as asynchronously, so the walk reads synchronously and yields to other work
+ * at intervals.
  */
 
 import * as Fs from "node:fs"
@@ -15,13 +16,16 @@ import * as HeldDirectory from "../../../policy/HeldDirectory.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
 
-/** An entry of a directory; its name is one of `BytePath`. */
+/** An entry of a directory, with a name in the form of `BytePath`. */
 type Entry = Pick<Fs.Dirent, "name" | "isDirectory" | "isFile" | "isSocket" | "isSymbolicLink">
 
-/** The most bytes of a directory's path that are walked on from: what is in it still has a path that a mount takes. */
+/**
+ * The longest path of a directory that is entered, in bytes. The paths of its entries are then still short enough to
+ * mount.
+ */
 const longest = 3800
 
-/** The codes of errors by which the system lacks something itself: nothing is known of the path then. */
+/** Error codes for a lack of system resources, which say nothing about the path. */
 const shortages = new Set(["EMFILE", "ENFILE", "ENOMEM"])
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
@@ -33,8 +37,8 @@ const rethrowShortage = (error: unknown): void => {
 const isTooLong = (path: string): boolean => path.length * 3 > longest && BytePath.encode(path).length > longest
 
 /**
- * Lists a directory, which may be reached by another path; undefined where it can't be listed (`closedAt` tells why), or
- * its path is too long to go on. Throws where the system has no descriptors or no memory left.
+ * Lists a directory, possibly reached by another path. Undefined if it can't be listed (`closedAt` says why) or its
+ * path is too long. Throws if the system lacks descriptors or memory.
  */
 export const list = (directory: string, reached = directory): ReadonlyArray<Entry> | undefined => {
   if (isTooLong(directory)) return undefined
@@ -57,25 +61,23 @@ const listBytes = (directory: string): ReadonlyArray<Entry> =>
   }))
 
 /**
- * Tests whether commands can make a directory give up what is in it: they may enter it, or may change its rights. Throws
- * where it is not there.
+ * Tests whether commands can get at a directory's entries: they may enter it, or may change its rights. Throws if it
+ * does not exist.
  */
 const isWithinReach = (directory: string): boolean => {
   const at = Fs.lstatSync(BytePath.toHost(directory))
   return at.isDirectory() && (at.uid === process.geteuid?.() || HostPath.isAccessible(directory, Fs.constants.X_OK))
 }
 
-/** Tests whether a directory is this user's. */
 export const isOwn = (directory: string): boolean =>
   Attempt.orElse(() => Fs.lstatSync(BytePath.toHost(directory)).uid === process.geteuid?.(), false)
 
-/** The reason why such a directory is masked whole. */
+/** Why such a directory is masked whole. */
 export const unsearchable = "it can't be searched for what the blacklist names"
 
 /**
- * Returns the directory that hides a path from a walk, and that commands may look into: the path itself, which can't be
- * listed, or the one on the way to it that can't be entered. Undefined where there is none: the path is gone, is no
- * directory, or is closed to commands too.
+ * Returns the directory that hides a path from a walk but not from commands: the path itself, if it can't be listed, or
+ * an ancestor that can't be entered. Undefined if the path is gone, is no directory, or is closed to commands too.
  */
 const closedAt = (path: string): string | undefined => {
   try {
@@ -86,7 +88,7 @@ const closedAt = (path: string): string | undefined => {
   }
 }
 
-/** Returns the directory that hides from us whether anything exists at a path, and that commands may look into. */
+/** Returns the directory, accessible to commands, that keeps this process from seeing whether a path exists. */
 export const hiding = (path: string): string | undefined => {
   try {
     Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })
@@ -98,8 +100,8 @@ export const hiding = (path: string): string | undefined => {
 }
 
 /**
- * An entry that a glob names. Whatever is neither a directory nor a link counts as a file: FIFOs and sockets are masked
- * like one.
+ * An entry that a glob names. Anything that is neither a directory nor a link counts as a file, so FIFOs and sockets
+ * are masked like files.
  */
 export interface Match {
   readonly path: string
@@ -107,7 +109,6 @@ export interface Match {
   readonly rule: Rule
 }
 
-/** The options of `find`. */
 interface Search {
   /** Returns the rule that covers an entry of a directory (`PathRule.RuleMatcher`). */
   readonly findEntry: (directory: string, name: string, isDirectory: boolean) => Rule | undefined
@@ -115,23 +116,22 @@ interface Search {
   readonly skip?: ReadonlySet<string>
 }
 
-/** What a walk has found. */
 export interface Walked {
   readonly matches: ReadonlyArray<Match>
-  /** The directories that hold a `HEAD`, as a git directory does. */
+  /** The directories that hold a `HEAD`, as git directories do. */
   readonly heads: ReadonlyArray<string>
-  /** Directories that commands may look into, and the walk can't; one may lie around the roots. */
+  /** Directories that commands may look into but the walk can't. One may lie around the roots. */
   readonly closed: ReadonlyArray<string>
   /**
-   * The last time, in milliseconds, at which a directory's entries have changed: what is moved between two directories
-   * may be seen in both or in neither.
+   * When a directory's entries last changed, in ms. What moves between two directories may be seen in both or in
+   * neither.
    */
   readonly changed: number
-  /** True where a directory was gone when the walk came to it; it may have been moved to where it has been. */
+  /** True if a directory was gone when the walk came to it. It may have moved to where the walk has already been. */
   readonly isMoving: boolean
 }
 
-/** Milliseconds after which the walk yields to other work. */
+/** How long the walk runs before it yields to other work, in ms. */
 const slice = 12
 
 const makeRest = () => {
@@ -144,8 +144,8 @@ const makeRest = () => {
 }
 
 /**
- * Calls `visit` for every entry below the roots; it returns whether to enter a directory. What can't be read is
- * skipped.
+ * Calls `visit` for every entry below the roots; its result says whether to enter a directory. Unreadable directories
+ * are skipped.
  */
 export const visitAll = async (
   roots: ReadonlyArray<string>,
@@ -167,8 +167,8 @@ const changeOf = (path: string): number =>
   Attempt.orElse(() => Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })?.ctimeMs ?? 0, 0)
 
 /**
- * Finds all entries below the roots that the globs name; does not enter a directory that a glob names. No root may lie
- * in another. Rejects where the system has no descriptors or no memory left.
+ * Finds all entries below the roots that the globs name, without entering a directory that a glob names. No root may
+ * lie in another. Rejects if the system lacks descriptors or memory.
  */
 export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Search): Promise<Walked> => {
   const matches: Array<Match> = []
@@ -184,7 +184,7 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
     const left = [root]
     for (let path = left.pop(); path !== undefined; path = left.pop()) {
       const reached = root === "/" ? path : base + path.slice(root.length)
-      // Looked at before it is read: a change meanwhile is seen by the next walk.
+      // Checked before reading, so that the next walk sees a change during the reading.
       changed = Math.max(changed, changeOf(reached))
       const entries = list(path, reached)
       if (entries === undefined) {
@@ -204,7 +204,7 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
     }
   }
   for (const root of roots) {
-    // A command of another session may exchange the root for a link, which leads to where nothing is named.
+    // A command of another session may replace the root by a link, to a place where the rules name nothing.
     const found = root === "/" ? undefined : Attempt.orUndefined(() => HeldDirectory.open(root))
     if (found?.isHere === false) gone()
     try {
@@ -216,15 +216,15 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
   return { matches, heads, closed, changed, isMoving }
 }
 
-/** The walk that runs for each search, and the one that is to follow it. */
+/** For each search, the running walk and the one that follows it. */
 const walks = GlobalValue.globalValue(
   "synapse/FileWalk",
   () => new Map<string, { running: Promise<Walked>; next?: Promise<Walked> | undefined }>()
 )
 
 /**
- * Walks as `find` does, once for all who ask for the same search before it begins: many sessions of one process start
- * at a time. No answer is of a walk that began before it was asked for.
+ * Walks as `find` does, once for everyone who asks for the same search before it begins, because one process may start
+ * many sessions at once. No answer comes from a walk that began before the request.
  *
  * @param key names the search
  */

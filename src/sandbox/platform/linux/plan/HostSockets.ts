@@ -1,4 +1,6 @@
-/** Finds the unix sockets of the machine that commands with sockets of their own must not reach. */
+/**
+ * Finds the machine's unix sockets that commands with sockets of their own must not reach.
+ */
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Path from "node:path"
@@ -13,7 +15,7 @@ import * as WriteRoots from "./WriteRoots.js"
 
 const { isWithin } = HostPath
 
-/** Places of daemons' sockets, of which the kernel's list need not tell; below `/var`, and below the user's home. */
+/** Directories of daemons' sockets, which the kernel's list may lack: below `/var`, and below the user's home. */
 const ofSystem =
   "lib/containerd lib/containers lib/docker lib/incus lib/kubelet lib/libvirt lib/lxd lib/mysql lib/postgresql lib/rancher lib/sss opt/gitlab snap/lxd spool/postfix".split(
     " "
@@ -23,18 +25,18 @@ const ofUser =
     " "
   )
 
-/** The places that a sandbox has its own of. */
+/** Directories that every sandbox has its own of. */
 const replaced = ["/dev", "/proc", "/run"]
 
-/** The most names that are looked up: other sandboxes can have any number in their lists, which come last. */
+/** The most names that are looked up. Other sandboxes' lists can be of any length, and come last. */
 const mostNames = 20_000
 
-/** Matches a line of the kernel's list with the name that was given to `bind`, but for an abstract one. */
+/** Matches a line of the kernel's list with the name that was given to `bind`, unless it is abstract. */
 const named = /^[\da-f]+: (?:\S+ +){5} *\d+ ([^@].*)$/gm
 
 /**
- * Returns the sockets that the kernel lists in the network namespaces of this machine's processes, as far as their names lead
- * to them: a relative name may be one in the directory of any process.
+ * Returns the sockets that the kernel lists in the network namespaces of this machine's processes. A relative name may
+ * lie in the directory of any process.
  */
 const listed = (): ReadonlyArray<string> => {
   const processes = ["self", ...Attempt.orElse(() => Fs.readdirSync("/proc"), []).filter((name) => /^\d+$/.test(name))]
@@ -61,7 +63,7 @@ const listed = (): ReadonlyArray<string> => {
 /** The longest path that `connect` takes. */
 const longest = 107
 
-/** Tests whether anything listens at a socket: a file that a program has left stays one for good. */
+/** Tests whether anything listens at a socket: a socket file that a program has left behind stays forever. */
 const isLive = (path: string): Promise<boolean> =>
   typeof BytePath.toHost(path) !== "string" || BytePath.isDoubtful(path) || Buffer.byteLength(path) > longest
     ? Promise.resolve(true)
@@ -69,7 +71,7 @@ const isLive = (path: string): Promise<boolean> =>
         const socket = Net.connect(path)
         socket.once("connect", () => {
           resolve(true)
-          // Closed with what it has not read, it would be an error to the program.
+          // Closing with unread bytes would be an error for the program.
           socket.resume().end()
           setTimeout(() => socket.destroy(), 100).unref()
         })
@@ -79,8 +81,8 @@ const isLive = (path: string): Promise<boolean> =>
 const ruleOf = (path: string, pattern = path): Rule => ({ pattern, path, kind: "path", source: "socket" })
 
 /**
- * Returns rules that deny what listens on this machine, and the directories where it would listen again. Where commands may
- * write, only the socket itself is denied.
+ * Returns rules that deny the sockets with a listener on this machine, and the directories where it would listen again.
+ * In writable places, only the socket itself is denied.
  */
 export const find = async (policy: SandboxPolicy, userHome: string): Promise<ReadonlyArray<Rule>> => {
   const realOf = ({ path, real = path }: Rule) => real

@@ -1,4 +1,6 @@
-/** Resolves a policy into the parts of a sandbox: real paths, as the file system has them now. */
+/**
+ * Resolves a policy into the parts of a sandbox, as current real paths.
+ */
 import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as HostPath from "../../../policy/HostPath.js"
@@ -15,11 +17,11 @@ import * as WriteRoots from "./WriteRoots.js"
 interface Opening {
   readonly mask: Mask
   readonly granted: ReadonlyArray<string>
-  /** Those of the granted paths that are written as well. */
+  /** The granted paths that are also writable. */
   readonly opened: ReadonlyArray<string>
 }
 
-/** The paths among what is read of Synapse's own files that are there, and that no place of sessions has to do with. */
+/** Returns the readable paths among Synapse's own files that exist and are unrelated to the places of sessions. */
 const visibleIn = ({ visible = [] }: SandboxPolicy, places: ReadonlyArray<string>): ReadonlyArray<string> =>
   visible
     .map(({ path }) => path)
@@ -28,34 +30,36 @@ const visibleIn = ({ visible = [] }: SandboxPolicy, places: ReadonlyArray<string
 /** The parts of a sandbox, as real paths. */
 export interface Layout extends WriteRoots.WriteRoots {
   readonly cwd: string
-  /** The identity (`HostPath.identityOf`) of that directory, where it can be written: the shell has to be in this one. */
+  /** The identity (`HostPath.identityOf`) of `cwd`, if writable. The shell must start in exactly this directory. */
   readonly identity?: string | undefined
-  /** The masks; masked directories that have an opening are not among them. */
+  /** The masks, without masked directories that have an opening. */
   readonly masks: ReadonlyArray<Mask>
   readonly openings: ReadonlyArray<Opening>
   /** Directories that can't be renamed, the outermost first. */
   readonly pins: ReadonlyArray<string>
-  /** The directory for the caches of tools, which can be written wherever it lies. */
+  /** The directory for tools' caches, which is writable wherever it lies. */
   readonly toolCache?: string
-  /** The reason why one of the directories that were to be written must not be; the layout has none of them then. */
+  /** Why a directory must not be writable although the policy says so. The layout then has no roots. */
   readonly flaw?: string
-  /** True where the roots are only read. */
+  /** True if the roots are read-only. */
   readonly isReadOnly: boolean
-  /** Returns the paths that a bind made later must not uncover: they are read-only, hidden, or named by a rule. */
+  /** Returns the paths that a later bind must not uncover: they are read-only, hidden, or named by a rule. */
   readonly held: () => ReadonlyArray<string>
   /** The directories for temporary files that are private in the sandbox, the outermost first. */
   readonly temporary: ReadonlyArray<string>
-  /** The directory outside that is seen in the place of some of these (`at`), and as itself; the others are empty at first. */
+  /**
+   * The outside directory that replaces some of these (`at`), and is also visible as itself. The others start empty.
+   */
   readonly kept?: { readonly path: string; readonly at: ReadonlyArray<string> }
   /** The directory of all sessions, which is hidden. */
   readonly sessions: string
-  /** Further places for sessions, which are hidden. */
+  /** Other places for sessions, which are hidden. */
   readonly others: ReadonlyArray<string>
-  /** Places below the roots that are not searched (`SystemMounts.unsearched`). */
+  /** Places below the roots that are not searched (`MountTable.unsearched`). */
   readonly unsearched: ReadonlyArray<string>
   /** The directory of this session, which is visible and read-only. */
   readonly session: string
-  /** The paths without which no command can run: no directory around them is masked whole for what it holds. */
+  /** Paths without which no command can run. No directory around them is masked whole because of its contents. */
   readonly vital: ReadonlyArray<string>
 }
 
@@ -77,17 +81,17 @@ const temporaryOf = (kept: ReadonlyArray<string>, roots: ReadonlyArray<string>):
   return [...kept, ...empty].sort((a, b) => a.length - b.length)
 }
 
-/** A path below a private directory for temporary files that something is mounted on. */
+/** A mount point below a private directory for temporary files. */
 export interface MountPoint {
   /** The place of the private directory, and the path below it. */
   readonly place: string
   readonly inside: string
   readonly kind: "file" | "directory"
-  /** True where it is there for one session only. */
+  /** True if it exists for one session only. */
   readonly isPassing: boolean
 }
 
-/** Returns the mount points that the directory in the place of `/tmp` must have before a sandbox is built. */
+/** Returns the mount points that the directory replacing `/tmp` must have before a sandbox is built. */
 export const mountPoints = ({
   kept,
   others,
@@ -108,17 +112,16 @@ export const mountPoints = ({
   })
 }
 
-/** The options of `make`, besides the policy. */
 export interface LayoutOptions {
   /** The private directory of the session. */
   readonly session: string
-  /** Further paths that no link may cause to be masked, as the shell's program. */
+  /** Further paths that no link may cause to be masked, such as the shell's program. */
   readonly needed?: ReadonlyArray<string>
   /** The places of all sessions of the user, and other directories that no sandbox shows. */
   readonly places?: ReadonlyArray<string>
-  /** The directory for the caches of tools, which is left out where the blacklist names it. */
+  /** The directory for tools' caches, which is left out if the blacklist names it. */
   readonly toolCache?: string | undefined
-  /** The directory outside that is seen in the place of `/tmp`. */
+  /** The outside directory that replaces `/tmp`. */
   readonly kept?: string | undefined
 }
 
@@ -135,7 +138,7 @@ export const make = async (
     policy.shown ?? policy.whitelist
   )
   const flaws = given.roots.flatMap((root) => MountTable.flaw(mounts, root) ?? [])
-  // Nothing starts with a flaw, and the whole system may lie there: it is not searched.
+  // With a flaw, no sandbox starts, and the root may be the whole system, so it is not searched.
   const writable = flaws.length === 0 ? given : { ...given, roots: [] }
   const sessions = Path.dirname(session)
   const unsearched = MountTable.unsearched(mounts, writable.roots)
@@ -154,7 +157,7 @@ export const make = async (
   const masks: Array<Mask> = []
   const openings: Array<Opening> = []
   const visible = visibleIn(policy, [sessions, ...places])
-  /** The paths that are shown though a rule hides them: a grant to read gives no right to write. */
+  /** Paths that are shown although a rule hides them: a grant to read is no grant to write. */
   const shown: Array<string> = []
   const isMasked = (path: string) => all.some((mask) => !granted.includes(path) && isWithin(path, mask.path))
   const roots = writable.roots.filter((path) => !isMasked(path))
@@ -166,7 +169,7 @@ export const make = async (
     const inside = [...granted, ...(mask.rule.source === "own" ? visible : [])].filter((path) =>
       isWithin(path, mask.path)
     )
-    // The shell needs its session, wherever that lies, and commands need their caches among Synapse's own files.
+    // The shell needs its session wherever that lies, and commands need their caches among Synapse's own files.
     const isHome = mask.rule.source === "own" && mask.reason === undefined && mask.kind === "directory"
     if (inside.length > 0 || isHome || isWithin(session, mask.path))
       openings.push({
@@ -182,12 +185,12 @@ export const make = async (
   const others = WriteRoots.outermost(places).filter(
     (path) => !isWithin(path, sessions) && !isWithin(sessions, path) && !isOwn(path) && !isMasked(path)
   )
-  // Another session may take its settings from the directory around a place, and a command must not write these.
+  // Another session may read its settings from the directory around a place, so commands must not write these.
   const around = others.concat(sessions).flatMap((place) => PrivateDirectory.around(place) ?? [])
   const settings = around.filter(
     (path) => !isMasked(path) && roots.some((root) => root !== path && isWithin(path, root))
   )
-  /** Tests whether a bind would uncover what is hidden, or cover what is written. */
+  /** Tests whether a bind would uncover something hidden, or cover something writable. */
   const isTaken = (path: string) =>
     isMasked(path) ||
     [sessions, ...places].some((place) => isWithin(path, place) || isWithin(place, path)) ||
@@ -215,11 +218,11 @@ export const make = async (
     ...(toolCache === undefined || PathRule.make(policy.blacklist.filter(isUsers)).find(toolCache) !== undefined
       ? undefined
       : { toolCache }),
-    // Directories that hold the sessions are not pinned: the host opens files in them by name.
+    // Directories that hold the sessions are not pinned, because the host opens files in them by name.
     pins: Masks.pins(policy, { roots, readonly: [...readonly, session, ...others] }).filter(
       (path) => !isMasked(path) && ![sessions, ...others].some((place) => isWithin(path, place))
     ),
-    // Few sandboxes are changed while they run.
+    // A function, because few sandboxes are changed while they run.
     held: () => [
       sessions,
       ...others,
@@ -246,16 +249,16 @@ export const replaced = (path: string): string =>
   `while it was built, ${path} was replaced, or a link led there; try again when it rests`
 
 /**
- * Returns why commands can't work in the sandbox's directory, and what helps; undefined where they can. It, or
- * another place that commands may write, has been replaced since the policy was built, is in a place of sessions, which
- * every sandbox hides, or below a directory that can't be searched.
+ * Returns why commands can't work in the sandbox's directory, and what helps, if they can't. The directory or another
+ * writable place was replaced since the policy was built, lies in a place of sessions, which every sandbox hides, or
+ * lies below an unsearchable directory.
  */
 export const unworkable = (
   policy: SandboxPolicy,
   { cwd, flaw, masks, moved, others, roots, sessions }: Layout
 ): string | undefined => {
   const [gone] = moved
-  // Left out, it would be read as all else is, without its masks.
+  // Left out, it would be readable like everything else, without its masks.
   if (gone !== undefined) return replaced(gone.path)
   const place = [sessions, ...others].find((place) => [cwd, ...roots].some((path) => isWithin(path, place)))
   if (place !== undefined) return `${place} is for sessions alone, and can't be worked in`
@@ -273,8 +276,8 @@ export const unworkable = (
 }
 
 /**
- * Returns the first entry of the whitelist that is there by now, and that a sandbox was built without; undefined where there
- * is none. What the blacklist names in it is not masked.
+ * Returns the first whitelist entry that exists now but did not when the sandbox was built, if any. Blacklisted paths
+ * in it are not masked.
  */
 export const missed = (
   policy: Pick<SandboxPolicy, "shown" | "temporary" | "whitelist">,

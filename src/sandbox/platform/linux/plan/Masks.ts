@@ -19,18 +19,18 @@ import * as FileWalk from "./FileWalk.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
-/** The most masks of a sandbox, about. */
+/** The approximate limit of masks in a sandbox. */
 const most = 4000
 
-/** The reason why such a directory is masked whole. */
+/** Why such a directory is masked whole. */
 export const crowded = "it holds more of what the blacklist names than can be hidden one by one"
 
 /**
- * Returns the masks, with whole directories in the place of those that are too many. Only directories in the roots, or roots,
- * are masked so, and none that holds what is needed. Throws where that leaves too many.
+ * Reduces masks to the limit by masking whole directories. Only roots and directories in them are masked so, and none
+ * that holds something needed. Throws if too many masks remain.
  *
  * @param needed paths without which no command can run
- * @param limit the most masks; `most` by default
+ * @param limit the most masks
  */
 export const foldMasks = (
   masks: ReadonlyArray<Mask>,
@@ -53,7 +53,7 @@ export const foldMasks = (
   for (const top of tops) {
     const excess = left - limit
     if (excess <= 0 || sizeOf(top) < 2) break
-    // No more is hidden than is needed: the smallest directory that is enough, and of those the deepest.
+    // Hides no more than needed: picks the smallest sufficient directory, and of those the deepest.
     const enough = sizeOf(top) <= excess ? [top] : [...sizes.keys()].filter((path) => sizeOf(path) > excess)
     const [directory = top] = enough
       .filter((path) => isWithin(path, top))
@@ -78,23 +78,23 @@ export const foldMasks = (
   return [...single, ...folded.values()]
 }
 
-/** A file that has names besides the masked one. */
+/** A file with several names, of which one is masked. */
 interface Linked {
   readonly mask: Mask
-  /** The number of names that are not found yet. */
+  /** How many names have not been found yet. */
   left: number
 }
 
-/** Returns undefined for what is gone, or lies in a directory that can't be entered (`Entries.closedAt`). */
+/** Returns undefined if the path is gone, or lies in a directory that can't be entered (`FileWalk.closedAt`). */
 const stat = (path: string): Fs.BigIntStats | undefined =>
   Attempt.orUndefined(() => Fs.lstatSync(BytePath.toHost(path), { bigint: true }))
 
 const identity = ({ dev, ino }: Fs.BigIntStats): string => `${dev}:${ino}`
 
-/** The most entries of a masked directory that are examined: one that holds more is a cache, not a secret. */
+/** The most entries of a masked directory that are examined: a larger one is a cache, not a secret. */
 const mostEntries = 50_000
 
-/** The directories of Synapse's own that hold secrets. In the others, caches share files with projects. */
+/** Synapse's own directories that hold secrets. In the others, caches share files with projects. */
 const kept = new Set(["mcp", "sessions"])
 
 /** Finds the files with several names, among the masked files and in the masked directories. */
@@ -123,9 +123,8 @@ const linkedOf = async (masks: ReadonlyArray<Mask>): Promise<Map<string, Linked>
 }
 
 /**
- * Makes masks for all other names that masked files have below the roots. Files are examined one by one only where a
- * masked file has several names, and only until all of them are found. A directory that hides whether its files are among
- * them is masked.
+ * Makes masks for all other names of masked files below the roots. Files are examined only if a masked file has several
+ * names, and only until all are found. An unsearchable directory that may hold such a name is masked.
  */
 const findHardLinks = async (masks: ReadonlyArray<Mask>, roots: ReadonlyArray<string>): Promise<Array<Mask>> => {
   const linked = await linkedOf(masks)
@@ -157,18 +156,18 @@ const findHardLinks = async (masks: ReadonlyArray<Mask>, roots: ReadonlyArray<st
   return aliases
 }
 
-/** Directories that programs come from: nothing in them is masked because a link leads to it. */
+/** Directories of programs: nothing in them is masked because a link leads to it. */
 const programs = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/nix", "/gnu", "/snap"]
 
-/** Directories that no system works without; what lies deeper in them may be masked. */
+/** Directories that no system works without. What lies deeper in them may be masked. */
 const system = ["/etc", "/opt", "/var", "/var/lib", "/home", "/root", "/srv", "/mnt", "/media"]
 
-/** Files in `/etc` itself are the system's; those of applications lie in directories. */
+/** Files directly in `/etc` belong to the system; those of applications lie in directories. */
 const isSystemFile = (path: string): boolean => Path.dirname(path) === "/etc"
 
 /**
- * Tests whether to mask the target of a link would take the system, the user's home, the session or the place of work
- * from the commands. Such a target stays readable; the link is denied by its name before a command runs.
+ * Tests whether masking a link's target would hide the system, the user's home, the session or the place of work from
+ * commands. Such a target stays readable; the link is denied by its name before a command runs.
  *
  * @param needed further paths that are never masked because a link leads to them or to a directory around them
  */
@@ -179,18 +178,19 @@ export const isHarmful = (target: string, needed: ReadonlyArray<string>): boolea
   [...system, ...needed, process.execPath].some((path) => isWithin(path, target))
 
 /**
- * Tests whether a link that commands may have made leads to a directory out of what they may write: one link could hide
- * other projects from every later session. A single file is hidden wherever it lies, as one secret that projects share.
+ * Tests whether a link that commands may have made leads to a directory outside of what they may write: one link could
+ * hide other projects from every later session. A single file is hidden wherever it lies, such as a secret that
+ * projects share.
  */
 const isFar = (link: string, { kind, path }: Pick<Mask, "kind" | "path">, roots: ReadonlyArray<string>): boolean =>
   kind === "directory" && roots.some((root) => isWithin(link, root)) && !roots.some((root) => isWithin(path, root))
 
-/** Makes a rule for the place that a dangling link leads to; undefined for one that leads to something. */
+/** Makes a rule for the target of a dangling link; undefined if the link is not dangling. */
 const awaitedLinkTargets = (link: string, rule: Rule): Rule | undefined => {
   try {
     if (Fs.statSync(BytePath.toHost(link), { throwIfNoEntry: false }) !== undefined) return undefined
   } catch {
-    // It leads to itself, or to where nobody may look.
+    // The link leads to itself, or to where nobody may look.
     return undefined
   }
   const path = RealPath.follow(link, 1000).real
@@ -203,15 +203,15 @@ export interface Area {
   readonly roots: ReadonlyArray<string>
   /** Paths that are never masked because a link with a blacklisted name leads to them. */
   readonly needed: ReadonlyArray<string>
-  /** Those among them without which no command can run: no directory around them is masked whole (`MaskFold`). */
+  /** Needed paths without which no command can run: no directory around them is masked whole (`foldMasks`). */
   readonly vital?: ReadonlyArray<string>
   /** Directories that the sandbox does not see in any case. */
   readonly hidden: ReadonlyArray<string>
-  /** Directories that the sandbox has its own of: nothing in them is masked but what lies in a root. */
+  /** Directories that the sandbox has its own of: in them, only what lies in a root is masked. */
   readonly replaced?: ReadonlyArray<string>
 }
 
-/** Tests whether nothing is at a path, and no directory hides whether something is: most rules name what is not there. */
+/** Tests whether a path certainly does not exist. Checked first, because most rules name something missing. */
 const isNowhere = (path: string): boolean =>
   Attempt.orElse(() => Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined, false)
 
@@ -226,20 +226,22 @@ const maskOf = (path: string, rule: Rule): Mask | undefined => {
   }))
 }
 
-/** Makes the mask of a directory that hides from us what the blacklist may name, and that commands may look into. */
+/** Makes the mask of a directory that commands may look into but this process can't search. */
 const closedMask = (directory: string, rule: Rule, roots: ReadonlyArray<string>): Array<Mask> => {
   const path = WriteRoots.realPath(directory)
   if (path === undefined || !roots.some((root) => isWithin(path, root))) return []
   return [{ path, kind: "directory", rule, reason: FileWalk.unsearchable }]
 }
 
-/** Tests whether a sandbox sees the machine's files at a path: in the directories of its own, it sees only what it was given. */
+/**
+ * Tests whether a sandbox sees the machine's files at a path. In its own directories, it sees only what it was given.
+ */
 export const isSeen = (path: string, { replaced = [], roots }: Pick<Area, "replaced" | "roots">): boolean =>
   !replaced.some((one) => path !== one && isWithin(path, one)) || roots.some((root) => isWithin(path, root))
 
 /**
- * Finds what rules without wildcards name; cheap enough to run before each command. Where a directory in the roots
- * hides whether that exists, the directory is masked.
+ * Finds what rules without wildcards name, cheaply enough to run before each command. If a directory in the roots hides
+ * whether a path exists, the directory is masked.
  */
 export const literals = (rules: ReadonlyArray<Rule>, roots: ReadonlyArray<string>): Array<Mask> =>
   rules.flatMap((rule) => {
@@ -259,18 +261,17 @@ const bases = (rules: ReadonlyArray<Rule>): Array<string> =>
     return base === "" ? [] : [WriteRoots.realPath(PathGlob.unescape(base)) ?? []].flat()
   })
 
-/** The outcome of a search. */
 export interface Found {
   readonly masks: Array<Mask>
-  /** Rules for the places that dangling links with blacklisted names lead to: what appears there is to be masked. */
+  /** Rules for the targets of dangling links with blacklisted names: what appears there must be masked. */
   readonly awaited: ReadonlyArray<Rule>
   /** The masks that files would have if git did not hold their content. */
   readonly held: ReadonlyArray<Mask>
-  /** The directories that hold a `HEAD`, as a git directory does. */
+  /** The directories that hold a `HEAD`, as git directories do. */
   readonly heads: ReadonlyArray<string>
   /**
-   * Tells whether something that was moved meanwhile may be missing: `still` where no directory has changed since the
-   * time that was given, `moving` where one was gone when the walk came to it.
+   * Says whether the search may have missed a file that was moved meanwhile. `still`: no directory has changed since
+   * the given time. `moving`: a directory was gone when the walk came to it.
    */
   readonly calm: "still" | "changing" | "moving"
 }
@@ -285,7 +286,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
   const rules = PathRule.make(blacklist)
   const isReplaced = (path: string) => area.replaced?.some((one) => isWithin(path, one)) === true
   const roots = WriteRoots.outermost([...area.roots, ...bases(blacklist).filter((base) => !isReplaced(base))])
-  // What lies around a rule's own path is masked by no link: the home, and what else the rules reach into.
+  // No link masks what surrounds a rule's own path: the home, and other directories that rules reach into.
   const needed = [
     ...area.needed,
     ...blacklist.flatMap(({ kind, path, real = path }) => (kind === "path" ? [real] : []))
@@ -320,7 +321,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
 
 const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {
   const mounts = MountTable.read("self")
-  // Only a file system that is mounted twice gives a file a second path.
+  // A file has a second path only if its file system is mounted twice.
   const devices = new Map<string, number>()
   for (const { device } of mounts) devices.set(device, (devices.get(device) ?? 0) + 1)
   if (![...devices.values()].some((count) => count > 1)) return [...masks]
@@ -333,7 +334,10 @@ const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {
   ])
 }
 
-/** Keeps one mask for each path, and none in a directory that is masked or hidden, unless it is visible all the same. */
+/**
+ * Keeps one mask per path, and drops masks inside a masked or hidden directory, unless the path is visible all the
+ * same.
+ */
 const withoutCovered = (
   masks: ReadonlyArray<Mask>,
   hidden: ReadonlyArray<string>,
@@ -356,17 +360,17 @@ const withoutCovered = (
   return [...byPath.values()].filter((mask) => !isCovered(mask.path))
 }
 
-/** Adds the text that commands read in the place of a file, as of now. */
+/** Adds the text that commands now read in place of a file. */
 export const withStandIn = (policy: Pick<SandboxPolicy, "blacklist">, { standIn: _, ...mask }: Mask): Mask => {
   const standIn = mask.kind === "file" ? DefaultSecrets.standInOf(policy, mask.rule, mask.path) : undefined
   return standIn === undefined ? mask : { ...mask, standIn }
 }
 
 /**
- * Searches for all masks of a policy: what its rules name, other hard links of the same files, and other mounts of the
- * same file systems. Rejects where the system has no descriptors or no memory left.
+ * Searches for all masks of a policy: what its rules name, other hard links to the same files, and other mounts of the
+ * same file systems. Rejects if the system lacks descriptors or memory.
  *
- * @param since the time, in milliseconds, from which on a change of a directory makes the outcome uncertain
+ * @param since the time, in ms, after which a change of a directory makes the outcome uncertain
  */
 export const search = async (
   policy: Pick<SandboxPolicy, "blacklist" | "visible">,
@@ -384,7 +388,6 @@ export const search = async (
   return { ...found, awaited, masks: shown.map((mask) => withStandIn(policy, mask)) }
 }
 
-/** Finds all masks of a policy (`search`). */
 export const find = async (policy: Pick<SandboxPolicy, "blacklist" | "visible">, area: Area): Promise<Array<Mask>> =>
   (await search(policy, area)).masks
 

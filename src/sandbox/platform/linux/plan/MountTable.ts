@@ -1,11 +1,13 @@
-/** Reads the mounts that a process sees, from `/proc/<pid>/mountinfo`. */
+/**
+ * Reads the mounts that a process sees, from `/proc/<pid>/mountinfo`.
+ */
 import * as Fs from "node:fs"
 import * as Attempt from "../../../../domain/Attempt.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathEntry from "../../../policy/PathEntry.js"
 
-/** The file systems by which the kernel shows and takes its settings, its processes and its devices. */
+/** File systems through which the kernel exposes its settings, processes and devices. */
 const kernels = new Set([
   ...["binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "efivarfs", "fusectl"],
   ...["nsfs", "proc", "pstore", "rpc_pipefs", "securityfs", "selinuxfs", "sysfs", "tracefs"]
@@ -14,8 +16,8 @@ const kernels = new Set([
 const isKernels = ({ type }: Mount): boolean => kernels.has(type ?? "")
 
 /**
- * Returns the reason why a directory must not be written: it lies on a file system of the kernel's, or is another name of
- * one that holds the system. Undefined where there is none.
+ * Returns why a directory must not be writable, if so: it lies on a kernel file system, or is another name of a
+ * directory that holds the system.
  *
  * @param path a real path
  */
@@ -32,8 +34,8 @@ export const flaw = (mounts: ReadonlyArray<Mount>, path: string): string | undef
 }
 
 /**
- * Returns the places below a directory where such a file system, or such a directory, is mounted, as in a tree that is made
- * for `chroot`.
+ * Returns the places below a directory where a kernel file system or a system directory is mounted, as in a tree for
+ * `chroot`.
  */
 export const systemMountsBelow = (mounts: ReadonlyArray<Mount>, directory: string): ReadonlyArray<string> =>
   mounts.flatMap(({ point }) =>
@@ -41,15 +43,14 @@ export const systemMountsBelow = (mounts: ReadonlyArray<Mount>, directory: strin
   )
 
 /**
- * Returns those of such places below directories that are the kernel's: to search them has no end, and they hold no file
- * of anybody's.
+ * Returns the places below directories where kernel file systems are mounted. A search of them would never end, and
+ * they hold nobody's files.
  */
 export const unsearched = (mounts: ReadonlyArray<Mount>, directories: ReadonlyArray<string>): ReadonlyArray<string> =>
   mounts.flatMap((mount) =>
     isKernels(mount) && directories.some((directory) => isWithin(mount.point, directory)) ? [mount.point] : []
   )
 
-/** One line of the mount table. */
 export interface Mount {
   /** The device of the file system: `major:minor`. */
   readonly device: string
@@ -57,24 +58,23 @@ export interface Mount {
   readonly root: string
   /** The path that it is mounted on. */
   readonly point: string
-  /** True where it is not mounted read-only. */
   readonly isWritable: boolean
-  /** The type of the file system, as `ext4` or `proc`. */
+  /** The type of the file system, such as `ext4` or `proc`. */
   readonly type?: string
 }
 
 const octal = /\\([0-7]{3})/g
 
-/** Decodes spaces, newlines and backslashes, which the table writes as octal numbers of bytes. */
+/** Decodes spaces, newlines and backslashes, which the table writes as octal bytes. */
 const unescape = (text: string): string =>
   text.includes("\\")
     ? text.replace(octal, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
     : text
 
-// Not `\S` and `^` of every line: what JavaScript takes for white space or the end of a line stands in names as it is.
+// Uses neither `\S` nor `^` per line: names may contain what JavaScript takes for white space or a line end.
 const line = /^\d+ \d+ (\d+:\d+) ([^ ]+) ([^ ]+) ([^ ]+) (?:[^ ]+ )*?- ([^ ]+)/
 
-/** Parses a mount table; the mounts are in the order in which they were made. */
+/** Parses a mount table. The mounts are in the order in which they were made. */
 export const parse = (text: string): Array<Mount> =>
   text.split("\n").flatMap((each) => {
     const [found, device = "", root = "", point = "", options = "", type = ""] = line.exec(each) ?? []
@@ -82,7 +82,7 @@ export const parse = (text: string): Array<Mount> =>
     return { device, root: unescape(root), point: unescape(point), isWritable: options.split(",").includes("rw"), type }
   })
 
-/** Reads the mount table of a process; empty where there is no such process, or it may not be inspected. */
+/** Reads the mount table of a process; empty if the process is gone or may not be inspected. */
 export const read = (pid: number | "self"): Array<Mount> =>
   Attempt.orElse(() => parse(BytePath.decode(Fs.readFileSync(`/proc/${pid}/mountinfo`))), [])
 
@@ -91,7 +91,7 @@ const below = (path: string, directory: string): string => (directory === "/" ? 
 const join = (directory: string, rest: string): string =>
   rest === "" || rest === "/" ? directory : directory === "/" ? rest : directory + rest
 
-/** Finds the mount that a path is reached through: the innermost one, and of several at one place the last. */
+/** Finds the mount through which a path is reached: the innermost one, and of several at one place the last. */
 const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined => {
   let found: Mount | undefined
   for (const mount of mounts) {
@@ -100,15 +100,15 @@ const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined 
   return found
 }
 
-/** Returns the file system that a path lies on, and its path there; undefined where there are no mounts. */
+/** Returns the file system that a path lies on, and its path there; undefined if there are no mounts. */
 export const sourceOf = (mounts: ReadonlyArray<Mount>, path: string): Pick<Mount, "device" | "root"> | undefined => {
   const own = mountOf(mounts, path)
   return own && { device: own.device, root: join(own.root, below(path, own.point)) }
 }
 
 /**
- * Returns the other paths under which a path, or a part of it, may be reached because the same file system is mounted
- * elsewhere. The caller has to test that another mount does not cover them.
+ * Returns other paths to a path or a part of it, if its file system is mounted elsewhere too. The caller must check
+ * that no other mount covers them.
  */
 export const aliases = (mounts: ReadonlyArray<Mount>, path: string): Array<string> => {
   const own = mountOf(mounts, path)

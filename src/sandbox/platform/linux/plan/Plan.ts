@@ -1,4 +1,6 @@
-/** Writes the plan of a sandbox: its layout as bubblewrap's arguments, and the files that the launch reads. */
+/**
+ * Writes the plan of a sandbox: its layout as bubblewrap's arguments, and the files that the launch reads.
+ */
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
@@ -22,18 +24,16 @@ import * as WriteRoots from "./WriteRoots.js"
 /** A directory that no sandbox sees, with the files that one is built from. */
 export interface PlanDirectory {
   readonly path: string
-  /**
-   * The sources of masks: an empty file and an empty directory that nobody may open, and the directory that holds both.
-   */
+  /** The sources of masks: an empty file and an empty directory that nobody may open, and their parent directory. */
   readonly placeholders: { readonly root: string; readonly file: string; readonly directory: string }
   /** The directory that is mounted on once all masks are mounted. */
   readonly masked: string
 }
 
-/** What tells the source of a mask. */
+/** What determines the source of a mask. */
 type MaskSource = Pick<Mask, "kind" | "standIn">
 
-/** Creates the directory with its placeholders in the directory of all sessions; throws the file system's error. */
+/** Creates the directory with its placeholders, in the directory of all sessions. Throws the file system's error. */
 export const makeDirectory = (sessions: string): PlanDirectory => {
   const path = PrivateDirectory.makeOwned(sessions, "sandbox")
   const root = Path.join(path, "placeholders")
@@ -46,7 +46,7 @@ export const makeDirectory = (sessions: string): PlanDirectory => {
   return { path, placeholders, masked }
 }
 
-/** Removes the directory, and with the last of them the directory of all sessions. */
+/** Removes the directory, and the directory of all sessions if it is then empty. */
 export const removeDirectory = (directory: PlanDirectory): void => {
   Fs.rmSync(directory.path, { recursive: true, force: true })
   // Other sessions are in it.
@@ -59,7 +59,7 @@ const escape = (path: string): string =>
     char.charCodeAt(0) < 128 ? `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}` : char
   )
 
-/** Returns the file or directory that is mounted over a path, which is made where it takes a text of its own. */
+/** Returns the file or directory that is mounted over a path. A mask with a text of its own gets a new file. */
 const sourceOf = ({ placeholders }: PlanDirectory, { kind, standIn }: MaskSource): string => {
   if (standIn === undefined) return placeholders[kind]
   const hash = Crypto.createHash("sha256").update(standIn).digest("hex").slice(0, 16)
@@ -73,9 +73,9 @@ export const toLine = (source: string, target: string, options: string): string 
   `${escape(source)} ${escape(target)} none ${options} 0 0\n`
 
 /**
- * Writes the table that mounts masks. `first` makes the placeholders read-only before anything is bound from them, for a
- * later remount would not reach the sandbox; and private, or all masks would form one peer group, through which the kernel
- * walks for each new one.
+ * Writes the table that mounts masks. `first` makes the placeholders read-only and private before anything is bound
+ * from them. A later remount would not reach the sandbox. Shared masks would form one peer group, through which the
+ * kernel walks for each new mask.
  */
 export const maskTable = (
   plan: PlanDirectory,
@@ -107,7 +107,7 @@ const isolation: ReadonlyArray<string> = [
   ...["--cap-drop", "ALL"],
   "--die-with-parent",
   "--new-session",
-  // This name needs no look-up, which would count as an attempt to reach the network.
+  // This name needs no lookup, which would count as an attempt to reach the network.
   ...["--hostname", "localhost"]
 ]
 
@@ -133,9 +133,8 @@ const bind = (path: string, at = path): ReadonlyArray<string> => ["--bind", path
 const bindReadOnly = (path: string): ReadonlyArray<string> => ["--ro-bind", path, path]
 
 /**
- * Binds a directory writable, with pins below it: a directory that something is mounted on can't be renamed. Then the
- * directory is bound once more and covers its pins, which hold all the same; a file can so be moved from one directory to
- * another without crossing a mount.
+ * Binds a directory writable, with pins below it: a mount point can't be renamed. Then binds the directory again over
+ * its pins, which still hold. That way, files can move between its directories without crossing a mount.
  */
 const writable = (path: string, at: string, pins: ReadonlyArray<string>): ReadonlyArray<string> => {
   const pinned = pins.flatMap((pin) => bind(`${path}${pin}`, `${at}${pin}`))
@@ -167,7 +166,6 @@ const arriving = (sessions: string): ReadonlyArray<string> => [
   ...["--file", String(descriptors.gate), `${sessions}/gate`]
 ]
 
-/** The options of `make`. */
 export interface PlanOptions {
   readonly policy: SandboxPolicy
   /** The private directory of the session. */
@@ -176,16 +174,16 @@ export interface PlanOptions {
   readonly program: string
   /** The places for private directories of the user's sessions. */
   readonly places: ReadonlyArray<string>
-  /** The directory that the sandbox has in the place of `/tmp`. */
+  /** The directory that replaces `/tmp` in the sandbox. */
   readonly temporary: TemporaryDirectory.Held | undefined
   /** The directory that the plan is written to. */
   readonly directory: PlanDirectory
   readonly machine: Machine
-  /** True where bubblewrap has to signal when the masks can be mounted (`Launch`). */
+  /** True if bubblewrap must signal when the masks can be mounted (`Launch`). */
   readonly gate: boolean
-  /** True where the masks are mounted by the launcher (`Launch`), because bubblewrap takes quadratic time for them. */
+  /** True if the launcher mounts the masks (`Launch`), because bubblewrap takes quadratic time for them. */
   readonly masksFromOutside: boolean
-  /** The variables of the commands; `within` are those that only the commands may have, not bubblewrap itself. */
+  /** The commands' variables; `within` are those that only commands may have, not bubblewrap itself. */
   readonly variables: Readonly<Record<string, string>>
   readonly within: Readonly<Record<string, string>>
 }
@@ -208,7 +206,7 @@ const argumentsOf = (layout: Layout.Layout, options: PlanOptions): ReadonlyArray
       ...hidden(mask.path),
       ...granted.flatMap((path) => (opened.includes(path) ? bind(path) : bindReadOnly(path)))
     ]),
-    // It lies among Synapse's own files, which are hidden.
+    // The cache lies among Synapse's own files, which are hidden.
     ...(layout.toolCache === undefined ? [] : bind(layout.toolCache)),
     ...(masksFromOutside ? [] : layout.masks).flatMap((mask) => ["--ro-bind", sourceOf(directory, mask), mask.path]),
     ...(gate ? arriving(layout.sessions) : []),
@@ -226,9 +224,9 @@ const argumentsOf = (layout: Layout.Layout, options: PlanOptions): ReadonlyArray
 }
 
 /**
- * Writes the files that the launch reads: bubblewrap's arguments, the seccomp filter (behind a gate as `filter`, for a
- * shell's printf), and the masks (as a mount table whose last mount signals that all are mounted, and as `targets` for the
- * case that a masked file vanishes before the table is mounted), which only a gate lets through.
+ * Writes the files that the launch reads: bubblewrap's arguments, the seccomp filter and the masks. Behind a gate, the
+ * filter is the file `filter`, for a shell's printf, and the masks are a mount table, whose last mount signals that all
+ * are mounted. `targets` lists the masked paths, in case one vanishes before the table is mounted.
  */
 const write = (layout: Layout.Layout, options: PlanOptions): void => {
   const { directory, gate, machine, masksFromOutside, policy } = options
@@ -251,7 +249,8 @@ const write = (layout: Layout.Layout, options: PlanOptions): void => {
 }
 
 /**
- * Walks the directories that a policy names, and writes the plan; fails where it can't be built as the policy says.
+ * Walks the directories that a policy names, and writes the plan. Fails if the sandbox can't be built as the policy
+ * says.
  */
 export const make = (options: PlanOptions): Effect.Effect<Layout.Layout, ExecutionFailed> =>
   Effect.gen(function* () {

@@ -1,26 +1,30 @@
 /**
- * Builds the seccomp filter in the kernel's format, classic BPF; it is written by hand because no compiler can be
+ * Builds the seccomp filter in the kernel's format, classic BPF. It is written by hand because no compiler can be
  * expected to be installed.
  *
  * Allowed on purpose: ptrace and process_vm_* (for debuggers; the PID namespace holds only the sandbox's own
- * processes), NETLINK_ROUTE (for getifaddrs; the network namespace holds only the sandbox's own interfaces), connected
- * kinds of socketpair, and, except for root, the set-group-ID bit, which ordinary directories have (`git init --shared`,
- * `mkdir -m 2775`, `cp -a`) and which no filter can tell from that of a file. The set-user-ID bit is refused: whoever ran
- * such a file outside of the sandbox would become the launcher's user, or root; and root the bit for the group too.
- * Unpacking an archive with such a file therefore fails for that file. Leases are refused: the kernel stops whoever opens
- * the file outside of the sandbox until the lease is given back.
+ * processes), NETLINK_ROUTE (for getifaddrs; the network namespace holds only the sandbox's own interfaces), and
+ * connected kinds of socketpair. Except for root, the set-group-ID bit is allowed too: ordinary directories have it
+ * (`git init --shared`, `mkdir -m 2775`, `cp -a`), and no filter can tell a directory from a file.
+ *
+ * The set-user-ID bit is refused: whoever ran such a file outside of the sandbox would become the launcher's user, or
+ * root. For root, the set-group-ID bit is refused for the same reason. So unpacking an archive with such a file fails
+ * for that file. Leases are refused, because the kernel stops anyone who opens the file outside of the sandbox until
+ * the lease is returned.
  */
 
 /** An architecture that a filter can be built for, by Node's name (`process.arch`). */
 export type Machine = "x64" | "arm64"
 
 /**
- * The values of `seccomp_data.arch`, which the filter compares because other architectures have other system call
- * numbers.
+ * The values of `seccomp_data.arch`. The filter checks it because other architectures have other system call numbers.
  */
 const audit: Readonly<Record<Machine, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
-/** System calls that always reach outside of the sandbox, as mounts, namespaces and keys, with their numbers on x64 and arm64. */
+/**
+ * System calls that always reach outside of the sandbox, such as mounts, namespaces and keys, with their numbers on x64
+ * and arm64.
+ */
 const reaching: Readonly<Record<string, readonly [x64: number, arm64?: number]>> = {
   acct: [163, 89],
   add_key: [248, 217],
@@ -80,8 +84,8 @@ export const denied: Readonly<Record<Machine, Readonly<Record<string, number>>>>
 }
 
 /**
- * System calls that are reported as not implemented, which programs have to expect: io_uring bypasses every filter, and
- * a filter can't see the arguments of clone3 and openat2.
+ * System calls that are reported as not implemented, which programs must expect. io_uring bypasses every filter, and a
+ * filter can't see the arguments of clone3 and openat2.
  */
 export const absent = {
   clone3: 435,
@@ -91,7 +95,10 @@ export const absent = {
   io_uring_register: 427
 } as const
 
-/** The call that makes a context of asynchronous I/O, of which the whole machine has a limited number; programs do without. */
+/**
+ * The call that makes an asynchronous I/O context. The whole machine has a limited number of them, and programs work
+ * without.
+ */
 export const ioSetup = { x64: 206, arm64: 0 } as const
 
 /** System calls whose arguments decide. */
@@ -101,8 +108,8 @@ export const judged = {
 } as const
 
 /**
- * A system call that sets the mode of a file: the index of the mode argument, and, for a call that need not create a
- * file, the index of the flags that tell whether it does.
+ * A system call that sets a file's mode: the index of the mode argument and, if the call need not create a file, the
+ * index of the flags that say whether it does.
  */
 export interface ModeCall {
   readonly number: number
@@ -151,8 +158,7 @@ const notThere = fail(38)
 
 const load = (offset: number): Instruction => [loadWord, 0, 0, offset]
 /**
- * Loads the low half of an argument, from which the kernel takes flags, families and requests, whatever the high half
- * is.
+ * Loads the low half of an argument. The kernel reads flags, families and requests from it, whatever the high half is.
  */
 const loadArgument = (index: number): Instruction => load(16 + 8 * index)
 
@@ -169,7 +175,7 @@ const unlessAnyOf = (values: ReadonlyArray<number>, verdict: Instruction): Reado
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const newNamespaces = 0x7e020000
-/** CLONE_NEWTIME: in `clone`, this bit belongs to the signal that is sent when the child ends. */
+/** CLONE_NEWTIME. In `clone`, this bit belongs to the signal that is sent when the child ends. */
 const newTime = 0x80
 
 const AF_UNIX = 1
@@ -186,15 +192,19 @@ const TIOCLINUX = 0x541c
 const x32 = 0x40000000
 const setUserId = 0o4000
 const setGroupId = 0o2000
-/** F_SETLEASE, F_NOTIFY and F_SETDELEG: the kernel signals, or stops, by what others do with a file or directory. */
+/**
+ * F_SETLEASE, F_NOTIFY and F_SETDELEG: they make the kernel signal or stop processes when others use a file or
+ * directory.
+ */
 const leases = [1024, 1026, 1040]
-/** O_CREAT, and the bit that is O_TMPFILE's alone. */
+/** O_CREAT, and the bit that only O_TMPFILE has. */
 const makesFile = 0o20000100
 
 /**
- * Allows IPv4, IPv6 and NETLINK_ROUTE sockets, and `others`. Unix sockets can be reached through a read-only file system:
- * abstract ones can't, but a filter sees no address, and so can't tell them apart. Vsock and bluetooth can be reached through
- * a network namespace; the other families are of no use here, and are old code in the kernel.
+ * Allows IPv4, IPv6 and NETLINK_ROUTE sockets, and `others`. Unix sockets are refused because they can be reached
+ * through a read-only file system. Abstract ones can't be, but a filter sees no address to tell them apart. Vsock and
+ * bluetooth can be reached through a network namespace. The other families are useless here, and old code in the
+ * kernel.
  */
 const judgeSocket = (others: ReadonlyArray<number>): ReadonlyArray<Instruction> => [
   loadArgument(0),
@@ -203,7 +213,7 @@ const judgeSocket = (others: ReadonlyArray<number>): ReadonlyArray<Instruction> 
 ]
 
 /**
- * Allows connected kinds of unix socket pairs only: a datagram socket of a pair could still send to any other unix
+ * Allows only connected kinds of unix socket pairs: a datagram socket of a pair could still send to any other unix
  * socket.
  */
 const judgePair: ReadonlyArray<Instruction> = [
@@ -223,7 +233,7 @@ const judgeBits = (argument: number, forbidden: number): ReadonlyArray<Instructi
   allow
 ]
 
-/** Refuses bits in a mode; where no file is made, the mode argument is ignored. */
+/** Refuses bits in a mode. If no file is created, the mode argument is ignored. */
 const judgeMode = ({ flags, mode }: ModeCall, forbidden: number): ReadonlyArray<Instruction> => [
   ...(flags === undefined ? [] : [loadArgument(flags), [jumpIfAnyBit, 1, 0, makesFile] as const, allow]),
   ...judgeBits(mode, forbidden)
@@ -242,9 +252,8 @@ const judgeRequest: ReadonlyArray<Instruction> = [
   allow
 ]
 
-/** The options of `make`. */
 export interface Options {
-  /** True where the commands run as root, whose files may set the group no more than the user. */
+  /** True if commands run as root. Then files may not set the group either. */
   readonly isRoot: boolean
   /** True allows unix sockets. */
   readonly unixSockets: boolean

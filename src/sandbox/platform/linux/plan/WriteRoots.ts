@@ -1,4 +1,6 @@
-/** Resolves the paths that a policy allows writing to, as the file system has them now. */
+/**
+ * Resolves the paths that a policy allows writing to, as the file system has them now.
+ */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../../../domain/Attempt.js"
@@ -8,27 +10,26 @@ import { isWithin } from "../../../policy/HostPath.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 
-/** The paths that can be written and the exceptions among them, as real paths. */
+/** The writable paths and the exceptions among them, as real paths. */
 export interface WriteRoots {
-  /** Directories and files that exist, the outermost first; none lies in another. */
+  /** Existing directories and files, the outermost first. None lies in another. */
   readonly roots: ReadonlyArray<string>
   /** Paths in the roots that stay read-only. */
   readonly readonly: ReadonlyArray<string>
   /**
-   * Entries of the whitelist that lead elsewhere than when the policy was built, or whose links a sandbox could have
-   * changed.
+   * Whitelist entries that lead elsewhere than when the policy was built, or whose links a sandbox could have changed.
    */
   readonly refused: ReadonlyArray<Rule>
-  /** The entries of these that lead elsewhere, and the sandbox's own directory where it is gone. */
+  /** The refused entries that lead elsewhere, and the sandbox's own directory if it is gone. */
   readonly moved: ReadonlyArray<Rule>
 }
 
-/** Returns the real path of a path; undefined where it does not exist or can't be reached. */
+/** Returns the real path of a path; undefined if it does not exist or can't be reached. */
 export const realPath = (path: string): string | undefined =>
   // Testing first takes a tenth of the time of an error.
   Attempt.orUndefined(() => Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false }) && BytePath.realPath(path))
 
-/** Leaves out the paths that lie in another one. */
+/** Leaves out paths that lie in another one. */
 export const outermost = (paths: Iterable<string>): Array<string> => {
   const kept: Array<string> = []
   for (const path of [...new Set(paths)].sort((a, b) => a.length - b.length)) {
@@ -57,8 +58,8 @@ const isLedAstray = (rule: Rule, places: ReadonlyArray<string>): boolean => {
 }
 
 /**
- * Creates the directory of a protected file that does not exist, and returns its real path: otherwise a command could
- * create it.
+ * Creates the directory of a missing protected file, so that no command can create it, and returns the directory's real
+ * path.
  */
 const hold = (path: string): string | undefined => {
   const directory = Path.dirname(path)

@@ -1,6 +1,6 @@
 /**
- * Builds the command line that starts a sandbox around a shell. Every step executes the next one in its own process, so
- * that one process of ours is left, which ends with the shell, and the shell with it.
+ * Builds the command line that starts a sandbox around a shell. Every step executes the next one in its own process. So
+ * only one Synapse process remains, which ends with the shell, and the shell with it.
  */
 
 import * as Crypto from "node:crypto"
@@ -13,17 +13,17 @@ import * as SessionProcesses from "../../../../session/SessionProcesses.js"
 import type { Spawnable } from "../../../../session/ShellLauncher.js"
 import { descriptors, type PlanDirectory } from "../plan/Plan.js"
 
-/** The most instances of a sandbox, for a program that watches files has one or two. */
+/** The most inotify instances of a sandbox: a program that watches files has one or two. */
 const most = 64
 
-/** The part of the user's instances, and of the user's watches, that one sandbox gets at most. */
+/** The largest part of the user's instances and watches that one sandbox gets. */
 const partOfInstances = 1 / 2
 const partOfWatches = 3 / 4
 
 const read = (name: string): number =>
   Attempt.orElse(() => Number(Fs.readFileSync(`/proc/sys/user/${name}`, "latin1")), Number.NaN)
 
-/** Returns the most instances and the most watches of one sandbox; undefined where the kernel has no such limits. */
+/** Returns the most instances and watches of one sandbox; undefined if the kernel has no such limits. */
 export const find = (limit: (name: string) => number = read): readonly [number, number] | undefined => {
   const instances = limit("max_inotify_instances")
   const watches = limit("max_inotify_watches")
@@ -32,21 +32,21 @@ export const find = (limit: (name: string) => number = read): readonly [number, 
 }
 
 /**
- * The way a sandbox is built: in a mount namespace that the launcher can enter to change mounts (`mount` where the
- * launcher may make one itself, `user` where that takes a user namespace), or by bubblewrap alone (`single`).
+ * How a sandbox is built: in a mount namespace that the launcher can enter to change mounts, or by bubblewrap alone
+ * (`single`). With `mount`, the launcher may make the mount namespace itself; with `user`, that takes a user namespace.
  */
 export type Level = "mount" | "user" | "single"
 
 /**
- * The most processes and threads of a sandbox, where its policy names no number: a build with a worker for each of 64 cores
- * has some 1,300. For root, whom the kernel does not limit, a cgroup enforces it.
+ * The default limit of processes and threads in a sandbox: a build with a worker for each of 64 cores has about 1,300.
+ * For root, whom the kernel does not limit, a cgroup enforces it.
  */
 export const processes = 2048
 
-/** The message on standard error where a mask can't be mounted; the sandbox does not start then. */
+/** The message on standard error if a mask can't be mounted; the sandbox then does not start. */
 export const unmasked = "synapse-sandbox: not all masks could be mounted"
 
-/** The word on descriptor 3 that lets a launch go on which was started before its plan was written. */
+/** The word on descriptor 3 that lets an early launch continue once its plan is written. */
 export const go = "synapse-go"
 
 /** Limits inotify in the user namespace that it runs in: `$1` instances, `$2` watches. */
@@ -54,22 +54,22 @@ const limiting = `builtin echo "$1" >/proc/sys/user/max_inotify_instances
   builtin echo "$2" >/proc/sys/user/max_inotify_watches`
 
 /**
- * The bash script that prepares the sandbox and becomes bubblewrap. Of the descriptors it passes on 3, the supervisor's
- * socket. `$1` is the plan's directory, `$2` the program
- * `mount` or nothing, `$3` the file that moves a process into the cgroup or nothing, `$4` is not empty where there is a
- * gate, `$5` where the plan is still being made: the script then waits for a word on descriptor 3, and ends where that
- * is closed without one. `$6` is the most instances and watches of inotify for the commands, or nothing, and `$7` the program
- * `nsenter` where the first user namespace is bubblewrap's. `$8` is bubblewrap; the shell follows.
+ * The bash script that prepares the sandbox and becomes bubblewrap. It passes on descriptor 3, the supervisor's socket.
+ * Its arguments, of which the optional ones may be empty: `$1` is the plan's directory, `$2` the program `mount`, `$3`
+ * the file that moves a process into the cgroup, `$4` says that there is a gate. `$5` says that the plan is still being
+ * made: the script then waits for a word on descriptor 3, and ends if that is closed without one. `$6` is the most
+ * instances and watches of inotify for the commands. `$7` is the program `nsenter`, if bubblewrap makes the first user
+ * namespace. `$8` is bubblewrap; the shell follows.
  *
- * Masks are mounted after bubblewrap has made its mounts: it would have to process each mask that was mounted earlier.
- * The gate tells when its mounts are made: bubblewrap then reads the gate's first descriptor, which is given more bytes
- * than a pipe holds, so that the writer goes on only when they are read. The seccomp filter comes through the second
- * descriptor, and only once all masks are mounted. Bubblewrap waits for the filter and fails without it; so it fails as
- * well where mounting the masks fails, or the process that mounts them dies.
+ * Masks are mounted after bubblewrap has made its mounts, because it would have to process each mask that was mounted
+ * earlier. The gate tells when its mounts are made: bubblewrap then reads the gate's first descriptor, which is given
+ * more bytes than a pipe holds, so that the writer continues only when they are read. The seccomp filter comes through
+ * the second descriptor, and only once all masks are mounted. Bubblewrap waits for the filter and fails without it, so
+ * it also fails if mounting the masks fails, or if the process that mounts them dies.
  *
- * The first move into a cgroup takes the kernel long, and the next one no time: so the first is made by a process that
- * does nothing else, while bubblewrap works. The gate's first descriptor is the pipe from that process, whose writing
- * end is opened again by its name.
+ * The first move into a cgroup is slow, and the next one takes no time. So a process that does nothing else makes the
+ * first move while bubblewrap works. The gate's first descriptor is the pipe from that process, whose writing end is
+ * opened again by its name.
  */
 const script = (processes: number): string => `
 plan=$1 mount=$2 cgroup=$3 gate=$4 early=$5 watches=($6) nsenter=$7 bwrap=$8
@@ -139,8 +139,8 @@ exec "$bwrap" --args ${descriptors.arguments} -- "$@"
 `
 
 /**
- * Sets the limit on processes within bubblewrap's user namespace. The kernel counts the processes of a user in a user
- * namespace and all below it; outside, all processes of the user would count.
+ * Sets the limit of processes within bubblewrap's user namespace. The kernel counts a user's processes per user
+ * namespace, including those below it. Outside, all of the user's processes would count.
  */
 const limited = (bash: string, shell: Spawnable, processes: number): ReadonlyArray<string> => [
   ...[bash, "--norc", "--noprofile", "-p", "-c", `ulimit -u ${processes} 2>/dev/null; exec -- "$@"`, "synapse-limit"],
@@ -148,8 +148,9 @@ const limited = (bash: string, shell: Spawnable, processes: number): ReadonlyArr
 ]
 
 /**
- * Makes a mount namespace whose mounts propagate to the sandbox and nowhere else. It takes two, since mounts of the launcher
- * may be shared or slaves: those of the first are private, so that those of the second are shared with nothing else.
+ * Makes a mount namespace whose mounts propagate to the sandbox and nowhere else. It takes two namespaces, because the
+ * launcher's mounts may be shared or slaves. Mounts in the first are private, so that those of the second are shared
+ * with nothing else.
  */
 const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
   level === "single"
@@ -159,7 +160,6 @@ const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
         ...[unshare, "--mount", "--propagation", "shared"]
       ]
 
-/** The options of `make`. */
 export interface LaunchOptions {
   readonly level: Level
   readonly plan: Pick<PlanDirectory, "path">
@@ -170,12 +170,12 @@ export interface LaunchOptions {
     readonly mount: string | undefined
     readonly nsenter?: string | undefined
   }
-  /** The most instances and watches of inotify for the commands, where the level has a namespace that can be told. */
+  /** The most inotify instances and watches for the commands, if the level has a namespace to limit them in. */
   readonly watches?: readonly [number, number] | undefined
   readonly processes?: number | undefined
-  /** True where bubblewrap waits until the masks are mounted and the cgroup is entered. */
+  /** True if bubblewrap waits until the masks are mounted and the cgroup is entered. */
   readonly gate: boolean
-  /** True where the launch is started before the plan is written, and waits for the word `go`. */
+  /** True if the launch starts before the plan is written, and waits for the word `go`. */
   readonly early?: boolean
   /** The file that moves a process into the sandbox's cgroup. */
   readonly cgroup?: string | undefined
@@ -183,8 +183,8 @@ export interface LaunchOptions {
 }
 
 /**
- * The limits of inotify, and `nsenter` where bubblewrap makes the first user namespace. Without one to set them in, they
- * would be the user's own.
+ * Returns the limits of inotify, and `nsenter` if bubblewrap makes the first user namespace. Without a namespace to set
+ * them in, the limits would apply to the user.
  */
 const limits = ({ level, programs, watches }: LaunchOptions): readonly [string, string] => {
   if (watches === undefined || level === "single") return ["", ""]
@@ -192,7 +192,6 @@ const limits = ({ level, programs, watches }: LaunchOptions): readonly [string, 
   return programs.nsenter === undefined ? ["", ""] : [watches.join(" "), programs.nsenter]
 }
 
-/** Builds the command line that starts a sandbox with a shell in it. */
 export const make = (options: LaunchOptions): Spawnable => {
   const { level, plan, processes: most = processes, programs, shell } = options
   const words = [
@@ -212,7 +211,7 @@ const mounted = "/sys/fs/cgroup"
 const ownPath = (line: RegExp): string | undefined =>
   Attempt.orUndefined(() => line.exec(Fs.readFileSync("/proc/self/cgroup", "utf8"))?.[1])
 
-/** Returns the cgroup of this process, and in version 2 its parent, which may set limits where ours must not. */
+/** Returns this process's cgroup and, in version 2, its parent, which may set limits where this one may not. */
 const candidates = (): ReadonlyArray<string> => {
   const first = ownPath(/^\d+:(?:[^:]*,)?pids(?:,[^:]*)?:(\/.*)$/m)
   if (first !== undefined) return [Path.join(mounted, "pids", first)]
@@ -240,7 +239,7 @@ const makeGroup = (processes: number): string | undefined => {
       continue
     }
     try {
-      // Opened for writing only: a group without the controller has no such file, and must not get one.
+      // Opened for writing only: in a group without the controller, the file is missing and must not be created.
       const file = Fs.openSync(Path.join(path, "pids.max"), Fs.constants.O_WRONLY)
       Fs.writeSync(file, String(processes))
       Fs.closeSync(file)
@@ -258,7 +257,7 @@ const isRemoved = (path: string): boolean => {
     Fs.rmdirSync(path)
     return true
   } catch (error) {
-    // Busy until the last process in it has gone.
+    // Busy until the last process in it has ended.
     return (error as NodeJS.ErrnoException).code === "ENOENT"
   }
 }
@@ -266,15 +265,15 @@ const isRemoved = (path: string): boolean => {
 const remove = (path: string, tries = 500): Effect.Effect<void> =>
   Effect.suspend(() => (isRemoved(path) || tries === 0 ? Effect.void : Effect.delay(remove(path, tries - 1), 1)))
 
-/** Removes the group while the process exits, after its processes were killed. */
+/** Removes the group while this process exits, after the group's processes were killed. */
 const removeAtOnce = (path: string): void => {
   const pause = new Int32Array(new SharedArrayBuffer(4))
   for (let tries = 200; !isRemoved(path) && tries > 0; tries--) Atomics.wait(pause, 0, 0, 1)
 }
 
 /**
- * Moves this process into the cgroup that it is in already. The first move into a cgroup takes the kernel up to 25 ms,
- * and those soon after it next to nothing; so this begins while the sandbox is still being planned.
+ * Moves this process into its current cgroup. The first move into a cgroup takes the kernel up to 25 ms, and later ones
+ * almost nothing, so this begins while the sandbox is still being planned.
  */
 export const warmCgroup: Effect.Effect<void> = Effect.sync(() => {
   const [own] = candidates()
@@ -282,8 +281,8 @@ export const warmCgroup: Effect.Effect<void> = Effect.sync(() => {
 })
 
 /**
- * Makes a cgroup for at most `processes` processes, and returns the file that moves a process into it; undefined where
- * none can be made. The cgroup is removed with the scope.
+ * Makes a cgroup for at most `processes` processes, and returns the file that moves a process into it; undefined if
+ * that fails. The cgroup is removed with the scope.
  */
 export const acquireCgroup = (processes: number): Effect.Effect<string | undefined, never, Scope.Scope> =>
   Effect.map(

@@ -8,8 +8,8 @@ import { isAccessible, isProgram, isWithin } from "../../../policy/HostPath.js"
 import { realPath } from "../plan/WriteRoots.js"
 
 /**
- * The paths of the programs; undefined where one is missing. Without `unshare`, `mount` and `nsenter`, a sandbox starts
- * slower and can't be changed while it runs.
+ * The paths of the programs; undefined if missing. Without `unshare`, `mount` and `nsenter`, a sandbox starts slower
+ * and can't be changed while it runs.
  */
 export interface Programs {
   readonly bash: string | undefined
@@ -23,13 +23,14 @@ export interface Programs {
 const standard = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/run/current-system/sw/bin"]
 
 /**
- * Finds the programs in `path` (as in PATH; the system's directories first) and, except for bubblewrap, in the usual
- * directories. Skips whatever could be written in one of the roots: a project's `node_modules/.bin` may be on the PATH.
+ * Finds the programs in `path` (as in PATH, but the system's directories first) and, except for bubblewrap, in the
+ * usual directories. Skips everything writable in a root: a project's `node_modules/.bin` may be on the PATH.
  */
 export const find = (path: string, roots: ReadonlyArray<string> = []): Programs => {
   const isWritable = (at: string) => roots.some((root) => isWithin(at, root)) && isAccessible(at, Fs.constants.W_OK)
   const named = new Set(path.split(":").filter((directory) => Path.isAbsolute(directory)))
-  // The system's come first, wherever they stand in PATH: another session's commands may write to the others.
+  // The system's directories come first, wherever they are in PATH, because another session's commands may write to the
+  // others.
   const onPath = [...standard.filter((directory) => named.has(directory)), ...named]
   const search = (name: string, more: ReadonlyArray<string> = []) => {
     for (const directory of new Set([...onPath, ...more])) {

@@ -1,6 +1,6 @@
 /**
- * Ends the processes of a sandbox that hold open what has been masked since: what its user writes there later would
- * otherwise be theirs to read.
+ * Ends sandboxed processes that hold open what has been masked since: they could otherwise read what the user writes
+ * there later.
  */
 import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
@@ -12,20 +12,19 @@ import { isWithin } from "../../../../policy/HostPath.js"
 import * as Name from "../../../../policy/Name.js"
 import type { Mask } from "../../../SandboxPlatform.js"
 
-/** A process that holds something open, and the mask that it holds it from. */
+/** A process that holds something open, and the mask that hides it. */
 interface Holder {
   readonly pid: number
   readonly mask: Mask
 }
 
-/** The outcome of a look. */
 interface Found {
   readonly holders: ReadonlyArray<Holder>
-  /** False where a process has ended while it was looked at: it may have handed on what it held. */
+  /** False if a process ended while it was examined: it may have handed on what it held. */
   readonly isSure: boolean
 }
 
-/** The most things of one process, and of all together, that are looked at. */
+/** The most open files and mappings that are examined, per process and in total. */
 const mostOfOne = 20_000
 const mostOfAll = 200_000
 
@@ -33,14 +32,14 @@ type Test = (link: string) => Mask | undefined
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
 
-/** Numbers a device as `/proc/PID/maps` does. */
+/** Formats a device as `/proc/PID/maps` does. */
 const deviceOf = (device: bigint): string => {
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & 0xfffff000n)
   const minor = (device & 0xffn) | ((device >> 12n) & 0xffffff00n)
   return [major, minor].map((part) => part.toString(16).padStart(2, "0")).join(":")
 }
 
-/** Reads the lines of `maps`, which the first thread has no more once it has ended before the others. */
+/** Reads the lines of `maps`. If the first thread has ended before the others, only theirs still have them. */
 const mappingsOf = (root: string, threads: ReadonlyArray<string>): ReadonlyArray<string> => {
   for (const thread of threads) {
     const text = Fs.readFileSync(`${root}/task/${thread}/maps`, "utf8")
@@ -53,7 +52,7 @@ const targets = (masks: ReadonlyArray<Mask>) => {
   const byIdentity = new Map<string, Mask>()
   const byMapping = new Map<string, Mask>()
   for (const mask of masks) {
-    // It is gone again: nobody fills it in.
+    // The masked path is gone again, so nobody can fill it.
     Attempt.ignore(() => {
       const { dev, ino } = Fs.statSync(BytePath.toHost(mask.path), { bigint: true })
       byIdentity.set(`${dev}:${ino}`, mask)
@@ -75,7 +74,7 @@ const targets = (masks: ReadonlyArray<Mask>) => {
   return { ofLink, ofMapping }
 }
 
-/** Finds them below the first process of the sandbox. */
+/** Finds the holders below the first process of the sandbox. */
 const find = (inner: number, masks: ReadonlyArray<Mask>): Found => {
   const [first] = masks
   if (first === undefined) return { holders: [], isSure: true }
@@ -85,7 +84,7 @@ const find = (inner: number, masks: ReadonlyArray<Mask>): Found => {
     try {
       return ofLink(link)
     } catch (error) {
-      // Closed meanwhile, or no file at all.
+      // It was closed meanwhile, or is not a file.
       return codeOf(error) === "EACCES" || codeOf(error) === "EPERM" ? first : undefined
     }
   }
@@ -127,20 +126,20 @@ const find = (inner: number, masks: ReadonlyArray<Mask>): Found => {
   return { holders, isSure }
 }
 
-/** The most looks for what the shells have started meanwhile, which are not stopped. */
+/** How often to look for processes that the shells, which are not stopped, have started meanwhile. */
 const mostRounds = 5
 
-/** The walks after which the whole sandbox is ended, where its processes can't be stopped. */
+/** If processes can't be stopped in this many walks, the whole sandbox is ended. */
 const mostWalks = 500
 
-/** Milliseconds between two looks. */
+/** The pause between two looks, in ms. */
 const pause = 2
 
 const { send } = ProcessTable
 
 /**
- * Returns the sandbox's oldest process besides the first, and its children: the supervisor of its shells, and the shells. For a
- * person, `script` is between them, which makes the shell's terminal.
+ * Returns the sandbox's oldest process besides the first, and its children: the supervisor of its shells, and the
+ * shells. In a person's session, `script` is between them, which makes the shell's terminal.
  */
 export const shellsOf = (inner: number): ReadonlyArray<number> => {
   const [supervisor] = ProcessTable.mainChildren(inner) ?? []
@@ -153,17 +152,17 @@ export const shellsOf = (inner: number): ReadonlyArray<number> => {
 const below = (pid: number): ReadonlyArray<number> =>
   ProcessTable.children(pid).flatMap((child) => [child, ...below(child)])
 
-/** Matches a set of signals that has SIGSTOP in it: bit 18 of a hexadecimal number. */
+/** Matches a set of signals with SIGSTOP in it: bit 18 of a hexadecimal number. */
 const pendingStop = /^(?:Sig|Shd)Pnd:\t[0-9a-f]*[4-7c-f][0-9a-f]{4}$/m
 
 /** Tests whether a process stops before it runs any further. */
 const isAboutToStop = (pid: number): boolean =>
-  // It has ended.
+  // The process has ended.
   Attempt.orElse(() => pendingStop.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1")), true)
 
 /**
- * Stops all processes below the first one, except those that are spared. Returns those that were stopped, which `goOn` must
- * follow for; undefined where new ones begin, or let one another go on, faster than they can be stopped.
+ * Stops all processes below the first one, except spared ones. Returns those stopped, which must be passed to `goOn`.
+ * Undefined if new processes start, or resume one another, faster than they can be stopped.
  */
 export const stopAll = (
   inner: number,
@@ -175,9 +174,9 @@ export const stopAll = (
     for (const pid of below(inner)) {
       if (isSpared(pid)) continue
       const state = ProcessTable.stat(pid)?.state
-      // What its user has stopped goes on being so.
+      // A process that its user has stopped stays so.
       if (state === undefined || /^[TtZX]$/.test(state)) continue
-      // One that was not stopped yet may have let it go on.
+      // A process that was not stopped yet may have resumed it.
       if (stopped.has(pid) && isAboutToStop(pid)) continue
       send(pid, "SIGSTOP")
       stopped.add(pid)
@@ -189,21 +188,21 @@ export const stopAll = (
   return undefined
 }
 
-/** The processes that `stopOthers` keeps stopped: one that is about to stop is stopped by `stopAll` once more. */
+/** The processes that `stopOthers` keeps stopped. If one is about to stop, `stopAll` stops it again. */
 const held = GlobalValue.globalValue("synapse/Eviction/held", () => new Set<number>())
 
-/** Lets the processes go on that `stopAll` has stopped. */
+/** Resumes the processes that `stopAll` has stopped. */
 export const goOn = (stopped: ReadonlySet<number>): void => {
   for (const pid of stopped) if (!held.has(pid)) send(pid, "SIGCONT")
 }
 
-/** Milliseconds between two looks at processes that are to stay stopped. */
+/** The pause between two looks at processes that must stay stopped, in ms. */
 const relook = 10
 
 /**
- * Stops all processes of a sandbox but the supervisor of its shells and the shells, and keeps them stopped, also where a signal
- * that they have arranged for lets one of them go on. Returns how many there are, and the function that lets them go on;
- * undefined where they can't be stopped.
+ * Stops all processes of a sandbox except the shells and their supervisor, and keeps them stopped even if a signal that
+ * they have arranged resumes one. Returns their number and a function that resumes them; undefined if they can't be
+ * stopped.
  */
 export const stopOthers = (inner: number): { readonly count: number; readonly goOn: () => void } | undefined => {
   const shells = new Set(shellsOf(inner))
@@ -235,11 +234,11 @@ export const stopOthers = (inner: number): { readonly count: number; readonly go
 }
 
 /**
- * Ends them, and returns a sentence for each mask that any of them held something from.
+ * Ends the holders, and returns a sentence for each mask that hides something they held.
  *
  * @param inner the first process of the sandbox
- * @param before the time, in clock ticks since boot, at which a command has begun that still runs: its processes and the
- *   shells go on, for they may be writing the file
+ * @param before when the running command began, in clock ticks since boot. Its processes and the shells are spared,
+ *   because they may be writing the file
  */
 export const evict = (
   inner: number,
@@ -263,7 +262,7 @@ export const evict = (
         return isSure && found.length === 0
       }
       const shells = shellsOf(inner)
-      // A process that goes on could hand on what it holds, and end before it is looked at.
+      // A process that keeps running could hand on what it holds, and end before it is examined.
       const stopped = stopAll(inner, (pid) => shells.includes(pid) || isSpared(pid, shells))
       if (stopped === undefined) send(inner, "SIGKILL")
       else {
