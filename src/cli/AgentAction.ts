@@ -128,7 +128,6 @@ export interface Given extends SessionOptions.Given {
   readonly budget: Option.Option<number>
   /** The beginning of the id of the session to resume. */
   readonly resume: Option.Option<string>
-  /** True to resume the newest session of this directory. */
   readonly continues: boolean
   readonly json: boolean
   /** True to hide the steps. */
@@ -148,7 +147,6 @@ Your answer is a plan of the task: the steps in order, the files that each chang
 /** The note to a resumed model whose last run made a plan. */
 const unlocked = "(You can write now, where the sandbox allows it.)"
 
-/** The note to a resumed model about its tools. */
 const renewed =
   "(This session is resumed. The shell is a new one: its directory, its variables, its background processes and its files of output are not those of before. Files and the list of tasks are as they were left, unless somebody has changed them.)"
 
@@ -183,7 +181,6 @@ const instructionsFor = ({ noInstructions, quiet }: Given, cwd: string) =>
     return text
   })
 
-/** Describes the usage of a session. */
 const usageOf = (turns: number, { cost, input, output }: RunLimits.TokenUsage): string =>
   [
     `${turns} turn${turns === 1 ? "" : "s"}`,
@@ -191,7 +188,6 @@ const usageOf = (turns: number, { cost, input, output }: RunLimits.TokenUsage): 
     ...(cost === undefined ? [] : [`cost ${cost.toFixed(4)}`])
   ].join(", ")
 
-/** Runs the agent in a session, and returns the exit code. */
 const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd: string, prompt: string) =>
   Effect.gen(function* () {
     const { isTerminal, write } = yield* Stdio

@@ -8,14 +8,13 @@ import * as ToolReturn from "../toolset/ToolReturn.js"
 import { print, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
-/** How a run ended. */
 export interface Outcome {
   readonly ending: Ending | "interrupted"
   readonly text: string
   readonly reason: string | undefined
 }
 
-/** A step of a run. An interruption is the last step. */
+/** An interruption is the last step. */
 export type Step = AgentEvent | { readonly _tag: "Interrupted" }
 
 /** Shows a step that the report has recorded. */
@@ -72,7 +71,6 @@ const withoutImages = (result: ToolReturn.ToolReturn): object => {
   return { ...ToolReturn.brief({ ...rest, extras }), ...(shown === undefined ? {} : { images: shown }) }
 }
 
-/** Shows steps as lines of JSON. */
 export const json =
   (session: string): Show =>
   (step, { soFar }) => {

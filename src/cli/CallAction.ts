@@ -37,7 +37,7 @@ const carriageReturn = 0x0d
 /** The bytes of a line without its end. Undefined for a line that is too long. */
 type Line = Uint8Array | undefined
 
-/** Splits chunks into lines. */
+/** Splits chunks into lines of at most `limit` bytes. */
 export class Lines {
   private parts: Array<Uint8Array> = []
   private length = 0
@@ -104,7 +104,6 @@ const Cancel = Schema.Struct({ cancel: Schema.String })
 
 const form = 'A line is {"id":"1","name":"Bash","arguments":{"command":"ls"}} or {"cancel":"1"}.'
 
-/** The most bytes of a line. */
 const longest = 64 * 1024 ** 2
 
 /** Reads a line. The left side is the answer to an invalid one. Unknown keys are ignored. */
@@ -176,7 +175,6 @@ const isCall = (value: Partial<typeof Call.Type>): value is typeof Call.Type =>
   typeof value.name === "string" &&
   (typeof value.arguments === "string" || Predicate.isReadonlyRecord(value.arguments))
 
-/** Makes the answer to an invalid line. */
 const reject = (id: string | null, reason: string, parseError?: string): Rejection => ({
   ...ToolReturn.fromError(
     { id: id ?? "" },
@@ -197,7 +195,6 @@ interface CallServer {
   readonly take: (line: Line) => Effect.Effect<void>
   /** Waits while too many calls are unanswered. */
   readonly ready: Effect.Effect<void>
-  /** Waits until every call is answered. */
   readonly finished: Effect.Effect<void>
 }
 
@@ -283,7 +280,6 @@ const serve = ({ brief, events }: Given): Effect.Effect<void, never, Jobs | Scop
     yield* server.finished
   })
 
-/** Answers calls in an app of its own. */
 export const call = (given: Given): Effect.Effect<number, ConfigError, App | Stdio> =>
   Effect.gen(function* () {
     yield* SessionOptions.tell(given)

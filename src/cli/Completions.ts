@@ -71,7 +71,6 @@ const fixed = "sh"
 
 const loadFixed = Effect.promise(() => import("./FixedCompletions.js"))
 
-/** The shells with completions. */
 export const shells: ReadonlyArray<string> = Object.keys(scripts)
 
 const ofProgram: ReadonlyArray<Candidate> = [
@@ -125,7 +124,6 @@ const sources: ReadonlyArray<readonly [parameter: RegExp, names: Names]> = [
 
 const toCandidates = (names: ReadonlyArray<string>): ReadonlyArray<Candidate> => names.map((word) => ({ word }))
 
-/** Finds the values of a parameter. */
 const valuesOf = ({ name }: Subcommands.Subcommand, form: Form) =>
   Effect.gen(function* () {
     const { placeholder } = form
@@ -137,7 +135,6 @@ const valuesOf = ({ name }: Subcommands.Subcommand, form: Form) =>
     return toCandidates(yield* Effect.catchAllCause(names, () => Effect.succeed([])))
   })
 
-/** Lists all subcommands, or those of a group. */
 const subcommandsIn = (group: string): ReadonlyArray<Candidate> => {
   const names = Subcommands.all.map(({ name }) => name)
   const inGroup = names.filter((name) => group === "" || name.startsWith(`${group} `))

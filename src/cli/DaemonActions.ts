@@ -207,7 +207,6 @@ export const run = (name: string, facts: string): Effect.Effect<number, never, A
 
 const nameLength = 20
 
-/** Lists the sessions. */
 export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const { sessions } = yield* App
@@ -221,7 +220,6 @@ export const list = ({ json }: { readonly json: boolean }) =>
     return yield* succeed(lines.join("\n"))
   })
 
-/** Ends one session, or all. */
 export const stop = ({ name }: { readonly name: Option.Option<string> }) =>
   Effect.gen(function* () {
     const { sessions } = yield* App

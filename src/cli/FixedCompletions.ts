@@ -49,7 +49,6 @@ const root = Command.make("synapse").pipe(
   ])
 )
 
-/** Prints the script. */
 export const run: Effect.Effect<number, WrongUsage, Stdio> = Effect.gen(function* () {
   const printed: Array<string> = []
   yield* Effect.mapError(

@@ -36,7 +36,6 @@ export const usage = (words: ReadonlyArray<string>): string => {
 
 const indent = (text: string, by: number): string => Columns.wrap(text, columns - by).replaceAll(/^/gm, " ".repeat(by))
 
-/** Lists names with their descriptions. */
 const listOf = (entries: ReadonlyArray<readonly [name: string, text: string]>): ReadonlyArray<string> => {
   const width = Math.max(...entries.map(([name]) => name.length)) + 2
   return entries.map(([name, text]) => `  ${name.padEnd(width)}${indent(text, width + 2).trimStart()}`)

@@ -33,7 +33,6 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
     ? new Set([...reasons(error.left), ...reasons(error.right)])
     : new Set([error.message])
 
-/** The services of an app. */
 export type AppServices = CommandRegistry | Jobs | McpClient | SandboxManager | TodoStore | Toolset
 
 /** Loads the modules of the app that a subcommand runs in, and makes its layer. */

@@ -26,7 +26,6 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
   let begun: Promise<ShownTasks> | undefined
   /** Settles when everything that was heard is shown. */
   let shown: Promise<void> = Promise.resolve()
-  /** True if the last line on the terminal has no newline yet. */
   let isLineOpen = false
   /** The incomplete line of output while sub-agents run. */
   let incomplete: ReadonlyArray<Uint8Array> = []

@@ -178,7 +178,6 @@ const remote = (name: string) =>
     return yield* new InvalidUsage({ reason })
   })
 
-/** Logs in to a server with an address. */
 export const login = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const { entry, home } = yield* remote(name)
@@ -300,7 +299,6 @@ const widest = 100
 
 const cut = (text: string): string => (text.length > widest ? `${text.slice(0, widest - 1)}…` : text)
 
-/** Aligns rows of words. */
 const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)))
   return rows.map((row) =>
@@ -411,7 +409,6 @@ interface Added {
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text)
 
-/** Returns what is wrong with the words of a command. */
 const flawOf = (words: ReadonlyArray<string>, name: string): string | undefined => {
   const [command = ""] = words
   if (isAddress(command))
@@ -461,7 +458,6 @@ const targetOf = (reading: { readonly home: string; readonly root: string }, isH
 const left = (path: string): string =>
   `synapse: ${path} stays untrusted, as it was before; ${McpConfig.howToTrust(Path.dirname(path))}`
 
-/** Adds a server to the home file, or to the project's. */
 export const add = (given: Added) =>
   Effect.gen(function* () {
     const reading = yield* McpReading
@@ -476,7 +472,6 @@ export const add = (given: Added) =>
     return ExitCode.success
   }).pipe(run)
 
-/** Removes a server from the home file, or from the project's. */
 export const remove = ({ name, project }: { readonly name: string; readonly project: boolean }) =>
   Effect.gen(function* () {
     const reading = yield* McpReading

@@ -403,7 +403,6 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     return ExitCode.success
   }).pipe(Action.run)
 
-/** Denies a path, a pattern or a host in `sandbox.json`. */
 export const deny = (given: Named) =>
   Effect.gen(function* () {
     if (isHost(given)) return yield* addHost("deniedHosts", given.path)
@@ -438,7 +437,6 @@ const listed: Readonly<Record<SandboxFile.List | SandboxFile.HostList, string>> 
   deniedHosts: "denied hosts"
 }
 
-/** Removes an entry from the lists of `sandbox.json`. */
 export const forget = (given: { readonly path: string }) =>
   Effect.gen(function* () {
     const cwd = process.cwd()

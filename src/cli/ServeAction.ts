@@ -25,7 +25,6 @@ export interface Given extends SessionOptions.Given {
   readonly http: Option.Option<string>
 }
 
-/** The most bytes of a message on standard input. */
 const maxBufferSize = 64 * 1024 ** 2
 
 /** Serves one client over the standard streams, until it ends. */

@@ -142,10 +142,8 @@ export const options = {
   )
 }
 
-/** The values of these options. */
 export type Given = CommandGrammar.Params<typeof options>
 
-/** The options of `exec`. */
 export interface Named extends Given {
   /** The session of the daemon that the command runs in. */
   readonly session: Option.Option<string>

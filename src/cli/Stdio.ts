@@ -22,7 +22,6 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
     readonly pull: () => Promise<Uint8Array | undefined>
     /** Tests whether there may be input. Returns false if stdin is a terminal, a directory, `/dev/null`, or closed. */
     readonly hasInput: () => boolean
-    /** Tests whether the stream is a terminal. */
     readonly isTerminal: (stream: "stdout" | "stderr") => boolean
     /** Passes a command's output and result to a program as data, apart from the streams. */
     readonly typed?: {

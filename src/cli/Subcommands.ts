@@ -96,7 +96,6 @@ const project = flag("project").pipe(
 )
 const yes = flag("yes").pipe(withDescription("Do it without asking."))
 
-/** The programs that `mcp install` knows. */
 export const clients = [
   "claude-code",
   "claude-desktop",
@@ -475,6 +474,5 @@ export const groups: Readonly<Record<string, string>> = {
   skill: "List, add and remove skills: instructions and programs for special tasks."
 }
 
-/** Finds the subcommand that the program's words begin with. */
 export const find = ([name, next]: ReadonlyArray<string>): Subcommand | undefined =>
   all.find((one) => one.name === `${name} ${next}`) ?? all.find((one) => one.name === name)

@@ -12,7 +12,6 @@ export interface Content {
 }
 
 export interface Conditions {
-  /** The most bytes to read. */
   readonly most: number
   readonly mayBeLink: boolean
 }

@@ -29,7 +29,6 @@ import { RunEvent } from "../../terminal/RunEvent.js"
 import { Toolset } from "../../toolset/Toolset.js"
 import * as ShellApp from "./ShellApp.js"
 
-/** The note to a resumed model about its tools. */
 const renewed =
   "(This session is resumed, in a shell that a person uses too: its directory and variables may be others than before, and files may have changed.)"
 

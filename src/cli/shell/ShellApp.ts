@@ -21,7 +21,6 @@ export interface ShellApp {
   readonly services: Context.Context<Services>
   /** The directory that the session started in, which its sandbox is for. */
   readonly directory: string
-  /** The person's home directory. */
   readonly home: string
   /** The timeout of commands in milliseconds, if any. */
   readonly timeout: number | undefined
@@ -31,6 +30,5 @@ export interface ShellApp {
   readonly confirm: (question: string) => Effect.Effect<boolean>
 }
 
-/** Returns one of the app's services. */
 export const service = <Id extends Services, A>({ services }: ShellApp, tag: Context.Tag<Id, A>): Effect.Effect<A> =>
   Effect.sync(() => Context.get(services, tag))

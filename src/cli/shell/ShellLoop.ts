@@ -147,7 +147,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
     const { findConditions, inForce } = yield* ShellApp.service(app, SandboxManager)
     yield* findConditions
     yield* look
-    // Where the sandbox can't be made, the first command says why.
+    // If the sandbox can't start, the first command says why.
     const held = yield* Effect.option(inForce)
     if (Option.isSome(held) && terminal.size().rows >= fewestRows) yield* print(PolicyText.opening(held.value))
     for (;;) {

@@ -70,7 +70,6 @@ export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.ge
   }
 })
 
-/** Returns the help if the only argument asks for it. */
 const helpFor = (line: CommandLine): string | undefined => {
   const [only, more] = line.tail
   if (only?._tag !== "Word" || more !== undefined) return undefined

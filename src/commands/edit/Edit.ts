@@ -295,7 +295,6 @@ const patchGrammar = CommandGrammar.make({
   config: { words: Parameter.operand("patch").pipe(Parameter.repeated) }
 })
 
-/** Tests whether a word is a patch rather than a file name. */
 const isPatch = (word: string): boolean =>
   /^\s*(?:\*\*\* Begin Patch[ \t]*\r?\n|(?:diff --git |--- )[^\n]*\n)/.test(word)
 
@@ -352,7 +351,6 @@ const replace = Effect.fnUntraced(function* (
     !rawBytes.test(old) &&
     !isUtf8(own) &&
     !letters.test(own.toString())
-  /** Writes the file in its own encoding. */
   const write = (content: Uint8Array): Effect.Effect<void, ExecutionFailed | FileError> => {
     if (encoding === undefined) {
       const { length } = content

@@ -129,7 +129,6 @@ const mostMcpAnswer = 16_000
 
 const mostFiles = 100
 
-/** The number of bytes written at once. */
 const stride = 256 * 1024
 
 /** Tests whether a result needs the shell, because it holds files or more text than is shown. */
@@ -333,7 +332,6 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
   }
 })
 
-/** Reads the arguments from the words or from standard input. */
 const valuesOf = Effect.fnUntraced(function* (
   tool: McpSchema.CallableTool,
   given: Exclude<Arguments.Given, { readonly _tag: "Help" }>,

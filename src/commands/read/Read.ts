@@ -57,7 +57,6 @@ class Shown {
 
   constructor(
     readonly call: Pick<CommandCall, "files" | "room" | "write">,
-    /** The given encoding. */
     readonly encoding: Encoding.Encoding | undefined,
     /** Returns those of the programs that the shell can run. */
     readonly programs: (names: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>>
@@ -90,7 +89,6 @@ class Shown {
     if (this.call.room !== undefined) this.images.push(image)
   }
 
-  /** Adds a line to standard error. */
   note(line: Advice.Advice): void {
     this.advice.push(line)
   }
@@ -219,7 +217,6 @@ interface Total {
   readonly isAll: boolean
 }
 
-/** The largest notebook, in bytes. */
 const largestNotebook = 64 * megabyte
 
 /** The text of a file in UTF-8, converted from the given or detected encoding. */
@@ -387,7 +384,6 @@ export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOpti
 const noteRoom = (files: ReadonlyArray<string>): number =>
   files.reduce((sum, file) => sum + longestNote + 2 * file.length, 0)
 
-/** Returns the call that shows these files. */
 const again = (files: ReadonlyArray<string>, { limit, offset }: Pick<Range.Range, "limit" | "offset">): string =>
   [
     "read",

@@ -29,7 +29,6 @@ const kindOf = (name: string): Kind => {
 const isForeign = (kind: Kind, name: string): boolean =>
   kind === "skill" ? name.includes(" ") : kind !== "agent" && !name.endsWith("*")
 
-/** Splits the search into words in lower case. */
 export const wordsOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(patterns.flatMap((pattern) => pattern.toLowerCase().split(/\s+/)).filter((word) => word !== ""))
 ]
@@ -50,7 +49,6 @@ const distanceFrom = ({ name, summary }: Entry) => {
 }
 
 interface Ranked {
-  /** The commands that fit, the best first. */
   readonly entries: ReadonlyArray<Entry>
   /** True if no command fits all words, and these fit the most of them. */
   readonly isPartial: boolean
@@ -120,7 +118,7 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry> = Effec
       const notes = yield* look(wanted)
       const known = wanted.flatMap((handler) => handler.known?.() ?? [])
       const named = new Set(known.map(({ name }) => name))
-      // If a prefix's commands are known, its own entry would repeat them.
+      // A prefix's entry is left out if its `list` command is known.
       const registered = wanted.filter(({ name }) => !named.has(name) && !named.has(name.replace(/\*$/, "list")))
       const { entries, isPartial } = rank([...registered, ...known], words)
       const left = entries.length - limit

@@ -20,7 +20,6 @@ const kibibytes = `${most / 1024} KiB`
 /** Replaces lone surrogates, which stand for bytes that are not UTF-8 (`ShellText`). No request can hold them. */
 const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\ufffd")
 
-/** Combines the given prompt and standard input. */
 const promptOf = Effect.fnUntraced(function* (
   name: string,
   given: string | undefined,
@@ -187,7 +186,6 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
 
 const print = (stdout: string) => Effect.succeed(CommandResult.make({ stdout }))
 
-/** Ends a text with a newline. */
 const inLines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 
 const marked = (name: string, reason: string): string =>

@@ -24,7 +24,6 @@ const jsonLike = /^\s*['"{[]/
 const isText = (words: ReadonlyArray<string>): boolean =>
   words.some((word) => word.trim() !== "") && !words.some((word) => jsonLike.test(word) || word.includes("="))
 
-/** The usage that a call without input shows. */
 export const usageText = `USAGE
   TodoWrite '{"todos":[{"content":"Run the tests","activeForm":"Running the tests","status":"pending"}]}'
 
@@ -157,7 +156,6 @@ const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, string> =
 
 const notUtf8 = "Invalid JSON format\n- input: it is no UTF-8"
 
-/** The largest input, in megabytes. */
 const megabytes = 1
 
 const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["stdin"]>) {

@@ -35,7 +35,8 @@ export const howToTrust = (root: string): string =>
 /**
  * An entry of `mcpServers`, with its variables expanded.
  *
- * `fingerprint` is a hash of the entry as written and of its file's path. Cached data of a server is stored under it.
+ * `fingerprint` is a hash of the entry as written, its file's path, and the files that it names. Cached data of a
+ * server is stored under it.
  */
 export type McpEntry = Data.TaggedEnum<{
   /** A program that Synapse starts and talks to over standard input and output. `cwd` is absolute. */

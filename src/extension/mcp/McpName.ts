@@ -42,7 +42,6 @@ export const find = <Tool extends { readonly name: string }>(
   return tools.find(({ name }) => name === tool) ?? tools.find(({ name }) => ofTool(server, name) === command)
 }
 
-/** Makes the error for a tool that a server does not have. */
 export const unknownTool = (
   command: string,
   { server, tool }: Name,

@@ -9,7 +9,6 @@ import * as RegularFile from "../../files/RegularFile.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as OwnFile from "./OwnFile.js"
 
-/** A program with its arguments, variables and directory. */
 export interface Program {
   readonly command: string
   readonly args: ReadonlyArray<string>
@@ -17,7 +16,6 @@ export interface Program {
   readonly cwd: string
 }
 
-/** A file, and the SHA-256 of its content. */
 export interface NamedFile {
   readonly path: string
   readonly sha256: string

@@ -18,7 +18,6 @@ interface Content {
 export type Found = Either.Either<Content | undefined, string>
 
 export interface Conditions {
-  /** The most bytes to read. */
   readonly most: number
   readonly mayBeLink?: boolean
   /** True to accept files of other users. */

@@ -112,7 +112,6 @@ const flawOf = ({ password, protocol, username }: URL): string | undefined => {
   return username + password === "" ? undefined : "it holds a user or a password, whose place is in headers"
 }
 
-/** A file of servers. */
 export interface Origin {
   readonly source: McpServer["source"]
   readonly file: string
@@ -128,7 +127,6 @@ export interface ServerPlaces extends Places {
   readonly looseness?: HeldFiles | undefined
 }
 
-/** A server as its file defines it. */
 export interface Server {
   readonly origin: Origin
   /** The name, with invisible and control characters escaped. */

@@ -12,7 +12,6 @@ import { serversFile } from "../../sandbox/config/PolicyBuilder.js"
 import * as ConfigFile from "./ConfigFile.js"
 import * as OwnFile from "./OwnFile.js"
 
-/** The file to change. */
 export interface Target {
   readonly path: string
   readonly isHome: boolean

@@ -8,7 +8,6 @@ export interface FrontMatter {
   /** The values by key. List items are joined by commas. */
   readonly fields: ReadonlyMap<string, string>
   readonly text: string
-  /** What is wrong with the front matter. */
   readonly problem?: string
 }
 

@@ -57,7 +57,6 @@ export const unknownTool = (skill: Skill, name: string, command: string): Comman
 /** The skill directories of a project, below the working directory. */
 const projectDirectories: ReadonlyArray<string> = [".agents/skills", ".claude/skills"]
 
-/** Returns the directory of the user's own skills. */
 export const homeDirectory = (home: string): string => `${home}/skills`
 
 /** A layer that finds skills on this machine when they are first needed. */

@@ -7,7 +7,6 @@ import type * as Scope from "effect/Scope"
 import * as Yield from "../../domain/Yield.js"
 
 interface Lookout<A> {
-  /** Looks now. */
   readonly look: Effect.Effect<A>
   /** Returns the last result, which stays the same value until it changes. */
   readonly known: () => A

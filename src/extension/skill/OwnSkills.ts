@@ -12,7 +12,6 @@ import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
 
-/** A skill that was added. */
 export interface Added {
   readonly name: string
   readonly files: number
@@ -23,7 +22,6 @@ export interface Added {
 /** Returns the rule that hides a real path from commands, if any. */
 type Denies = (real: string) => string | undefined
 
-/** The most bytes and files of a skill. */
 const mostBytes = 256 * 1024 ** 2
 const mostFiles = 20_000
 const passedOver = new Set([".git", "node_modules", "__pycache__", ".DS_Store"])

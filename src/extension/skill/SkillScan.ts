@@ -177,7 +177,6 @@ export interface Root {
 const longest = 1024 ** 2
 /** The bytes of it that are read for the front matter. */
 const headLength = 64 * 1024
-/** The most skills of one directory. */
 const mostSkills = 2000
 
 const longestName = 100
@@ -196,7 +195,7 @@ const outside = `${unusable}it is a link that leads out of the project`
 
 const leadsOut = (real: string, { within }: Root): boolean => within !== undefined && !HostPath.isWithin(real, within)
 
-/** Looks for all skills, sorted by name. */
+/** Sorted by name. */
 export function* look(roots: ReadonlyArray<Root>): Yield.Steps<ReadonlyArray<Skill>> {
   const byName = new Map<string, Array<Skill>>()
   for (const root of roots) {

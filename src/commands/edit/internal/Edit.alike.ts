@@ -87,7 +87,6 @@ export interface Alike {
   readonly own: string
   /** Names of the characters that differ. */
   readonly names: string
-  /** The number of such parts. */
   readonly count: number
 }
 

@@ -47,7 +47,6 @@ export interface FileChange {
   readonly hunks: ReadonlyArray<Hunk>
 }
 
-/** The error for an invalid patch. */
 export class PatchFlaw extends Data.TaggedError("PatchFlaw")<{ readonly line: number; readonly reason: string }> {
   override get message(): string {
     return this.line === 0 ? this.reason : `line ${this.line} of the patch: ${this.reason}`
@@ -65,7 +64,6 @@ const stride = 20_000
 
 const exact = (line: string): string => line
 
-/** Returns a line without its line end. */
 const withoutEnd = (line: string): string => line.replace(/\r?\n$/, "")
 
 /** Returns a line as it looks, because the file may use other characters that look the same. */

@@ -49,7 +49,6 @@ const mostLines = 11
 
 export interface Found {
   readonly count: number
-  /** The index of the first occurrence. */
   readonly first: number
   /** The line numbers of the first occurrences. */
   readonly lines: ReadonlyArray<number>

@@ -57,9 +57,7 @@ const latin1 = (bytes: Uint8Array, start = 0, end = bytes.length): string =>
 export const none = "No line of the file is like it."
 
 const places = 3
-/** The most lines shown of one place. */
 const shownLines = 6
-/** The most bytes shown of one line. */
 const shownBytes = 200
 
 /** Writes the report in a few lines, without a final newline. */

@@ -35,7 +35,6 @@ const unquoted = (name: string): string => {
       )
 }
 
-/** The name and the time in a header line. */
 interface Header {
   readonly name: string
   /** True for the time 1970-01-01, which GNU diff writes for a file that does not exist. */
@@ -157,7 +156,6 @@ class Parser {
     return this.line === "-- " && /^\d/.test(this.lines[this.at + 1] ?? "")
   }
 
-  /** Parses a change below `diff --git`. */
   private git(): FileChange {
     const begin = this.at
     const name = ofGit(this.line)

@@ -30,7 +30,6 @@ interface Planned {
   isEarly: boolean
 }
 
-/** The files that a patch changes, and a line about each change. */
 interface Plan {
   readonly files: ReadonlyArray<Planned>
   readonly said: ReadonlyArray<string>
@@ -127,7 +126,6 @@ const make = Effect.fnUntraced(function* (
   return yield* refused(first.path, [first.reason, ...rows].join("\n"))
 })
 
-/** The most refusals that are explained. */
 const mostRefusals = 5
 
 /** Finds a file in the current directory that the patch names from a directory above. */
@@ -190,7 +188,6 @@ export const run = Effect.fnUntraced(
 
 const unchanged = "no file was changed"
 
-/** Reads the whole patch. */
 const received = (stdin: NonNullable<CommandCall["stdin"]>) =>
   Effect.flatMap(Collect.bytes(stdin, longest), (bytes) =>
     bytes === undefined

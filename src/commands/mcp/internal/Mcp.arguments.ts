@@ -206,7 +206,6 @@ const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyAr
 /** What the words of a call mean. */
 export type Given = Data.TaggedEnum<{
   Help: Record<never, never>
-  /** The arguments by name. */
   Values: { readonly values: Readonly<Record<string, unknown>> }
   /** All arguments in one JSON word. */
   Whole: { readonly json: string }
@@ -223,7 +222,6 @@ interface Sorted {
   readonly positional: Array<string>
   /** True if there is a `--`. */
   isLiteral: boolean
-  /** The texts after `--json`. */
   readonly whole: Array<string>
 }
 

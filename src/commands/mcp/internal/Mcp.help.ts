@@ -93,7 +93,6 @@ const structures = ({ parameters, reader }: CallableTool, problems: string): Rea
     .map(([name, type]) => `${name}: ${type}`)
 }
 
-/** The most parameters described. */
 const mostParameters = 80
 
 const margin = "  | "

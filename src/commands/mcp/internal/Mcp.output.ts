@@ -68,7 +68,6 @@ export class Attachments {
     })
   }
 
-  /** Writes the file and returns its path. */
   private write(
     { files, keep }: Pick<CommandCall, "files" | "keep">,
     attachment: Attachment,

@@ -35,7 +35,6 @@ export interface CallableTool {
   readonly isFree: boolean
 }
 
-/** Reads a tool's parameters. */
 export const make = (tool: McpTool): CallableTool => {
   const reader = new SchemaReader(tool.inputSchema)
   // Arguments are always an object, even if the schema does not say so.
@@ -137,7 +136,6 @@ export interface Fields {
   readonly rest: unknown
 }
 
-/** The kinds that the keyword `type` names. */
 const kinds = ["string", "integer", "number", "boolean", "null", "array", "object"] as const
 
 /** The most schemas read for one. */

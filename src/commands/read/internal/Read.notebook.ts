@@ -2,7 +2,6 @@
 import * as Predicate from "effect/Predicate"
 import * as Attempt from "../../../domain/Attempt.js"
 
-/** A notebook as text, with its images in base64. */
 export interface Notebook {
   readonly text: string
   readonly images: ReadonlyArray<{ readonly mediaType: string; readonly base64: string }>

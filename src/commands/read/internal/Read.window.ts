@@ -72,7 +72,6 @@ export interface WindowOptions {
 
 /** Numbers the lines of a window, as the bytes of the file come. */
 export class LineWindow {
-  /** True if the file is not text. */
   isBinary = false
   /** True if something follows the window's last line. */
   hasMore = false
@@ -81,7 +80,6 @@ export class LineWindow {
   /** True if some bytes were not UTF-8, and if some characters were not ASCII. */
   hasWrongBytes = false
   hasLetters = false
-  /** True if a line ended in CRLF. */
   hasCarriageReturns = false
   /** True if the output marks invisible characters. */
   hasInvisible = false

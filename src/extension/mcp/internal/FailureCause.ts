@@ -8,7 +8,6 @@ import type { McpEntry } from "../McpConfig.js"
 import * as McpConfig from "../McpConfig.js"
 import { variables } from "./McpSettings.js"
 
-/** Makes the error for a program that can't be started. */
 export const notStarted = (
   entry: McpEntry & { readonly _tag: "Stdio" },
   places: McpConfig.Places,
@@ -90,7 +89,6 @@ export const notReached = (
 export const noClient = (cause: unknown): ExecutionFailed =>
   failed("MCP servers need the package @modelcontextprotocol/client, which can't be loaded.", cause)
 
-/** Makes an error of kind `io`. */
 export const failed = (reason: string, cause?: unknown): ExecutionFailed =>
   new ExecutionFailed({ kind: "io", reason, ...(cause === undefined ? {} : { cause }) })
 

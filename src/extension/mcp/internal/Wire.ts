@@ -17,7 +17,6 @@ import * as FailureCause from "./FailureCause.js"
 import * as RemoteFetch from "./RemoteFetch.js"
 import * as ServerProcess from "./ServerProcess.js"
 
-/** Reads messages out of chunks of bytes. */
 export interface MessageReader {
   /**
    * Takes bytes and yields the complete messages lazily, with undefined for a line that is not a message. Returns false
