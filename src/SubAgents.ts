@@ -43,7 +43,7 @@ const isSet = (name: string): Effect.Effect<boolean> =>
 const isProviderSet = (home: string): Effect.Effect<boolean> =>
   Effect.map(Effect.forEach(variables, isSet), (set) => set.includes(true) || Fs.existsSync(`${home}/settings.json`))
 
-/** The parts that each sub-agent's app is built from, anew each time. */
+/** The parts of a sub-agent's app. Each app builds them again. */
 export interface Parts {
   /** The tools. A read-only app lacks the commands that act outside the sandbox. */
   readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, SandboxManager | SessionJobs | Extensions>

@@ -94,9 +94,7 @@ export const connect = async (settings: Client.ClientSettings = {}): Promise<Cli
   return PromiseSynapse.connect(settings)
 }
 
-/**
- * Copies own properties only, so that the checked values are the used ones: a getter can't answer differently later.
- */
+/** Copies own properties, so that a getter can't give other values after the check. */
 const copyOf = (settings: Settings.Settings): Settings.Settings => {
   if (!Fields.isObject(settings)) return settings
   const own: Settings.Settings = { ...settings }

@@ -9,8 +9,8 @@ import type { Synapse, ToolDefinition } from "../promise/Synapse.js"
 import * as BashCall from "./internal/BashCall.js"
 
 /**
- * Makes the tool. If an agent calls it with a tool call, it returns a message with Synapse's own result as its
- * artifact, and with the `status` `error` for a failure. The run's abort signal ends the command.
+ * Makes the tool. Called with a tool call, as agents do, it returns a message whose artifact is Synapse's own result.
+ * The message of a failure has the `status` `error`. The run's abort signal ends the command.
  *
  * @since 0.1.0
  * @category constructors

@@ -14,7 +14,7 @@ const most = 8
 /** How long a shell is kept, in ms. It limits the age of what a shell found at its start. */
 const longestKept = 300_000
 
-/** How long, in ms, a shell's start is delayed while the program that found none starts its own. */
+/** The delay, in ms, before a shell is started after a program found none: that program starts first. */
 const patience = 250
 
 /** How a shell starts. */
@@ -66,7 +66,7 @@ export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, 
       () => clear
     )
     const fork = yield* FiberSet.makeRuntime<never>()
-    /** The number of taken shells that end and whose successor has not been started. */
+    /** Counts taken shells that are ending, until their successors are started. */
     let ending = 0
 
     const remove = (key: string, shell: Shell<A>) => shells.get(key) === shell && shells.delete(key)

@@ -186,7 +186,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const ofError = (error: CommandError, params: unknown): Tool.Diagnosis => {
       if (error._tag === "Blocked")
         return { remark: error.denied === undefined ? error.message : told.text(error.denied) }
-      // An error with advice of its own comes from another time limit than the tool's.
+      // An error that already has advice comes from another time limit.
       return error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
         ? { remark: `${error.message}. ${yieldedTooLate(params) ? whole : longer}` }
         : {}

@@ -46,8 +46,8 @@ const normalize = (all: string, parameters: string | undefined, final: string | 
 const token = /\x1b\[(\d+)(.)|[\0-\x08\x0a-\x1f\x7f]|[^\0-\x08\x0a-\x1f\x7f]+/g
 
 /**
- * Returns the text that a terminal would show. Of the control characters, newlines and tabs remain, and those that move
- * nothing become their pictures (`␀`).
+ * Returns the text that a terminal would show. Newlines and tabs remain. Control characters that move nothing become
+ * their pictures (`␀`).
  */
 export const show = (text: string): string => {
   if (!control.test(text)) return text

@@ -83,7 +83,7 @@ const interleaved = (rows: Readonly<Record<StreamName, ReadonlyArray<Row>>>, ord
 /**
  * Cuts lines that are longer than `KeptOutput.longestLine`, with a mark that says how much is missing.
  *
- * @param where where the whole output is, said once; undefined if another mark says it
+ * @param where the place of the whole output, said once; undefined if another mark says it
  */
 const cutLines = (text: string, where?: string): string => {
   if (text.length <= KeptOutput.longestLine) return text

@@ -138,7 +138,7 @@ const grep = (given: Given): string => {
     `grep -rI${shows}${given.flag("i") ? "i" : ""}${beyondExtended.test(pattern ?? "") ? "P" : "E"}`,
     ...(shows === "n" && context !== undefined ? [`-C ${context}`] : []),
     "--exclude-dir={.git,node_modules}",
-    // The sandbox denies reading these; without the exclusion, grep would report errors.
+    // The sandbox denies reading `.env` files, so the search leaves them out.
     ...(names.length === 0 ? ["--exclude='.env*'"] : names.map((name) => `--include=${Quote.quote(name)}`)),
     ...(pattern?.startsWith("-") === true ? ["-e"] : []),
     quoted(pattern, "<pattern>"),

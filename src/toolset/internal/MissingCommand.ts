@@ -27,7 +27,7 @@ const asking = (command: string): Meant => ({ text: didYouMean(command), command
 export const missedIn = (stderr: string): ReadonlyArray<string> =>
   Array.from(stderr.matchAll(/^bash: (?:line \d+: )?(.+): command not found$/gm), ([, name = ""]) => name)
 
-/** Tests whether a command is missing after exit code 127. It may also exist and have missed another command itself. */
+/** Tests whether a command is missing after exit code 127. Otherwise, it exists and missed another command. */
 export const isMissing = (name: string, { notFound, stderr, stdout }: CommandResult): boolean =>
   notFound === name ||
   name.includes("/") ||
