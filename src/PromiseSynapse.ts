@@ -27,7 +27,7 @@ import * as Command from "./promise/Command.js"
 import { InvalidUsage } from "./promise/Command.js"
 import * as CommandAdapter from "./promise/CommandAdapter.js"
 import type { Settings } from "./promise/Settings.js"
-import type * as Face from "./promise/Synapse.js"
+import type * as PromiseInterface from "./promise/Synapse.js"
 import * as Synapse from "./Synapse.js"
 import type * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
 import * as Permission from "./sandbox/permission/Permission.js"
@@ -69,7 +69,7 @@ export type Services = Toolset | CommandRegistry.CommandRegistry | TodoStore.Tod
  * @since 0.1.0
  * @category constructors
  */
-export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
+export const make = async (settings: Settings = {}): Promise<PromiseInterface.Synapse> => {
   const { commands = [], describeExtensions, onPermission, sandbox = {}, ...session } = settings
   const layer = Synapse.layer(given(session), {
     sandbox: toSandbox(sandbox),
@@ -100,7 +100,7 @@ export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
  * @since 0.1.0
  * @category constructors
  */
-export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Face.Synapse> => {
+export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<PromiseInterface.Synapse> => {
   const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.setClock(clock)))
   const built = await KeepAlive.during(
     runtime.runPromiseExit(Effect.all([Toolset, CommandRegistry.CommandRegistry, TodoStore.TodoStore]))

@@ -43,8 +43,8 @@ const isSet = (name: string): Effect.Effect<boolean> =>
 const isProviderSet = (home: string): Effect.Effect<boolean> =>
   Effect.map(Effect.forEach(variables, isSet), (set) => set.includes(true) || Fs.existsSync(`${home}/settings.json`))
 
-/** The parts of a sub-agent's app. Each app builds them again. */
-export interface Parts {
+/** The dependencies of a sub-agent's app. Each app builds them again. */
+export interface Deps {
   /** The tools. A read-only app lacks the commands that act outside the sandbox. */
   readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, SandboxManager | SessionJobs | Extensions>
   readonly sandbox: Layer.Layer<
@@ -70,7 +70,7 @@ export interface Parts {
  */
 const appOf =
   (
-    { sandbox, tools }: Parts,
+    { sandbox, tools }: Deps,
     config: McpConfig["Type"],
     { remember }: SandboxConfig.SandboxConfig["Type"]
   ): AgentTools.MakeApp =>
@@ -94,7 +94,7 @@ const appOf =
 
 /** A layer of the tools of a read-only agent, with the rights of `task:explore`. */
 export const layerReading = (
-  parts: Parts
+  deps: Deps
 ): Layer.Layer<
   AgentTools.Services,
   CommandError,
@@ -102,7 +102,7 @@ export const layerReading = (
 > =>
   Layer.scopedContext(
     Effect.gen(function* () {
-      const make = yield* AgentTools.make(appOf(parts, yield* McpConfig, yield* SandboxConfig.SandboxConfig))
+      const make = yield* AgentTools.make(appOf(deps, yield* McpConfig, yield* SandboxConfig.SandboxConfig))
       const task = { type: "plan", description: "Make a plan" }
       return (yield* make({ cwd: undefined, isReadOnly: true, task })).services
     })
@@ -118,18 +118,18 @@ const liveModels = async (settings: SandboxSettings["Type"]): Promise<Layer.Laye
 
 /** A layer that runs sub-agents. It loads the models and the loop with the first task. */
 export const layer = (
-  parts: Parts
+  deps: Deps
 ): Layer.Layer<
   SubAgentManager.SubAgentManager,
   never,
   McpConfig | Permission | SandboxConfig.SandboxConfig | SandboxManager | SandboxSettings | SessionSettings | SkillStore
 > => {
-  const { models } = parts
+  const { models } = deps
   return Layer.unwrapEffect(
     Effect.gen(function* () {
       const settings = yield* SandboxSettings
       return LiveSubAgentManager.layer({
-        app: appOf(parts, yield* McpConfig, yield* SandboxConfig.SandboxConfig),
+        app: appOf(deps, yield* McpConfig, yield* SandboxConfig.SandboxConfig),
         isOffered: models !== undefined || (yield* isProviderSet(settings.home)),
         models: async () => models ?? (await liveModels(settings))
       })

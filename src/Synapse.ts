@@ -228,7 +228,7 @@ export type Checked<Given extends Options> = Given &
     ? { readonly [Key in Sandboxing]?: never }
     : unknown)
 
-const partsOf = (options: Options): SubAgents.Parts => ({
+const depsOf = (options: Options): SubAgents.Deps => ({
   tools: (isReadOnly) =>
     Layer.provide(layerTools(isReadOnly ? onlyReading(options.commands) : options.commands), layerDescription(options)),
   sandbox: AppSandbox.layer(options),
@@ -242,7 +242,7 @@ const onlyReading = (changes: Commands = {}): Commands => ({
 })
 
 const layerExtensions = (options: Options) =>
-  (options.subAgents ?? SubAgents.layer(partsOf(options))).pipe(
+  (options.subAgents ?? SubAgents.layer(depsOf(options))).pipe(
     Layer.provideMerge(Layer.merge(LocalSkillStore.layer, LiveMcpClient.layerFromEnv)),
     Layer.provide(FileMcpConfig.layer)
   )
@@ -358,7 +358,7 @@ export const layerReading = (
   options: Options
 ): Layer.Layer<AgentTools.Services, CommandError | ConfigError> =>
   settled(
-    SubAgents.layerReading(partsOf(options)).pipe(
+    SubAgents.layerReading(depsOf(options)).pipe(
       Layer.provide(FileMcpConfig.layer),
       Layer.provide(AppSandbox.layer(options))
     ),

@@ -52,7 +52,7 @@ export const hintForPerson = (
     return Effect.zipWith(
       sandbox.cwd,
       sandbox.visibleFiles,
-      (cwd, around) => Diagnosis.make({ command, result, cwd, around, commands, here, extensions: () => [] }).cause
+      (cwd, files) => Diagnosis.make({ command, result, cwd, files, commands, here, extensions: () => [] }).cause
     )
   })
 
@@ -162,10 +162,10 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         const command = commandOf(params)
         return Yield.pass(
           command,
-          Effect.zipWith(sandbox.cwd, sandbox.visibleFiles, (cwd, around) => {
+          Effect.zipWith(sandbox.cwd, sandbox.visibleFiles, (cwd, files) => {
             const commands = registry.listed().map(({ name }) => name)
             const extensions = () => extensionsOf(registry)
-            const diagnosis = Diagnosis.make({ command, result, cwd, around, commands, here, extensions })
+            const diagnosis = Diagnosis.make({ command, result, cwd, files, commands, here, extensions })
             if (audience === undefined) return diagnosis
             // A person's output has no remark, so the listener gets the cause.
             if (diagnosis.cause !== undefined) onHint?.(diagnosis.cause)

@@ -9,7 +9,7 @@ import * as Diagnosis from "../../src/toolset/internal/Diagnosis.js"
 
 const cwd = "/home/ada/project"
 
-/** What lies around the shell: `src/cli/Exec.ts`, `app.py`, `run`, and a program `grep`. */
+/** What lies files the shell: `src/cli/Exec.ts`, `app.py`, `run`, and a program `grep`. */
 const kinds: Readonly<Record<string, "directory" | "program" | "file">> = {
   "/": "directory",
   "/home": "directory",
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, "directory" | "program" | "file">> = {
   [`${cwd}/run`]: "file"
 }
 
-const around: VisibleFiles.VisibleFiles = {
+const files: VisibleFiles.VisibleFiles = {
   kindOf: (path) => kinds[path],
   entries: (directory, isWanted) =>
     Object.keys(kinds)
@@ -47,7 +47,7 @@ const factsOf = (command: string, result: Partial<CommandResult.CommandResult>):
   command,
   result: CommandResult.make({ exitCode: 1, ...result }),
   cwd,
-  around,
+  files,
   commands,
   here: { offers: (name) => commands.includes(name.split(" ", 1).join()) || name === "mcp:", isOffline: false },
   extensions: () => known
@@ -166,7 +166,7 @@ describe("the line about a failed command", () => {
   })
 
   it("knows nothing of what it can't see", () => {
-    const facts = { ...factsOf("cat /nope", missing("cat: nope")), around: VisibleFiles.none }
+    const facts = { ...factsOf("cat /nope", missing("cat: nope")), files: VisibleFiles.none }
     assert.strictEqual(Diagnosis.make(facts).remark, "[exit 1] (in /home/ada/project)")
   })
 

@@ -45,7 +45,7 @@ export interface Facts {
   readonly command: string
   readonly result: CommandResult
   readonly cwd: string
-  readonly around: VisibleFiles
+  readonly files: VisibleFiles
   /** The names of Synapse's commands. */
   readonly commands: ReadonlyArray<string>
   readonly here: Correction.Here
@@ -430,8 +430,8 @@ const causeOf = (line: CommandLine.CommandLine, facts: Facts): string | undefine
 }
 
 /** Suggests an existing file for a path that was not found. */
-const pathMeant = (line: CommandLine.CommandLine, { around, cwd, result }: Facts): string | undefined =>
-  MissingCommand.didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, around))
+const pathMeant = (line: CommandLine.CommandLine, { cwd, files, result }: Facts): string | undefined =>
+  MissingCommand.didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, files))
 
 /** Suggests a command if bash did not find exactly one part of a pipeline. */
 const ofStage = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {

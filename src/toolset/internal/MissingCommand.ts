@@ -52,7 +52,7 @@ const unlike = /^(?:pipx|python2|ag|fd|rg)$/
  * @param named the only program of the line that can be missing
  */
 export const meant = (line: CommandLine.CommandLine, named: string | undefined, facts: Facts): Meant | undefined => {
-  const { around, commands, here, result } = facts
+  const { commands, files, here, result } = facts
   const isNotFound = result.exitCode === 127 || result.pipeline?.includes(127) === true
   // Synapse commands explain a failure themselves.
   if (!isNotFound || result.category !== undefined) return undefined
@@ -76,7 +76,7 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
   const isNear = Similar.isNear(name)
   const isSlip = (other: string) =>
     isNear(other) && (other[0]?.toLowerCase() === name[0]?.toLowerCase() || isExchanged(name, other))
-  const near = Similar.nearest(name, [...around.programs(isSlip), ...[...builtins, ...commands].filter(isSlip)])
+  const near = Similar.nearest(name, [...files.programs(isSlip), ...[...builtins, ...commands].filter(isSlip)])
   return near === undefined || (Correction.isTool(name) && !here.offers(near)) ? undefined : asking(near)
 }
 

@@ -22,29 +22,29 @@ const made = new Set(["build", "dist", "node_modules", "target", "vendor", "__py
  *
  * @param path the absolute path that is missing
  */
-const find = (path: string, cwd: string, around: VisibleFiles): string | undefined => {
-  if (around.kindOf(path) !== undefined) return undefined
+const find = (path: string, cwd: string, files: VisibleFiles): string | undefined => {
+  if (files.kindOf(path) !== undefined) return undefined
   const name = Path.basename(path)
   // Short names match files anywhere.
   if (name.length < 3) return undefined
   const directory = Path.dirname(path)
-  const isUsual = usual.test(name) && directory !== cwd && around.kindOf(directory) === "directory"
-  return withEnding(path, around) ?? (isUsual ? undefined : below(name, cwd, around))
+  const isUsual = usual.test(name) && directory !== cwd && files.kindOf(directory) === "directory"
+  return withEnding(path, files) ?? (isUsual ? undefined : below(name, cwd, files))
 }
 
 /** Finds the only file beside it with the same name and an ending: `calc.py` for `calc`. */
-const withEnding = (path: string, around: VisibleFiles): string | undefined => {
+const withEnding = (path: string, files: VisibleFiles): string | undefined => {
   const name = Path.basename(path)
   if (name.includes(".")) return undefined
   const directory = Path.dirname(path)
-  const [only, ...others] = around.entries(directory, (other) => Path.parse(other).name === name)
+  const [only, ...others] = files.entries(directory, (other) => Path.parse(other).name === name)
   if (only === undefined || others.length > 0) return undefined
   const found = Path.join(directory, only)
-  return around.kindOf(found) === "directory" ? undefined : found
+  return files.kindOf(found) === "directory" ? undefined : found
 }
 
 /** Finds the only file of this name below a directory. */
-const below = (name: string, top: string, around: VisibleFiles): string | undefined => {
+const below = (name: string, top: string, files: VisibleFiles): string | undefined => {
   const found: Array<string> = []
   let seen = 0
   let level: ReadonlyArray<string> = [top]
@@ -53,10 +53,10 @@ const below = (name: string, top: string, around: VisibleFiles): string | undefi
     for (const directory of level) {
       if (++count > mostDirectories || seen > mostNames) return undefined
       const isDirectory = (entry: string) => !/\./.test(entry) && !made.has(entry)
-      for (const entry of around.entries(directory, (entry) => entry === name || isDirectory(entry))) {
+      for (const entry of files.entries(directory, (entry) => entry === name || isDirectory(entry))) {
         seen++
         const path = Path.join(directory, entry)
-        const kind = around.kindOf(path)
+        const kind = files.kindOf(path)
         if (kind === "directory") next.push(path)
         else if (entry === name && kind !== undefined) found.push(path)
       }
@@ -91,7 +91,7 @@ export const isRelative = (stderr: string): boolean =>
  *
  * @param cwd the shell's directory after the command
  */
-export const meant = (line: CommandLine, stderr: string, cwd: string, around: VisibleFiles): string | undefined => {
+export const meant = (line: CommandLine, stderr: string, cwd: string, files: VisibleFiles): string | undefined => {
   const missing = [...linesIn(stderr), ...otherLinesIn(stderr)]
   if (missing.length === 0) return undefined
   const words = line.tokens.filter((token): token is Word => token._tag === "Word" && token.closed && !token.expands)
@@ -102,9 +102,9 @@ export const meant = (line: CommandLine, stderr: string, cwd: string, around: Vi
     if (value === "" || parameter.test(value) || (!isHere && !Path.isAbsolute(value))) continue
     if (!missing.some((text) => names(text, value) || names(text, Path.resolve(cwd, value)))) continue
     const path = Path.resolve(cwd, value)
-    const found = near(path, around) ?? find(path, cwd, around)
+    const found = near(path, files) ?? find(path, cwd, files)
     const isEntered = missing.some((text) => text.includes(`: cd: ${value}${ending}`))
-    if (found !== undefined && isEntered && around.kindOf(found) !== "directory") continue
+    if (found !== undefined && isEntered && files.kindOf(found) !== "directory") continue
     if (found !== undefined) return Path.isAbsolute(value) ? found : relative(value, cwd, found)
   }
   return undefined
@@ -127,19 +127,19 @@ const names = (line: string, path: string): boolean =>
   [`'${path}'`, `‘${path}’`, `"${path}"`].some((quoted) => line.includes(quoted))
 
 /** Corrects the first missing part of a path, if the whole path then exists. */
-const near = (path: string, around: VisibleFiles): string | undefined => {
+const near = (path: string, files: VisibleFiles): string | undefined => {
   let missing = path
-  while (around.kindOf(Path.dirname(missing)) !== "directory") {
+  while (files.kindOf(Path.dirname(missing)) !== "directory") {
     if (Path.dirname(missing) === missing) return undefined
     missing = Path.dirname(missing)
   }
-  if (around.kindOf(missing) !== undefined) return undefined
+  if (files.kindOf(missing) !== undefined) return undefined
   const directory = Path.dirname(missing)
   const written = Path.basename(missing)
-  const name = Similar.nearest(written, around.entries(directory, Similar.isNear(written)))
+  const name = Similar.nearest(written, files.entries(directory, Similar.isNear(written)))
   if (name === undefined) return undefined
   const found = Path.join(directory, name, path.slice(missing.length))
-  return around.kindOf(found) === undefined ? undefined : found
+  return files.kindOf(found) === undefined ? undefined : found
 }
 
 const relative = (written: string, cwd: string, found: string): string =>
