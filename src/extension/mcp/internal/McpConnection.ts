@@ -116,7 +116,7 @@ export const open = (
       })
     )
 
-    // A server may ask for its roots only now, and not know them yet. It is not called before it has received them.
+    // A server may ask for its roots only now. Its tools are called only after it has received them.
     const ping = (timeout: number) =>
       Effect.ignore(Effect.tryPromise((signal) => client.request({ method: "ping" }, anything, { signal, timeout })))
     if (entry._tag === "Stdio") {
