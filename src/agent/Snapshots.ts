@@ -453,7 +453,7 @@ export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnaps
       undo: Effect.gen(function* () {
         const outcomes: Array<Outcome> = []
         const isRemoval = ({ before }: Change) => before === undefined
-        // New files go first: their directory may be in the place of a file that comes back.
+        // Remove new files first: their directory may have replaced a file that comes back.
         for (const change of [...changes.filter(isRemoval).reverse(), ...changes.filter((one) => !isRemoval(one))]) {
           const { before } = change
           const content =
