@@ -11,8 +11,8 @@ const leaves = ({ words: [name] }: Command, isInFunction = false): boolean =>
   name !== undefined && !name.quoted && leaving.has(name.value) && !(isInFunction && name.value === "return")
 
 /**
- * Returns the programs of the last list (`a && b | c`) that may have decided the status, in order, with undefined for a
- * compound command or an expansion. Returns undefined if the text is incomplete, or too complex to tell.
+ * Returns the programs of the last list (`a && b | c`) that may have decided the status, in order. A compound command
+ * or an expansion is undefined. Returns undefined if the text is incomplete, or too complex to tell.
  *
  * @param hasLeft true if the shell has ended with the text, perhaps before its end
  */
@@ -155,8 +155,8 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
 const assignment = /^[A-Za-z_]\w*\+?=/
 
 /**
- * Returns the words of the program that a command runs, without assignments and wrappers such as `sudo -n`, `env A=1`
- * and `time`, or undefined if they do not name it. With an unknown option, or nothing left to run (`command -v x`,
+ * Returns the words of the program that a command runs, without assignments and wrappers (`sudo -n`, `env A=1`,
+ * `time`). Returns undefined if they do not name it. With an unknown option, or nothing left to run (`command -v x`,
  * `env`), the wrapper itself is the program.
  */
 const unwrapped = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined => {

@@ -198,9 +198,9 @@ export interface ExecuteOptions {
 }
 
 /**
- * Runs a command and returns its result. Fails with ExecutionFailed if it times out or no shell can start, and with
- * InvalidUsage for text that no shell can take (with a NUL byte). Interruption ends the command's processes, and
- * keeps the shell wherever possible.
+ * Runs a command and returns its result. Fails with ExecutionFailed if it times out or no shell can start. Fails with
+ * InvalidUsage for text that no shell can take (with a NUL byte). Interruption ends the command's processes, and keeps
+ * the shell wherever possible.
  */
 export type Execute = (
   command: string,

@@ -22,8 +22,8 @@ export class CommandFile {
   }
 
   /**
-   * Writes the text. If it can't be written whole, empties the file and throws: the shell must never run part of a
-   * command, or the rest of an older one.
+   * Writes the text. On an error, empties the file and throws: the shell must never run part of a command, or the rest
+   * of an older one.
    */
   write(text: string): void {
     const length = Buffer.byteLength(text)

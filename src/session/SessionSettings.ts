@@ -30,8 +30,8 @@ export interface Settings {
   /** The default time limit of a command, in milliseconds (`SYNAPSE_COMMAND_TIMEOUT`). */
   readonly timeout: number
   /**
-   * The most characters of output: shown to a model from both streams together, and kept of each stream in a result,
-   * as a head and a tail (`SYNAPSE_OUTPUT_LIMIT`).
+   * The most characters of output that a model is shown, of both streams together. A result keeps as many of each
+   * stream, as a head and a tail (`SYNAPSE_OUTPUT_LIMIT`).
    */
   readonly outputLimit: number
   /** The largest file with a stream's full output, in bytes; 0 for no file (`SYNAPSE_OUTPUT_FILE_LIMIT`). */

@@ -20,8 +20,8 @@ const supervisorOptions = ["--norc", "--noprofile", "-p"]
 
 /**
  * Splits `shellCommand` into words as a shell does (quotes and backslashes, no expansions), and appends the
- * supervisor's options: `sandbox-exec -f /tmp/test.sb /bin/bash` becomes the program `sandbox-exec` with the
- * arguments `-f /tmp/test.sb /bin/bash --norc --noprofile …`.
+ * supervisor's options. For example, `sandbox-exec -f /tmp/test.sb /bin/bash` becomes the program `sandbox-exec` with
+ * `-f /tmp/test.sb /bin/bash --norc --noprofile …`.
  *
  * A wrapper must pass its further arguments on to bash, and should pass on descriptor 3.
  */

@@ -29,8 +29,9 @@ const body = String.raw`(?:[^\x07\x1b\xc2]|\xc2(?![\x9c\x9d]))*`
 const passed = String.raw`(?:[^\x1b]|\x1b\x1b)*`
 
 /**
- * Matches what is removed from the output: the shell's mark after each command, and sequences that set the person's
- * clipboard or title, or make the terminal type its title. The second group is an unfinished sequence at the end.
+ * Matches what is removed from the output: the shell's mark after each command, and some escape sequences. They set the
+ * person's clipboard or title, or make the terminal type its title. The second group is an unfinished sequence at the
+ * end.
  */
 const taken = new RegExp(
   [

@@ -2,8 +2,8 @@
 # The function sources this file, which defines no functions, so that programs have little of Synapse in their environment.
 #
 # Synapse's is meant if bash would reject the words as variable names. It is also meant for variable names, or for no words,
-# at the top level of the session's own command without input, since bash's could only fail there. A condition beside a loop
-# is an exception: the loop might never end.
+# at the top level of the session's own command without input: bash's could only fail there. A condition beside a loop is an
+# exception, since the loop might never end.
 #
 # If there is input and the name is also a file's, a command with `read "$file"` may mean either. Then neither runs, since
 # bash's own would take a line away from a loop over file names.

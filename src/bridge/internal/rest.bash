@@ -103,8 +103,8 @@ doom() {
     refuse 'could not be removed' "$error"
   fi
 }
-# Keeps the old state of the file `target` in the file `kept`: another link to it, or a copy, which lies elsewhere if
-# the file is overwritten in place.
+# Keeps the old state of the file `target` in the file `kept`: another link to it or a copy. The copy lies elsewhere if the
+# file is overwritten in place.
 keep() {
   if [[ $inplace ]]; then
     error=
@@ -270,9 +270,8 @@ mode() {
   local known
   if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
 }
-# Becomes a program, with the caller's PATH, locale and descriptors. Reads from `down`: the number of names that the
-# program may have, the file that it is to run or an empty word, the names, and the arguments. The first name found
-# counts.
+# Becomes a program, with the caller's PATH, locale and descriptors. Reads from `down`: the number of the program's possible
+# names, the file that it is to run (or an empty word), the names, and the arguments. The first name found counts.
 become() {
   local words=() name='' own=$PATH
   exec 40<"$slot-down"

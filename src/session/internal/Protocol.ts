@@ -183,16 +183,16 @@ const protocols = "\\builtin "
 const maxLast = 16_384
 
 /**
- * Makes the trap on SIGURG for a running command. SIGURG makes the shell interrupt itself: first through a trap on
- * INT that the user may have set, then by the default if that did not end the command.
+ * Makes the trap on SIGURG for a running command. SIGURG makes the shell interrupt itself: first through the user's
+ * trap on INT, if any, and by the default if that did not end the command.
  *
  * SIGINT alone would be lost wherever a trap ignores it, and a list would go on after a child that died otherwise. No
- * trap runs while the shell waits for a child. Once its children are killed, the file `force` says that the user's
- * trap is skipped.
+ * trap runs while the shell waits for a child. Once its children are killed, the file `force` says that the user's trap
+ * is skipped.
  *
- * `mayExit`: the first SIGURG spares a shell that begins to exit, since it would lose its state. Its current command
- * is then the protocol's command that sources the user's. The same is true while a compound command such as `(…)`
- * runs, so a text with one is always interrupted.
+ * `mayExit`: the first SIGURG spares a shell that begins to exit, since it would lose its state. Its current command is
+ * then the protocol's command that sources the user's. The same is true while a compound command such as `(…)` runs, so
+ * a text with one is always interrupted.
  */
 const interruptTrap = (directory: SessionDirectory, mayExit: boolean) =>
   quote(
@@ -252,8 +252,8 @@ const setTexts = (directory: SessionDirectory) =>
   `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};\\builtin trap '${leave}' ${ShellState.urg};${dropAliases};${noPrompts}`)}`
 
 /**
- * What the shell needs to know before a command: the last status, options that are set only while a command runs, and
- * text that a new shell runs once.
+ * What the shell needs to know before a command. `options` are set only while a command runs; a new shell runs the text
+ * `once`.
  */
 export interface Before {
   readonly status: number
@@ -357,10 +357,10 @@ const standardInput = ({ stdin, stdout }: PipePaths): string =>
   stdout === Terminal.device ? ` <${stdout}` : stdin === undefined ? "" : ` < <(${cat()} 2>/dev/null <&0 &) 63<&-`
 
 /**
- * Makes the lines that run the command in the directory's file and report how it ended.
+ * Makes the lines that run the command's file and report how it ended.
  *
  * The empty first line is for whatever reads standard input before a prompt. The rest is one group, which bash runs
- * whole or not at all: if part of it was eaten, nothing has run, and nothing within it reads the protocol's lines.
+ * whole or not at all. If part of it was eaten, nothing has run, and nothing within it reads the protocol's lines.
  *
  * The first frame reports that the command begins, which is impossible without `builtin`. Afterwards the status is
  * kept, and everything that could see the second nonce is switched off. A trap keeps `$_`, which a sourced file would

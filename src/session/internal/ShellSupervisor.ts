@@ -357,8 +357,8 @@ export class ShellSupervisor {
   }
 
   /**
-   * Takes a report of the supervisor: `K` with its pid once it keeps shells, `E` with the exit code of each ended
-   * shell, and `Q` once its input has ended.
+   * Takes a report of the supervisor. `K`: its pid, once it keeps shells. `E`: the exit code of an ended shell. `Q`:
+   * its input has ended.
    */
   private hearReport(text: string): void {
     this.keeps = true

@@ -35,9 +35,9 @@ __synapse_is_ours() {
   return 1
 }
 
-# Stops everything that the session has started, and lists it in `frozen`: a process that forks all the time would
-# escape being killed one by one. Inspects each process once, so that the passes get short. A process that is gone
-# meanwhile may have left a child.
+# Stops everything that the session has started, and lists it in `frozen`. A process that keeps forking would escape being
+# killed one by one. Inspects each process once, so that the passes get short. A process that is gone meanwhile may have left a
+# child.
 __synapse_freeze() {
   local pass pid again=yes fields
   local -A seen=()
@@ -81,9 +81,9 @@ __synapse_guard() {
   command -p rm -rf -- "$__synapse_directory"
 }
 
-# The shell has its own process group, so that `kill 0` does not reach this process. A person's shell also has a
-# terminal, made by `script`: its keys and screen are FIFOs of the Synapse process, and its own streams are
-# descriptors 5, 6 and 7 of `script`.
+# The shell has its own process group, so that `kill 0` does not reach this process. A person's shell also has a terminal, made
+# by `script`, whose keys and screen are FIFOs of the Synapse process. The shell's own streams are then descriptors 5, 6 and 7
+# of `script`.
 __synapse_start() {
   local shell
   set -m
