@@ -482,12 +482,7 @@ export class CommandRun implements Interruption.Target {
     const maxJobs = Math.min(this.settings.maxJobs, descriptorsAllow())
     const isOver = isStopped || jobs.running >= maxJobs
     if (isOver) {
-      if (isHeld)
-        pool.lend(
-          pipes,
-          () => {},
-          () => {}
-        )
+      if (isHeld) pool.lend(pipes)
       if (isStopped) return undefined
       void Interruption.clear(this)
       return `${maxJobs} jobs run (SYNAPSE_MAX_JOBS): what this command left running was ended. job:stop N ends one.`

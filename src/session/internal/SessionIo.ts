@@ -288,7 +288,11 @@ export class PipePool {
    * Takes back a pair that other processes still write to, and reads it until they have closed it. `take` gets what
    * they write; `ended` is called at the end.
    */
-  lend(pair: PipePair, take: (stream: StreamName, chunk: Buffer) => void, ended: () => void): void {
+  lend(
+    pair: PipePair,
+    take: (stream: StreamName, chunk: Buffer) => void = () => {},
+    ended: () => void = () => {}
+  ): void {
     pair.endWatch()
     let open = 2
     for (const stream of ["stdout", "stderr"] as const) {
