@@ -31,18 +31,16 @@ import * as ShellCommand from "./ShellLauncher.js"
 
 type Answer = Effect.Effect<CommandResult, ExecutionFailed>
 
-interface DispatchOptions {
-  readonly feeder: CommandFeeder
-  readonly lifecycle: ShellLifecycle.ShellLifecycle
-  readonly state: SessionState
-  readonly bridge: Context.Tag.Service<ShellBridge>
-}
-
 /** Runs commands one at a time. */
 class CommandDispatch {
   private readonly turns = new CommandQueue()
 
-  constructor(private readonly options: DispatchOptions) {}
+  constructor(
+    private readonly feeder: CommandFeeder,
+    private readonly lifecycle: ShellLifecycle.ShellLifecycle,
+    private readonly state: SessionState,
+    private readonly bridge: Context.Tag.Service<ShellBridge>
+  ) {}
 
   /** Runs a command in its turn. If the queue is empty and the shell is ready, the command starts synchronously. */
   run(queued: QueuedCommand.QueuedCommand): Answer {
@@ -56,20 +54,19 @@ class CommandDispatch {
 
   /** Makes an idle shell report the exit codes of ended jobs. */
   readonly ask = (): void => {
-    const { feeder, state } = this.options
     const nothing: QueuedCommand.QueuedCommand = { text: "", timeout: Timeout.longest, listener: {}, input: undefined }
     const ready = this.takeReady(nothing)
     if (ready === undefined) return
-    const { status } = state
-    feeder.feed(nothing, ready, () => {
-      state.status = status
+    const { status } = this.state
+    this.feeder.feed(nothing, ready, () => {
+      this.state.status = status
       this.turns.leave(nothing)
     })
   }
 
   /** Takes the turn if it is free and the shell is ready. */
   private takeReady(queued: QueuedCommand.QueuedCommand): ReadyShell | undefined {
-    const ready = this.turns.isFree ? this.options.lifecycle.peek() : undefined
+    const ready = this.turns.isFree ? this.lifecycle.peek() : undefined
     if (ready !== undefined) this.turns.tryTake(queued)
     return ready
   }
@@ -101,7 +98,7 @@ class CommandDispatch {
   }
 
   private prepared(queued: QueuedCommand.QueuedCommand, isAgain: boolean): Answer {
-    const { ready, restarts, take } = this.options.lifecycle
+    const { ready, restarts, take } = this.lifecycle
     return Effect.suspend(() => {
       const before = restarts()
       return Effect.zipRight(
@@ -126,12 +123,12 @@ class CommandDispatch {
   ): Effect.Effect<void> {
     let isOver = false
     let onOver: (() => void) | undefined
-    const { cwd } = this.options.state
-    const run = this.options.feeder.feed(queued, ready, (fed) => {
+    const { cwd } = this.state
+    const run = this.feeder.feed(queued, ready, (fed) => {
       isOver = true
       if (fed._tag !== "Ran")
         return onOver === undefined ? resume(this.guarded(queued, this.again(queued, fed, isAgain))) : onOver()
-      const { bridge, state } = this.options
+      const { bridge, state } = this
       const { missing, outcome } = fed
       const findings = {
         missing,
@@ -174,7 +171,7 @@ class CommandDispatch {
       }
       case "Unable":
         return Effect.zipRight(
-          this.options.lifecycle.replace(fed.shell),
+          this.lifecycle.replace(fed.shell),
           isAgain
             ? new ExecutionFailed({ kind: "shell", reason: "the shell runs no commands" })
             : this.prepared(queued, true)
@@ -267,7 +264,7 @@ export const make = (
       jobs,
       variables
     })
-    const dispatch = new CommandDispatch({ feeder, lifecycle, state, bridge })
+    const dispatch = new CommandDispatch(feeder, lifecycle, state, bridge)
     jobs.ask = dispatch.ask
     return BashSession.of({
       execute: (text, options) =>
