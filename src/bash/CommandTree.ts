@@ -95,7 +95,6 @@ interface Frame {
   readonly word: string
   readonly end: string
   needs: string | undefined
-  /** The command that these lists belong to. */
   readonly owner: Command
   pipelines: Array<Pipeline>
   pipeline: Pipeline | undefined
@@ -328,7 +327,6 @@ class Reader {
     return true
   }
 
-  /** Ends an item of a `case`. */
   private endItem(): boolean {
     this.next()
     this.place = "pattern"

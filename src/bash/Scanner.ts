@@ -60,7 +60,6 @@ const parameter = /[A-Za-z_]\w*|[0-9@*#?$!-]/y
 const unsafe = /[\0\x01\x7f]/
 const arrayAssignment = /^[A-Za-z_]\w*\+?=$/
 
-/** Scans the word that begins at `start`. */
 const scanWord = (text: string, start: number, scanner: Scanner): Word => {
   plain.lastIndex = start
   if (plain.test(text)) {
@@ -145,7 +144,6 @@ class WordScanner {
     return pattern.test(this.text) ? pattern.lastIndex - this.position : 0
   }
 
-  /** Copies the next characters literally. */
   private take(count: number): void {
     this.value += this.text.slice(this.position, this.position + count)
     this.position += count
@@ -320,7 +318,6 @@ class Effort {
   }
 }
 
-/** Splits a text into tokens. */
 export class Scanner {
   /** Here-documents whose operator was read. Their lines begin after the next newline. */
   private announced: Array<Delimiter> = []

@@ -88,7 +88,6 @@ const makeBridgeFiles = (call: BridgeCall, changing: Effect.Semaphore): Files =>
 
   const discarded = (file?: FifoSink) => Effect.promise(() => call.discard(file).catch(() => {}))
 
-  /** Applies the prepared changes. */
   const apply = (paths: ReadonlyArray<string>) =>
     inTurn(
       Effect.uninterruptible(

@@ -31,7 +31,6 @@ import * as ShellCommand from "./ShellLauncher.js"
 
 type Answer = Effect.Effect<CommandResult, ExecutionFailed>
 
-/** Runs commands one at a time. */
 class CommandDispatch {
   private readonly turns = new CommandQueue()
 

@@ -4,7 +4,6 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 
-/** The paths of a command's standard streams. */
 export interface PipePaths {
   /** The standard input; empty if undefined. */
   readonly stdin?: string
@@ -104,7 +103,6 @@ export class FifoSink {
     return this.ending
   }
 
-  /** Closes the FIFO at once. */
   close(): void {
     this.socket.destroy()
   }

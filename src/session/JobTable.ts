@@ -74,7 +74,6 @@ export class JobLog {
     return `[… ${dropped + half} bytes dropped …]\n${bytes.toString("utf8", half)}`
   }
 
-  /** Marks everything in these streams as read. */
   markRead(of: ReadonlyArray<StreamName>): void {
     for (const stream of of) this.read[stream] = this.total
   }
@@ -111,7 +110,6 @@ export interface Leftover {
   readonly hear: ((take: (stream: StreamName, chunk: Buffer) => void, ended: () => void) => void) | undefined
 }
 
-/** A running or ended job. */
 export class Job {
   readonly log = new JobLog()
   readonly since = Date.now()
@@ -150,7 +148,6 @@ export class Job {
     return this.state === "running" || this.state === "ending"
   }
 
-  /** Finds the job's processes again. */
   find(): ReadonlyArray<ProcessTable.Process> {
     this.known = this.left.find()
     return this.known
@@ -209,7 +206,6 @@ const lookEvery = 100
 /** The most ended jobs that are remembered. */
 const mostEnded = 64
 
-/** The most characters of a job's name. */
 const longestName = 60
 
 /** The most job inputs that wait for their job. */
@@ -294,7 +290,6 @@ export class JobTable {
     return this.list.flatMap(({ child, left }) => (left.shell === shell && child !== undefined ? child : []))
   }
 
-  /** Takes exit codes of a shell's children. */
   learn(shell: object, codes: ReadonlyMap<number, number | undefined>): void {
     for (const job of this.list) {
       const { child, left } = job

@@ -3,7 +3,6 @@ import * as Fs from "node:fs"
 import * as Attempt from "../domain/Attempt.js"
 import * as ProcessTable from "./ProcessTable.js"
 
-/** A listening socket. */
 export interface Listener {
   readonly port: number
   /** The socket's name as links in `/proc/<pid>/fd` show it: `socket:[<inode>]`. */

@@ -241,7 +241,6 @@ const fromPs = (): Array<Process> => {
 
 export const list = (): Array<Process> => (process.platform === "linux" ? fromProc() : fromPs())
 
-/** Tests whether a process is running. */
 export const isThere = (pid: number): boolean => {
   const stat = text(`/proc/${pid}/stat`)
   if (stat !== undefined) return parseStat(stat) !== undefined

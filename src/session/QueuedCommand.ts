@@ -12,7 +12,6 @@ import type { Outcome } from "./internal/CommandRun.js"
 import type { CallEnding } from "./ShellBridge.js"
 import type { Use } from "./ShellTerminal.js"
 
-/** Observes every command of a session. */
 export interface Observer {
   /** Called when a command starts, or starts waiting for its turn. */
   readonly onBegin: (queued: QueuedCommand) => void
@@ -59,7 +58,6 @@ interface Findings {
   readonly left: boolean
   /** How the Synapse command ended, if exactly one was called. */
   readonly called: CallEnding | undefined
-  /** Images shown by the called Synapse commands. */
   readonly images: ReadonlyArray<CommandResult.Image>
 }
 

@@ -42,7 +42,6 @@ export interface CallEnding {
 export interface Calls {
   /** How the call ended; undefined unless there was exactly one. A call without a mark counts as the line's. */
   readonly called: CallEnding | undefined
-  /** Images shown by the calls. */
   readonly images: ReadonlyArray<Image>
 }
 
@@ -65,7 +64,6 @@ export interface OpenBridge {
   readonly offer: (command: string) => void
   /** True if calls can't be answered any more, or a command has deleted files that they need. */
   readonly isLost: boolean
-  /** True while a call is being answered. */
   readonly isBusy: boolean
   /** Tells whether a process is the caller's side of a call, which cleans up when the call is interrupted. */
   readonly isCaller: (pid: number) => boolean

@@ -6,7 +6,6 @@ import * as CommandLine from "../bash/CommandLine.js"
 import type { ExecutionFailed } from "../domain/CommandError.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 
-/** A program to spawn, and its arguments. */
 export interface Spawnable {
   readonly program: string
   readonly args: ReadonlyArray<string>
@@ -40,7 +39,6 @@ export const parse = (shellCommand: string): Either.Either<Spawnable, InvalidUsa
     : Either.right({ program, args: [...args, ...supervisorOptions] })
 }
 
-/** The supervisor to launch. */
 interface LaunchRequest {
   /** The supervisor's command line: the bash of the settings, with the supervisor's script. */
   readonly shell: Spawnable

@@ -77,7 +77,6 @@ export class BridgeCall {
     return this.dialog.ended
   }
 
-  /** Opens the caller's standard input. */
   input(): FifoSource {
     const source = this.reading("input")
     this.dialog.tell("input")
@@ -132,7 +131,6 @@ export class BridgeCall {
     await this.stage(content)
   }
 
-  /** Drops all prepared changes. */
   async discard(content?: FifoSink): Promise<void> {
     await content?.end()
     await this.dialog.request("discard")

@@ -268,7 +268,6 @@ const slotFifos = (directory: string, from: number, to = from + batch): Readonly
     Stub.channels.map((channel) => Stub.channelPath(directory, slot, channel))
   )
 
-/** Answers the calls of one session. */
 class CallServer implements OpenBridge {
   private readonly tickets: Tickets
   private readonly callsFd: number

@@ -7,7 +7,6 @@ import * as Attempt from "../../domain/Attempt.js"
 import * as Fifo from "../../session/Fifo.js"
 import { Gone } from "./Fifo.js"
 
-/** A request for a command. */
 export interface CallRequest {
   readonly name: string
   readonly args: ReadonlyArray<string>

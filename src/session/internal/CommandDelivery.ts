@@ -50,7 +50,6 @@ export class CommandFeeder {
     this.idleTimer = setTimeout(() => this.onIdle(), idleFor).unref()
   }
 
-  /** The running command, if any. */
   get queued(): QueuedCommand | undefined {
     return this.active?.run.queued
   }

@@ -77,12 +77,10 @@ export class OrderRecorder {
     this.isAttached = true
   }
 
-  /** True while it observes the writes. */
   get isHearing(): boolean {
     return this.isWatching
   }
 
-  /** Takes the number of bytes read. */
   took(stream: StreamName, bytes: number): void {
     this.order.took(stream, bytes)
     if (!this.isWatching) this.order.settle()
@@ -224,7 +222,6 @@ const remove = (chunk: Buffer, file: string, pid: number): Buffer => {
   )
 }
 
-/** Why a command was ended. */
 type StopReason = "cancelled" | "timeout" | "restart"
 
 /** The outcome of a command. `status` is the shell's own exit code if the shell has ended. */
@@ -250,7 +247,6 @@ export interface ReadyShell {
 
 export interface RunOptions {
   readonly jobs: JobTable
-  /** The mark of the command's processes. */
   readonly mark: string
   readonly nextMark: string
   readonly settings: Settings

@@ -146,7 +146,6 @@ const killing = 2000
 const askEvery = 75
 const killEvery = 10
 
-/** The command to interrupt. */
 export interface Target {
   readonly shell: Shell
   readonly directory: SessionDirectory
@@ -163,7 +162,6 @@ export interface Target {
   readonly older: Set<number>
 }
 
-/** Returns the signs of a command's processes. */
 const signsOf = ({ directory, mark, nextMark, older, shell: { pid: shell }, startedAt }: Target): Signs => {
   // A shell that has ended the command carries the next mark. A shell whose mark can't be set carries another one.
   const actual = ProcessTable.of(shell)

@@ -42,7 +42,6 @@ export class OutputOrder {
     }
   }
 
-  /** Adds the number of bytes read. */
   took(stream: StreamName, bytes: number): void {
     if (bytes > 0) this.opened(stream)[stream] += bytes
   }
@@ -162,7 +161,6 @@ export interface Captured {
   readonly kept?: KeptOutput.KeptStream
 }
 
-/** The longest UTF-8 character, in bytes. */
 const maxBytesPerCharacter = 4
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
@@ -269,7 +267,6 @@ export class OutputCapture {
     return this.path === undefined ? captured : { ...captured, file: this.path }
   }
 
-  /** Says where all of the output is. */
   private get where(): string {
     if (this.path === undefined) return `not kept${this.cutFile === undefined ? "" : `: ${this.cutFile}`}`
     return this.cutFile === undefined

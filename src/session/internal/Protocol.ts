@@ -157,7 +157,6 @@ export class CommandStdin {
     this.leaveBoth()
   }
 
-  /** Stops passing the input on. */
   close(): void {
     this.leaveBoth()
     this.sink?.close()
@@ -212,7 +211,6 @@ const short = (name: string, length: number) => `\${${name}+\${${name}:0:${lengt
 /** The most characters reported of a pipeline's exit codes. */
 const maxPipeline = 400
 
-/** The directory in a status frame. */
 const cwd = short("PWD", maxCwd)
 
 /** The protocol's reserved words. An alias for one of them changes the meaning of every later line. */

@@ -20,7 +20,6 @@ const maxState = 64 * 1024 ** 2
 /** The most characters kept of the names not found. Only the last name counts. */
 const maxMissing = 4096
 
-/** All pipes of a session. */
 export class SessionIo {
   readonly calls: OpenBridge
   /** True once a command was found to have deleted some of the files. */

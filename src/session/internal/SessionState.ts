@@ -82,7 +82,6 @@ export class SessionState {
   private knowsTraps = false
   /** True if a command has redirected a descriptor for good, since a function may do it again. */
   private redirects = false
-  /** Who has set the trap on EXIT. */
   private exitTrap: ReturnType<typeof ShellState.whose> = "session"
   /** True if a command may have set its own trap on EXIT. */
   mayHaveTrapped = false

@@ -224,7 +224,6 @@ interface LifecycleOptions {
   readonly state: SessionState
   readonly feeder: CommandFeeder
   readonly jobs: JobTable
-  /** The user's variables. */
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 

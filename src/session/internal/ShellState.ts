@@ -123,7 +123,6 @@ const listed = /^trap -- '\{ (?:[^\n]*__synapse_[^\n]*' (?:EXIT|RETURN)|\\builti
 export const hide = (chunk: Buffer): Buffer =>
   chunk.includes("trap -- '{ ") ? Buffer.from(chunk.toString("latin1").replaceAll(listed, ""), "latin1") : chunk
 
-/** Makes bash text that writes one part. */
 const part = (name: string, text: string): string => `\\builtin printf "${name}\\n"; ${text}; \\builtin printf "\\0"`
 
 /** Bash text that makes an ending shell write its state to its standard output. */
@@ -224,7 +223,6 @@ const limits = (which: "S" | "H", said: string): string =>
     .map(([, letter, value]) => `\\builtin ulimit -${which} -${letter} ${value} 2>/dev/null||\\builtin :;`)
     .join("")
 
-/** The flag of a close-on-exec descriptor. */
 const closedOnExec = 0o2000000
 
 /** Returns the user's open descriptors, with the variables that hold their numbers. */

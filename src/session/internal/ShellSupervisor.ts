@@ -455,7 +455,6 @@ interface LaunchOptions {
   readonly shell: Spawnable
   readonly directory: SessionDirectory
   readonly environment: Readonly<Record<string, string>>
-  /** The directory that the process starts in. */
   readonly cwd: string
   /** The directory that the first shell changes to. */
   readonly entered: string
