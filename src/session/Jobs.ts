@@ -103,8 +103,8 @@ export interface Waited {
 }
 
 /**
- * The details of a job. It is `waiting for input` if one of its processes sleeps in a read of its input. Otherwise it
- * is if it has left an unfinished line on its terminal, and waits.
+ * The details of a job. It is `waiting for input` if one of its processes sleeps in a read of its input, or waits after
+ * an unfinished line on its terminal.
  *
  * @since 0.1.0
  * @category models

@@ -162,7 +162,7 @@ export const around = (place: string): string | undefined => {
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
 
-/** Creates a directory. Throws if one exists that others may enter, or with `isShared`, write. */
+/** Creates a directory unless it exists. Throws unless only this user can enter it, or with `isShared`, write it. */
 const own = (path: string, isShared: boolean): void => {
   try {
     Fs.mkdirSync(path, { mode: 0o700 })
