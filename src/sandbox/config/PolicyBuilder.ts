@@ -23,7 +23,7 @@ import * as PathRule from "../policy/PathRule.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import * as RealPath from "../policy/RealPath.js"
-import type { Rule, RuleSource, SandboxPolicy } from "../policy/SandboxPolicy.js"
+import { type Rule, type RuleSource, realOf, type SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
 import type { HostList, List, SandboxFile, Written } from "./SandboxFile.js"
@@ -138,8 +138,6 @@ const withReal = (rule: Rule, follow: typeof RealPath.follow = RealPath.follow):
 /** Makes a rule for one literal path. */
 const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow): Rule =>
   withReal({ pattern: path, path: Path.resolve(path), kind: "path", source }, follow)
-
-const realOf = (rule: Rule): string => rule.real ?? rule.path
 
 /** Keeps the first rule for each path. */
 const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {

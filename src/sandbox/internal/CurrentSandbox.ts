@@ -22,7 +22,7 @@ import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
-import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
+import { type Rule, realOf, type SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as SubPolicy from "../policy/SubPolicy.js"
 import { type AskForHost, type Grant, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
 import { type SandboxProvider, SandboxProviders } from "../SandboxProvider.js"
@@ -119,8 +119,6 @@ interface Plan {
 }
 
 export type CurrentSandbox = Effect.Effect.Success<ReturnType<typeof make>>
-
-const realOf = ({ path, real = path }: Rule): string => real
 
 /** Returns what `sandbox.json` has come to allow since a sandbox was made. */
 const allowedSince = (enforced: SandboxPolicy, built: SandboxPolicy): ReadonlyArray<Grant> => {
@@ -259,9 +257,7 @@ export const make = Effect.fnUntraced(function* (
 
   /** Remembers the places that a policy lets commands write, unless they are the sandbox's own. */
   const remember = (policy: SandboxPolicy) =>
-    policy.shown === undefined
-      ? config.remember(PrivateTemporary.make(policy).whitelist.map(({ path, real = path }) => real))
-      : Effect.void
+    policy.shown === undefined ? config.remember(PrivateTemporary.make(policy).whitelist.map(realOf)) : Effect.void
 
   /** Builds the policy of the next sandbox and finds its provider; undefined if there is to be no sandbox. */
   const next = (cwd: string) =>

@@ -19,7 +19,7 @@ import { within } from "../policy/HeldDirectory.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as RealPath from "../policy/RealPath.js"
-import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import { realOf, type SandboxPolicy } from "../policy/SandboxPolicy.js"
 
 const { isWithin } = HostPath
 
@@ -164,10 +164,8 @@ export class StartupGuard {
     userHome: string
   ) {
     const rules = policy.shown === undefined ? policy.whitelist.filter(({ source }) => source !== "tmp") : []
-    this.roots = rules.map(({ path, real = path }) => real)
-    const named = rules
-      .filter(({ isNamed, source }) => isNamed === true || isNamedBy.has(source))
-      .map(({ path, real = path }) => real)
+    this.roots = rules.map(realOf)
+    const named = rules.filter(({ isNamed, source }) => isNamed === true || isNamedBy.has(source)).map(realOf)
     this.places = { cwd: policy.cwd, userHome: RealPath.follow(userHome).real, writable: this.roots, named }
     this.plain = new Set(named.filter((path) => !GitDirectory.at(path).has(path)))
   }

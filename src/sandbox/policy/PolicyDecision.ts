@@ -11,7 +11,7 @@ import * as HostPath from "./HostPath.js"
 import * as PathRule from "./PathRule.js"
 import * as PrivateTemporary from "./PrivateTemporary.js"
 import * as RealPath from "./RealPath.js"
-import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
+import { type Rule, type RuleSource, realOf, type SandboxPolicy } from "./SandboxPolicy.js"
 
 /**
  * The kind of access to a path.
@@ -155,9 +155,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     return { allowed: false, rule: notWhitelisted, reason: "read-only, since no rule allows writing" }
   }
 
-  const fixed = policy.readonly.flatMap((rule) =>
-    rule.kind === "path" ? [{ path: rule.real ?? rule.path, rule }] : []
-  )
+  const fixed = policy.readonly.flatMap((rule) => (rule.kind === "path" ? [{ path: realOf(rule), rule }] : []))
 
   return {
     decide,

@@ -4,7 +4,7 @@ import * as Attempt from "../../domain/Attempt.js"
 import * as HostPath from "./HostPath.js"
 import * as PathEntry from "./PathEntry.js"
 import * as RealPath from "./RealPath.js"
-import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
+import { type Rule, realOf, type SandboxPolicy } from "./SandboxPolicy.js"
 
 const { isWithin } = HostPath
 
@@ -23,8 +23,6 @@ export interface PrivateTemporary {
   /** Tests whether a path exists outside but not in the private directory, which hides it. */
   readonly isHidden: (path: string) => boolean
 }
-
-const realOf = ({ path, real = path }: Rule): string => real
 
 /** Tests whether a file is only a mount point that an earlier session left behind. */
 const isPlace = (path: string): boolean =>

@@ -129,6 +129,14 @@ export interface SandboxPolicy {
 }
 
 /**
+ * Returns the real path of a rule.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const realOf = ({ path, real = path }: Pick<Rule, "path" | "real">): string => real
+
+/**
  * Returns the rules of all places that commands may write, for messages to users and models.
  *
  * @since 0.1.0

@@ -1,9 +1,7 @@
 /**
  * Derives policies that allow no more than another: the policy in force, and a read-only one.
  */
-import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
-
-const realOf = (rule: Rule): string => rule.real ?? rule.path
+import { type Rule, realOf, type SandboxPolicy } from "./SandboxPolicy.js"
 
 const isSame = (one: Rule) => (other: Rule) =>
   one.kind === other.kind && one.path === other.path && realOf(one) === realOf(other)

@@ -8,7 +8,7 @@ import type { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as PrivateDirectory from "../../../session/PrivateDirectory.js"
 import * as SessionProcesses from "../../../session/SessionProcesses.js"
 import { isWithin } from "../../policy/HostPath.js"
-import type { SandboxPolicy } from "../../policy/SandboxPolicy.js"
+import { realOf, type SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
 import * as SandboxPlatform from "../SandboxPlatform.js"
 import * as TemporaryDirectory from "../TemporaryDirectory.js"
@@ -96,7 +96,7 @@ export interface LinuxOptions {
 /** Returns the places that sandboxes of this policy, or of the policy it was derived from, may have written. */
 const writableOutside = ({ temporary, toolCache, ...policy }: SandboxPolicy): ReadonlyArray<string> => [
   ...WriteRoots.make({ ...policy, whitelist: [...(policy.shown ?? []), ...policy.whitelist] }).roots,
-  ...[toolCache, temporary].flatMap((rule) => (rule === undefined ? [] : [rule.real ?? rule.path]))
+  ...[toolCache, temporary].flatMap((rule) => (rule === undefined ? [] : [realOf(rule)]))
 ]
 
 export const make = (options: LinuxOptions = {}) =>

@@ -10,7 +10,7 @@ import type { Member, Piece } from "../../policy/GlobPattern.js"
 import { parsePath } from "../../policy/GlobPattern.js"
 import * as HostPath from "../../policy/HostPath.js"
 import * as PolicyDecision from "../../policy/PolicyDecision.js"
-import type { Rule, SandboxPolicy } from "../../policy/SandboxPolicy.js"
+import { type Rule, realOf, type SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
 import { SandboxPlatform } from "../SandboxPlatform.js"
 import * as ToolCache from "../ToolCache.js"
@@ -152,9 +152,7 @@ const filtersOf = (rule: Rule): ReadonlyArray<string> => {
  * Tests whether a profile can deny a rule. It can't read files, so patterns that depend on file contents are left out.
  */
 const isDeniable = (rule: Rule): boolean =>
-  rule.kind === "glob"
-    ? DefaultSecrets.judgeOf(rule) === undefined
-    : !DefaultSecrets.isHarmless(rule, rule.real ?? rule.path)
+  rule.kind === "glob" ? DefaultSecrets.judgeOf(rule) === undefined : !DefaultSecrets.isHarmless(rule, realOf(rule))
 
 /**
  * Writes the profile of a policy. The system's log repeats the message of a clause that denies. `directory` is the
@@ -212,7 +210,7 @@ const ancestorsIn = ({ whitelist }: SandboxPolicy, path: string): ReadonlyArray<
 const grants = (policy: SandboxPolicy): ReadonlyArray<string> => {
   const { decide } = PolicyDecision.make(policy)
   const granted = policy.granted ?? []
-  const writable = granted.filter(({ path, real }) => decide(real ?? path, "write").allowed)
+  const writable = granted.filter((rule) => decide(realOf(rule), "write").allowed)
   return [
     clause("(allow file-read*", granted.flatMap(filtersOf)),
     clause("(allow file-write*", writable.flatMap(filtersOf))

@@ -15,7 +15,7 @@ import * as DefaultSecrets from "../../../policy/DefaultSecrets.js"
 import { GitHeld } from "../../../policy/GitHeld.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
-import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import { type Rule, realOf, type SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type * as SandboxPlatform from "../../SandboxPlatform.js"
 import type { Mask, MaskWatch, WatchOptions } from "../../SandboxPlatform.js"
 import * as FileWalk from "../plan/FileWalk.js"
@@ -301,7 +301,7 @@ const watchMasks = (
     const watch = yield* makeDirectoryWatch(see)
     watch.add(policy.cwd)
     awaitIndex(Path.join(policy.cwd, "any"))
-    const around = new Set(literal.map(({ path, real = path }) => Path.dirname(real)))
+    const around = new Set(literal.map((rule) => Path.dirname(realOf(rule))))
     for (const directory of around) watch.add(nearest(directory) ?? "/")
     // Masks have real paths, so their parent directories are real paths too.
     for (const path of known.keys()) watch.add(Path.dirname(path))

@@ -8,7 +8,7 @@ import * as Attempt from "../../../../domain/Attempt.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import * as PrivateTemporary from "../../../policy/PrivateTemporary.js"
-import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import { type Rule, realOf, type SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import * as FileWalk from "./FileWalk.js"
 import * as Masks from "./Masks.js"
 import * as WriteRoots from "./WriteRoots.js"
@@ -85,7 +85,6 @@ const ruleOf = (path: string, pattern = path): Rule => ({ pattern, path, kind: "
  * In writable places, only the socket itself is denied.
  */
 export const find = async (policy: SandboxPolicy, userHome: string): Promise<ReadonlyArray<Rule>> => {
-  const realOf = ({ path, real = path }: Rule) => real
   const { places, whitelist } = PrivateTemporary.make(policy)
   const roots = WriteRoots.outermost(whitelist.map(realOf))
   const isInRoot = (path: string) => roots.some((root) => isWithin(path, root))

@@ -6,7 +6,7 @@ import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import * as PrivateTemporary from "../../../policy/PrivateTemporary.js"
-import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import { type Rule, realOf, type SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as FileWalk from "./FileWalk.js"
 import * as Masks from "./Masks.js"
@@ -230,7 +230,7 @@ export const make = async (
       ...temporary,
       ...[...policy.readonly, ...policy.blacklist]
         .filter((rule) => rule.kind === "path")
-        .flatMap((rule) => [placeOf(rule), rule.real ?? rule.path]),
+        .flatMap((rule) => [placeOf(rule), realOf(rule)]),
       ...openings.map(({ mask }) => mask.path),
       ...[toolCache, kept].filter((path) => path !== undefined)
     ],
@@ -266,7 +266,7 @@ export const unworkable = (
   const closed = masks.find(({ path, reason }) => reason !== undefined && isWithin(policy.cwd, path))
   if (closed === undefined) return undefined
   const { path, reason } = closed
-  const isShared = policy.whitelist.some((rule) => rule.source === "tmp" && isWithin(path, rule.real ?? rule.path))
+  const isShared = policy.whitelist.some((rule) => rule.source === "tmp" && isWithin(path, realOf(rule)))
   const remedy = FileWalk.isOwn(path)
     ? "give its owner the right to (chmod u+rwx)"
     : isShared

@@ -13,7 +13,7 @@ import { isWithin } from "../../../policy/HostPath.js"
 import * as PathGlob from "../../../policy/PathGlob.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import * as RealPath from "../../../policy/RealPath.js"
-import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import { type Rule, realOf, type SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as FileWalk from "./FileWalk.js"
 import * as MountTable from "./MountTable.js"
@@ -399,7 +399,7 @@ export const pins = (
   policy: Pick<SandboxPolicy, "blacklist">,
   { readonly, roots }: Pick<WriteRoots.WriteRoots, "roots" | "readonly">
 ): Array<string> => {
-  const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
+  const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [realOf(rule)] : []))
   const found = new Set(
     [...literal, ...readonly].flatMap((path) => {
       const root = roots.find((one) => isWithin(path, one))

@@ -8,7 +8,7 @@ import * as Directories from "../../../../files/Directories.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as RealPath from "../../../policy/RealPath.js"
-import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import { type Rule, realOf, type SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 
 /** The writable paths and the exceptions among them, as real paths. */
 export interface WriteRoots {
@@ -80,14 +80,14 @@ export const make = (
   const refused: Array<Rule> = []
   const moved: Array<Rule> = []
   const found: Array<string> = []
-  const places = writable.map((rule) => rule.real ?? rule.path)
+  const places = writable.map(realOf)
   for (const rule of policy.whitelist) {
     const real = realPath(rule.path)
     if (real === undefined) {
       if (rule.source === "cwd") moved.push(rule)
       continue
     }
-    const isThere = real === (rule.real ?? rule.path)
+    const isThere = real === realOf(rule)
     if (!isThere) moved.push(rule)
     if (isThere && !isLedAstray(rule, places)) found.push(real)
     else refused.push(rule)
