@@ -192,7 +192,8 @@ const makeLocalSandboxBackend = (
     // Finalizers run in reverse order, so this one runs after all processes of the sandbox have ended.
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        for (const { apply } of guard.allChanges([])) attempt(apply)
+        // A path may be gone, or belong to another user.
+        for (const { apply } of guard.allChanges([])) Attempt.ignore(apply)
       })
     )
     const makeUpstream = yield* CurrentUpstream
@@ -589,11 +590,6 @@ const makeLocalSandboxBackend = (
       setStatus: session.setStatus
     }
   })
-
-const attempt = (change: () => void): void => {
-  // The path is gone, or belongs to another user.
-  Attempt.ignore(change)
-}
 
 const firstLine = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)

@@ -144,7 +144,7 @@ export const directoriesOf = (place: Place): ReadonlyArray<string> => [...place.
 
 /** Returns the tops of the working trees that a command may have worked in. */
 export const tops = (place: Place): ReadonlyArray<string> => [
-  ...new Set([...named(place), ...place.directories].flatMap((directory) => topOf(directory) ?? []))
+  ...new Set([...named(place), ...place.directories].flatMap((directory) => GitDirectory.topOf(directory) ?? []))
 ]
 
 const named = ({ command, directories }: Place): ReadonlyArray<string> =>
@@ -157,8 +157,6 @@ const named = ({ command, directories }: Place): ReadonlyArray<string> =>
 export const around = (place: Place): ReadonlyArray<string> => [
   ...new Set([...(asGiven.test(place.command.text) ? named(place) : tops(place)), ...place.directories])
 ]
-
-const { topOf } = GitDirectory
 
 /** Returns the object directories that git writes to, for a command that works in these directories. */
 export const objectsOf = (place: Place): ReadonlyArray<string> =>
