@@ -36,7 +36,7 @@ export interface Flaws {
   readonly forGood: string | undefined
 }
 
-export interface Door {
+export interface Deps {
   readonly ask: (request: PermissionRequest) => Effect.Effect<Answer>
   readonly attempt: Attempt
   /** Gives a grant until the session ends and, with `forGood`, writes it to `sandbox.json`. Returns what went wrong. */
@@ -119,7 +119,7 @@ const withAllowed = (result: SandboxResult, allowed: string): SandboxResult => (
  * again: the result says what was allowed, and the model may repeat it.
  */
 export const make = (
-  door: Door
+  deps: Deps
 ): ((command: string, options?: AttemptOptions) => Effect.Effect<CommandResult, CommandError>) => {
   const promises = new Map<string, ReadonlyArray<Grant>>()
 
@@ -143,7 +143,7 @@ export const make = (
   ) =>
     Effect.gen(function* () {
       if (answer === "allow_once") {
-        const refused = yield* door.tryOut(backend, grant)
+        const refused = yield* deps.tryOut(backend, grant)
         if (Option.isSome(refused)) {
           return withNotice(result, `The user allowed ${Name.of(grant.resource)} once, but ${refused.value.message}.`)
         }
@@ -151,7 +151,7 @@ export const make = (
         return withAllowed(result, `Allowed: ${Name.of(grant.resource)} once, for this command: run it again.`)
       }
       if (grants.length > 0) promise(command, grants)
-      const flaws = yield* door.keep(backend, grant, answer === "allow_permanent")
+      const flaws = yield* deps.keep(backend, grant, answer === "allow_permanent")
       const now = flaws.now === undefined ? " now: run the command again." : `, but ${flaws.now}.`
       const notice = `Allowed: ${Name.of(grant.resource)}${now}`
       return withAllowed(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
@@ -164,7 +164,7 @@ export const make = (
     grants: ReadonlyArray<Grant> = [],
     asked: ReadonlyArray<string> = []
   ): Effect.Effect<CommandResult, CommandError> =>
-    Effect.flatMap(door.attempt(command, options, grants), ({ backend, result }) => {
+    Effect.flatMap(deps.attempt(command, options, grants), ({ backend, result }) => {
       const { denial } = result
       return result.blocked && denial !== undefined
         ? denied(command, options, grants, asked, backend, result, denial)
@@ -184,7 +184,7 @@ export const make = (
       const ran = denial.how !== "preflight"
       const grant = toGrant(denial, backend)
       const isNew = grant === undefined || !asked.includes(grant.resource)
-      const answer = isNew && grant !== undefined ? yield* door.ask(toRequest(denial, grant, command, backend)) : "deny"
+      const answer = isNew && grant !== undefined ? yield* deps.ask(toRequest(denial, grant, command, backend)) : "deny"
       if (answer === "deny" || grant === undefined) {
         return ran ? result : yield* toBlocked(denial, backend, result, isNew ? undefined : allowedInVain(denial))
       }
@@ -194,7 +194,7 @@ export const make = (
       }
       const known = [...asked, grant.resource]
       if (answer !== "allow_once") {
-        yield* door.keep(backend, grant, answer === "allow_permanent")
+        yield* deps.keep(backend, grant, answer === "allow_permanent")
         return yield* run(command, options, grants, known)
       }
       return yield* Effect.catchIf(

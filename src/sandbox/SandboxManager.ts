@@ -93,7 +93,7 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
       command: string,
       options: Negotiation.AttemptOptions | undefined,
       grants: ReadonlyArray<Grant>
-    ): ReturnType<Negotiation.Door["attempt"]> => {
+    ): ReturnType<Negotiation.Deps["attempt"]> => {
       const { cwd = directory, restarted } = options ?? {}
       const runIn = (backend: SandboxBackend) =>
         Effect.catchAll(run(backend, command, options, grants), (error) =>

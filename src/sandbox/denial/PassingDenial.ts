@@ -23,10 +23,10 @@ import * as SystemCalls from "./internal/SystemCalls.js"
 const refusal =
   /^(?:error|fatal): (?:cannot (?:rebase|pull with rebase): You have unstaged changes|your local changes would be overwritten|Your local changes to the following files would be overwritten|cannot continue with unstaged changes)/m
 
-const isRefusal = ({ command, stderr }: Failed): boolean => /\bgit\b/.test(command.text) && refusal.test(stderr)
+const isRefusal = ({ command, stderr }: FailedCommand): boolean => /\bgit\b/.test(command.text) && refusal.test(stderr)
 
 /** Finds a hidden file that git takes for changed because it can't read it. */
-const find = (failed: Failed): Mask | undefined => {
+const find = (failed: FailedCommand): Mask | undefined => {
   const git = GitHeld.of(failed.policy)
   return CommandWords.tops(failed)
     .flatMap((top) => failed.masks.filter(({ kind, path }) => kind === "file" && HostPath.isWithin(path, top)))
@@ -34,7 +34,7 @@ const find = (failed: Failed): Mask | undefined => {
 }
 
 /** A command that succeeded, and what was denied to it. */
-export interface Passed {
+export interface SucceededCommand {
   readonly command: CommandLine
   /** The directories for relative names. */
   readonly directories: ReadonlyArray<string>
@@ -46,7 +46,7 @@ export interface Passed {
 }
 
 /** A failed command whose messages show no denial. */
-export type Failed = Pick<Passed, "command" | "directories" | "masks" | "policy" | "stderr" | "stdout">
+export type FailedCommand = Pick<SucceededCommand, "command" | "directories" | "masks" | "policy" | "stderr" | "stdout">
 
 /** How many characters at the beginning of a command and of standard output are examined. */
 const mostOfCommand = 10_000
@@ -93,7 +93,7 @@ export class PassingDenials {
   }
 
   /** Returns one line about denials that have not been reported yet, if any. */
-  notice(passed: Passed): string | undefined {
+  notice(passed: SucceededCommand): string | undefined {
     const [denial, ...others] = passed.denials.filter((each) => canBeTold(each) && this.isNew(each, passed))
     if (denial === undefined) {
       return this.offline(passed) ?? this.ofChanged("git", this.seemsChanged(passed, "git"))
@@ -117,13 +117,13 @@ export class PassingDenials {
     return `The sandbox refused a connection: ${Denial.whatOf(first)}.${more}${way}`
   }
 
-  private isNew(denial: Denial.Denial, { stderr }: Passed): boolean {
+  private isNew(denial: Denial.Denial, { stderr }: SucceededCommand): boolean {
     const isSaid = denial.access === "network" && stderr.trim() !== ""
     return !this.told.has(keyOf(denial)) && !(isSaid && this.told.has(denial.rule))
   }
 
   /** Reports once that there is no network, if a message or the program shows that one was needed. */
-  private offline({ command, denials, policy }: Passed): string | undefined {
+  private offline({ command, denials, policy }: SucceededCommand): string | undefined {
     const denial = denials.find((each) => Denial.isNameless(each) && !Denial.isSocket(each))
     if (denial === undefined || this.told.has(keyOf(denial))) return undefined
     const program = CommandWords.programIn(command)
@@ -133,7 +133,7 @@ export class PassingDenials {
   }
 
   /** Returns one line about a hidden file that made a git command fail, once per rule. */
-  hidden(failed: Failed): string | undefined {
+  hidden(failed: FailedCommand): string | undefined {
     if (failed.masks.length === 0) return undefined
     const isNamed = !isRefusal(failed)
     const kind = isNamed ? "git stopped at" : "git refused for"
@@ -147,7 +147,7 @@ export class PassingDenials {
   }
 
   /** Finds a hidden file that git reports as changed. */
-  private seemsChanged({ command, directories, masks, stdout }: Failed, kind: string): Mask | undefined {
+  private seemsChanged({ command, directories, masks, stdout }: FailedCommand, kind: string): Mask | undefined {
     if (masks.length === 0 || !tellsChanges(command)) return undefined
     const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
     let seen = 0

@@ -56,7 +56,7 @@ export const makeNewFile = (path: string): Effect.Effect<void, ExecutionFailed> 
 const check = (path: string): Effect.Effect<void, ExecutionFailed> =>
   attempt(path, () => Fs.accessSync(Path.dirname(path), Fs.constants.W_OK))
 
-export interface GrantingDoor {
+export interface GrantingDeps {
   readonly config: Pick<Context.Tag.Service<SandboxConfig>, "addReadable" | "addWhitelist" | "remember">
   readonly current: CurrentSandbox
   /** The directory whose sandbox is created if there is none. */
@@ -76,7 +76,7 @@ const anew = "A new shell was started, and variables, functions and background j
 const isAnother = ({ identity, resource }: Grant): boolean =>
   identity === undefined ? RealPath.follow(resource).real !== resource : HostPath.identityOf(resource) !== identity
 
-export const make = ({ config, current, directory, grants, home, queue }: GrantingDoor) => {
+export const make = ({ config, current, directory, grants, home, queue }: GrantingDeps) => {
   /** Runs before a sandbox gets a grant, even for one command. If it fails, the grant is not given. */
   const prepare = ({ access, isNew, resource }: Grant) =>
     Effect.zipRight(
@@ -113,7 +113,7 @@ export const make = ({ config, current, directory, grants, home, queue }: Granti
       )
     )
 
-  const keep: Negotiation.Door["keep"] = (backend, grant, forGood) =>
+  const keep: Negotiation.Deps["keep"] = (backend, grant, forGood) =>
     Effect.gen(function* () {
       const kept = Effect.zipRight(
         Effect.sync(() => remember(grant)),

@@ -148,7 +148,7 @@ const everyday: ReadonlyArray<readonly [sections: RegExp, keys: RegExp]> = [
   ]
 ]
 
-const isOff = (value: string | undefined): boolean => /^(?:|true|false|yes|no|on|off|[01])$/i.test(value ?? "")
+const isBoolean = (value: string | undefined): boolean => /^(?:|true|false|yes|no|on|off|[01])$/i.test(value ?? "")
 
 /** Matches an alias for a git command that shows or changes work, without a way to name a program or a file. */
 const harmlessAlias =
@@ -173,7 +173,7 @@ export const isEveryday = (entry: Entry, { isAllowedHooks, isWritable }: Place):
   }
   if (section === "submodule" && key === "update") return !value.includes("!")
   if (section === "core" && subsection === undefined) {
-    if (key === "fsmonitor") return isOff(entry.value)
+    if (key === "fsmonitor") return isBoolean(entry.value)
     if (key === "worktree") return isWritable(value)
     if (key === "hookspath") return isAllowedHooks(value)
   }

@@ -13,9 +13,9 @@ const masks = [
   { path: "/p/sub/.env", kind: "file", rule }
 ] as const
 
-type Told = Partial<Omit<PassingDenial.Passed, "command">> & { readonly command?: string }
+type Told = Partial<Omit<PassingDenial.SucceededCommand, "command">> & { readonly command?: string }
 
-const passed = ({ command = "cat .env | wc -l", ...passing }: Told): PassingDenial.Passed => ({
+const passed = ({ command = "cat .env | wc -l", ...passing }: Told): PassingDenial.SucceededCommand => ({
   command: CommandLine.parse(command),
   directories: ["/p"],
   stdout: "",

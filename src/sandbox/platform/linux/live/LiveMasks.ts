@@ -178,7 +178,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 
 /** The state of a sandbox that its watch follows. */
 interface Watched {
-  readonly door: LiveNamespace
+  readonly namespace: LiveNamespace
   readonly policy: SandboxPolicy
   readonly layout: Pick<Layout.Layout, "kept" | "masks" | "openings" | "vital">
   /** Returns the writable directories. */
@@ -191,7 +191,7 @@ interface Watched {
 
 /** Watches over masks until the scope ends. */
 const watchMasks = (
-  { awaited, door, held, layout, policy, roots }: Watched,
+  { awaited, namespace, held, layout, policy, roots }: Watched,
   { exclusive, isGranted, onMasked }: WatchOptions
 ): Effect.Effect<MaskWatch, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -254,7 +254,7 @@ const watchMasks = (
 
     const lost = Effect.try({
       try: () => {
-        const missing = door
+        const missing = namespace
           .lost([...known.values()])
           .filter(({ path }) => !isGranted(path))
           .map((mask) => Masks.withStandIn(policy, mask))
@@ -280,7 +280,7 @@ const watchMasks = (
         : []
       isIndexNew = false
       const mask = Effect.flatMap(lost, (missing) =>
-        Effect.map(door.addMasks(missing), () => {
+        Effect.map(namespace.addMasks(missing), () => {
           gather(missing)
           // A directory masked because it can't be searched was not named by a rule.
           for (const mask of missing) if (mask.reason === undefined) fresh.set(mask.path, mask)
@@ -291,7 +291,7 @@ const watchMasks = (
       const release =
         released.length === 0
           ? Effect.void
-          : exclusive(Effect.forEach(released, ({ path }) => Effect.ignore(door.unmask(path)), { discard: true }))
+          : exclusive(Effect.forEach(released, ({ path }) => Effect.ignore(namespace.unmask(path)), { discard: true }))
       return Effect.zipRight(
         release,
         Effect.flatMap(lost, (missing) => (missing.length === 0 ? Effect.void : exclusive(mask)))
@@ -315,7 +315,7 @@ const watchMasks = (
         Effect.suspend(() => {
           const masks = [...fresh.values()].filter(({ path }) => !isGranted(path))
           if (before === undefined) fresh.clear()
-          return masks.length === 0 ? Effect.succeed([]) : door.evict(masks, before)
+          return masks.length === 0 ? Effect.succeed([]) : namespace.evict(masks, before)
         }),
       isEvictionDue: () => fresh.size > 0,
       masks: () => [...known.values()],
@@ -363,7 +363,7 @@ const moved = () =>
  * @param walked when the walk for the layout began, in ms
  */
 export const make = (
-  door: LiveNamespace,
+  namespace: LiveNamespace,
   policy: SandboxPolicy,
   layout: Layout.Layout,
   walked: number
@@ -399,20 +399,20 @@ export const make = (
       })
     )
   return {
-    ...door,
+    ...namespace,
     addBind: (path, identity) =>
-      Effect.tap(door.addBind(path, identity), () => {
+      Effect.tap(namespace.addBind(path, identity), () => {
         bound.add(path)
       }),
     removeBind: (path) =>
-      Effect.tap(door.removeBind(path), () => {
+      Effect.tap(namespace.removeBind(path), () => {
         bound.delete(path)
       }),
     scan: Effect.map(search(), ({ masks }) => masks),
     heads: () => heads,
     prove: (learn) =>
       Effect.gen(function* () {
-        yield* door.verify
+        yield* namespace.verify
         const late = Layout.missed(policy, layout)
         if (late !== undefined) {
           return yield* NoSandbox.because(`no sandbox: ${Layout.replaced(late)}`)
@@ -421,12 +421,12 @@ export const make = (
         for (let round = 0, agreeing = 0; round < mostRounds; round++) {
           const began = Date.now()
           const { calm, masks } = yield* search(since - behind)
-          const isNew = !door.areMounted(masks)
+          const isNew = !namespace.areMounted(masks)
           if (isNew && learn === undefined) return yield* moved()
           const isTaught = learn !== undefined && (isNew || awaited.length > 0)
           if (isTaught) yield* Effect.ignore(learn(masks))
           // Nothing has changed since the last walk began, so it missed nothing.
-          if (calm === "still" && (isTaught ? door.areMounted(masks) : !isNew)) return
+          if (calm === "still" && (isTaught ? namespace.areMounted(masks) : !isNew)) return
           agreeing = isNew || calm === "moving" ? 0 : agreeing + 1
           if (agreeing === enough) return
           since = began
@@ -436,7 +436,7 @@ export const make = (
       }),
     watch: (options) =>
       watchMasks(
-        { door, policy, layout, roots: () => [...roots, ...bound], awaited: () => awaited, held: () => held },
+        { namespace, policy, layout, roots: () => [...roots, ...bound], awaited: () => awaited, held: () => held },
         options
       )
   }
