@@ -228,8 +228,8 @@ export class SandboxPlatform extends Context.Tag("synapse/SandboxPlatform")<
     /** False if the platform enforces nothing. By default, it enforces the policy. */
     readonly enforces?: false
     /**
-     * Returns why no sandbox can be made for a shell with that environment, as far as that is known without an attempt:
-     * what is missing, or why the last attempt failed.
+     * Returns why no sandbox can be made for a shell with that environment: what is missing, or why the last attempt
+     * failed. Makes no attempt itself.
      */
     readonly obstacle?: (environment: Readonly<Record<string, string>>) => string | undefined
     /** Adds to a policy what must be denied on this machine, as it is when a sandbox is made. */

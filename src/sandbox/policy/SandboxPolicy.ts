@@ -9,11 +9,19 @@
 import type { Hosts } from "./HostEntry.js"
 
 /**
- * The source of a rule: `default` (built in), `file` (`sandbox.json`), `user` (a setting or a flag), `runtime` (added
- * by the session), `cwd` and `tmp` (directories that every policy allows), `own` (Synapse's own files), `trust` (files
- * that the user trusts as programs of MCP servers), `cache` (the directory for tools' caches), `git` (the working
- * directory's repository, if it lies outside), `startup` (files that the user's own tools run or load), `socket` (where
- * outside programs listen).
+ * The source of a rule.
+ *
+ * - `default`: built in
+ * - `file`: `sandbox.json`
+ * - `user`: a setting or a flag
+ * - `runtime`: added by the session
+ * - `cwd`, `tmp`: directories that every policy allows
+ * - `own`: Synapse's own files
+ * - `trust`: files that the user trusts as programs of MCP servers
+ * - `cache`: the directory for tools' caches
+ * - `git`: the working directory's repository, if it lies outside
+ * - `startup`: files that the user's own tools run or load
+ * - `socket`: where outside programs listen
  *
  * @since 0.1.0
  * @category models

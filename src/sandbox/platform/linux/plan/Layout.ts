@@ -249,9 +249,9 @@ export const replaced = (path: string): string =>
   `while it was built, ${path} was replaced, or a link led there; try again when it rests`
 
 /**
- * Returns why commands can't work in the sandbox's directory, and what helps, if they can't. The directory or another
- * writable place was replaced since the policy was built, lies in a place of sessions, which every sandbox hides, or
- * lies below an unsearchable directory.
+ * Returns why commands can't work in the sandbox's directory, and what helps; undefined if they can. The directory or
+ * another writable place may have been replaced since the policy was built. Or it lies in a place of sessions, which
+ * every sandbox hides, or below an unsearchable directory.
  */
 export const unworkable = (
   policy: SandboxPolicy,

@@ -108,8 +108,8 @@ export const judged = {
 } as const
 
 /**
- * A system call that sets a file's mode: the index of the mode argument and, if the call need not create a file, the
- * index of the flags that say whether it does.
+ * A system call that sets a file's mode, with the index of the mode argument. If the call need not create a file,
+ * `flags` is the index of the argument that says whether it does.
  */
 export interface ModeCall {
   readonly number: number

@@ -55,16 +55,22 @@ const limiting = `builtin echo "$1" >/proc/sys/user/max_inotify_instances
 
 /**
  * The bash script that prepares the sandbox and becomes bubblewrap. It passes on descriptor 3, the supervisor's socket.
- * Its arguments, of which the optional ones may be empty: `$1` is the plan's directory, `$2` the program `mount`, `$3`
- * the file that moves a process into the cgroup, `$4` says that there is a gate. `$5` says that the plan is still being
- * made: the script then waits for a word on descriptor 3, and ends if that is closed without one. `$6` is the most
- * instances and watches of inotify for the commands. `$7` is the program `nsenter`, if bubblewrap makes the first user
- * namespace. `$8` is bubblewrap; the shell follows.
+ * All arguments but `$1` and `$8` may be empty:
+ *
+ * - `$1`: the plan's directory
+ * - `$2`: the program `mount`
+ * - `$3`: the file that moves a process into the cgroup
+ * - `$4`: not empty if there is a gate
+ * - `$5`: not empty if the plan is still being made. The script then waits for a word on descriptor 3, and ends if that
+ *   is closed without one.
+ * - `$6`: the most inotify instances and watches for the commands
+ * - `$7`: the program `nsenter`, if bubblewrap makes the first user namespace
+ * - `$8`: bubblewrap; the shell follows
  *
  * Masks are mounted after bubblewrap has made its mounts, because it would have to process each mask that was mounted
- * earlier. The gate tells when its mounts are made: bubblewrap then reads the gate's first descriptor, which is given
- * more bytes than a pipe holds, so that the writer continues only when they are read. The seccomp filter comes through
- * the second descriptor, and only once all masks are mounted. Bubblewrap waits for the filter and fails without it, so
+ * earlier. The gate tells when its mounts are made: bubblewrap then reads the gate's first descriptor. That
+ * one is given more bytes than a pipe holds, so that the writer continues only when they are read. The seccomp filter
+ * comes through the second descriptor, and only once all masks are mounted. Bubblewrap waits for the filter and fails without it, so
  * it also fails if mounting the masks fails, or if the process that mounts them dies.
  *
  * The first move into a cgroup is slow, and the next one takes no time. So a process that does nothing else makes the
