@@ -51,8 +51,8 @@ USAGE
                                  directory, with these arguments, standard input and exit code. --help goes to it, too.
 
 SKILLS
-  Directories with a SKILL.md: .agents/skills/<name> and .claude/skills/<name> in the working directory, and skills/<name>
-  in Synapse's home, in this order where a name is there twice.
+  Directories with a SKILL.md: .agents/skills/<name> and .claude/skills/<name> in the working directory, skills/<name> in
+  Synapse's home, and ~/.claude/skills/<name>. The first of two with the same name counts.
 
 TOOLS
   scripts/extract.py is skill:<name>:extract, and scripts/forms/fill.sh is skill:<name>:forms:fill. Where two files differ
@@ -156,7 +156,7 @@ const listed = (skills: ReadonlyArray<Skill>): CommandResult.CommandResult =>
   skills.length === 0
     ? CommandResult.make({
         stderr:
-          "There are no skills: .agents/skills and .claude/skills here, and skills in Synapse's home, hold none.\n"
+          "There are no skills: .agents/skills and .claude/skills here, skills in Synapse's home, and ~/.claude/skills hold none.\n"
       })
     : CommandResult.make({ stdout: skills.map((skill) => `${line(skill)}\n`).join("") })
 

@@ -46,7 +46,7 @@ OPTIONS
   --show        The list as it is; nothing is changed.
 
 INPUT
-  cat todos.json | TodoWrite   Standard input, where there is no argument: UTF-8, at most 8 MiB.
+  cat todos.json | TodoWrite   Standard input, where there is no argument: UTF-8, at most 1 MiB.
   TodoWrite {"todos":[]}       Without quotes: only where it is all that follows on the line.
 
 LIMITS
