@@ -50,8 +50,9 @@ const taken = new Set([...all.map(({ name }) => name), "list", "help"])
 /** Matches valid names, as in `task:<name>`. */
 const nameable = /^[A-Za-z0-9][\w.+-]{0,63}$/
 
-/** Front matter fields that Synapse uses, and those that it silently ignores, in lower case without dashes. */
+/** The front matter fields that Synapse uses, in lower case without dashes. */
 const known = new Set("name description model maxturns tools disallowedtools permissionmode skills readonly".split(" "))
+/** The fields that are ignored without a message. */
 const silent = new Set("color version author license".split(" "))
 
 /** Claude's tools that can write. */
@@ -60,8 +61,10 @@ const writing = /^(?:bash|edit|write|multiedit|notebookedit|\*|all)$/i
 /** Model names in Claude's files that no provider knows. */
 const aliases = new Set(["inherit", "default", "sonnet", "opus", "haiku", "opusplan"])
 
-/** How many problems of a file are reported, and how many skills it may name. */
+/** The most problems of a file that are reported. */
 const mostProblems = 5
+
+/** The most skills that a file may name. */
 const mostSkills = 20
 
 /** Splits a list of tools and removes their arguments, as in `Bash(git diff, git log)`. */

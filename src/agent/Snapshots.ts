@@ -33,7 +33,7 @@ const limits = {
 }
 const storeLimits = { kibibytes: 1024 ** 2, age: 30 * 24 * 3600_000, turns: 20 }
 
-/** Where git may be. `PATH` is not searched, because commands may be able to put a fake git there. */
+/** The paths of git. `PATH` is not searched: a command could have put a fake git into a directory of it. */
 const programs = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git", "/run/current-system/sw/bin/git"]
 
 /** Says why there is no snapshot, or why nothing can be undone. */

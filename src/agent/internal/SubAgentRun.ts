@@ -36,8 +36,10 @@ interface Run {
  */
 export type SubAgentRun = (run: Run) => Effect.Effect<string, CommandError>
 
-/** How many commands a failure lists, and how many characters of each. */
+/** The most commands that the message of a failure lists. */
 const mostCommands = 20
+
+/** The most characters of a listed command. */
 const longestCommand = 120
 
 /** Summarizes an ended call for the terminal. */

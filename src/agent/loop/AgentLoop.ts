@@ -27,7 +27,7 @@ import * as SystemPrompt from "./internal/SystemPrompt.js"
 import * as TurnCalls from "./internal/TurnCalls.js"
 import * as RunLimits from "./RunLimits.js"
 
-/** How many turns in a row may have neither a complete answer nor a call. */
+/** The turns in a row without a complete answer or a call after which a run fails. */
 const mostFruitlessTurns = 3
 
 const nudges = {
@@ -180,7 +180,7 @@ export interface Limits {
   readonly maxTokens: number | undefined
   /** The highest cost, sub-agents included, in the currency of the prices; undefined for no limit. */
   readonly budget: number | undefined
-  /** How many `task:*` calls of one turn may run at once (`SYNAPSE_MAX_PARALLEL_TASKS`, 5). */
+  /** The most `task:*` calls of one turn that run at the same time (`SYNAPSE_MAX_PARALLEL_TASKS`, default 5). */
   readonly maxParallelTasks: number
 }
 

@@ -20,7 +20,7 @@ import * as Setting from "../../domain/Setting.js"
 export interface Settings {
   /** The most requests of a run to its model (`SYNAPSE_MAX_TOOL_ITERATIONS`). */
   readonly maxTurns: number
-  /** How many `task:*` calls of one turn may run at once (`SYNAPSE_MAX_PARALLEL_TASKS`). */
+  /** The most `task:*` calls of one turn that run at the same time (`SYNAPSE_MAX_PARALLEL_TASKS`). */
   readonly maxParallelTasks: number
 }
 

@@ -44,7 +44,7 @@ export const of = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Resul
 
 export const count = (messages: ReadonlyArray<Prompt.Message>): number => of(messages).length
 
-/** Removes all images. With `seen`, keeps those that the model has not seen yet. */
+/** Removes all images from messages, or with `seen` only the images that the model has already seen. */
 export const without = (
   messages: ReadonlyArray<Prompt.Message>,
   reason: Reason,
