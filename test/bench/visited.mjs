@@ -1,4 +1,5 @@
 // Counts the modules and functions of Synapse that one warm `ls` visits, by V8's own coverage of the library in dist.
+// Counts the call that visits the fewest of several, since the session's timers add to the others.
 import * as inspector from "node:inspector/promises"
 import * as path from "node:path"
 import { pathToFileURL } from "node:url"
@@ -24,20 +25,25 @@ await Effect.runPromise(
       for (let warm = 0; warm < 20; warm++) yield* toolset.handle(call)
       yield* Effect.promise(() => session.post("Profiler.enable"))
       yield* Effect.promise(() => session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false }))
-      yield* toolset.handle(call)
-      const { result } = yield* Effect.promise(() => session.post("Profiler.takePreciseCoverage"))
-      const visited = result
-        .filter(({ url }) => url.startsWith(pathToFileURL(dist).href))
-        .map(({ url, functions }) => ({
-          module: path.relative(pathToFileURL(dist).pathname, new URL(url).pathname),
-          functions: functions
-            .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
-            .map(({ functionName }) => functionName)
-        }))
-        .filter(({ functions }) => functions.length > 0)
+      const calls = []
+      for (let measured = 0; measured < 40; measured++) {
+        yield* toolset.handle(call)
+        const { result } = yield* Effect.promise(() => session.post("Profiler.takePreciseCoverage"))
+        const visited = result
+          .filter(({ url }) => url.startsWith(pathToFileURL(dist).href))
+          .map(({ url, functions }) => ({
+            module: path.relative(pathToFileURL(dist).pathname, new URL(url).pathname),
+            functions: functions
+              .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
+              .map(({ functionName }) => functionName)
+          }))
+          .filter(({ functions }) => functions.length > 0)
+        calls.push({ visited, count: visited.flatMap(({ functions }) => functions).length })
+      }
+      const { count, visited } = calls.reduce((least, call) => (call.count < least.count ? call : least))
       if (process.argv.includes("--list"))
         for (const { module, functions } of visited) console.log(module, functions.join(" "))
-      console.log(`${visited.length} modules, ${visited.flatMap(({ functions }) => functions).length} functions`)
+      console.log(`${visited.length} modules, ${count} functions`)
     }).pipe(Effect.provide(Synapse.layer({})), Effect.scoped)
   )
 )
