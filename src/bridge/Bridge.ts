@@ -371,12 +371,13 @@ const ending = (
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
   audience: Advice.Audience
 ): CallOutput =>
-  CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `${name}:`, audience), {
-    Completed: ({ result }) => ({ category: undefined, ...CommandResult.say(result, audience) }),
-    Failed: (failed) => saying(failed.text, failed),
-    // The caller has ended, or knows of the interruption.
-    Interrupted: (interrupted) => saying("", interrupted),
-    Died: (died) => saying(died.text, died)
+  Exit.match(exit, {
+    onSuccess: (result) => ({ category: undefined, ...CommandResult.say(result, audience) }),
+    onFailure: (cause) => {
+      const ended = CommandExit.fromCause(cause, `${name}:`, audience)
+      // After an interruption, the caller has ended or knows of it.
+      return saying(ended._tag === "Interrupted" ? "" : ended.text, ended)
+    }
   })
 
 const saying = (text: string, end: { readonly exitCode: number; readonly category?: FailureCategory }): CallOutput => ({

@@ -1,21 +1,18 @@
 /**
- * The four ways in which a command can end, read from its Exit. This module alone decides the text, exit code and
- * failure category of an error, an interruption and a defect.
+ * The three ways in which a command can end without a result, read from the Cause of its Exit. This module alone decides
+ * the text, exit code and failure category of an error, an interruption and a defect.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Advice from "./Advice.js"
 import * as CommandError from "./CommandError.js"
 import type { CommandResult } from "./CommandResult.js"
 import * as ExitCode from "./ExitCode.js"
 
-/** How a command ended. `text` describes it, without a newline at its end. */
+/** How a command ended without a result. `text` describes it, without a newline at its end. */
 export type CommandExit = Data.TaggedEnum<{
-  /** It ran. A non-zero exit code also counts as completed. */
-  Completed: { readonly result: CommandResult }
   /** It did not run, or was stopped. */
   Failed: {
     readonly error: CommandError.CommandError
@@ -32,20 +29,18 @@ export type CommandExit = Data.TaggedEnum<{
 export const CommandExit = Data.taggedEnum<CommandExit>()
 
 /**
- * Reads how a command ended.
+ * Reads how a command ended without a result.
  *
  * @param subject the beginning of the text about a defect: `The tool Bash`
  * @param audience the reader of the text
  * @param partial what is known of an interrupted command
  */
-export const fromExit = (
-  exit: Exit.Exit<CommandResult, CommandError.CommandError>,
+export const fromCause = (
+  cause: Cause.Cause<CommandError.CommandError>,
   subject: string,
   audience: Advice.Audience = Advice.model,
   partial: Pick<CommandResult, "began"> = {}
 ): CommandExit => {
-  if (exit._tag === "Success") return CommandExit.Completed({ result: exit.value })
-  const { cause } = exit
   if (Cause.isInterruptedOnly(cause)) {
     const text =
       partial.began === false

@@ -276,7 +276,7 @@ const run = (
 
 /** Converts a command's defect to the result that it has inside a line, and logs it. */
 const recoverDefect = (name: string, cause: Cause.Cause<CommandError>) => {
-  const exit = CommandExit.fromExit(Exit.failCause(cause), `${name}:`)
+  const exit = CommandExit.fromCause(cause, `${name}:`)
   if (exit._tag !== "Died") return Effect.failCause(cause)
   const { category, exitCode, text } = exit
   const result = { stdout: "", stderr: `${text.trimEnd()}\n`, exitCode, category }

@@ -149,8 +149,9 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       }
     }
 
-    const diagnose = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>): Effect.Effect<Tool.Diagnosis> =>
-      Effect.withFiberRuntime((fiber) => {
+    const diagnose = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>): Effect.Effect<Tool.Diagnosis> => {
+      if (Exit.isSuccess(exit) && exit.value.blocked !== true && !Diagnosis.mayTell(exit.value)) return nothing
+      return Effect.withFiberRuntime((fiber) => {
         const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
         if (Exit.isFailure(exit)) {
           const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
@@ -158,7 +159,6 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         }
         const result = exit.value
         if (result.blocked === true) return audience === undefined ? Effect.sync(() => ofDenial(result)) : nothing
-        if (!Diagnosis.mayTell(result)) return nothing
         const command = commandOf(params)
         return Yield.pass(
           command,
@@ -173,6 +173,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           })
         )
       })
+    }
 
     const yieldedTooLate = (params: unknown): boolean => {
       const { timeout = sandbox.conditions().timeout, yield: limit } = params as typeof Parameters.Type
@@ -239,26 +240,23 @@ const run = (
   isSynapseCommand: (name: string) => boolean,
   usual: number
 ) => {
+  const text = CommandText.read(params.command, isSynapseCommand)
+  if (text._tag === "NoCommand") return refused(params, text.reason, text.meant)
+  const { command } = text
   const { restart, timeout } = params
   const limit = params.yield ?? (usual > 0 ? usual : CommandName.isServer(params.command) ? Timeout.longest : undefined)
-  const notices = BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []
-  const route = (command: string, notices: ReadonlyArray<string>) => {
-    const running = noticed(
-      router.route(command, { restart, timeout, ...(limit === undefined ? {} : { yield: limit }) }),
-      notices
-    )
-    const endless = timeout === undefined && params.yield === undefined ? CommandText.following(command) : undefined
-    if (endless === undefined || isSynapseCommand(/\S+/.exec(command)?.[0] ?? "")) return running
-    // A person sees the output as it comes, and can stop the command.
-    return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
-      audience === undefined ? refused(params, endless, {}) : running
-    )
-  }
-  return CommandText.CommandText.$match(CommandText.read(params.command, isSynapseCommand), {
-    Command: ({ command }) => route(command, notices),
-    Wrapped: ({ command, notice }) => route(command, [...notices, notice]),
-    NoCommand: ({ meant, reason }) => refused(params, reason, meant)
-  })
+  const routed = router.route(command, { restart, timeout, ...(limit === undefined ? {} : { yield: limit }) })
+  const notices = [
+    ...(BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []),
+    ...(text._tag === "Wrapped" ? [text.notice] : [])
+  ]
+  const running = notices.length === 0 ? routed : noticed(routed, notices)
+  const endless = timeout === undefined && params.yield === undefined ? CommandText.following(command) : undefined
+  if (endless === undefined || isSynapseCommand(/\S+/.exec(command)?.[0] ?? "")) return running
+  // A person sees the output as it comes, and can stop the command.
+  return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
+    audience === undefined ? refused(params, endless, {}) : running
+  )
 }
 
 /** Refuses a text that is not a command, and shows the call that was probably meant. */
@@ -280,15 +278,13 @@ const noticed = (
   running: Effect.Effect<CommandResult, CommandError>,
   notices: ReadonlyArray<string>
 ): Effect.Effect<CommandResult, CommandError> =>
-  notices.length === 0
-    ? running
-    : Effect.mapBoth(running, {
-        onSuccess: (result) => ({ ...result, notices: [...notices, ...(result.notices ?? [])] }),
-        onFailure: (error) =>
-          error._tag === "ExecutionFailed"
-            ? new ExecutionFailed({ ...error, notices: [...notices, ...error.notices] })
-            : error
-      })
+  Effect.mapBoth(running, {
+    onSuccess: (result) => ({ ...result, notices: [...notices, ...(result.notices ?? [])] }),
+    onFailure: (error) =>
+      error._tag === "ExecutionFailed"
+        ? new ExecutionFailed({ ...error, notices: [...notices, ...error.notices] })
+        : error
+  })
 
 const textOf = (params: unknown, isSynapseCommand: (name: string) => boolean): string => {
   const text = CommandText.read((params as typeof Parameters.Type).command, isSynapseCommand)

@@ -29,6 +29,12 @@ import type { ToolCall } from "../domain/ToolCall.js"
 import * as TerminalText from "./TerminalText.js"
 import type { Diagnosis } from "./Tool.js"
 
+/** Matches control characters, except tab and newline, and the replacement for bytes that are not UTF-8. */
+const special = /[\0-\x08\x0b-\x1f\x7f-\x9f\ufffd]/
+
+/** Tests for a short text without special characters, which is shown as it is. */
+const isPlain = (text: string): boolean => text.length <= KeptOutput.longestLine && !special.test(text)
+
 /** The shown lines of a stream: the first ones, the line that marks a gap (or an empty text), and the last ones. */
 interface Part {
   readonly head: string
@@ -108,6 +114,8 @@ const cutLines = (text: string, where?: string): string => {
  */
 export const of = (output: Pick<CommandResult.CommandResult, "stdout" | "stderr" | "kept" | "order">): string => {
   const { kept } = output
+  if (kept === undefined && output.order === undefined && isPlain(output.stdout) && isPlain(output.stderr))
+    return joined(output.stdout, output.stderr)
   const limit = kept?.limit ?? KeptOutput.defaultLimit
   const stdout = shown(output.stdout, kept?.stdout)
   const stderr = shown(output.stderr, kept?.stderr)
@@ -311,12 +319,13 @@ export const fromExit = (
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
   options: ExitOptions = {}
 ): ToolReturn => {
-  const { audience = Advice.model, partial = CommandResult.make() } = options
-  return CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `The tool ${call.name}`, audience, partial), {
-    Completed: ({ result }) => {
-      const said = CommandResult.say(result, audience)
-      return said.exitCode === ExitCode.success ? succeeded(call, said, options) : failed(call, said, options)
-    },
+  const { audience = Advice.model } = options
+  if (exit._tag === "Success") {
+    const said = CommandResult.say(exit.value, audience)
+    return said.exitCode === ExitCode.success ? succeeded(call, said, options) : failed(call, said, options)
+  }
+  const { partial = CommandResult.make() } = options
+  return CommandExit.CommandExit.$match(CommandExit.fromCause(exit.cause, `The tool ${call.name}`, audience, partial), {
     Failed: ({ error }) => withError(call, error, messageOf(error, options), {}, options),
     Interrupted: ({ exitCode, text }) =>
       make(call, true, options.audience === undefined ? Ending.interrupted : text, text, partial, {

@@ -51,22 +51,19 @@ interface Flaw {
   readonly parseError?: string
 }
 
-const parsed = (call: ToolCall): Either.Either<unknown, Flaw> =>
-  Either.flatMap(
-    Either.try({
-      try: (): unknown => JSON.parse(call.arguments),
-      catch: (error): Flaw => {
-        const { message } = error as SyntaxError
-        return { problem: `the arguments are not JSON: ${message}`, parseError: message }
-      }
-    }),
-    (params) => {
-      const problem = JsonValue.isDeeperThan(params, deepest)
-        ? `they are nested deeper than ${deepest} levels`
-        : JsonValue.findHalfIn(call.arguments, params)
-      return problem === undefined ? Either.right(params) : Either.left({ problem })
-    }
-  )
+const parsed = (call: ToolCall): Either.Either<unknown, Flaw> => {
+  let params: unknown
+  try {
+    params = JSON.parse(call.arguments)
+  } catch (error) {
+    const { message } = error as SyntaxError
+    return Either.left({ problem: `the arguments are not JSON: ${message}`, parseError: message })
+  }
+  const problem = JsonValue.isDeeperThan(params, deepest)
+    ? `they are nested deeper than ${deepest} levels`
+    : JsonValue.findHalfIn(call.arguments, params)
+  return problem === undefined ? Either.right(params) : Either.left({ problem })
+}
 
 /** Answers a call with unreadable arguments. If they are not JSON, it shows the call that was probably meant. */
 const refused = (call: ToolCall, tool: Tool.Tool, { problem, ...told }: Flaw): ToolReturn.ToolReturn => {
@@ -114,6 +111,9 @@ export class Toolset extends Context.Tag("synapse/Toolset")<
   }
 >() {}
 
+/** What is known of an interrupted command before it begins. */
+const notBegun = CommandResult.make({ began: false })
+
 type Running = Fiber.RuntimeFiber<CommandResult.CommandResult, CommandError>
 
 /**
@@ -147,7 +147,7 @@ export const make = (
     ): Effect.Effect<ToolReturn.ToolReturn> =>
       Effect.withFiberRuntime((caller) => {
         const outer = caller.getFiberRef(CommandListener.current)
-        let partial: CommandResult.CommandResult | undefined = CommandResult.make({ began: false })
+        let partial: CommandResult.CommandResult | undefined = notBegun
         const listener: CommandListener.CommandListener = {
           ...outer,
           onInterrupted: (result) => {
@@ -162,18 +162,15 @@ export const make = (
         })
         return Effect.flatMap(Effect.forkDaemon(Effect.interruptible(body)), (fiber) => {
           running.set(call.id, fiber)
-          const ended = Effect.async<Exit.Exit<CommandResult.CommandResult, CommandError>>((resume) => {
-            fiber.addObserver((exit) => {
-              running.delete(call.id)
-              resume(Effect.succeed(exit))
-            })
-          })
+          fiber.addObserver(() => running.delete(call.id))
           return Effect.flatMap(
-            Effect.onInterrupt(restore(ended), () => Fiber.interrupt(fiber)),
+            Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)),
             (exit) =>
               Effect.flatMap(diagnose(tool, params, exit), (diagnosis) => {
                 const result = ToolReturn.fromExit(call, exit, { audience: outer.audience, partial, diagnosis })
-                return hasDefect(exit) ? Effect.as(logDefect(call, exit.cause), result) : Effect.succeed(result)
+                return Exit.isFailure(exit) && Cause.isDie(exit.cause)
+                  ? Effect.as(logDefect(call, exit.cause), result)
+                  : Effect.succeed(result)
               })
           )
         })
@@ -270,9 +267,6 @@ const diagnose = (tool: Tool.Tool, params: unknown, exit: Exit.Exit<CommandResul
     Effect.suspend(() => tool.diagnose?.(params, exit) ?? nothing),
     () => nothing
   )
-
-const hasDefect = <A, E>(exit: Exit.Exit<A, E>): exit is Exit.Failure<A, E> =>
-  Exit.isFailure(exit) && Cause.isDie(exit.cause)
 
 /** Logs a defect with its stack trace for developers; the model gets only the message. */
 const logDefect = (call: ToolCall, cause: Cause.Cause<unknown>) =>

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
-import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Advice from "../../src/domain/Advice.js"
 import { CommandNotFound, timedOut } from "../../src/domain/CommandError.js"
@@ -8,20 +7,18 @@ import * as CommandExit from "../../src/domain/CommandExit.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 
 describe("CommandExit", () => {
-  it("tells a result, an error, an interruption and a defect from one another", () => {
-    const result = CommandResult.make({ exitCode: 3 })
-    assert.deepStrictEqual({ ...CommandExit.fromExit(Exit.succeed(result), "x") }, { _tag: "Completed", result })
+  it("tells an error, an interruption and a defect from one another", () => {
     const error = timedOut(5)
     assert.deepStrictEqual(
-      { ...CommandExit.fromExit(Exit.fail(error), "x") },
+      { ...CommandExit.fromCause(Cause.fail(error), "x") },
       { _tag: "Failed", error, text: error.message, exitCode: 124, category: "execution_error" }
     )
     assert.deepStrictEqual(
-      { ...CommandExit.fromExit(Exit.interrupt(FiberId.none), "x") },
+      { ...CommandExit.fromCause(Cause.interrupt(FiberId.none), "x") },
       { _tag: "Interrupted", text: "Command interrupted before it ended.", exitCode: 130 }
     )
     assert.strictEqual(
-      { text: "", ...CommandExit.fromExit(Exit.interrupt(FiberId.none), "x", Advice.model, { began: false }) }.text,
+      CommandExit.fromCause(Cause.interrupt(FiberId.none), "x", Advice.model, { began: false }).text,
       "Command cancelled before it began: it was not run."
     )
     for (const [defect, reason] of [
@@ -31,12 +28,12 @@ describe("CommandExit", () => {
       [new TypeError(""), "TypeError"]
     ] as const) {
       assert.deepStrictEqual(
-        { ...CommandExit.fromExit(Exit.die(defect), "The tool X") },
+        { ...CommandExit.fromCause(Cause.die(defect), "The tool X") },
         { _tag: "Died", text: `The tool X failed unexpectedly: ${reason}`, exitCode: 1, category: "execution_error" }
       )
     }
-    const both = Exit.failCause(Cause.parallel(Cause.interrupt(FiberId.none), Cause.fail(error)))
-    assert.strictEqual(CommandExit.fromExit(both, "x")._tag, "Failed")
+    const both = Cause.parallel(Cause.interrupt(FiberId.none), Cause.fail(error))
+    assert.strictEqual(CommandExit.fromCause(both, "x")._tag, "Failed")
   })
 
   it("says an error to whoever reads it", () => {
@@ -46,7 +43,7 @@ describe("CommandExit", () => {
       advice: [Advice.line`${Advice.run("read x")} helps.`]
     })
     const texts = [Advice.model, Advice.person].map((audience) => {
-      const exit = CommandExit.fromExit(Exit.fail(error), "x", audience)
+      const exit = CommandExit.fromCause(Cause.fail(error), "x", audience)
       return exit._tag === "Failed" ? exit.text : undefined
     })
     assert.deepStrictEqual(texts, ['no x\nBash(command="read x") helps.', "no x\n`read x` helps."])
