@@ -63,6 +63,13 @@ const openers: Readonly<Record<string, Opener>> = {
 /** Commands that may act on a symbolic link itself. */
 const takingLinks = new Set(["cp", "ls", "mv", "rm"])
 const shells = new Set(["bash", "sh"])
+/**
+ * Matches every command with a redirection, or with an operand of a program above, whose name may be quoted. No other
+ * command is parsed.
+ */
+const mayOpen = new RegExp(
+  String.raw`[<>"'\\]|(?:\.|\b(?:${[...Object.keys(openers), ...shells].filter((name) => name !== ".").join("|")}))\s`
+)
 /** Commands that always succeed, so that the command after `&&` runs. */
 const succeeding = new Set(["cd", "echo", "printf", "true", ":"])
 /** Commands after which it is unknown what runs, or where. */
@@ -197,5 +204,5 @@ export const make = (
     }
     return found
   }
-  return (command, start) => preflight(command, start, Denial.searching())
+  return (command, start) => (mayOpen.test(command) ? preflight(command, start, Denial.searching()) : [])
 }

@@ -79,7 +79,9 @@ describe("preflight", () => {
       "touch ~/.ssh/new",
       "tee -a ~/.ssh/authorized_keys",
       "ls ~/.ssh",
-      "\\cat ~/.ssh/id_rsa"
+      "\\cat ~/.ssh/id_rsa",
+      "c'a't ~/.ssh/id_rsa",
+      "true;cat\t~/.ssh/id_rsa"
     ])
   )
 
