@@ -142,12 +142,14 @@ export const layerShell = (
       ]
       const floor = yield* Deferred.make<Context.Context<Floor>>()
       const bridge = yield* LateBridge.make({
-        names: ReservedName.callable,
-        prefixed: [
-          { ...described, name: "mcp:*" },
-          { ...described, name: "skill:*" },
-          { ...described, name: "task:*", known: () => tasks }
-        ],
+        callable: {
+          names: ReservedName.callable,
+          prefixed: [
+            { ...described, name: "mcp:*" },
+            { ...described, name: "skill:*" },
+            { ...described, name: "task:*", known: () => tasks }
+          ]
+        },
         hasExtensions: () => places.some((path) => Fs.existsSync(path)),
         load: (within) =>
           Effect.gen(function* () {

@@ -30,7 +30,7 @@ import type { OutputFiles } from "../session/OutputFiles.js"
 import type { CallEnding, CallerFacts } from "../session/ShellBridge.js"
 import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
-import type { BridgeCall, BridgeCommands } from "./internal/BridgeCall.js"
+import type { BridgeCall, BridgeCommands, Callable } from "./internal/BridgeCall.js"
 import * as CallServer from "./internal/CallServer.js"
 import type { FifoSource } from "./internal/Fifo.js"
 import { Gone } from "./internal/Fifo.js"
@@ -178,7 +178,7 @@ export const make = Effect.fnUntraced(function* (
   const changing = Effect.unsafeMakeSemaphore(1)
   const ended: Array<CallEnding & Pick<CallRequest, "mark">> = []
   const images = new Images()
-  let last: Callable | undefined
+  let last: (Callable & { readonly handlers: ReadonlyArray<Handler> }) | undefined
 
   const callable = (): Callable => {
     const handlers = registry.list()
@@ -193,8 +193,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    names: () => callable().names,
-    prefixed: () => callable().prefixed,
+    callable,
     run: (call, request, around, output) => {
       const fiber = Runtime.runFork(runtime)(
         CallContext.locally(
@@ -224,6 +223,7 @@ export const make = Effect.fnUntraced(function* (
       })
     },
     takeCalls: (mark) => {
+      if (ended.length === 0) return CallServer.noCalls
       // A background call of another line may end at any time.
       const [only, more] = ended.splice(0).filter((call) => call.mark === undefined || call.mark === mark)
       const called =
@@ -232,13 +232,6 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 })
-
-/** A snapshot of the registry's handlers that a shell can call. */
-interface Callable {
-  readonly handlers: ReadonlyArray<Handler>
-  readonly names: ReadonlyArray<string>
-  readonly prefixed: ReadonlyArray<Handler>
-}
 
 const run = (
   handler: Handler | undefined,

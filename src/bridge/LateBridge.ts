@@ -3,10 +3,9 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import type { Described } from "../command/CommandHandler.js"
 import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Nesting from "../session/ShellBridge.js"
-import type { BridgeCommands } from "./internal/BridgeCall.js"
+import type { BridgeCommands, Callable } from "./internal/BridgeCall.js"
 import * as CallServer from "./internal/CallServer.js"
 
 /** Marks the effect of a call as nested in the shell. */
@@ -14,8 +13,7 @@ export type Within = <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A,
 
 /** The commands that a shell can call. Only their names are known until the first call. */
 interface LateCommands {
-  readonly names: ReadonlyArray<string>
-  readonly prefixed: ReadonlyArray<Described>
+  readonly callable: Callable
   /** Tests for MCP servers or skills. Programs in the shell find their commands only once they are loaded. */
   readonly hasExtensions: () => boolean
   /** Loads the commands. Called once. */
@@ -23,10 +21,9 @@ interface LateCommands {
 }
 
 export const make = ({
+  callable,
   hasExtensions,
-  load,
-  names,
-  prefixed
+  load
 }: LateCommands): Effect.Effect<Context.Tag.Service<ShellBridge>, never, Scope.Scope> =>
   Effect.map(Effect.runtime<Scope.Scope>(), (runtime) => {
     let loaded: BridgeCommands | undefined
@@ -39,14 +36,13 @@ export const make = ({
       return loading
     }
     const side = CallServer.make({
-      names: () => loaded?.names() ?? names,
-      prefixed: () => loaded?.prefixed() ?? prefixed,
+      callable: () => loaded?.callable() ?? callable,
       run: (call, request, around, output) =>
         void loadOnce().then(
           (commands) => commands.run(call, request, around, output),
           (error: unknown) => void call.finish("", `${request.name}: ${String(error)}\n`, 1)
         ),
-      takeCalls: (mark) => loaded?.takeCalls(mark) ?? { called: undefined, images: [] }
+      takeCalls: (mark) => loaded?.takeCalls(mark) ?? CallServer.noCalls
     })
     const bridge: Context.Tag.Service<ShellBridge> = {
       ...side,

@@ -10,7 +10,7 @@ import type * as Scope from "effect/Scope"
 import * as CommandResult from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
 import { InvalidName } from "../domain/InvalidName.js"
-import { type CommandHandler, type Handler, isLineHandler } from "./CommandHandler.js"
+import { type CommandHandler, type Described, type Handler, isLineHandler } from "./CommandHandler.js"
 import * as CommandName from "./CommandName.js"
 
 /**
@@ -109,6 +109,24 @@ export const withHelp = (handler: CommandHandler): CommandHandler => {
       ? Effect.succeed(CommandResult.make({ stdout: `${handler.summary}\n\nUsage: ${handler.usage}\n` }))
       : handler.run(call, options)
   return Object.assign(Object.create(handler), { run })
+}
+
+/**
+ * Makes a handler's `known` from a list that is another value whenever it changes.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const knownFrom = <A>(
+  list: () => A,
+  toCommands: (list: A) => ReadonlyArray<Described>
+): NonNullable<Described["known"]> => {
+  let last: { readonly list: A; readonly commands: ReadonlyArray<Described> } | undefined
+  return () => {
+    const now = list()
+    if (last?.list !== now) last = { list: now, commands: toCommands(now) }
+    return last.commands
+  }
 }
 
 /**

@@ -13,12 +13,18 @@ import * as Stub from "./Stub.js"
 import type { Budget, CallRequest } from "./StubDialog.js"
 import { Refused, type Reply, StubDialog } from "./StubDialog.js"
 
+/** The commands that a shell can call. */
+export interface Callable {
+  /** The names of commands without a prefix. */
+  readonly names: ReadonlyArray<string>
+  /** The handlers for name prefixes such as `mcp:*`. */
+  readonly prefixed: ReadonlyArray<Described>
+}
+
 /** Finds and runs the commands that a shell calls. */
 export interface BridgeCommands {
-  /** Returns the commands' names, as the same array until they change. */
-  readonly names: () => ReadonlyArray<string>
-  /** Returns the handlers for name prefixes such as `mcp:*`, as the same array until they change. */
-  readonly prefixed: () => ReadonlyArray<Described>
+  /** Returns the commands, as the same object until they change. */
+  readonly callable: () => Callable
   /** Runs the command of a call. `output` holds the session's output files. */
   readonly run: (call: BridgeCall, request: CallRequest, around: CallerFacts, output: OutputFiles) => void
   /** As in `ShellBridge`. */

@@ -11,8 +11,8 @@ import * as ReservedName from "../../command/ReservedName.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as Fifo from "../../session/Fifo.js"
 import type { SessionDirectory } from "../../session/SessionDirectory.js"
-import type { CallerFacts, OpenBridge, ShellBridge } from "../../session/ShellBridge.js"
-import type { BridgeCommands } from "./BridgeCall.js"
+import type { CallerFacts, Calls, OpenBridge, ShellBridge } from "../../session/ShellBridge.js"
+import type { BridgeCommands, Callable } from "./BridgeCall.js"
 import { BridgeCall } from "./BridgeCall.js"
 import { isUnused } from "./Fifo.js"
 import * as Stub from "./Stub.js"
@@ -54,8 +54,9 @@ const mostKnown = 1000
 
 /** The directory of one session that holds a program for each command. */
 class Programs {
-  /** The command names without a prefix, as last reported by the registry. */
-  private exact: ReadonlyArray<string> = []
+  /** The commands as last reported by the registry. */
+  private callable: Callable | undefined
+  private prefixes: ReadonlySet<string> = new Set()
   private exactNames: ReadonlySet<string> = new Set()
   /** The commands that each handler of a prefix last reported. */
   private known: ReadonlyArray<ReadonlyArray<Described>> = []
@@ -76,7 +77,7 @@ class Programs {
     this.fd = Fs.openSync(directory, Fs.constants.O_RDONLY | Fs.constants.O_DIRECTORY | Fs.constants.O_NOFOLLOW)
     const byDescriptor = `/proc/self/fd/${this.fd}`
     this.place = Fs.existsSync(byDescriptor) ? byDescriptor : directory
-    this.setExact()
+    this.refresh()
   }
 
   /**
@@ -84,12 +85,11 @@ class Programs {
    * prefixes follow in the background.
    */
   offer(text: string): void {
-    this.setExact()
-    const prefixes = [...ReservedName.prefixes, ...this.commands.prefixed().map(({ name }) => name.slice(0, -1))]
-    for (const name of within(text, new Set(prefixes), mostNamed)) this.addNamed(name)
+    this.refresh()
+    for (const name of within(text, this.prefixes, mostNamed)) this.addNamed(name)
     // Everything known at the last command must be there for this one.
     if (this.next !== undefined) this.setKnown()
-    this.next = setImmediate(() => this.setKnown())
+    this.next = setImmediate(this.setKnown)
   }
 
   close(): void {
@@ -97,19 +97,20 @@ class Programs {
     Fs.closeSync(this.fd)
   }
 
-  private setExact(): void {
-    const names = this.commands.names()
-    if (names === this.exact) return
-    this.exact = names
+  private refresh(): void {
+    const callable = this.commands.callable()
+    if (callable === this.callable) return
+    this.callable = callable
+    this.prefixes = prefixesOf(callable)
     const before = this.exactNames
-    this.exactNames = new Set(names.filter((name) => !name.includes("/")))
+    this.exactNames = new Set(callable.names.filter((name) => !name.includes("/")))
     this.change(before, this.exactNames)
   }
 
-  private setKnown(): void {
+  private readonly setKnown = (): void => {
     clearImmediate(this.next)
     this.next = undefined
-    const prefixed = this.commands.prefixed()
+    const { prefixed } = this.commands.callable()
     const known = prefixed.map(knownOf)
     if (known.length === this.known.length && known.every((commands, at) => commands === this.known[at])) return
     this.known = known
@@ -166,6 +167,10 @@ const isMade = (link: () => void): boolean => {
 /** Tests whether a handler's name may become a program. Without the prefix, it would hide a program of the system. */
 const isUnder = (prefix: string, name: unknown): boolean =>
   typeof name === "string" && name.length > prefix.length && name.startsWith(prefix) && canBeFile(name)
+
+/** Returns the prefixes of all names that are Synapse's or reserved. */
+const prefixesOf = ({ prefixed }: Callable): ReadonlySet<string> =>
+  new Set([...ReservedName.prefixes, ...prefixed.map(({ name }) => name.slice(0, -1))])
 
 const nothing: ReadonlyArray<Described> = []
 
@@ -419,8 +424,8 @@ const isFree = (path: string): boolean => Attempt.orElse(() => isUnused(path), f
 
 /** Returns bash text that calls a command not found by bash, and returns, if its name is Synapse's or reserved. */
 const onNotFound = (commands: BridgeCommands): string => {
-  const prefixes = new Set([...ReservedName.prefixes, ...commands.prefixed().map(({ name }) => name.slice(0, -1))])
-  const patterns = [...Array.from(prefixes, (prefix) => `${quote(prefix)}*`), ...ReservedName.names.map(quote)]
+  const prefixes = Array.from(prefixesOf(commands.callable()), (prefix) => `${quote(prefix)}*`)
+  const patterns = [...prefixes, ...ReservedName.names.map(quote)]
   const isOurs = patterns.map((pattern) => `$1 == ${pattern}`).join(" || ")
   return `if [[ ${isOurs} ]]; then __synapse_call "$@"; \\builtin return; fi`
 }
@@ -428,10 +433,13 @@ const onNotFound = (commands: BridgeCommands): string => {
 /** Returns bash text that puts the commands' programs first in the PATH. */
 const enterPath = (directory: string): string => `PATH=${quote(`${directory}/${Stub.names.programs}`)}\${PATH:+:$PATH}`
 
+/** The result of `takeCalls` if no call has ended. */
+export const noCalls: Calls = { called: undefined, images: [] }
+
 export const make = (commands: BridgeCommands): Context.Tag.Service<ShellBridge> => ({
   fifos,
   open: (directory, around) => new CallServer(directory, commands, around),
-  definitions: (directory) => Stub.functions(directory, commands.names()),
+  definitions: (directory) => Stub.functions(directory, commands.callable().names),
   enterPath,
   onNotFound: () => onNotFound(commands),
   takeCalls: commands.takeCalls

@@ -8,6 +8,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Predicate from "effect/Predicate"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
+import { knownFrom } from "../../command/CommandRegistry.js"
 import * as Advice from "../../domain/Advice.js"
 import * as Collect from "../../domain/Collect.js"
 import { type CommandError, type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
@@ -234,7 +235,6 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
   const callable = new WeakMap<McpTool, McpSchema.CallableTool>()
   /** The waiting results, by the argument that the shell passes back. */
   const held = new Map<string, Held>()
-  let known: { readonly tools: ReadonlyArray<McpTool>; readonly commands: ReadonlyArray<Described> } | undefined
 
   const toCallable = (tool: McpTool): McpSchema.CallableTool => {
     const made = callable.get(tool) ?? McpSchema.make(tool)
@@ -323,11 +323,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
   return {
     ...described,
     run,
-    known: () => {
-      const tools = client.known()
-      if (known?.tools !== tools) known = { tools, commands: tools.map((tool) => describe(tool, toCallable)) }
-      return known.commands
-    },
+    known: knownFrom(client.known, (tools) => tools.map((tool) => describe(tool, toCallable))),
     look: makeMcpLook(client)
   }
 })

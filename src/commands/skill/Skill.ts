@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler, Described, Program } from "../../command/CommandHandler.js"
+import { knownFrom } from "../../command/CommandRegistry.js"
 import * as Advice from "../../domain/Advice.js"
 import { type CommandError, CommandNotFound } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
@@ -81,7 +82,6 @@ const longestSummary = 200
 
 export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen(function* () {
   const store = yield* SkillStore
-  let known: { readonly skills: ReadonlyArray<Skill>; readonly commands: ReadonlyArray<Described> } | undefined
 
   /** Finds the tool that a name of three parts means. */
   const findTool = Effect.fnUntraced(function* (command: string) {
@@ -113,11 +113,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
 
   return {
     ...described,
-    known: () => {
-      const skills = store.known()
-      if (known?.skills !== skills) known = { skills, commands: [...own, ...skills.flatMap(commandsOf)] }
-      return known.commands
-    },
+    known: knownFrom(store.known, (skills) => [...own, ...skills.flatMap(commandsOf)]),
     look: Effect.as(store.list, []),
     program: ({ args, name }) => program(name, args),
     run: ({ args, name }): Effect.Effect<CommandResult.CommandResult, CommandError> => {

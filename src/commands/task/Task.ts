@@ -4,6 +4,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described } from "../../command/CommandHandler.js"
+import { knownFrom } from "../../command/CommandRegistry.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Collect from "../../domain/Collect.js"
 import type { ExecutionFailed } from "../../domain/CommandError.js"
@@ -119,7 +120,6 @@ const noProvider = "They need a model's provider, and none was set up when this 
 
 export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effect.gen(function* () {
   const manager = yield* SubAgentManager
-  let known: { readonly types: ReadonlyArray<SubAgentType>; readonly commands: ReadonlyArray<Described> } | undefined
 
   const run = Effect.fnUntraced(function* (asked: Asked, { cwd, name, stdin }: CommandCall) {
     const { description, maxTurns, model, prompt, skills, words } = asked
@@ -159,12 +159,7 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
   return {
     ...described,
     isUnlisted: !manager.isOffered,
-    known: () => {
-      const types = manager.types()
-      if (known?.types !== types)
-        known = { types, commands: manager.isOffered ? [list, ...types.flatMap(commandsOf)] : [] }
-      return known.commands
-    },
+    known: knownFrom(manager.types, (types) => (manager.isOffered ? [list, ...types.flatMap(commandsOf)] : [])),
     look: Effect.as(manager.look, []),
     run: (call): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const { args, name } = call
