@@ -51,9 +51,13 @@ export class CommandQueue {
 
   hold<A, E, R>(run: Effect.Effect<A, E, R>, { onGivenUp, turn = {} }: HoldOptions = {}): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
-      const waited = Effect.onInterrupt(this.take(turn), () => Effect.sync(() => onGivenUp?.()))
+      const entered = Effect.suspend(() => {
+        if (this.tryTake(turn)) return run
+        const waited = Effect.onInterrupt(this.take(turn), () => Effect.sync(() => onGivenUp?.()))
+        return Effect.zipRight(waited, run)
+      })
       return Effect.ensuring(
-        Effect.suspend(() => (this.tryTake(turn) ? run : Effect.zipRight(waited, run))),
+        entered,
         Effect.sync(() => this.leave(turn))
       )
     })

@@ -273,7 +273,9 @@ export class JobTable {
   }
 
   get running(): number {
-    return this.list.filter((job) => job.isRunning).length
+    let running = 0
+    for (const job of this.jobs.values()) if (job.isRunning) running++
+    return running
   }
 
   get list(): ReadonlyArray<Job> {
@@ -307,7 +309,8 @@ export class JobTable {
     for (const job of this.list) job.lose()
   }
 
-  takeNews(): ReadonlyArray<JobStatus> {
+  /** Returns the jobs that have started or ended since the last call. */
+  readonly takeNews = (): ReadonlyArray<JobStatus> => {
     if (this.jobs.size === 0) return []
     this.look()
     // A job whose exit code is still awaited counts as running, so that its end is reported with the code.

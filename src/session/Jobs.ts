@@ -332,7 +332,7 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     get changes() {
       return Stream.fromPubSub(changes)
     },
-    takeNews: () => table.takeNews()
+    takeNews: table.takeNews
   })
 })
 

@@ -33,7 +33,7 @@ const mostEnded = 32
 export class CommandFeeder {
   private active: CommandDelivery | undefined
   /** Called when the running command has ended. */
-  private onEnded: () => void = () => {}
+  private onEnded: (() => void) | undefined
   private readonly longRunTimer: NodeJS.Timeout
   /** The last long commands that left no sign of a job, by their marks. */
   private readonly ended = new Map<string, CommandRun>()
@@ -46,7 +46,7 @@ export class CommandFeeder {
     private readonly state: SessionState,
     private readonly jobs: JobTable
   ) {
-    this.longRunTimer = setTimeout(() => this.onLongRun(), longRun).unref()
+    this.longRunTimer = setTimeout(() => this.active?.attach(), longRun).unref()
     this.idleTimer = setTimeout(() => this.onIdle(), idleFor).unref()
   }
 
@@ -91,7 +91,7 @@ export class CommandFeeder {
         this.active = undefined
         if (fed._tag === "Ran" && active.run.mayLeave) this.remember(mark, active.run)
         done(fed)
-        this.onEnded()
+        this.onEnded?.()
       }
     )
     this.active = active
@@ -144,14 +144,10 @@ export class CommandFeeder {
     for (const [mark, run] of this.ended) if (marks.has(mark)) run.adopt(false, "", "")
     this.ended.clear()
   }
-
-  private onLongRun(): void {
-    this.active?.attach()
-  }
 }
 
-/** Milliseconds for which a shell may sit idle at a prompt although a command is on its way. */
-const longestRest = 2000
+/** Milliseconds between two looks for a shell that sits idle at a prompt although a command is on its way. */
+const lookEvery = 1000
 
 /** Tests whether a text has several commands, which may write to both streams in turn before the output is read. */
 const mayAlternate = (text: string): boolean =>
@@ -237,9 +233,21 @@ export class CommandDelivery implements ShellListener {
     this.stdin = this.pipes.openInput(queued.stdin)
   }
 
+  /** Writes the lines that run the command. */
   begin(): void {
     if (mayAlternate(this.queued.text)) this.run.watch()
-    this.deliver()
+    const { nonces, pipes, shell } = this
+    const { directory } = this.io
+    const { device } = ShellTerminal
+    const { stdin, ...output } = pipes.paths
+    const paths =
+      this.queued.terminal === "command"
+        ? { stdout: device, stderr: device }
+        : this.stdin === undefined
+          ? output
+          : { ...output, stdin }
+    shell.hear(nonces.ended, this, nonces.begun)
+    shell.write(Protocol.run(directory, paths, nonces, this.before, this.run.nextMark, this.queued.terminal))
   }
 
   /** Reads the output continuously, for a long command. */
@@ -253,8 +261,7 @@ export class CommandDelivery implements ShellListener {
   }
 
   /** Kills a shell whose trap or prompt waits for input: it takes the lines of this command, or of the next. */
-  private watch(): void {
-    const worked = ProcessTable.stat(this.shell.pid)?.worked
+  private watch(worked?: number): void {
     const look = () => {
       if (this.isHeard) return
       this.shell.tendSupervisor()
@@ -262,15 +269,16 @@ export class CommandDelivery implements ShellListener {
       // On a busy machine, the shell may just have waited for a CPU.
       const rests = seen?.worked === worked && /[ST]/.test(seen?.state ?? "")
       if (rests && this.shell.isAtPrompt) this.shell.killAll()
-      else this.watch()
+      else this.watch(seen?.worked)
     }
     // After a pause of this process, the shell's earlier output is read first.
-    this.watchdog = setTimeout(() => setImmediate(look), longestRest).unref()
+    this.watchdog = setTimeout(() => setImmediate(look), lookEvery).unref()
   }
 
   /** Makes the shell report its status. */
   private hurry(): void {
-    this.shell.write(this.probe)
+    const left = this.before.closes ? Protocol.checkLeft(this.pipes.paths) : ""
+    this.shell.write(`${left}${Protocol.probe(this.nonces, this.run.nextMark, this.queued.terminal)}`)
   }
 
   onFrame(body: string): void {
@@ -299,27 +307,6 @@ export class CommandDelivery implements ShellListener {
     this.giveBack({ _tag: "NotBegun", exitCode })
   }
 
-  private deliver(): void {
-    const { nonces, pipes, shell } = this
-    const { directory } = this.io
-    const { device } = ShellTerminal
-    const { stdin, ...output } = pipes.paths
-    const paths =
-      this.queued.terminal === "command"
-        ? { stdout: device, stderr: device }
-        : this.stdin === undefined
-          ? output
-          : { ...output, stdin }
-    shell.hear(nonces.ended, this)
-    shell.frames.expect(nonces.ended, nonces.begun)
-    shell.write(Protocol.run(directory, paths, nonces, this.before, this.run.nextMark, this.queued.terminal))
-  }
-
-  private get probe(): string {
-    const left = this.before.closes ? Protocol.checkLeft(this.pipes.paths) : ""
-    return `${left}${Protocol.probe(this.nonces, this.run.nextMark, this.queued.terminal)}`
-  }
-
   private leave(): void {
     this.isHeard = true
     clearTimeout(this.watchdog)
@@ -338,7 +325,11 @@ export class CommandDelivery implements ShellListener {
     const missing = this.io.takeMissing()
     void this.run.finish(status, this.shown()).then((outcome) => {
       if (this.queued.terminal !== "entry") this.state.end(status, outcome.stderr.text)
-      this.tell(outcome, missing)
+      const { run, shell } = this
+      const ran: Fed = { _tag: "Ran", outcome, missing, mark: run.mark }
+      if (outcome.status !== 1 || run.heard > 0 || !shell.alive) return this.done(ran)
+      // The shell's own messages arrive in the event loop's next turn.
+      setImmediate(() => this.done(this.pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : ran))
     })
   }
 
@@ -349,13 +340,5 @@ export class CommandDelivery implements ShellListener {
     return terminal.settled(this.nonces.begun, !this.shell.alive).then(() => {
       terminal.capture = undefined
     })
-  }
-
-  private tell(outcome: Outcome, missing: string | undefined): void {
-    const { run, shell } = this
-    const ran: Fed = { _tag: "Ran", outcome, missing, mark: run.mark }
-    if (outcome.status !== 1 || run.heard > 0 || !shell.alive) return this.done(ran)
-    // The shell's own messages arrive in the event loop's next turn.
-    setImmediate(() => this.done(this.pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : ran))
   }
 }

@@ -158,7 +158,7 @@ class OutputTeller {
 
   /** Passes a chunk on. If the listener is busy, copies the chunk and returns a promise. */
   tell(stream: StreamName, chunk: Buffer): void | Promise<void> {
-    if (this.isDeaf || this.listener.onOutput === undefined) return
+    if (this.isDeaf) return
     const before = this.untold.get(stream)
     const copy = before === undefined ? chunk : Buffer.from(chunk)
     const telling = before === undefined ? this.call(stream, copy) : before.then(() => this.call(stream, copy))
@@ -270,7 +270,8 @@ export class CommandRun implements Interruption.Target {
   private readonly pipes: PipePair
   private readonly jobs: JobTable
   private readonly settings: Settings
-  private readonly teller: OutputTeller
+  /** Undefined if nobody listens to the output. */
+  private readonly teller: OutputTeller | undefined
   private readonly stdout: OutputCapture.OutputCapture
   private readonly stderr: OutputCapture.OutputCapture
   readonly startedAt = performance.now()
@@ -314,7 +315,7 @@ export class CommandRun implements Interruption.Target {
       fileLimit: settings.outputFileLimit,
       file: () => directory.output.make("")
     }
-    this.teller = new OutputTeller(queued.listener)
+    this.teller = queued.listener.onOutput && new OutputTeller(queued.listener)
     this.stdout = new OutputCapture.OutputCapture(options)
     this.stderr = new OutputCapture.OutputCapture(options)
     this.queued.hold = () => this.hold()
@@ -386,7 +387,7 @@ export class CommandRun implements Interruption.Target {
     if (this.stopped !== undefined) return
     this.stopped = reason
     this.endYield()
-    this.teller.leave()
+    this.teller?.leave()
     if (this.over) {
       this.cleared = Interruption.clear(this)
       return
@@ -403,7 +404,7 @@ export class CommandRun implements Interruption.Target {
     void this.endInterruption?.(true)
     const kill = Interruption.freeze(this, isSpared)
     return () => {
-      this.teller.leave()
+      this.teller?.leave()
       this.cleared = kill()
     }
   }
@@ -435,7 +436,7 @@ export class CommandRun implements Interruption.Target {
     const heard = this.recorder?.end()
     if (heard !== undefined) await heard
     if (!isHeld) this.io.pool.give(this.pipes)
-    const untold = this.stopped === undefined ? this.teller.rest() : undefined
+    const untold = this.stopped === undefined ? this.teller?.rest() : undefined
     if (untold !== undefined) await untold
     clearTimeout(deadline)
     if (this.cleared !== undefined) await this.cleared
@@ -444,7 +445,7 @@ export class CommandRun implements Interruption.Target {
     const looks = isHeld || this.before.leaves || this.isYielded || this.jobs.isStarting
     this.mayLeave = this.isLong && !looks && this.stopped === undefined
     const notice = looks ? this.adopt(isHeld, stdout.text, stderr.text) : undefined
-    this.jobs.endStart()
+    if (looks) this.jobs.endStart()
     return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
   }
 
@@ -531,7 +532,7 @@ export class CommandRun implements Interruption.Target {
   private tell(stream: StreamName, chunk: Buffer): void | Promise<void> {
     this.heard += chunk.length
     this.recorder?.took(stream, chunk.length)
-    return this.teller.tell(stream, chunk)
+    return this.teller?.tell(stream, chunk)
   }
 
   private readonly cleanStdout = (chunk: Buffer): Buffer => (this.before.exits ? ShellState.hide(chunk) : chunk)

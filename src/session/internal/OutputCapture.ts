@@ -199,10 +199,8 @@ export class OutputCapture {
 
   /** Returns the text and closes the file, which stays if the text has a gap. */
   finish(): Captured {
-    const tail = this.readTail()
-    this.close()
     const { limit } = this.options
-    if (tail === undefined) {
+    if (this.ring === undefined) {
       if (this.total === 0) return { text: "" }
       const all = Buffer.concat(this.head, this.headLength)
       this.ends = { head: all, tail: all }
@@ -212,6 +210,8 @@ export class OutputCapture {
       this.close()
       return this.cut(TextCut.headOf(text, Math.ceil(limit / 2)), TextCut.tailOf(text, Math.floor(limit / 2)))
     }
+    const tail = this.readTail(this.ring)
+    this.close()
     let start = 0
     while (start < 3 && isContinuation(tail[start])) start++
     const head = Buffer.concat(this.head, this.headLength)
@@ -322,11 +322,11 @@ export class OutputCapture {
     this.ringEnd += last.length
   }
 
-  /** Returns the last bytes, or undefined if the head holds everything. */
-  private readTail(): Buffer | undefined {
-    if (this.ring === undefined || this.ringEnd <= this.ring.length) return this.ring?.subarray(0, this.ringEnd)
-    const at = this.ringEnd % this.ring.length
-    return Buffer.concat([this.ring.subarray(at), this.ring.subarray(0, at)])
+  /** Returns the last bytes. */
+  private readTail(ring: Buffer): Buffer {
+    if (this.ringEnd <= ring.length) return ring.subarray(0, this.ringEnd)
+    const at = this.ringEnd % ring.length
+    return Buffer.concat([ring.subarray(at), ring.subarray(0, at)])
   }
 }
 

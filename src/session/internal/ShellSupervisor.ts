@@ -66,9 +66,12 @@ export class Shell {
     })
   }
 
-  /** Sends frames with this nonce to the listener from now on, and the shell's end, even if it has ended before. */
-  hear(nonce: string, listener: ShellListener): void {
-    this.frames.expect(nonce)
+  /**
+   * Sends frames with this nonce to the listener from now on, and the shell's end, even if it has ended before. `begun`
+   * is the nonce of the first frame, for the start of a command.
+   */
+  hear(nonce: string, listener: ShellListener, begun?: string): void {
+    this.frames.expect(nonce, begun)
     this.listener = listener
     if (this.code !== undefined) listener.onExit(this.code)
   }
