@@ -9,16 +9,20 @@ export interface FileStamp {
   readonly changed: number
 }
 
+const textOf = ({ ctimeNs, dev, ino, mode, mtimeNs, size }: Fs.BigIntStats): string =>
+  [dev, ino, mode, size, mtimeNs, ctimeNs].join()
+
 export const of = (path: string | Buffer): FileStamp => {
   try {
     const own = Fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
     // Most of these paths do not exist, and an exception would take ten times as long.
     if (own === undefined) return { text: "-", changed: 0 }
-    const at = own.isSymbolicLink() ? [own, Fs.statSync(path, { bigint: true, throwIfNoEntry: false })] : [own]
-    const text = at.map((stats) =>
-      stats === undefined ? "-" : [stats.dev, stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join()
-    )
-    return { text: text.join(" "), changed: Math.max(...at.map((stats) => Number(stats?.ctimeMs ?? 0))) }
+    if (!own.isSymbolicLink()) return { text: textOf(own), changed: Number(own.ctimeMs) }
+    const target = Fs.statSync(path, { bigint: true, throwIfNoEntry: false })
+    return {
+      text: `${textOf(own)} ${target === undefined ? "-" : textOf(target)}`,
+      changed: Math.max(Number(own.ctimeMs), Number(target?.ctimeMs ?? 0))
+    }
   } catch (error) {
     return { text: error instanceof Error && "code" in error ? String(error.code) : "?", changed: 0 }
   }

@@ -53,7 +53,6 @@ import { executed } from "./SandboxBackend.js"
 import type * as SandboxProvider from "./SandboxProvider.js"
 
 const withMissed = (result: CommandResult.CommandResult, names: ReadonlyArray<string>): CommandResult.CommandResult => {
-  if (names.length === 0) return result
   const left = `leaves ${names.join(", ")} out of the environment`
   const options = `${names.map((name) => `--env ${name}`).join(" ")}, or "env" in sandbox.json.`
   const notice = `The sandbox ${left}; the user can let ${names.length === 1 ? "it" : "them"} through: ${options}`
@@ -469,25 +468,27 @@ const makeLocalSandboxBackend = (
           notice
         ]
         const denied = [failures[1], network.notice()]
-        const all = denied.reduce(withDenied, notices.reduce(withNotice, result))
+        let noted = result
+        for (const one of notices) if (one !== undefined) noted = withNotice(noted, one)
+        for (const one of denied) if (one !== undefined) noted = withDenied(noted, one)
         const merged = mergedOf(command, result)
         const said = {
           isFailed: isAsked(result),
           messages: `${merged}\n${result.stderr}`,
           rest: merged === "" ? result.stdout : ""
         }
-        const noted = withMissed(all, withheld.missed(command, running.withheld(), said))
-        return Effect.flatMap(session.cwd, (now) => {
-          const changes = guard.afterCommand(command, cwd === now ? [cwd] : [cwd, now])
-          const told = guard.told()
-          const sentences = told === undefined ? taken : [...taken, told]
-          taken = []
-          // A command that gave up while a person was being asked is told the answer.
-          const answered = result.exitCode === ExitCode.success ? Effect.void : network.settled
-          return Effect.flatMap(Effect.zipLeft(takeBack(changes), answered), (said) =>
-            trace(line, cwd, now, withChanged(noted, [...sentences, ...said]))
-          )
-        })
+        const missed = withheld.missed(command, running.withheld(), said)
+        if (missed.length > 0) noted = withMissed(noted, missed)
+        const now = result.movedTo ?? cwd
+        const changes = guard.afterCommand(command, cwd === now ? [cwd] : [cwd, now])
+        const told = guard.told()
+        const sentences = told === undefined ? taken : [...taken, told]
+        taken = []
+        // A command that gave up while a person was being asked is told the answer.
+        const answered = result.exitCode === ExitCode.success ? Effect.void : network.settled
+        return Effect.flatMap(Effect.zipLeft(takeBack(changes), answered), (said) =>
+          trace(line, cwd, now, withChanged(noted, [...sentences, ...said]))
+        )
       }
       const execution = session.execute(command, { timeout: options?.timeout, yield: options?.yield, line, observer })
       return Effect.flatMap(Yield.pass(command, execution), (result) => {
@@ -530,39 +531,36 @@ const makeLocalSandboxBackend = (
       return executed(
         Effect.zipRight(
           connected(line),
-          Effect.suspend(() => executeIn(line, options))
+          Effect.flatMap(session.cwd, (cwd) => executeIn(line, cwd, options))
         )
       )
     }
-    const executeIn = (line: CommandLine.CommandLine, options: BashSession.ExecuteOptions | undefined) =>
-      Effect.flatMap(session.cwd, (cwd) => {
-        const { text: command } = line
-        const [denial, ...others] = preflight(command, { cwd, home: userHome, line }).filter(
-          ({ access, resource }) => !(access === "read" && running.isGranted(resource))
-        )
-        if (denial !== undefined) {
-          return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
-        }
-        const stopped = /\bgit\b/.test(command)
-          ? GitAdvice.stopped(line, cwd, policy, (path, access) =>
-              running.isGranted(path) ? { allowed: true } : decision.decide(path, access)
-            )
-          : undefined
-        if (stopped !== undefined) {
-          const none = CommandResult.make({ exitCode: ExitCode.blocked })
-          return Effect.succeed(blocked(none, stopped.denial, stopped.others, stopped.rest))
-        }
-        const unfetched = /\bnpm\b/.test(command) ? ofNpm(line, cwd) : undefined
-        if (unfetched !== undefined) return Effect.succeed(unfetched)
-        return Effect.zipRight(
-          upToDate,
-          Effect.suspend(() =>
-            running.isDue()
-              ? Effect.flatMap(mend, (notice) => run(line, cwd, options, notice))
-              : run(line, cwd, options)
+    const executeIn = (line: CommandLine.CommandLine, cwd: string, options: BashSession.ExecuteOptions | undefined) => {
+      const { text: command } = line
+      const [denial, ...others] = preflight(command, { cwd, home: userHome, line }).filter(
+        ({ access, resource }) => !(access === "read" && running.isGranted(resource))
+      )
+      if (denial !== undefined) {
+        return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
+      }
+      const stopped = /\bgit\b/.test(command)
+        ? GitAdvice.stopped(line, cwd, policy, (path, access) =>
+            running.isGranted(path) ? { allowed: true } : decision.decide(path, access)
           )
+        : undefined
+      if (stopped !== undefined) {
+        const none = CommandResult.make({ exitCode: ExitCode.blocked })
+        return Effect.succeed(blocked(none, stopped.denial, stopped.others, stopped.rest))
+      }
+      const unfetched = /\bnpm\b/.test(command) ? ofNpm(line, cwd) : undefined
+      if (unfetched !== undefined) return Effect.succeed(unfetched)
+      return Effect.zipRight(
+        upToDate,
+        Effect.suspend(() =>
+          running.isDue() ? Effect.flatMap(mend, (notice) => run(line, cwd, options, notice)) : run(line, cwd, options)
         )
-      })
+      )
+    }
 
     return {
       policy,

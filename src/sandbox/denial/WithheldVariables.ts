@@ -64,8 +64,9 @@ export class WithheldVariables {
     }
     const text = command.length > longestLook ? command.slice(0, longestLook) : command
     const { any } = this
-    const [messages = "", rest = ""] = [said.messages, said.rest].map((one) => one?.slice(-longestOutput))
-    if (any === undefined || ![text, messages, rest].some((one) => any.test(one))) return []
+    const messages = said.messages.slice(-longestOutput)
+    const rest = said.rest?.slice(-longestOutput) ?? ""
+    if (any === undefined || !any.test(`${text}\n${messages}\n${rest}`)) return []
     const open = names.filter((name) => !this.settled.has(name))
     const named = open.filter((name) => new RegExp(`\\b${name}\\b`).test(text))
     for (const name of named.filter((one) => isSet(one, text))) this.settled.add(name)

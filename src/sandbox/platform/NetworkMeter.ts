@@ -74,7 +74,7 @@ export const counters = (pid: number): Source | undefined => {
       const snmp = textOf(ipv4)
       if (snmp === undefined) return undefined
       // Two lines per protocol: names and numbers.
-      const [names = "", numbers = ""] = snmp.split("\n", 4).filter((line) => line.startsWith("Ip:"))
+      const [, names = "", numbers = ""] = /^(Ip:.*)\n(Ip:.*)$/m.exec(snmp) ?? []
       const column = names.split(" ").indexOf("OutNoRoutes")
       const [, counted = "0"] = /^Ip6OutNoRoutes\s+(\d+)$/m.exec(textOf(ipv6) ?? "") ?? []
       return (column < 0 ? 0 : Number(numbers.split(" ")[column])) + Number(counted)
