@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { FrameReader } from "../../src/session/internal/FrameReader.js"
+import { FrameReader } from "../../src/session/internal/Protocol.js"
 
 const nonce = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
 const other = "ffffffff-4e5f-4a6b-8c7d-9e0f1a2b3c4d"

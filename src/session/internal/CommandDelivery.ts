@@ -9,7 +9,6 @@ import type { Settings } from "../SessionSettings.js"
 import type { CallerFacts } from "../ShellBridge.js"
 import * as ShellTerminal from "../ShellTerminal.js"
 import { CommandRun, type Outcome, type ReadyShell, type RunOptions } from "./CommandRun.js"
-import * as FrameReader from "./FrameReader.js"
 import type { CommandStdin } from "./Protocol.js"
 import * as Protocol from "./Protocol.js"
 import type { PipePair, SessionIo } from "./SessionIo.js"
@@ -208,7 +207,7 @@ export class CommandDelivery implements ShellListener {
   private readonly jobs: JobTable
   private readonly before: Protocol.Before
   private readonly stdin: CommandStdin | undefined
-  private readonly nonces = FrameReader.makePair()
+  private readonly nonces = Protocol.makeNonces()
   /** True once the shell has reported everything about this command. */
   private isHeard = false
   private watchdog: NodeJS.Timeout | undefined

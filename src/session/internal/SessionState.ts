@@ -1,6 +1,5 @@
 /** What a session remembers from one command to the next, and from one shell to the next. */
-import type { StatusFrame } from "./FrameReader.js"
-import type { Before } from "./Protocol.js"
+import type { Before, StatusFrame } from "./Protocol.js"
 import * as ShellState from "./ShellState.js"
 
 /** The most characters of a command that are searched. A longer command is treated as if it used `eval`. */

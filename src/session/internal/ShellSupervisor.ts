@@ -16,7 +16,7 @@ import { UserEnvironment } from "../../domain/UserEnvironment.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Launch, ShellLauncher, Spawnable } from "../ShellLauncher.js"
-import * as Frames from "./FrameReader.js"
+import * as Protocol from "./Protocol.js"
 
 /** Makes the error for a command that has no shell to run in. */
 export const noShell = (reason: string): ExecutionFailed =>
@@ -45,7 +45,7 @@ const startTimeout = 60_000
 
 /** A shell in its supervisor, and the frames on its standard output. */
 export class Shell {
-  readonly frames = new Frames.FrameReader()
+  readonly frames = new Protocol.FrameReader()
   alive = true
   /** Resolves once the shell has ended and its output is read. */
   readonly ended: Promise<void>
@@ -141,7 +141,7 @@ export class Shell {
    */
   greet(text: (nonce: string) => string): Effect.Effect<string, string> {
     return Effect.async<string, string>((resume) => {
-      const nonce = Frames.make()
+      const nonce = Protocol.makeNonce()
       this.hear(nonce, {
         onExit: (code) => resume(Effect.fail(`ended at once with exit code ${code}`)),
         onFrame: (body) => {
@@ -207,7 +207,7 @@ export class ShellSupervisor {
   /** The supervisor's own pid, if the spawned process is a wrapper around it. */
   private wrapped: number | undefined
   /** The line that separates what an ended shell has not read from the next shell's lines. */
-  private readonly token = Frames.make()
+  private readonly token = Protocol.makeNonce()
   private readonly lifeline: Net.Socket
 
   constructor(
