@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as LateBridge from "./bridge/LateBridge.js"
-import * as ReservedName from "./command/ReservedName.js"
+import * as CommandName from "./command/CommandName.js"
 import type { Options } from "./Synapse.js"
 import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "./sandbox/config/SandboxConfig.js"
@@ -143,7 +143,7 @@ export const layerShell = (
       const floor = yield* Deferred.make<Context.Context<Floor>>()
       const bridge = yield* LateBridge.make({
         callable: {
-          names: ReservedName.callable,
+          names: CommandName.callable,
           prefixed: [
             { ...described, name: "mcp:*" },
             { ...described, name: "skill:*" },

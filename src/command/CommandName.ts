@@ -1,11 +1,41 @@
 /**
- * The rules for names of Synapse commands, which bash must read as one plain word, and what is known of other names.
+ * The names of Synapse commands: which ones are built in and reserved, the rules for others, which bash must read as one
+ * plain word, and what is known of names of programs.
  */
+
+/** The prefixes that are reserved for Synapse commands, whether or not one is registered. */
+export const reservedPrefixes: ReadonlyArray<string> = ["mcp:", "skill:", "task:", "command:", "job:"]
+
+/** The other names that are reserved for them. */
+export const reservedNames: ReadonlyArray<string> = ["TodoWrite"]
+
+/** The names of built-in commands that can stand in a shell line, in the registry's order. */
+export const callable: ReadonlyArray<string> = [
+  "TodoWrite",
+  "apply_patch",
+  "command:search",
+  "edit",
+  "job:list",
+  "job:output",
+  "job:screen",
+  "job:send",
+  "job:start",
+  "job:stop",
+  "job:wait",
+  "read",
+  "write"
+]
+
+export const isBuiltIn = (name: string): boolean => name === "bash" || callable.includes(name) || isReserved(name)
+
+export const isReserved = (name: string): boolean =>
+  reservedNames.includes(name) || reservedPrefixes.some((prefix) => name.startsWith(prefix))
 
 /** The most bytes of a file's name. Each command is also a program in the PATH. */
 const longest = 255
 
-const reserved = new Set(
+/** The reserved words of bash. */
+const bashWords = new Set(
   "if then else elif fi case esac for select while until do done in function time coproc".split(" ")
 )
 
@@ -49,7 +79,7 @@ export const problemOf = (name: string): string | undefined => {
   if (/^\d+$/.test(plain)) return `bash takes a number before < and > for a descriptor; ${allowed}`
   if (isPrefix && !plain.endsWith(":"))
     return `what stands before the * must end in a colon, for else it would stand for programs as well; ${allowed}`
-  if (reserved.has(name)) return "it is a reserved word of bash"
+  if (bashWords.has(name)) return "it is a reserved word of bash"
   // The bridge tells bash's own `read` from that of Synapse.
   if (builtins.has(name) && name !== "read") return "it is a builtin of bash, which every line may need"
   if (name === "command_not_found_handle" || name.startsWith("__synapse")) return "the shell's session uses it"

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as CommandLine from "../bash/CommandLine.js"
-import * as ReservedName from "../command/ReservedName.js"
+import * as CommandName from "../command/CommandName.js"
 
 /**
  * The kind of a command, by what runs it.
@@ -37,7 +37,7 @@ export const identifyCommandType = (
   const { name } = line
   if (name === "") return "native"
   if (mcp.test(name) || skillTool.test(name)) return "extension"
-  if (ReservedName.isReserved(name)) return "agent-shell"
+  if (CommandName.isReserved(name)) return "agent-shell"
   // Quotes select the shell's own command, as they do with aliases: `\read`, `"bash"`.
   return line.command?.quoted === false && isRegistered(name) ? "agent-shell" : "native"
 }

@@ -13,7 +13,6 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as CommandName from "../command/CommandName.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
-import * as ReservedName from "../command/ReservedName.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
@@ -44,7 +43,7 @@ export const hintForPerson = (
 ): Effect.Effect<string | undefined, never, SandboxManager> =>
   Effect.flatMap(SandboxManager, (sandbox) => {
     if (result.blocked === true || !Diagnosis.mayTell(result)) return Effect.sync(() => undefined)
-    const commands = ["bash", ...ReservedName.callable]
+    const commands = ["bash", ...CommandName.callable]
     const here: Correction.Here = {
       offers: (name) => commands.includes(name.split(" ", 1).join()) || commands.includes(name.replace(/:.*/s, ":*")),
       isOffline: Conditions.isOffline(sandbox.conditions())

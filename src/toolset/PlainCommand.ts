@@ -1,6 +1,6 @@
 /** Recognizes commands that the toolset and the router pass to the shell unchanged. */
 import * as CommandLine from "../bash/CommandLine.js"
-import * as ReservedName from "../command/ReservedName.js"
+import * as CommandName from "../command/CommandName.js"
 import { identifyCommandType } from "../router/CommandType.js"
 import * as CommandText from "./internal/CommandText.js"
 
@@ -10,8 +10,8 @@ import * as CommandText from "./internal/CommandText.js"
  */
 export const read = (text: string): CommandLine.CommandLine | undefined => {
   // Tasks for sub-agents have a longer time limit.
-  if (text.includes("task:") || CommandText.read(text, ReservedName.isBuiltIn)._tag !== "Command") return undefined
+  if (text.includes("task:") || CommandText.read(text, CommandName.isBuiltIn)._tag !== "Command") return undefined
   const line = CommandLine.parse(text)
   const isInBackground = line.tokens.some((token) => token._tag === "Operator" && token.value === "&")
-  return !isInBackground && identifyCommandType(line, ReservedName.isBuiltIn) === "native" ? line : undefined
+  return !isInBackground && identifyCommandType(line, CommandName.isBuiltIn) === "native" ? line : undefined
 }

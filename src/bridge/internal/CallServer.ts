@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import { quote } from "../../bash/Quote.js"
 import type { Described } from "../../command/CommandHandler.js"
 import * as CommandName from "../../command/CommandName.js"
-import * as ReservedName from "../../command/ReservedName.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as Fifo from "../../session/Fifo.js"
 import type { SessionDirectory } from "../../session/SessionDirectory.js"
@@ -170,7 +169,7 @@ const isUnder = (prefix: string, name: unknown): boolean =>
 
 /** Returns the prefixes of all names that are Synapse's or reserved. */
 const prefixesOf = ({ prefixed }: Callable): ReadonlySet<string> =>
-  new Set([...ReservedName.prefixes, ...prefixed.map(({ name }) => name.slice(0, -1))])
+  new Set([...CommandName.reservedPrefixes, ...prefixed.map(({ name }) => name.slice(0, -1))])
 
 const nothing: ReadonlyArray<Described> = []
 
@@ -425,7 +424,7 @@ const isFree = (path: string): boolean => Attempt.orElse(() => isUnused(path), f
 /** Returns bash text that calls a command not found by bash, and returns, if its name is Synapse's or reserved. */
 const onNotFound = (commands: BridgeCommands): string => {
   const prefixes = Array.from(prefixesOf(commands.callable()), (prefix) => `${quote(prefix)}*`)
-  const patterns = [...prefixes, ...ReservedName.names.map(quote)]
+  const patterns = [...prefixes, ...CommandName.reservedNames.map(quote)]
   const isOurs = patterns.map((pattern) => `$1 == ${pattern}`).join(" || ")
   return `if [[ ${isOurs} ]]; then __synapse_call "$@"; \\builtin return; fi`
 }

@@ -1,7 +1,7 @@
 /** Suggests a command instead of one that bash did not find. */
 import type * as CommandLine from "../../bash/CommandLine.js"
+import * as CommandName from "../../command/CommandName.js"
 import { builtins } from "../../command/CommandName.js"
-import * as ReservedName from "../../command/ReservedName.js"
 import * as Advice from "../../domain/Advice.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as Similar from "../../domain/Similar.js"
@@ -58,7 +58,7 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
   if (!isNotFound || result.category !== undefined) return undefined
   const name = result.notFound ?? named
   if (name === undefined || name.includes("/")) return undefined
-  if (ReservedName.isReserved(name)) {
+  if (CommandName.isReserved(name)) {
     const known = facts.extensions()
     const near = known.includes(name) ? undefined : Similar.nearest(name, known)
     if (near !== undefined) return asking(near)
