@@ -56,6 +56,30 @@ const until = async (isSo: () => boolean) => {
 }
 
 describe("PipePool", () => {
+  it("reads no more until whoever takes it has taken what was read", () =>
+    withPool(async (pool) => {
+      const { paths, stdout } = take(pool)
+      const fd = open(paths.stdout)
+      const heard: Array<string> = []
+      let resolve = () => {}
+      const taken = new Promise<void>((done) => {
+        resolve = done
+      })
+      stdout.attach((chunk) => {
+        heard.push(chunk.toString())
+        return heard.length === 1 ? taken : undefined
+      })
+      Fs.writeSync(fd, "first")
+      await until(() => heard.length > 0)
+      Fs.writeSync(fd, "second")
+      await new Promise((later) => setTimeout(later, 50))
+      assert.deepStrictEqual(heard, ["first"])
+      resolve()
+      await until(() => heard.length > 1)
+      assert.deepStrictEqual(heard, ["first", "second"])
+      Fs.closeSync(fd)
+    }))
+
   it("makes a few pairs where none is left, for this user alone", () =>
     withPool(async (pool, directory) => {
       const fifos = () => Fs.readdirSync(directory.path).filter((name) => /^\d+[ioe]$/.test(name))

@@ -89,6 +89,10 @@ describe("ProcessTable", () => {
     assert.deepStrictEqual(members(), [])
   })
 
+  it("takes nothing for a descendant of a shell that has no pid", () => {
+    assert.deepStrictEqual(ProcessTable.members(0, crypto.randomUUID(), 0), [])
+  })
+
   it("leaves out what started before", async () => {
     const pid = await start("sleep 1000 & echo; wait")
     await new Promise((resolve) => setTimeout(resolve, 30))

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { SessionState } from "../../src/session/internal/SessionState.js"
 import * as ShellState from "../../src/session/internal/ShellState.js"
 
 const next = {
@@ -82,5 +83,15 @@ describe("restoration", () => {
       "\\builtin ulimit -S -c 0 2>/dev/null||\\builtin :;" +
         "\\builtin ulimit -H -n unlimited 2>/dev/null||\\builtin :;\\builtin enable -n echo [;"
     )
+  })
+})
+
+describe("SessionState", () => {
+  it("knows that a command has ended its shell, until the next command", () => {
+    const session = new SessionState("/d")
+    session.handOver(state({}), next)
+    assert.isTrue(session.hasLeft)
+    session.takeBefore("true", [], false)
+    assert.isFalse(session.hasLeft)
   })
 })
