@@ -4,8 +4,8 @@
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import { assert, it } from "@effect/vitest"
-import type * as Context from "effect/Context"
+import { assert, it, layer } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Bridge from "../../src/bridge/Bridge.js"
@@ -89,7 +89,7 @@ const temporary = Effect.acquireRelease(
     })
 )
 
-/** Opens what Node opens once and keeps: without it, the first test would seem to leak. */
+/** True once Node has opened what it keeps: without it, the first test would seem to leak. */
 let warm = false
 
 const withHandlers = (handlers: ReadonlyArray<Handler>) =>
@@ -112,35 +112,35 @@ export const services = (settings: Partial<SessionSettings.Settings> = {}, handl
 /** A result without what tests of the advice look at. */
 const plain = ({ left: _left, order: _, ...result }: CommandResult.CommandResult): CommandResult.CommandResult => result
 
-const use = <A, E, R>(
-  body: (subject: Subject) => Effect.Effect<A, E, R>,
-  settings: Partial<SessionSettings.Settings>,
-  handlers: ReadonlyArray<Handler> = []
-) =>
+/** A session; when its scope is closed, nothing of it may be left. */
+const open = (settings: Partial<SessionSettings.Settings>, handlers: ReadonlyArray<Handler> = []) =>
   Effect.gen(function* () {
     const { directory, root } = yield* temporary
     const mark = Path.basename(root)
     const before = descriptors()
-    const answer = yield* Effect.flatMap(Effect.all([make, Jobs.Jobs]), ([session, jobs]) =>
-      body({ session, jobs, run: (...call) => Effect.map(session.execute(...call), plain), directory, mark })
-    ).pipe(
-      Effect.scoped,
-      Effect.provide(
-        Layer.fresh(
-          services(
-            {
-              cwd: directory,
-              timeout: 20_000,
-              privateDirectories: [Path.join(root, "synapse-own")],
-              ...settings,
-              environment: { [markVariable]: mark, ...settings.environment }
-            },
-            handlers
-          )
+    yield* Effect.addFinalizer(() => assertNothingLeft(root, before))
+    const context = yield* Layer.build(
+      Layer.fresh(
+        services(
+          {
+            cwd: directory,
+            timeout: 20_000,
+            privateDirectories: [Path.join(root, "synapse-own")],
+            ...settings,
+            environment: { [markVariable]: mark, ...settings.environment }
+          },
+          handlers
         )
       )
     )
-    assert.deepStrictEqual(marked(mark), [], "processes that the session left")
+    const [session, jobs] = yield* Effect.provide(Effect.all([make, Jobs.Jobs]), context)
+    const run: Subject["run"] = (...call) => Effect.map(session.execute(...call), plain)
+    return { session, jobs, run, directory, mark }
+  })
+
+const assertNothingLeft = (root: string, before: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(marked(Path.basename(root)), [], "processes that the session left")
     assert.deepStrictEqual(
       Fs.readdirSync(root).filter((name) => name.startsWith("synapse-")),
       [],
@@ -148,20 +148,30 @@ const use = <A, E, R>(
     )
     const after = yield* eventually(descriptors, (now) => now.length <= before.length)
     if (warm) assert.isAtMost(after.length, before.length, `descriptors: ${after.join(", ")}`)
-    return answer
-  }).pipe(Effect.scoped)
+  })
+
+/** Opens what Node opens once and keeps. */
+const warmUp = Effect.gen(function* () {
+  if (!warm) yield* Effect.scoped(Effect.flatMap(open({}), ({ run }) => run("true; sleep 0.01")))
+  warm = true
+})
 
 /** Runs the body with a session of its own; when its scope is closed, nothing of it may be left. */
 export const withSession = <A, E, R>(
   body: (subject: Subject) => Effect.Effect<A, E, R>,
   settings: Partial<SessionSettings.Settings> = {},
   handlers: ReadonlyArray<Handler> = []
-) =>
-  Effect.gen(function* () {
-    if (!warm) yield* use(({ run }) => run("true; sleep 0.01"), {})
-    warm = true
-    return yield* use(body, settings, handlers)
-  })
+) => Effect.zipRight(warmUp, Effect.scoped(Effect.flatMap(open(settings, handlers), body)))
+
+class Shared extends Context.Tag("test/Shared")<Shared, Subject>() {}
+
+/** Tests of one session, which none of them may spoil for the next. */
+export const shareSession = (
+  tests: (test: <E>(name: string, body: (subject: Subject) => Effect.Effect<unknown, E>) => void) => void
+): void =>
+  layer(Layer.scoped(Shared, Effect.orDie(Effect.zipRight(warmUp, open({})))), { excludeTestServices: true })((it) =>
+    tests((name, body) => it.effect(name, () => Effect.flatMap(Shared, body), 60_000))
+  )
 
 /** A test with a session of its own. */
 export const inSession = <A, E>(
