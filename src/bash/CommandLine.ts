@@ -5,9 +5,7 @@
  */
 import * as CommandTree from "./CommandTree.js"
 import { Scanner } from "./Scanner.js"
-import { type HereDocument, isRedirection, type Token, type Word } from "./Token.js"
-
-const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
+import { type HereDocument, isAssignment, isRedirection, type Token, type Word } from "./Token.js"
 
 /**
  * A parsed command line. The first word is read at once, and other tokens on demand, since most commands just go to the
@@ -36,7 +34,7 @@ export class CommandLine {
         isTarget = true
       } else if (token._tag === "Word") {
         if (isTarget) isTarget = false
-        else if (assignment.test(text.slice(token.start, token.end))) assignments.push(token)
+        else if (isAssignment(text, token)) assignments.push(token)
         else {
           command = token
           break

@@ -152,10 +152,8 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   }
 }
 
-const assignment = /^[A-Za-z_]\w*\+?=/
-
 /**
- * Returns the words of the program that a command runs, without assignments and wrappers (`sudo -n`, `env A=1`,
+ * Returns the words of the program that a command runs, without wrappers (`sudo -n`, `env A=1`,
  * `time`). Returns undefined if they do not name it. With an unknown option, or nothing left to run (`command -v x`,
  * `env`), the wrapper itself is the program.
  */
@@ -167,7 +165,6 @@ const unwrapped = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined 
     at++
     return true
   }
-  while (skip(assignment));
   for (let name = nameAt(words, at); name !== undefined; name = nameAt(words, at)) {
     const from = at
     const wrapper = wrappers[name]
@@ -176,7 +173,7 @@ const unwrapped = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined 
     for (;;) {
       if (skip(/^--$/)) break
       if (skip(wrapper.valued)) at++
-      else if (!skip(wrapper.flags) && !(name !== "builtin" && name !== "command" && skip(assignment))) break
+      else if (!skip(wrapper.flags) && !(name !== "builtin" && name !== "command" && skip(/^[A-Za-z_]\w*=/))) break
     }
     at += wrapper.operands ?? 0
     const next = words[at]

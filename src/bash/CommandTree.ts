@@ -1,5 +1,5 @@
 /** Parses tokens into a tree: lists of pipelines of commands, which may contain lists again. */
-import { isRedirection, type Token, type Word } from "./Token.js"
+import { isAssignment, isRedirection, type Token, type Word } from "./Token.js"
 
 export interface Redirection {
   readonly operator: string
@@ -8,7 +8,9 @@ export interface Redirection {
 
 /** A simple command, or a compound one with its lists. */
 export class Command {
-  /** Its words with assignments. Of a compound command: a test's words, the items of a `for`, a `case`'s subject. */
+  /** The `NAME=value` words before its name. */
+  readonly assignments: Array<Word> = []
+  /** Its name and the words after it. Of a compound command: a test's words, the items of a `for`, a `case`'s subject. */
   readonly words: Array<Word> = []
   readonly redirections: Array<Redirection> = []
   readonly lists: Array<List> = []
@@ -276,7 +278,8 @@ class Reader {
 
   private add(token: Word): boolean {
     const command = this.command()
-    command.words.push(token)
+    const isBeforeName = command.keyword === undefined && command.words.length === 0 && isAssignment(this.text, token)
+    ;(isBeforeName ? command.assignments : command.words).push(token)
     command.end = token.end
     return !this.isFunction
   }
@@ -299,8 +302,9 @@ class Reader {
   /** Takes a `(` of a subshell, a pattern or a function. */
   private parenthesis(): boolean {
     if (this.place === "pattern") return true
-    const { command } = this.frame
-    const isParameters = this.place === "words" && command?.words.length === 1 && command.redirections.length === 0
+    const { assignments = [], redirections = [], words = [] } = this.frame.command ?? {}
+    const isAlone = words.length === 1 && assignments.length + redirections.length === 0
+    const isParameters = this.place === "words" && isAlone
     if (isParameters || (this.place === "command" && this.isFunction)) {
       this.frame.command = undefined
       this.isFunction = true

@@ -78,3 +78,12 @@ export type HereDocument = Data.TaggedEnum.Value<Token, "HereDocument">
  * @since 0.1.0
  */
 export const isRedirection = (operator: string): boolean => operator.includes("<") || operator.includes(">")
+
+const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
+
+/**
+ * Tests whether a word of a text has the form of an assignment, `NAME=value`.
+ *
+ * @since 0.1.0
+ */
+export const isAssignment = (text: string, { end, start }: Range): boolean => assignment.test(text.slice(start, end))

@@ -62,7 +62,7 @@ describe("the pipeline that ran last", () => {
     assert.deepStrictEqual(
       CommandStatus.lastPipeline(CommandLine.parse("A=1 timeout 5 nice make | b").tree, [1, 0], 0),
       [
-        { program: "make", wrappers: ["A=1", "timeout", "5", "nice"] },
+        { program: "make", wrappers: ["timeout", "5", "nice"] },
         { program: "b", wrappers: [] }
       ]
     )

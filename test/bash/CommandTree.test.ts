@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
+import * as CommandTree from "../../src/bash/CommandTree.js"
 
 const open = (text: string): string | undefined => {
   const { isAtRest, open } = CommandLine.parse(text).tree
@@ -56,5 +57,18 @@ describe("the open commands", () => {
     ]) {
       assert.strictEqual(open(text), undefined, text)
     }
+  })
+
+  it("keeps the assignments before a command's name apart from its words", () => {
+    const [first, ...others] = CommandTree.commandsIn(CommandLine.parse("A=1 b[2]+='x y' \\c=1 make CC=gcc").tree.lists)
+    assert.deepStrictEqual(others, [])
+    assert.deepStrictEqual(
+      first?.assignments.map(({ value }) => value),
+      ["A=1", "b[2]+=x y"]
+    )
+    assert.deepStrictEqual(
+      first?.words.map(({ value }) => value),
+      ["c=1", "make", "CC=gcc"]
+    )
   })
 })

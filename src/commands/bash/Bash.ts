@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { CommandLine } from "../../bash/CommandLine.js"
-import { isRedirection } from "../../bash/Token.js"
+import { isAssignment, isRedirection } from "../../bash/Token.js"
 import type { LineHandler } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
 import * as CallContext from "../../domain/CallContext.js"
@@ -76,9 +76,6 @@ const helpFor = (line: CommandLine): string | undefined => {
   return only.value === "--help" ? help : only.value === "-h" ? `Usage: ${usage}\n` : undefined
 }
 
-/** Matches an assignment, whose value may be quoted and expanded. */
-const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
-
 /**
  * Returns the name of the command after `bash` and any assignments. If there are only assignments, it returns the
  * first. Undefined if bash may treat the word as an option or a script: it starts with a dash, looks like a path, is
@@ -89,7 +86,7 @@ const nameIn = (line: CommandLine): string | undefined => {
   for (const token of line.tail) {
     if (token._tag !== "Word") return token._tag === "Operator" && isRedirection(token.value) ? undefined : assigned
     if (!token.closed) return undefined
-    if (assignment.test(line.text.slice(token.start, token.end))) {
+    if (isAssignment(line.text, token)) {
       assigned ??= token.value
       continue
     }

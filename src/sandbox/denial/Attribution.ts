@@ -154,7 +154,7 @@ export const isOnlyPrinted = ({ text, tree }: CommandLine): boolean => {
 }
 
 const isPrinting = ({ keyword, redirections, words }: CommandTree.Command): boolean => {
-  const name = words.find(({ value }) => !/^\w+=/.test(value))
+  const [name] = words
   return (
     keyword === undefined &&
     (name === undefined || speaking.has(name.value)) &&

@@ -77,7 +77,6 @@ const unfollowed = new Set(
   ". source eval pushd popd exec exit return break continue logout set shopt alias trap time".split(" ")
 )
 const redirecting = /^\d*(?:(<)|>|>>|>\||<>|&>|&>>)$/
-const assignment = /^[A-Za-z_]\w*\+?=/
 
 interface SimpleCommand {
   readonly command: CommandTree.Command
@@ -181,8 +180,7 @@ export const make = (
     for (const { after, command: each, inSubshell } of simpleCommands(tree.lists)) {
       const { redirections, words } = each
       const text = (word: Word) => plainText(command, word, home)
-      const first = words.findIndex((word) => !assignment.test(command.slice(word.start, word.end)))
-      const [name, ...args] = first < 0 ? [""] : words.slice(first).map(text)
+      const [name, ...args] = words.length === 0 ? [""] : words.map(text)
       if (name === undefined) return found
       const known = args.filter((arg) => arg !== undefined)
       const redirected = redirections.flatMap(({ operator, target }): ReadonlyArray<Opened> => {

@@ -1,13 +1,11 @@
 /** Rewrites a command so that the shell can go on while its last program still runs. */
 import type { CommandLine } from "../../bash/CommandLine.js"
+import * as CommandTree from "../../bash/CommandTree.js"
 import { quote } from "../../bash/Quote.js"
 import * as CommandName from "../../command/CommandName.js"
 
 /** The most characters of a text to rewrite. Nobody types a longer one. */
 const longest = 16_384
-
-/** Reserved words before a command that the parser lists among its words. */
-const prefixes: ReadonlySet<string> = new Set(["time", "coproc"])
 
 /** Makes bash text that waits for the last program, but ends with status 0 once the file exists. */
 const waiting = (file: string): string =>
@@ -29,13 +27,12 @@ export const rewrite = (given: CommandLine, file: string): string | undefined =>
   const list = tree.lists.at(-1)
   const pipeline = list?.pipelines.at(-1)
   const [command, ...others] = pipeline?.commands ?? []
-  if (!tree.isAtRest || tree.open.length > 0 || list?.isBackground !== false || pipeline?.isNegated !== false)
-    return undefined
-  const [name] = command?.words.filter(({ end, start }) => !/^\w+\+?=/.test(text.slice(start, end))) ?? []
-  const start = Math.min(...(command?.words.map((word) => word.start) ?? []))
+  if (!CommandTree.isComplete(tree) || list?.isBackground !== false || pipeline?.isNegated !== false) return undefined
+  const [name] = command?.words ?? []
   if (command === undefined || others.length > 0 || command.keyword !== undefined || name === undefined)
     return undefined
-  if (name.expands || CommandName.builtins.has(name.value) || prefixes.has(name.value)) return undefined
+  if (name.expands || CommandName.builtins.has(name.value) || name.value === "time") return undefined
+  const { start } = command.assignments[0] ?? name
   const [before, last, after] = [text.slice(0, start), text.slice(start, command.end), text.slice(command.end)]
   // A redirection before the program, or a word that changes what follows, belongs to the program.
   if (!/(?:^|[;&|\n])\s*$/.test(before)) return undefined
