@@ -157,7 +157,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
  * `time`). Returns undefined if they do not name it. With an unknown option, or nothing left to run (`command -v x`,
  * `env`), the wrapper itself is the program.
  */
-const unwrapped = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined => {
+export const unwrapped = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined => {
   let at = 0
   const skip = (pattern: RegExp): boolean => {
     const word = words[at]

@@ -4,6 +4,7 @@
  */
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
+import * as CommandStatus from "../../bash/CommandStatus.js"
 import * as CommandTree from "../../bash/CommandTree.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import { isLocal } from "./internal/Message.js"
@@ -67,14 +68,10 @@ export const all = (command: CommandLine.CommandLine): ReadonlyArray<string> => 
   return [...paths]
 }
 
-/** Matches words that may precede a program. */
-const prefix = /^(?:\w+=.*|command|env|exec|nice|nohup|sudo|time|timeout|-.*|\d+[smh]?)$/s
-
 /** Returns the programs that a command runs with their arguments, including those in a `-c` text for a shell. */
 export const invocations = (command: CommandLine.CommandLine): ReadonlyArray<ReadonlyArray<string>> =>
   [...CommandTree.commandsIn(command.tree.lists)].flatMap(({ words }) => {
-    const values = words.map(({ value }) => value)
-    const found = values.slice(values.findIndex((word) => !prefix.test(word)))
+    const found = (CommandStatus.unwrapped(words) ?? words).map(({ value }) => value)
     const at = /^(?:.*\/)?(?:ba|da|z)?sh$/.test(found[0] ?? "")
       ? found.findIndex((word) => /^-[a-z]*c$/.test(word))
       : -1
