@@ -70,6 +70,14 @@ const closing = new Set(Object.values(compounds).map(([end]) => end))
 /** The reserved words after which a command begins. */
 export const beforeCommand: ReadonlySet<string> = new Set("then do else elif if while until ! { time".split(" "))
 
+/** The words that bash reserves for its grammar. */
+export const reserved: ReadonlySet<string> = new Set([
+  ...Object.keys(compounds),
+  ...closing,
+  ...beforeCommand,
+  ...["in", "function", "coproc", "[["]
+])
+
 /** How deep compound commands are parsed. Nobody nests deeper, and recursion must end. */
 const maximalDepth = 100
 

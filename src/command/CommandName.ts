@@ -2,6 +2,7 @@
  * The names of Synapse commands: which ones are built in and reserved, the rules for others, which bash must read as one
  * plain word, and what is known of names of programs.
  */
+import * as CommandTree from "../bash/CommandTree.js"
 
 /** The prefixes that are reserved for Synapse commands, whether or not one is registered. */
 export const reservedPrefixes: ReadonlyArray<string> = ["mcp:", "skill:", "task:", "command:", "job:"]
@@ -33,11 +34,6 @@ export const isReserved = (name: string): boolean =>
 
 /** The most bytes of a file's name. Each command is also a program in the PATH. */
 const longest = 255
-
-/** The reserved words of bash. */
-const bashWords = new Set(
-  "if then else elif fi case esac for select while until do done in function time coproc".split(" ")
-)
 
 export const builtins: ReadonlySet<string> = new Set(
   (
@@ -79,7 +75,7 @@ export const problemOf = (name: string): string | undefined => {
   if (/^\d+$/.test(plain)) return `bash takes a number before < and > for a descriptor; ${allowed}`
   if (isPrefix && !plain.endsWith(":"))
     return `what stands before the * must end in a colon, for else it would stand for programs as well; ${allowed}`
-  if (bashWords.has(name)) return "it is a reserved word of bash"
+  if (CommandTree.reserved.has(name)) return "it is a reserved word of bash"
   // The bridge tells bash's own `read` from that of Synapse.
   if (builtins.has(name) && name !== "read") return "it is a builtin of bash, which every line may need"
   if (name === "command_not_found_handle" || name.startsWith("__synapse")) return "the shell's session uses it"
