@@ -163,5 +163,5 @@ const runPlain = (
       exit.value.blocked !== true &&
       exit.value.notices === undefined
     if (isSilent) return ExitCode.success
-    return yield* Effect.flatMap(loadToolRun, ({ reportExit }) => reportExit(line.text, exit, partial, cwd))
+    return yield* Effect.flatMap(loadToolRun, ({ reportExit }) => reportExit(line, exit, partial, cwd))
   })

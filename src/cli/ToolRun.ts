@@ -3,6 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
+import type { CommandLine } from "../bash/CommandLine.js"
 import * as Advice from "../domain/Advice.js"
 import * as CallContext from "../domain/CallContext.js"
 import type { CommandError } from "../domain/CommandError.js"
@@ -90,7 +91,7 @@ const isUnreported = ({ extras }: ToolReturn.ToolReturn): boolean =>
 
 /** Reports the end of a command that ran without the toolset. */
 export const reportExit = (
-  command: string,
+  line: CommandLine,
   exit: Exit.Exit<CommandResult, CommandError>,
   partial: CommandResult | undefined,
   cwd: string
@@ -100,6 +101,6 @@ export const reportExit = (
     if (exit._tag === "Failure" && Cause.isDie(exit.cause)) {
       yield* Effect.logError("the tool Bash failed unexpectedly", exit.cause)
     }
-    const hint = exit._tag === "Success" ? yield* BashTool.hintForPerson(command, exit.value) : undefined
+    const hint = exit._tag === "Success" ? yield* BashTool.hintForPerson(line, exit.value) : undefined
     return yield* report(result, hint === undefined ? [] : [hint], cwd, false)
   })

@@ -28,7 +28,7 @@ import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import type { Files } from "../files/Files.js"
 import { FileError } from "../files/Files.js"
-import { attributesOf, SandboxManager } from "../sandbox/SandboxManager.js"
+import { attributesOf, type ManagerOptions, SandboxManager } from "../sandbox/SandboxManager.js"
 import { Jobs } from "../session/Jobs.js"
 import { identifyCommandType } from "./CommandType.js"
 
@@ -103,7 +103,7 @@ const files: Files = {
  * @since 0.1.0
  * @category models
  */
-export type RouteOptions = LineOptions
+export type RouteOptions = Omit<ManagerOptions, "cwd">
 
 /**
  * Runs command lines, in the shell or in Synapse itself.
@@ -141,16 +141,14 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
     const isRegistered = (name: string) => registry.find(name) !== undefined
 
     const dispatch = (
-      command: string,
-      options: RouteOptions
+      line: CommandLine.CommandLine,
+      options: LineOptions
     ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
-      const line = CommandLine.parse(command)
       const inShell = (restart = options.restart) =>
-        sandbox.execute(command, { ...withTaskTimeout(command, { ...options, restart }), line })
+        sandbox.execute(line.text, { ...withTaskTimeout(line, { ...options, restart }), line })
       if (identifyCommandType(line, isRegistered) === "native") return inShell()
       const handler = registry.find(line.name)
-      if (handler !== undefined && isLineHandler(handler))
-        return handler.runLine(line, withTaskTimeout(command, options))
+      if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, withTaskTimeout(line, options))
       const plain = toPlainCall(line, handler)
       // A line that needs bash's parsing goes to the shell, which then calls the command.
       if (plain === undefined) return inShell()
@@ -191,14 +189,15 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
     return BashRouter.of({
       route: (command, given = {}) =>
         Effect.withFiberRuntime<CommandResult.CommandResult, CommandError>((fiber) => {
-          const named: RouteOptions = typeof given === "boolean" ? { restart: given } : given
+          const { line = CommandLine.parse(command), ...named }: RouteOptions =
+            typeof given === "boolean" ? { restart: given } : given
           const timeout = fiber.getFiberRef(CallContext.current).timeout
           const options = timeout === undefined || named.timeout !== undefined ? named : { ...named, timeout }
           return Span.inFiber(
             fiber,
             "BashRouter.route",
-            Effect.map(dispatch(command, options), withNews),
-            attributesOf(command)
+            Effect.map(dispatch(line, options), withNews),
+            attributesOf(line)
           )
         })
     })
@@ -209,8 +208,8 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | Jobs | Sand
 const namingTask = /(?:^|[^\w.:@/+-])task:[A-Za-z]/
 
 /** Gives a line with a task a longer default timeout, because a model's turns take minutes. */
-const withTaskTimeout = (command: string, options: RouteOptions): RouteOptions =>
-  options.timeout === undefined && command.includes("task:") && namingTask.test(command)
+const withTaskTimeout = ({ text }: CommandLine.CommandLine, options: LineOptions): LineOptions =>
+  options.timeout === undefined && text.includes("task:") && namingTask.test(text)
     ? { ...options, timeout: Timeout.ofTasks }
     : options
 
@@ -226,7 +225,7 @@ const run = (
   handler: CommandHandler,
   plain: PlainCall,
   cwd: string,
-  options: RouteOptions,
+  options: LineOptions,
   execute: (line: string) => Effect.Effect<CommandResult.CommandResult, CommandError>
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
   Effect.flatMap(FiberRef.get(CommandListener.current), (listener) => {

@@ -441,9 +441,9 @@ const makeLocalSandboxBackend = (
         current = queued
         if (busy++ === 0) since = performance.now()
       },
-      onEnd: ({ line, text }, result) => {
+      onEnd: ({ line }, result) => {
         busy--
-        if (result === undefined || isUneventful(text, result) || !isOfNetwork(line ?? CommandLine.parse(text), result))
+        if (result === undefined || isUneventful(line.text, result) || !isOfNetwork(line, result))
           running.network()?.pass()
         inPassing.refresh()
       }
@@ -537,7 +537,7 @@ const makeLocalSandboxBackend = (
     }
     const executeIn = (line: CommandLine.CommandLine, cwd: string, options: BashSession.ExecuteOptions | undefined) => {
       const { text: command } = line
-      const [denial, ...others] = preflight(command, { cwd, home: userHome, line }).filter(
+      const [denial, ...others] = preflight(line, { cwd, home: userHome }).filter(
         ({ access, resource }) => !(access === "read" && running.isGranted(resource))
       )
       if (denial !== undefined) {
@@ -569,7 +569,7 @@ const makeLocalSandboxBackend = (
       setHosts: (hosts, ask) =>
         Effect.suspend(() => {
           network.hosts = hosts ?? (network.hosts && { allowed: [], denied: [] })
-          network.ask = ask && ((host, port) => hold(ask(host, port, current?.text ?? "")))
+          network.ask = ask && ((host, port) => hold(ask(host, port, current?.line.text ?? "")))
           if (network.isThere) return network.update
           return hosts === undefined ? Effect.void : running.attach
         }),

@@ -260,9 +260,10 @@ const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Servi
         )
       : Effect.void
   return {
-    execute: (command, options = {}) => {
-      const execution = queue.enter(session.execute(command, optionsOf(options)))
-      return executed(Effect.zipRight(restarting(optionsOf(options).restart), execution), attributesOf(command))
+    execute: (command, given) => {
+      const options = optionsOf(command, given)
+      const execution = queue.enter(session.execute(command, options))
+      return executed(Effect.zipRight(restarting(options.restart), execution), attributesOf(options.line))
     },
     inOrder: (call, isRestart) => Effect.zipRight(restarting(isRestart), queue.enterPassable(call)),
     restart: session.restart,
@@ -290,13 +291,15 @@ const executed = Span.within("SandboxManager.execute")
  * @since 0.1.0
  * @internal
  */
-export const attributesOf = (command: string): Span.Attributes<CommandResult> => ({
-  begun: () => ({ "synapse.command": CommandLine.parse(command).name }),
+export const attributesOf = (line: CommandLine.CommandLine): Span.Attributes<CommandResult> => ({
+  begun: () => ({ "synapse.command": line.name }),
   ended: ({ exitCode }) => ({ "process.exit.code": exitCode })
 })
 
-const optionsOf = (options: ManagerOptions | string): ManagerOptions =>
-  typeof options === "string" ? { cwd: options } : options
+const optionsOf = (command: string, given: ManagerOptions | string = {}) => {
+  const options: ManagerOptions = typeof given === "string" ? { cwd: given } : given
+  return { ...options, line: options.line ?? CommandLine.parse(command) }
+}
 
 const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
@@ -362,13 +365,13 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
     })
 
     return SandboxManager.of({
-      execute: (command, given = {}) => {
-        const options = optionsOf(given)
+      execute: (command, given) => {
+        const options = optionsOf(command, given)
         return executed(
           options.restart === true
             ? restart.before((restarted) => negotiate(command, { ...options, restarted }))
             : negotiate(command, options),
-          attributesOf(command)
+          attributesOf(options.line)
         )
       },
       inOrder: (call, isRestart) =>

@@ -6,7 +6,7 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { CommandLine } from "../bash/CommandLine.js"
+import * as CommandLine from "../bash/CommandLine.js"
 import * as CallContext from "../domain/CallContext.js"
 import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
@@ -53,7 +53,12 @@ class CommandDispatch {
 
   /** Makes an idle shell report the exit codes of ended jobs. */
   readonly ask = (): void => {
-    const nothing: QueuedCommand.QueuedCommand = { text: "", timeout: Timeout.longest, listener: {}, input: undefined }
+    const nothing: QueuedCommand.QueuedCommand = {
+      line: CommandLine.parse(""),
+      timeout: Timeout.longest,
+      listener: {},
+      input: undefined
+    }
     const ready = this.takeReady(nothing)
     if (ready === undefined) return
     const { status } = this.state
@@ -190,7 +195,7 @@ export interface ExecuteOptions {
    */
   readonly yield?: number | undefined
   /** The parsed command, so that it is not parsed again. */
-  readonly line?: CommandLine | undefined
+  readonly line?: CommandLine.CommandLine | undefined
 }
 
 /**
@@ -274,14 +279,13 @@ export const make = (
           if (within === bridge) return Nesting.busy()
           const timeout = Math.min(options?.timeout ?? settings.timeout, Timeout.longest)
           const queued = {
-            text,
+            line: options?.line ?? CommandLine.parse(text),
             timeout,
             listener,
             input,
             stdin,
             terminal: settings.terminal === undefined ? undefined : terminal,
             observer: options?.observer,
-            line: options?.line,
             // The shell can't share its terminal with a program that goes on.
             yield: settings.terminal === undefined ? options?.yield : undefined
           }

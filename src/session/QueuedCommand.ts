@@ -21,9 +21,7 @@ export interface Observer {
 
 /** A command with the options of its call. */
 export interface QueuedCommand {
-  readonly text: string
-  /** The parsed command, if it was parsed already. */
-  readonly line?: CommandLine | undefined
+  readonly line: CommandLine
   /** The time limit in milliseconds. */
   readonly timeout: number
   readonly listener: CommandListener

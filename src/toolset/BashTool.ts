@@ -11,6 +11,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as CommandLine from "../bash/CommandLine.js"
 import * as CommandName from "../command/CommandName.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Advice from "../domain/Advice.js"
@@ -38,7 +39,7 @@ import * as Tool from "./Tool.js"
  * @internal
  */
 export const hintForPerson = (
-  command: string,
+  line: CommandLine.CommandLine,
   result: CommandResult
 ): Effect.Effect<string | undefined, never, SandboxManager> =>
   Effect.flatMap(SandboxManager, (sandbox) => {
@@ -51,7 +52,7 @@ export const hintForPerson = (
     return Effect.zipWith(
       sandbox.cwd,
       sandbox.visibleFiles,
-      (cwd, files) => Diagnosis.make({ command, result, cwd, files, commands, here, extensions: () => [] }).cause
+      (cwd, files) => Diagnosis.make({ line, result, cwd, files, commands, here, extensions: () => [] }).cause
     )
   })
 
@@ -139,7 +140,10 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     yield* sandbox.findConditions
     const told = new Diagnostic.ToldDenials()
     const isSynapseCommand = (name: string) => registry.find(name) !== undefined
-    const commandOf = (params: unknown) => textOf(params, isSynapseCommand)
+    const lineOf = ({ command }: typeof Parameters.Type) => {
+      const text = CommandText.read(CommandLine.parse(command), isSynapseCommand)
+      return text._tag === "NoCommand" ? CommandLine.parse("") : text.line
+    }
 
     const here: Correction.Here = {
       offers: (command) => offers(registry, command),
@@ -158,13 +162,13 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         }
         const result = exit.value
         if (result.blocked === true) return audience === undefined ? Effect.sync(() => ofDenial(result)) : nothing
-        const command = commandOf(params)
+        const line = lineOf(params as typeof Parameters.Type)
         return Yield.pass(
-          command,
+          line.text,
           Effect.zipWith(sandbox.cwd, sandbox.visibleFiles, (cwd, files) => {
             const commands = registry.listed().map(({ name }) => name)
             const extensions = () => extensionsOf(registry)
-            const diagnosis = Diagnosis.make({ command, result, cwd, files, commands, here, extensions })
+            const diagnosis = Diagnosis.make({ line, result, cwd, files, commands, here, extensions })
             if (audience === undefined) return diagnosis
             // A person's output has no remark, so the listener gets the cause.
             if (diagnosis.cause !== undefined) onHint?.(diagnosis.cause)
@@ -239,19 +243,19 @@ const run = (
   isSynapseCommand: (name: string) => boolean,
   usual: number
 ) => {
-  const text = CommandText.read(params.command, isSynapseCommand)
+  const text = CommandText.read(CommandLine.parse(params.command), isSynapseCommand)
   if (text._tag === "NoCommand") return refused(params, text.reason, text.meant)
-  const { command } = text
+  const { line } = text
   const { restart, timeout } = params
   const limit = params.yield ?? (usual > 0 ? usual : CommandName.isServer(params.command) ? Timeout.longest : undefined)
-  const routed = router.route(command, { restart, timeout, ...(limit === undefined ? {} : { yield: limit }) })
+  const routed = router.route(line.text, { line, restart, timeout, ...(limit === undefined ? {} : { yield: limit }) })
   const notices = [
     ...(BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []),
     ...(text._tag === "Wrapped" ? [text.notice] : [])
   ]
   const running = notices.length === 0 ? routed : noticed(routed, notices)
-  const endless = timeout === undefined && params.yield === undefined ? CommandText.following(command) : undefined
-  if (endless === undefined || isSynapseCommand(/\S+/.exec(command)?.[0] ?? "")) return running
+  const endless = timeout === undefined && params.yield === undefined ? CommandText.following(line) : undefined
+  if (endless === undefined || isSynapseCommand(line.name)) return running
   // A person sees the output as it comes, and can stop the command.
   return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
     audience === undefined ? refused(params, endless, {}) : running
@@ -284,11 +288,6 @@ const noticed = (
         ? new ExecutionFailed({ ...error, notices: [...notices, ...error.notices] })
         : error
   })
-
-const textOf = (params: unknown, isSynapseCommand: (name: string) => boolean): string => {
-  const text = CommandText.read((params as typeof Parameters.Type).command, isSynapseCommand)
-  return text._tag === "NoCommand" ? "" : text.command
-}
 
 /** Advice for a command that the tool's time limit ended. */
 const longer = "To run longer, give timeout=<ms>, or yield=0, which makes it a job."

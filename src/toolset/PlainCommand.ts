@@ -10,8 +10,9 @@ import * as CommandText from "./internal/CommandText.js"
  */
 export const read = (text: string): CommandLine.CommandLine | undefined => {
   // Tasks for sub-agents have a longer time limit.
-  if (text.includes("task:") || CommandText.read(text, CommandName.isBuiltIn)._tag !== "Command") return undefined
+  if (text.includes("task:")) return undefined
   const line = CommandLine.parse(text)
+  if (CommandText.read(line, CommandName.isBuiltIn)._tag !== "Command") return undefined
   const isInBackground = line.tokens.some((token) => token._tag === "Operator" && token.value === "&")
   return !isInBackground && identifyCommandType(line, CommandName.isBuiltIn) === "native" ? line : undefined
 }

@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../src/bash/CommandLine.js"
 import * as BashArguments from "../../src/toolset/BashArguments.js"
 import * as CommandText from "../../src/toolset/internal/CommandText.js"
+
+const readText = (text: string, isSynapseCommand?: (name: string) => boolean) =>
+  CommandText.read(CommandLine.parse(text), isSynapseCommand)
 
 const fence = "```"
 /** Lines of text, of which `F` alone or before a language is a fence. */
@@ -8,21 +12,21 @@ const lines = (...all: ReadonlyArray<string>): string => all.map((line) => line.
 
 /** The command that runs where something was taken away; undefined where the text is a command as it is. */
 const taken = (text: string): string | undefined => {
-  const read = CommandText.read(text)
+  const read = readText(text)
   if (read._tag === "NoCommand") return assert.fail(`${text}: ${read.reason}`)
-  return read._tag === "Wrapped" ? read.command : undefined
+  return read._tag === "Wrapped" ? read.line.text : undefined
 }
 
 /** The command that the refusal of a text shows; undefined where it shows none. */
 const shown = (text: string): string | undefined => {
-  const read = CommandText.read(text)
+  const read = readText(text)
   if (read._tag !== "NoCommand") return assert.fail(`${text} is not refused`)
   const example = BashArguments.example(read.meant)
   return example === undefined ? undefined : JSON.parse(example).command
 }
 
 const notice = (text: string): string | undefined => {
-  const read = CommandText.read(text)
+  const read = readText(text)
   return read._tag === "Wrapped" ? read.notice : undefined
 }
 
@@ -82,7 +86,7 @@ describe("the text of a command", () => {
       lines("echo 'a", "F", "'"),
       lines("cat <<'EOF'", "Fbash", "F")
     ])
-      assert.strictEqual(CommandText.read(text)._tag, "Command", text)
+      assert.strictEqual(readText(text)._tag, "Command", text)
   })
 
   it("is refused where it may be output or prose, and none of that is shown as what was meant", () => {
@@ -196,7 +200,7 @@ describe("the text of a command", () => {
       "htop",
       "watch -n 5 'df -h'"
     ]) {
-      const read = CommandText.read(text)
+      const read = readText(text)
       assert.match(
         read._tag === "NoCommand" ? read.reason : "",
         /^\w+ needs a terminal, which job:start --pty gives it; \w/,
@@ -220,8 +224,8 @@ describe("the text of a command", () => {
       "for i in vim; do echo $i; done",
       "cat <<EOF\nvim a\nEOF"
     ]
-    for (const text of left) assert.strictEqual(CommandText.read(text)._tag, "Command", text)
-    assert.strictEqual(CommandText.read("vim a", (name) => name === "vim")._tag, "Command")
+    for (const text of left) assert.strictEqual(readText(text)._tag, "Command", text)
+    assert.strictEqual(readText("vim a", (name) => name === "vim")._tag, "Command")
   })
 
   it("follows a file where its last command does, and nothing reads that", () => {
@@ -232,7 +236,11 @@ describe("the text of a command", () => {
       "x=1\ntail -f $f",
       "journalctl -f -u sshd"
     ])
-      assert.match(CommandText.following(text) ?? "", /^\w+ -f does not end by itself; .*timeout=<ms>/, text)
+      assert.match(
+        CommandText.following(CommandLine.parse(text)) ?? "",
+        /^\w+ -f does not end by itself; .*timeout=<ms>/,
+        text
+      )
     const others = [
       "tail -n 5 a.log",
       "tail -f",
@@ -245,7 +253,7 @@ describe("the text of a command", () => {
       "echo tail -f a.log",
       "journalctl -n 5"
     ]
-    for (const text of others) assert.isUndefined(CommandText.following(text), text)
+    for (const text of others) assert.isUndefined(CommandText.following(CommandLine.parse(text)), text)
   })
 
   it("is left as it is where bash can run it for a good reason", () => {
@@ -294,7 +302,8 @@ describe("the text of a command", () => {
       "./Run `cat args`",
       "x=1 # I will\nls"
     ]) {
-      assert.deepStrictEqual(CommandText.read(text), CommandText.CommandText.Command({ command: text }), text)
+      const line = CommandLine.parse(text)
+      assert.deepStrictEqual(CommandText.read(line), CommandText.CommandText.Command({ line }), text)
     }
   })
 
@@ -309,10 +318,10 @@ describe("the text of a command", () => {
       `${"```a\n".repeat(many)}`,
       Array.from({ length: 700 }, (_, at) => "`".repeat(703 - at)).join("\n")
     ]) {
-      CommandText.read(text)
+      readText(text)
     }
     assert.strictEqual(
-      CommandText.read(`cat >a.md <<'EOF'\n${"```\nx\n".repeat(many)}EOF`)._tag,
+      readText(`cat >a.md <<'EOF'\n${"```\nx\n".repeat(many)}EOF`)._tag,
       "Command",
       "a here-document longer than what is read"
     )

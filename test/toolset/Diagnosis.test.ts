@@ -44,7 +44,7 @@ const known = [
 ]
 
 const factsOf = (command: string, result: Partial<CommandResult.CommandResult>): Diagnosis.Facts => ({
-  command,
+  line: CommandLine.parse(command),
   result: CommandResult.make({ exitCode: 1, ...result }),
   cwd,
   files,

@@ -4,13 +4,13 @@ import * as CommandText from "../../src/toolset/internal/CommandText.js"
 
 /** The tokens at which lines begin, without those between lines. */
 const beginnings = (text: string): ReadonlyArray<string> => {
-  const { tokens } = CommandLine.parse(text)
-  return tokens
-    .filter(
-      (token, at) => (token._tag === "Word" || token._tag === "Operator") && CommandText.isFirst(tokens, at, text)
-    )
+  const line = CommandLine.parse(text)
+  return line.tokens
+    .filter((token, at) => (token._tag === "Word" || token._tag === "Operator") && CommandText.isFirst(line, at))
     .map(({ end, start }) => text.slice(start, end))
 }
+
+const outside = (text: string): string => CommandText.outsideHereDocuments(CommandLine.parse(text))
 
 describe("isFirst", () => {
   it("finds the first token of each line that bash begins", () => {
@@ -25,9 +25,9 @@ describe("isFirst", () => {
 
 describe("outsideHereDocuments", () => {
   it("leaves out the here-documents that are closed", () => {
-    assert.strictEqual(CommandText.outsideHereDocuments("a <<E <<'F'\nb\nE\nc\nF\nd\n"), "a <<E <<'F'\nd\n")
+    assert.strictEqual(outside("a <<E <<'F'\nb\nE\nc\nF\nd\n"), "a <<E <<'F'\nd\n")
     for (const text of ["", "a\nb", "a <<E\nb", "a '<<E\nb\nE\n'"]) {
-      assert.strictEqual(CommandText.outsideHereDocuments(text), text)
+      assert.strictEqual(outside(text), text)
     }
   })
 })

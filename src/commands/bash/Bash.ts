@@ -3,7 +3,7 @@
  * session without the word `bash`. Everything else (`bash -c …`, `bash script.sh`, `bash $script`) goes to bash.
  */
 import * as Effect from "effect/Effect"
-import type { CommandLine } from "../../bash/CommandLine.js"
+import * as CommandLine from "../../bash/CommandLine.js"
 import { isAssignment, isRedirection } from "../../bash/Token.js"
 import type { LineHandler } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
@@ -65,12 +65,13 @@ export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.ge
       }
       const name = nameIn(line)
       const meansBash = name === undefined || (yield* isScript(name))
-      return yield* sandbox.execute(meansBash ? line.text : withoutPrefix(line), options)
+      const meant = meansBash ? line : CommandLine.parse(withoutPrefix(line))
+      return yield* sandbox.execute(meant.text, { ...options, line: meant })
     })
   }
 })
 
-const helpFor = (line: CommandLine): string | undefined => {
+const helpFor = (line: CommandLine.CommandLine): string | undefined => {
   const [only, more] = line.tail
   if (only?._tag !== "Word" || more !== undefined) return undefined
   return only.value === "--help" ? help : only.value === "-h" ? `Usage: ${usage}\n` : undefined
@@ -81,7 +82,7 @@ const helpFor = (line: CommandLine): string | undefined => {
  * first. Undefined if bash may treat the word as an option or a script: it starts with a dash, looks like a path, is
  * quoted or expanded.
  */
-const nameIn = (line: CommandLine): string | undefined => {
+const nameIn = (line: CommandLine.CommandLine): string | undefined => {
   let assigned: string | undefined
   for (const token of line.tail) {
     if (token._tag !== "Word") return token._tag === "Operator" && isRedirection(token.value) ? undefined : assigned
@@ -98,4 +99,5 @@ const nameIn = (line: CommandLine): string | undefined => {
   return assigned
 }
 
-const withoutPrefix = (line: CommandLine): string => line.text.slice(0, line.command?.start).trimStart() + line.rest
+const withoutPrefix = (line: CommandLine.CommandLine): string =>
+  line.text.slice(0, line.command?.start).trimStart() + line.rest

@@ -18,8 +18,6 @@ import * as Denial from "./Denial.js"
 interface Start {
   readonly cwd: string
   readonly home?: string | undefined
-  /** The parsed command, if it is already parsed. */
-  readonly line?: CommandLine.CommandLine | undefined
 }
 
 /** How a command uses an operand. `create`: it writes, whether or not the file exists. `list`: it reads a directory. */
@@ -157,7 +155,7 @@ const most = 20
 export const make = (
   policy: SandboxPolicy,
   { explain } = PolicyDecision.make(policy)
-): ((command: string, start: Start) => ReadonlyArray<Denial.Denial>) => {
+): ((line: CommandLine.CommandLine, start: Start) => ReadonlyArray<Denial.Denial>) => {
   const check = ({ path, takesLink, use }: Opened, cwd: string): Denial.Denial | undefined => {
     if (HostPath.isTooLong(path) || (takesLink && HostPath.isLink(path, cwd))) return undefined
     const verdict = explain(path, cwd, "read")
@@ -170,8 +168,11 @@ export const make = (
     return Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")
   }
 
-  function preflight(command: string, start: Start, isOver: () => boolean): ReadonlyArray<Denial.Denial> {
-    const { tokens, tree } = start.line ?? CommandLine.parse(command)
+  function preflight(
+    { text: command, tokens, tree }: CommandLine.CommandLine,
+    start: Start,
+    isOver: () => boolean
+  ): ReadonlyArray<Denial.Denial> {
     const found: Array<Denial.Denial> = []
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return found
     // A command that mentions HOME may change it.
@@ -194,7 +195,7 @@ export const make = (
         if (found.length >= most || isOver()) return found
       }
       const inner = shells.has(name) && /^-[eux]*c$/.test(args[0] ?? "") ? args[1] : undefined
-      if (inner !== undefined) found.push(...preflight(inner, { cwd, home }, isOver))
+      if (inner !== undefined) found.push(...preflight(CommandLine.parse(inner), { cwd, home }, isOver))
       if (unfollowed.has(name) || after === "||" || (after === "&&" && !succeeding.has(name))) return found
       const next = name === "cd" && !inSubshell ? directoryOf(cwd, args) : cwd
       if (next === undefined) return found
@@ -202,5 +203,5 @@ export const make = (
     }
     return found
   }
-  return (command, start) => (mayOpen.test(command) ? preflight(command, start, Denial.searching()) : [])
+  return (line, start) => (mayOpen.test(line.text) ? preflight(line, start, Denial.searching()) : [])
 }

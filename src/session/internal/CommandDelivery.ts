@@ -1,6 +1,5 @@
 /** Delivers one command to a shell: writes its lines, reads the shell's reports, and collects the outcome. */
 
-import * as CommandLine from "../../bash/CommandLine.js"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import type { JobTable } from "../JobTable.js"
 import * as ProcessTable from "../ProcessTable.js"
@@ -66,10 +65,10 @@ export class CommandFeeder {
     const yielding =
       queued.yield === undefined || queued.stdin !== undefined
         ? undefined
-        : Yielding.rewrite(queued.line ?? CommandLine.parse(queued.text), directory.yields)
+        : Yielding.rewrite(queued.line, directory.yields)
     try {
-      io.calls.offer(queued.text)
-      directory.writeCommand(yielding ?? queued.text)
+      io.calls.offer(queued.line.text)
+      directory.writeCommand(yielding ?? queued.line.text)
     } catch (error) {
       pool.give(pipes)
       const what = error instanceof Error ? error.message : String(error)
@@ -176,13 +175,13 @@ const interrupted = 130
 
 /** Returns what the shell must know before a command. On a terminal, `&` starts bash's own job. */
 const beforeOf = (
-  { terminal, text }: QueuedCommand,
+  { line, terminal }: QueuedCommand,
   state: SessionState,
   children: ReadonlyArray<number>,
   yields: boolean
 ): Protocol.Before => {
   if (terminal === "entry") return Protocol.own
-  const before = state.takeBefore(text, children, yields)
+  const before = state.takeBefore(line.text, children, yields)
   return terminal === undefined ? before : { ...before, leaves: false }
 }
 
@@ -234,7 +233,7 @@ export class CommandDelivery implements ShellListener {
 
   /** Writes the lines that run the command. */
   begin(): void {
-    if (mayAlternate(this.queued.text)) this.run.watch()
+    if (mayAlternate(this.queued.line.text)) this.run.watch()
     const { nonces, pipes, shell } = this
     const { directory } = this.io
     const { device } = ShellTerminal

@@ -338,7 +338,7 @@ export class CommandRun implements Interruption.Target {
     if (limit !== undefined && this.before.yields) {
       const elapsed = performance.now() - this.startedAt
       this.yielding = setTimeout(() => this.giveWay(), Math.max(1, limit - elapsed))
-      if (CommandName.isServer(this.queued.text)) this.serving = setTimeout(() => this.look(), serverEvery)
+      if (CommandName.isServer(this.queued.line.text)) this.serving = setTimeout(() => this.look(), serverEvery)
     }
   }
 
@@ -486,7 +486,7 @@ export class CommandRun implements Interruption.Target {
     }
     const clean = { stdout: this.cleanStdout, stderr: this.cleanStderr }
     jobs.adopt({
-      text: this.queued.text,
+      text: this.queued.line.text,
       printed: { stdout, stderr },
       shell,
       child,

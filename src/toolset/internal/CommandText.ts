@@ -6,25 +6,24 @@
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
 import * as CommandLine from "../../bash/CommandLine.js"
-import type { Token } from "../../bash/Token.js"
 import * as Correction from "./Correction.js"
 import { Given, isShown as isShort, parseJson } from "./Given.js"
 import * as PatchText from "./PatchText.js"
 
 /** Tests whether a token begins a line that does not continue another. Newlines in a quoted word do not begin lines. */
-export const isFirst = (tokens: ReadonlyArray<Token>, at: number, text: string): boolean => {
-  const before = tokens[at - 1]
+export const isFirst = (line: CommandLine.CommandLine, at: number): boolean => {
+  const before = line.tokens[at - 1]
   if (before?._tag === "Blank") {
-    return !text.slice(before.start, before.end).includes("\n") && isFirst(tokens, at - 1, text)
+    return !line.text.slice(before.start, before.end).includes("\n") && isFirst(line, at - 1)
   }
   return before === undefined || before._tag === "Newline" || before._tag === "HereDocument"
 }
 
 /** Removes the closed here-documents from a text. */
-export const outsideHereDocuments = (text: string): string => {
+export const outsideHereDocuments = ({ text, tokens }: CommandLine.CommandLine): string => {
   const pieces: Array<string> = []
   let from = 0
-  for (const token of CommandLine.parse(text).tokens) {
+  for (const token of tokens) {
     if (token._tag !== "HereDocument" || !token.closed) continue
     pieces.push(text.slice(from, token.start))
     from = token.end
@@ -35,9 +34,9 @@ export const outsideHereDocuments = (text: string): string => {
 /** The text of a call's command, classified. */
 export type CommandText = Data.TaggedEnum<{
   /** Goes to bash unchanged. */
-  Command: { readonly command: string }
+  Command: { readonly line: CommandLine.CommandLine }
   /** A command with something around it that is certainly not part of it; the notice names that. */
-  Wrapped: { readonly command: string; readonly notice: string }
+  Wrapped: { readonly line: CommandLine.CommandLine; readonly notice: string }
   /** Not a command. `meant` holds the arguments of the call that was probably meant. */
   NoCommand: { readonly reason: string; readonly meant: Readonly<Record<string, unknown>> }
 }>
@@ -60,32 +59,35 @@ const suspicious = new RegExp(
  * @param isSynapseCommand tests for a Synapse command's name; a text that begins with one is neither prose nor a screen
  *   program
  */
-export const read = (text: string, isSynapseCommand: (name: string) => boolean = () => false): CommandText =>
-  suspicious.test(text) && (!isSynapseCommand(/\S+/.exec(text)?.[0] ?? "") || PatchText.find(text) !== undefined)
-    ? readAt(text, 0)
-    : Command({ command: text })
+export const read = (
+  line: CommandLine.CommandLine,
+  isSynapseCommand: (name: string) => boolean = () => false
+): CommandText =>
+  suspicious.test(line.text) && (!isSynapseCommand(line.name) || PatchText.find(line.text) !== undefined)
+    ? readAt(line, 0)
+    : Command({ line })
 
 /** The deepest nesting of wrappers around a command. */
 const deepest = 3
 
-const readAt = (text: string, depth: number): CommandText =>
-  ofJson(text, depth) ??
-  ofCall(text, depth) ??
-  ofPrompt(text, depth) ??
-  ofMarkdown(text, depth) ??
-  ofPatch(text) ??
-  ofProse(text) ??
-  ofTerminal(text) ??
-  Command({ command: text })
+const readAt = (line: CommandLine.CommandLine, depth: number): CommandText =>
+  ofJson(line.text, depth) ??
+  ofCall(line.text, depth) ??
+  ofPrompt(line.text, depth) ??
+  ofMarkdown(line, depth) ??
+  ofPatch(line.text) ??
+  ofProse(line.text) ??
+  ofTerminal(line) ??
+  Command({ line })
 
 /** Takes the command out of a wrapper, which must be the only one. */
-const unwrap = (command: string, around: string, reason: string, depth: number): CommandText => {
-  const inner = depth > deepest ? NoCommand({ reason, meant: {} }) : readAt(command, depth + 1)
+const unwrap = (line: CommandLine.CommandLine, around: string, reason: string, depth: number): CommandText => {
+  const inner = depth > deepest ? NoCommand({ reason, meant: {} }) : readAt(line, depth + 1)
   if (inner._tag === "NoCommand") return NoCommand({ reason, meant: inner.meant })
-  if (inner._tag === "Wrapped") return NoCommand({ reason, meant: { command: inner.command } })
-  return command.trim() === "" || !command.isWellFormed()
+  if (inner._tag === "Wrapped") return NoCommand({ reason, meant: { command: inner.line.text } })
+  return line.text.trim() === "" || !line.text.isWellFormed()
     ? NoCommand({ reason, meant: {} })
-    : Wrapped({ command, notice: `It was run without ${around}.` })
+    : Wrapped({ line, notice: `It was run without ${around}.` })
 }
 
 /** The longest text, in characters, that is analysed. */
@@ -108,7 +110,7 @@ const ofJson = (text: string, depth: number): CommandText | undefined => {
   if (!Predicate.isReadonlyRecord(value)) return jsonObject.test(text) ? NoCommand({ reason, meant: {} }) : undefined
   const { command, description: _, ...others } = value
   return typeof command === "string" && Object.values(others).every((other) => other === null)
-    ? unwrap(command, "the JSON around it", reason, depth)
+    ? unwrap(CommandLine.parse(command), "the JSON around it", reason, depth)
     : NoCommand({ reason, meant: ofObject(value) })
 }
 
@@ -135,7 +137,7 @@ const ofCall = (text: string, depth: number): CommandText | undefined => {
   const quoted = quotedCommand.exec(inner)?.[1]
   const command = quoted?.startsWith("'") === true ? quoted.slice(1, -1) : parseJson(quoted ?? "")
   if (typeof command === "string" && text.trimEnd().endsWith(")"))
-    return unwrap(command, "the name of the tool around it", reason, depth)
+    return unwrap(CommandLine.parse(command), "the name of the tool around it", reason, depth)
   const value = parseJson(inner)
   if (Predicate.isReadonlyRecord(value)) return NoCommand({ reason, meant: ofObject(value) })
   const meant = typeof command === "string" ? command : inner.replace(/^command\s*[=:]\s*/, "")
@@ -163,20 +165,21 @@ const ofPrompt = (text: string, depth: number): CommandText | undefined => {
 }
 
 /** Removes the prompts from a text. Returns undefined if a line has none, since it may be output. */
-const withoutPrompts = (given: string): string | undefined => {
-  const { tokens } = CommandLine.parse(given)
-  let command = ""
+const withoutPrompts = (given: string): CommandLine.CommandLine | undefined => {
+  const line = CommandLine.parse(given)
+  const { tokens } = line
+  let text = ""
   let from = 0
   for (const [at, token] of tokens.entries()) {
     if ((token._tag === "Word" || token._tag === "HereDocument") && !token.closed) return undefined
     if (token._tag === "Blank" || token._tag === "Newline" || token._tag === "Comment") continue
-    if (token._tag === "HereDocument" || !isFirst(tokens, at, given)) continue
+    if (token._tag === "HereDocument" || !isFirst(line, at)) continue
     const next = tokens[at + 1]
     if (given.slice(token.start, token.end) !== "$" || next?._tag !== "Blank") return undefined
-    command += given.slice(from, token.start)
+    text += given.slice(from, token.start)
     from = next.end
   }
-  command += given.slice(from)
+  const command = CommandLine.parse(text + given.slice(from))
   // A remaining prompt is inside quotes that an apostrophe on an earlier line has opened.
   return outsideHereDocuments(command).search(linePrompt) < 0 ? command : undefined
 }
@@ -187,32 +190,34 @@ const fenced = /^\s*(`{3,}|~{3,})[ \t]*([\w-]*)[ \t]*\n([\s\S]*\n)?[ \t]*\1[`~]*
 /** The fence languages whose content is commands. */
 const shells = /^(?:bash|sh|shell|zsh)$/i
 
-const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
-  if (!isMarkdown(text)) return undefined
-  const [, fence = "", language = "", given = ""] = fenced.exec(text.slice(0, longest).replaceAll("\r\n", "\n")) ?? []
-  const command = given.replace(/\n$/, "")
+const ofMarkdown = (line: CommandLine.CommandLine, depth: number): CommandText | undefined => {
+  if (!isMarkdown(line)) return undefined
+  const [, fence = "", language = "", given = ""] =
+    fenced.exec(line.text.slice(0, longest).replaceAll("\r\n", "\n")) ?? []
+  const command = CommandLine.parse(given.replace(/\n$/, ""))
   // Inside a here-document, more fences are plain text.
   const inner = fence.startsWith("~") ? /^[ \t]*~{3}/m : /^[ \t]*`{3}/m
-  if (command === "" || inner.test(outsideHereDocuments(command))) return NoCommand({ reason: markdown, meant: {} })
+  if (command.text === "" || inner.test(outsideHereDocuments(command)))
+    return NoCommand({ reason: markdown, meant: {} })
   if (shells.test(language)) return unwrap(command, "the Markdown fence around it", markdown, depth)
   if (language !== "") return NoCommand({ reason: markdown, meant: {} })
   const reason = "no language is given for its Markdown fence; give the command alone"
-  return NoCommand({ reason, meant: /^[^\n<>`]*$/.test(command) ? { command } : {} })
+  return NoCommand({ reason, meant: /^[^\n<>`]*$/.test(command.text) ? { command: command.text } : {} })
 }
 
 /**
  * Tests whether a text has a Markdown fence, since bash would run what is between its backquotes. Fences in
  * here-documents, quotes and comments do not count.
  */
-const isMarkdown = (text: string): boolean => {
+const isMarkdown = (line: CommandLine.CommandLine): boolean => {
+  const { text } = line
   if (!text.includes("```") && !(text.includes("~~~") && /^[ \t]*~{3}/m.test(text))) return false
   if (/^\s*(?:`{3}|~{3})/.test(text)) return true
-  const { tokens } = CommandLine.parse(text)
-  return tokens.some(
+  return line.tokens.some(
     (token, at) =>
       token._tag === "Word" &&
       token.closed &&
-      (text.startsWith("```", token.start) || (text.startsWith("~~~", token.start) && isFirst(tokens, at, text)))
+      (text.startsWith("```", token.start) || (text.startsWith("~~~", token.start) && isFirst(line, at)))
   )
 }
 
@@ -249,8 +254,8 @@ const screens: ReadonlyArray<readonly [name: RegExp, options: RegExp, instead: s
   [/^watch$/, /^(?:-n.*|--interval.*)$/, "run the command itself"]
 ]
 
-const ofTerminal = (text: string): CommandText | undefined => {
-  const [name, ...words] = lastCommand(text)
+const ofTerminal = (line: CommandLine.CommandLine): CommandText | undefined => {
+  const [name, ...words] = lastCommand(line)
   const options = words.filter((word) => /^[-+]/.test(word))
   const row = screens.find(([names, mayHave]) => names.test(name ?? "") && options.every((word) => mayHave.test(word)))
   return row === undefined
@@ -259,8 +264,8 @@ const ofTerminal = (text: string): CommandText | undefined => {
 }
 
 /** Explains that a text does not end by itself if its last command follows a file. */
-export const following = (text: string): string | undefined => {
-  const [name, ...words] = lastCommand(text)
+export const following = (line: CommandLine.CommandLine): string | undefined => {
+  const [name, ...words] = lastCommand(line)
   const isFollowing = words.some((word) => /^(?:-[\dnqvz]*[fF][\dnqvz]*|--follow(?:=.*)?)$/.test(word))
   const isFollower = name === "journalctl" || (name === "tail" && words.some((word) => !word.startsWith("-")))
   return isFollowing && isFollower && !words.some((word) => /^--(?:pid|help|version)/.test(word))
@@ -271,9 +276,9 @@ export const following = (text: string): string | undefined => {
 /**
  * Returns the words of a text's last command, or an empty list if it is piped, redirected, or inside another command.
  */
-const lastCommand = (text: string): ReadonlyArray<string> => {
-  if (text.length > longest || !endless.test(text)) return []
-  const { isBackground = false, pipelines = [] } = CommandLine.parse(text).tree.lists.at(-1) ?? {}
+const lastCommand = (line: CommandLine.CommandLine): ReadonlyArray<string> => {
+  if (line.text.length > longest || !endless.test(line.text)) return []
+  const { isBackground = false, pipelines = [] } = line.tree.lists.at(-1) ?? {}
   const [only, ...others] = pipelines.at(-1)?.commands ?? []
   if (only?.keyword !== undefined || others.length > 0 || isBackground) return []
   return only === undefined || only.words[0]?.quoted === true || only.redirections.length > 0

@@ -42,7 +42,7 @@ const words: Readonly<Record<number, string>> = {
 export const ofExitCode = (exitCode: number): string | undefined => words[exitCode]
 
 export interface Facts {
-  readonly command: string
+  readonly line: CommandLine.CommandLine
   readonly result: CommandResult
   readonly cwd: string
   readonly files: VisibleFiles
@@ -363,14 +363,13 @@ export const mayTell = ({ exitCode, movedTo, pipeline, stderr, stdout }: Command
   stdout.includes("\n Date: ")
 
 export const make = (facts: Facts): Diagnosis => {
-  const { command, cwd, result } = facts
+  const { cwd, line: whole, result } = facts
   const { exitCode, movedTo, stderr } = result
-  const whole = CommandLine.parse(command)
   if (exitCode === ExitCode.success) {
     const failed = failuresIn(whole, result, false)
     const who = failed.length === 0 ? undefined : `[${textOf(failed)}${offlineOf(whole, failed, result)}]`
     const meant = who === undefined ? undefined : (ofStage(whole, facts) ?? pathMeant(whole, facts))
-    const asked = ofTable(command, result)
+    const asked = ofTable(whole.text, result)
     const remark = joined([
       who,
       asked === undefined ? undefined : `[${asked}]`,
@@ -380,7 +379,7 @@ export const make = (facts: Facts): Diagnosis => {
     return { remark, cause: asked, hint: undefined, category: undefined }
   }
   const line = lineOf(whole)
-  const said = curlyQuotes(line, result) ?? slashed(stderr) ?? ofTable(command, result)
+  const said = curlyQuotes(line, result) ?? slashed(stderr) ?? ofTable(whole.text, result)
   const meant = said === undefined ? MissingCommand.meant(line, missing(line), facts) : undefined
   const cause = said ?? meant?.text ?? causeOf(line, facts)
   const meaning = cause ?? answerOf(line, result)
@@ -420,12 +419,12 @@ const withDirectory = (
 }
 
 const causeOf = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
-  const { command, result } = facts
-  const { exitCode, stderr } = result
+  const { exitCode, stderr } = facts.result
   if (exitCode === ExitCode.notFound) return pathMeant(line, facts)
   const signal = ofExitCode(exitCode)
   // Skip an exit code that the command itself names, and a signal that bash has already printed.
-  const isTold = signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) || command.includes(`${exitCode}`)
+  const isTold =
+    signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) || facts.line.text.includes(`${exitCode}`)
   return (isTold ? undefined : signal) ?? pathMeant(line, facts)
 }
 

@@ -23,7 +23,9 @@ const received = (
       isFile: (path) => Effect.sync(() => scripts.includes(path)),
       execute: (command, options) => {
         commands.push(command)
-        given.push(options)
+        const { line, ...others } = typeof options === "object" ? options : {}
+        assert.strictEqual(line?.text, command)
+        given.push(others)
         return Effect.succeed(CommandResult.make({ stdout: "hi\n" }))
       }
     })

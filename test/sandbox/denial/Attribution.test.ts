@@ -441,7 +441,10 @@ describe("preflight and attribution", () => {
     withWorld((world) => {
       const preflight = Preflight.make(world.policy)
       const ask = (command: string) =>
-        preflight(command.replaceAll("ROOT", world.root), { cwd: world.project, home: world.home })[0]
+        preflight(CommandLine.parse(command.replaceAll("ROOT", world.root)), {
+          cwd: world.project,
+          home: world.home
+        })[0]
       const differing = denied.flatMap(([command, rule]) => {
         const found = ask(command)?.rule.replace(world.root, "ROOT")
         return found === undefined || found === rule ? [] : [command]
@@ -455,7 +458,7 @@ describe("preflight and attribution", () => {
       const expand = (text: string) => text.replaceAll("ROOT", world.root)
       const preflight = Preflight.make(world.policy)
       const named = recorded().map(({ command, directory, rule, text }) => {
-        const [before] = preflight(expand(command), { cwd: world.project, home: world.home })
+        const [before] = preflight(CommandLine.parse(expand(command)), { cwd: world.project, home: world.home })
         const [after] = attribute(world, expand(text), {
           command: expand(command),
           directories: [expand(directory), world.project]

@@ -5,13 +5,18 @@ import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import { hostsIn, isWrite, mentionsIn } from "../../../src/sandbox/denial/internal/Message.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import * as RealPath from "../../../src/sandbox/policy/RealPath.js"
+import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
 import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { withWorld } from "../../support/denial/World.js"
+
+const preflightOf =
+  (policy: SandboxPolicy) => (command: string, start: { readonly cwd: string; readonly home?: string }) =>
+    Preflight.make(policy)(CommandLine.parse(command), start)
 
 describe("preflight of a huge command", () => {
   it("says nothing of what it did not read", () =>
     withWorld(({ home, policy, project }) => {
-      const preflight = Preflight.make(policy)
+      const preflight = preflightOf(policy)
       const start = { cwd: project, home }
       assert.strictEqual(preflight(`cat ${"a.txt ".repeat(200)}~/.ssh/id_rsa`, start)[0]?.rule, "~/.ssh")
       assert.isUndefined(preflight(`: ${"<a.txt ".repeat(300_000)}<~/.ssh/id_rsa`, start)[0])
@@ -23,7 +28,7 @@ describe("preflight of a huge command", () => {
   it("knows that a path may be too long for any file, and nests no deeper than it can", () =>
     withWorld((world) => {
       const { policy, project } = world
-      const preflight = Preflight.make(policy)
+      const preflight = preflightOf(policy)
       assert.isUndefined(preflight(`cat ${"a/".repeat(60_000)}.env`, { cwd: project })[0])
       const nested = Array.from({ length: 12 }).reduce<string>(
         (inner) => `bash -c ${`'${inner.replaceAll("'", "'\\''")}'`}`,

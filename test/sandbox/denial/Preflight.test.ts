@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
 import type { Denial } from "../../../src/sandbox/denial/Denial.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import { path, type World, withWorld } from "../../support/denial/World.js"
@@ -7,7 +8,8 @@ import { path, type World, withWorld } from "../../support/denial/World.js"
 const inWorld = <A>(body: (rule: (command: string) => string | undefined, world: World) => A) =>
   withWorld((world) => {
     const preflight = Preflight.make(world.policy)
-    const ruleOf = (command: string) => preflight(command, { cwd: world.project, home: world.home })[0]?.rule
+    const ruleOf = (command: string) =>
+      preflight(CommandLine.parse(command), { cwd: world.project, home: world.home })[0]?.rule
     return body((command) => ruleOf(command.replaceAll("ROOT", world.root)), world)
   })
 
@@ -34,13 +36,15 @@ describe("preflight", () => {
         reason: "on the blacklist (sandbox.json)",
         how: "preflight"
       }
-      assert.deepStrictEqual(Preflight.make(both)("cat vault/key.pem", { cwd: project }), [expected])
+      assert.deepStrictEqual(Preflight.make(both)(CommandLine.parse("cat vault/key.pem"), { cwd: project }), [expected])
     }))
 
   it("finds all that a list would meet, as far as it is sure to run", () =>
     inWorld((_, { home, policy, project }) => {
       const rulesOf = (command: string) =>
-        Preflight.make(policy)(command, { cwd: project, home }).map(({ rule }) => rule.replace(project, ""))
+        Preflight.make(policy)(CommandLine.parse(command), { cwd: project, home }).map(({ rule }) =>
+          rule.replace(project, "")
+        )
       assert.deepStrictEqual(rulesOf("cat ~/.ssh/id_rsa vault/key.pem; echo x; cat .env"), [
         "~/.ssh",
         "/vault",
@@ -57,7 +61,7 @@ describe("preflight", () => {
 
   it("S65: looks into bash -c, and needs no file to be there", () =>
     inWorld((_, { policy }) => {
-      const [denial] = Preflight.make(policy)('bash -c "cat /home/.ssh/id_rsa"', { cwd: "/" })
+      const [denial] = Preflight.make(policy)(CommandLine.parse('bash -c "cat /home/.ssh/id_rsa"'), { cwd: "/" })
       assert.deepStrictEqual([denial?.rule, denial?.resource], ["/home/.ssh", "/home/.ssh/id_rsa"])
     }))
 
@@ -258,7 +262,8 @@ describe("preflight", () => {
 
   it("says whether it would have been read or written", () =>
     inWorld((_, { policy, project }) => {
-      const access = (command: string) => Preflight.make(policy)(command, { cwd: project })[0]?.access
+      const access = (command: string) =>
+        Preflight.make(policy)(CommandLine.parse(command), { cwd: project })[0]?.access
       assert.deepStrictEqual(
         ["cat .env", "rm .env", "cp a.txt .env", "cp .env b", "echo > .env", "ls vault"].map(access),
         ["read", "write", "write", "read", "write", "read"]

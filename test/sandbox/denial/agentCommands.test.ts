@@ -9,7 +9,7 @@ const found = (commands: ReadonlyArray<string>) =>
   withWorld(({ home, policy, project, root }) => {
     const preflight = Preflight.make(policy)
     return commands.map((command) => {
-      const [denial] = preflight(command.replaceAll("ROOT", root), { cwd: project, home })
+      const [denial] = preflight(CommandLine.parse(command.replaceAll("ROOT", root)), { cwd: project, home })
       return [command, denial?.rule, denial?.access]
     })
   })
