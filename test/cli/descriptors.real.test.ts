@@ -52,7 +52,8 @@ const start = (limit: number, options: ReadonlyArray<string>) => {
 describe("the program, with few file descriptors", () => {
   for (const options of [[], ["--no-sandbox"]]) {
     const where = options.length === 0 ? "in a sandbox" : "without one"
-    for (const limit of [20, 24, 34, 36, 40, 50, 52, 64]) {
+    // Too few to look, too few to start a shell, few enough to run out of, and as many as the advice names.
+    for (const limit of options.length === 0 ? [20, 24, 50, 64] : [24]) {
       it(`answers each call with a limit of ${limit}, and ends, ${where}`, async () => {
         const { call, child, ended, said } = start(limit, options)
         for (const word of ["a", "b", "c"]) {
@@ -66,16 +67,6 @@ describe("the program, with few file descriptors", () => {
         assert.strictEqual(said.stderr, "")
       }, 60_000)
     }
-
-    it(`ends by SIGTERM, ${where}`, async () => {
-      for (const limit of [34, 64]) {
-        const { call, child, ended } = start(limit, options)
-        await call("echo")
-        child.kill("SIGTERM")
-        const [code, signal] = await ended
-        assert.include([143, "SIGTERM"], code ?? signal)
-      }
-    }, 60_000)
 
     it(`reads all of a long command, and recovers when jobs have held all that may be held, ${where}`, async () => {
       const { call, child, ended, said } = start(52, options)
@@ -94,4 +85,11 @@ describe("the program, with few file descriptors", () => {
       assert.strictEqual(said.stderr, "")
     }, 60_000)
   }
+  it("ends by SIGTERM where a session can't start", async () => {
+    const { call, child, ended } = start(34, [])
+    await call("echo")
+    child.kill("SIGTERM")
+    const [code, signal] = await ended
+    assert.include([143, "SIGTERM"], code ?? signal)
+  }, 60_000)
 })
