@@ -34,7 +34,6 @@ const longest = [
   "test/sandbox/denial/commands.real.test.ts",
   "test/escape/root.real.test.ts",
   "test/package.real.test.ts",
-  "test/session/interruption.real.test.ts",
   "test/session/life.real.test.ts",
   "test/serve/serve.real.test.ts",
   "test/serve/daemon.real.test.ts",
