@@ -55,14 +55,7 @@ exports.open = (home, key) => {
 
   return {
     /** @param {string} name */
-    read: (name) => {
-      if (!trusted) return undefined
-      try {
-        return fs.readFileSync(`${directory}/${name}.cache`)
-      } catch {
-        return undefined
-      }
-    },
+    find: (name) => (trusted ? `${directory}/${name}.cache` : undefined),
 
     /** @param {ReadonlyArray<{ readonly name: string, readonly script: import("node:vm").Script }>} scripts */
     write: (scripts) => {

@@ -7,9 +7,29 @@ const vm = require("node:vm")
 // V8 checks its version and flags itself. The size distinguishes builds of the same version.
 const node = `${process.version}-${process.arch}-${fs.statSync(process.execPath).size}`
 
-const read = (/** @type {string} */ file) => {
+/** Every file is read into this memory. The kernel takes longer to provide new memory than to read a file. */
+let memory = Buffer.allocUnsafeSlow(2 ** 21)
+
+/**
+ * Reads a file. The bytes are valid until the next call.
+ *
+ * @param {string} path
+ */
+const read = (path) => {
+  const fd = fs.openSync(path, "r")
   try {
-    return fs.readFileSync(file)
+    const { size } = fs.fstatSync(fd)
+    if (size > memory.length) memory = Buffer.allocUnsafeSlow(size)
+    return memory.subarray(0, fs.readSync(fd, memory, 0, size, 0))
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** Reads a file of the cache, if there is one. */
+const readCache = (/** @type {string | undefined} */ path) => {
+  try {
+    return path === undefined ? undefined : read(path)
   } catch {
     return undefined
   }
@@ -39,14 +59,14 @@ exports.load = (entry, kind) => {
   /** @type {Map<string, { exports: unknown }>} */
   const loaded = new Map()
   /** @type {(file: string) => Buffer | undefined} */
-  let cached = (file) => read(`${__dirname}/${kind}-${file}.${node}.cache`)
+  let cached = (file) => readCache(`${__dirname}/${kind}-${file}.${node}.cache`)
   /** @type {Array<{ readonly file: string, readonly script: vm.Script }>} */
   const uncached = []
 
   if (cached(entry) === undefined) {
     const home = findHome()
     const cache = home === undefined ? undefined : require("./cache.cjs").open(home, `${entry}-${node}`)
-    cached = (file) => cache?.read(`${kind}-${file}`)
+    cached = (file) => readCache(cache?.find(`${kind}-${file}`))
     if (cache !== undefined) {
       process.once("exit", () => {
         if (uncached.length > 0) cache.write(uncached.map(({ file, script }) => ({ name: `${kind}-${file}`, script })))
@@ -62,7 +82,7 @@ exports.load = (entry, kind) => {
     loaded.set(file, module)
     const filename = `${__dirname}/${file}`
     // The build's chunks are ASCII, which latin1 decodes fastest.
-    const source = `(function (exports, require, module, __filename) {${fs.readFileSync(filename, "latin1")}\n})`
+    const source = read(filename).toString("latin1")
     const cachedData = cached(file)
     // `cacheFile` is not node's: it tells the build's recorder where to write.
     const options = { filename, cachedData, cacheFile: `${__dirname}/${kind}-${file}.${node}.cache` }

@@ -20,7 +20,7 @@ const promise = `require(${JSON.stringify(face)}).make().then(async (synapse) =>
 for (const [expected, input, ...args] of /** @type {const} */ ([
   [0, "", program, "--help"],
   [0, "", program, "tools"],
-  [0, "", program, "exec", "--no-sandbox", "true"],
+  [1, "", program, "exec", "--no-sandbox", "echo out; echo err >&2; false"],
   [undefined, "", program, "exec", "echo out; echo err >&2; false"],
   [0, call, program, "call"],
   [undefined, "", "-e", promise]

@@ -3,7 +3,12 @@
 // The entry of `synapse`: answers `--version` itself, sends the daemon's commands to the daemon, and loads the bundle for others.
 const [, , word = "", ...words] = process.argv
 /** The code cache of each subcommand. Runs that use the same functions share one. @type {Readonly<Record<string, string>>} */
-const kinds = { "--daemon": "exec", call: "call", exec: "exec", shell: "shell" }
+const kinds = {
+  "--daemon": "exec",
+  call: "call",
+  exec: words.includes("--no-sandbox") ? "unconfined" : "exec",
+  shell: "shell"
+}
 const load = () => require("./loader.cjs").load("%MAIN%", kinds[word] ?? "main")
 
 /** Tests whether the words name a session and do not ask for help. The daemon reports any other mistake. */

@@ -53,7 +53,9 @@ const install = (directory: string): Installed => {
       const entry = fs.readdirSync(bin).find((name) => name.startsWith("main-")) ?? ""
       const { length } = fs.readFileSync(path.join(bin, entry), "latin1")
       const code = 'if (exports === undefined) return; process.stdout.write("poisoned"); process.exit(7)'
-      const source = `(function (exports, require, module, __filename) {${code.padEnd(length)}\n})`
+      // V8 takes a cache for any source of the same length.
+      const [open, close] = ["(function (exports, require, module, __filename) {", "})"] as const
+      const source = `${open}${code.padEnd(length - open.length - close.length)}${close}`
       const script = new vm.Script(source, { filename: path.join(bin, entry) })
       script.runInThisContext()()
       fs.writeFileSync(path.join(own(), `main-${entry}.cache`), script.createCachedData())
