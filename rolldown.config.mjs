@@ -66,8 +66,8 @@ const plainLinks = () => ({
     return code
       .replaceAll(/(?<=\brequire_later = )(?=require\()/g, "() => ")
       .replaceAll(/\brequire_later\./g, "(require_later()).")
-      .replaceAll(/^(?:let|const) (node_(?:dns|http|timers_promises)) = (?=require\()/gm, "const $1 = () => ")
-      .replaceAll(/\b(node_(?:dns|http|timers_promises))\./g, "$1().")
+      .replaceAll(/^(?:let|const) (node_(?:crypto|dns|http|timers_promises)) = (?=require\()/gm, "const $1 = () => ")
+      .replaceAll(/\b(node_(?:crypto|dns|http|timers_promises))\./g, "$1().")
       .replaceAll(/^(node_\w+) = require_rolldown_runtime\.\w+\(\1, 1\);\n/gm, (all, name) =>
         code.includes(`${name}.default`) ? all : ""
       )

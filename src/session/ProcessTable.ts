@@ -5,10 +5,10 @@
  */
 
 import * as ChildProcess from "node:child_process"
-import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Attempt from "../domain/Attempt.js"
+import * as RandomText from "./RandomText.js"
 import { sessionVariable } from "./ShellEnvironment.js"
 
 /** The most processes that a walk visits. */
@@ -150,11 +150,11 @@ export const sendToGroup = (group: number, name: NodeJS.Signals): void => {
 }
 
 /** The hexadecimal digits of a mark that identify the session. */
-const sessionOf = (sessionId: string): string => `4${sessionId.replaceAll("-", "").slice(0, 7)}`
+const sessionOf = (sessionId: string): string => `4${sessionId.slice(0, 7)}`
 
 /** Makes a mark: a decimal number for the limit that carries it. */
 export const make = (sessionId: string): string =>
-  BigInt(`0x${sessionOf(sessionId)}${Crypto.randomUUID().slice(0, 7)}`).toString()
+  BigInt(`0x${sessionOf(sessionId)}${RandomText.make(4).slice(0, 7)}`).toString()
 
 /** Makes bash text that marks everything after it. If a command has made that impossible, nothing is marked. */
 export const set = (mark: string): string => `\\builtin ulimit -SR ${mark}||\\builtin :`

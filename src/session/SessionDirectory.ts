@@ -1,11 +1,11 @@
 /** The private directory of a session: files that its shell reads, FIFOs that it writes to, and output files. */
-import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../domain/Attempt.js"
 import * as SupervisorText from "./internal/SupervisorText.js"
 import { OutputFiles } from "./OutputFiles.js"
 import * as PrivateDirectory from "./PrivateDirectory.js"
+import * as RandomText from "./RandomText.js"
 import * as SessionSettings from "./SessionSettings.js"
 import type { ShellTerminal } from "./ShellTerminal.js"
 
@@ -203,7 +203,7 @@ export class SessionDirectory {
 
   /** Replaces a file by a new one. Without a sandbox, a command may have put a link or a FIFO in its place. */
   private replace(path: string, content: string | Buffer): void {
-    const next = `${path}.${Crypto.randomUUID()}`
+    const next = `${path}.${RandomText.make(8)}`
     try {
       Fs.writeFileSync(next, content, { mode: 0o600, flag: "wx" })
       Fs.renameSync(next, path)

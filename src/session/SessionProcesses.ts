@@ -1,11 +1,11 @@
 /** Finds and ends the processes that a session has started. */
-import * as Crypto from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Attempt from "../domain/Attempt.js"
 import * as ProcessTable from "./ProcessTable.js"
+import * as RandomText from "./RandomText.js"
 
 /** Milliseconds that programs have to end by themselves: a shell for its EXIT trap, a server for its shutdown. */
 export const farewell = 300
@@ -22,7 +22,7 @@ const mostLooks = 10
 /** Finds a session's processes by their ancestor and by the mark in their environment and limits. */
 export class SessionProcesses {
   /** The value of the variable that marks the processes (`ShellEnvironment.sessionVariable`). */
-  readonly sessionId = Crypto.randomUUID()
+  readonly sessionId = RandomText.make(16)
   private readonly since = ProcessTable.ticksAt(performance.now())
   private readonly births = ProcessTable.countBirths()
 

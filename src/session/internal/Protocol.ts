@@ -8,7 +8,6 @@
  * If one can, a second way follows.
  */
 
-import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
 import { quote } from "../../bash/Quote.js"
@@ -16,6 +15,7 @@ import type { Read } from "../../domain/CommandInput.js"
 import * as Fifo from "../Fifo.js"
 import { FifoSink, type PipePaths } from "../Fifo.js"
 import * as ProcessTable from "../ProcessTable.js"
+import * as RandomText from "../RandomText.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { ShellBridge } from "../ShellBridge.js"
 import * as Terminal from "../ShellTerminal.js"
@@ -427,13 +427,8 @@ export interface Nonces {
 /**
  * Makes a nonce of 64 random bits that a command can't guess, so it can't forge a frame. It has only 11 characters,
  * since bash takes time for each.
- *
- * The first 48 bits and the last 16 of a UUID are random, and node draws the bits of many UUIDs at once.
  */
-export const makeNonce = (): string => {
-  const random = Crypto.randomUUID()
-  return Buffer.from(`${random.slice(0, 8)}${random.slice(9, 13)}${random.slice(-4)}`, "hex").toString("base64url")
-}
+export const makeNonce = (): string => RandomText.make(8, "base64url")
 
 export const makeNonces = (): Nonces => ({ begun: makeNonce(), ended: makeNonce() })
 
