@@ -77,20 +77,7 @@ const run = (
     )
   }
   const words = args.slice(subcommand.name.split(" ").length)
-  return Either.getOrElse(
-    subcommand.read(words),
-    (message) => new WrongUsage({ message: explained(message, subcommand, words) })
-  )
-}
-
-/** Explains an unknown option where a text is expected. After another word, quotes are missing. */
-const explained = (message: string, { name, text }: Subcommands.Subcommand, words: ReadonlyArray<string>): string => {
-  if (text === undefined || !message.startsWith("Unknown option ")) return message
-  const isFirst = !message.includes(" A word that begins with a dash")
-  if (isFirst) return `${message} A ${text} that begins with a dash is given after --.`
-  return words[0]?.startsWith("-")
-    ? `The ${text} is one argument. Quote it: synapse ${name} -- '…'`
-    : Subcommands.notOne(text, name, words)
+  return Either.getOrElse(subcommand.read(words), (message) => new WrongUsage({ message }))
 }
 
 /**

@@ -44,7 +44,8 @@ const define = <const C extends CommandGrammar.Config>(
   read: (words) => {
     const end = hasWordsBehind ? words.indexOf("--") : -1
     const own = end < 0 ? words : words.slice(0, end)
-    return Either.map(CommandGrammar.reader(config)(own), (given) =>
+    const explain = text === undefined ? undefined : beforeText(text, name, own)
+    return Either.map(CommandGrammar.reader(config, explain)(own), (given) =>
       run(given, end < 0 ? undefined : words.slice(end + 1))
     )
   }
@@ -71,8 +72,18 @@ const checked = (given: SessionOptions.Given, run: Action): Action => {
     : Effect.zipRight(SessionOptions.refuseWithoutSandbox(only), run)
 }
 
+/** Explains an unknown option where a text is expected. After another word, quotes are missing. */
+const beforeText =
+  (what: string, name: string, words: ReadonlyArray<string>) =>
+  (message: string, operands: ReadonlyArray<string>): string =>
+    operands.length === 0
+      ? `${message} A ${what} that begins with a dash is given after --.`
+      : words[0]?.startsWith("-")
+        ? `The ${what} is one argument. Quote it: synapse ${name} -- '…'`
+        : notOne(what, name, words)
+
 /** Explains that several words should be one argument. */
-export const notOne = (what: string, name: string, words: ReadonlyArray<string>): string =>
+const notOne = (what: string, name: string, words: ReadonlyArray<string>): string =>
   `The ${what} is one argument, and there are ${words.length}. Quote it: synapse ${name} -- '${UntrustedText.word(words.join(" "), 200).replaceAll("'", "'\\''")}'`
 
 /** Returns the text, which must be one argument. Empty if there is none. */

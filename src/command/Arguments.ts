@@ -18,11 +18,21 @@ export interface Split {
 /** Matches a word that looks like an option. `-` alone, `-5`, `---` and `- item` do not. */
 const optionLike = /^(--?[A-Za-z][\w-]*)(?:=([\s\S]*))?$/
 
+/** Explains an unknown option, which may be meant as an operand. `operands` came before it. */
+export type Explain = (message: string, operands: ReadonlyArray<string>) => string
+
+const goesBehind: Explain = (message, operands) =>
+  operands.length === 0 ? message : `${message} A word that begins with a dash and is no option goes after --.`
+
 /**
  * Splits words into options, which may stand anywhere before `--`, and operands. The left side says which word is
  * wrong. `-h` is an operand unless the command has such an option.
  */
-export const split = (args: ReadonlyArray<string>, known: Options): Either.Either<Split, string> => {
+export const split = (
+  args: ReadonlyArray<string>,
+  known: Options,
+  explain = goesBehind
+): Either.Either<Split, string> => {
   const options = new Map<string, Array<string>>()
   const operands: Array<string> = []
   for (let at = 0; at < args.length; at++) {
@@ -32,7 +42,7 @@ export const split = (args: ReadonlyArray<string>, known: Options): Either.Eithe
     const [, name = "", equals] = match ?? []
     const option = known.get(name)
     if (option === undefined) {
-      if (match !== null && word !== "-h") return Either.left(unknown(name, known, operands.length > 0))
+      if (match !== null && word !== "-h") return Either.left(explain(unknown(name, known), operands))
       operands.push(word)
       continue
     }
@@ -59,9 +69,7 @@ export const quoted = (word: string): string => {
   return word.length > 60 ? `${text} …` : text
 }
 
-/** @param mayBeOperand true if operands came before, so that the word may be meant as text */
-const unknown = (name: string, known: Options, mayBeOperand: boolean): string => {
+const unknown = (name: string, known: Options): string => {
   const names = known.size === 0 ? "there are none" : `there are ${[...known.keys()].join(", ")}`
-  const operand = mayBeOperand ? " A word that begins with a dash and is no option goes after --." : ""
-  return `Unknown option ${name.slice(0, 60)}: ${names}.${operand}`
+  return `Unknown option ${name.slice(0, 60)}: ${names}.`
 }

@@ -99,11 +99,13 @@ export const described = <const C extends Config>({
 /**
  * Makes a parser of a call's words. Its left side says what is wrong with them.
  *
+ * @param explain words the error for an unknown option; by default, it tells that an operand goes after `--`
  * @since 0.1.0
  * @category constructors
  */
 export const reader = <const C extends Config>(
-  config: C
+  config: C,
+  explain?: Arguments.Explain
 ): ((args: ReadonlyArray<string>) => Either.Either<Params<C>, string>) => {
   const parameters = Object.entries<Parameter<unknown>>(config)
   const options = new Map(
@@ -112,7 +114,7 @@ export const reader = <const C extends Config>(
     )
   )
   return (args) => {
-    const split = Arguments.split(args, options)
+    const split = Arguments.split(args, options, explain)
     if (Either.isLeft(split)) return Either.left(split.left)
     const params: Record<string, unknown> = {}
     let { operands } = split.right

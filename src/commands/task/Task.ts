@@ -7,8 +7,7 @@ import type { CommandCall, CommandHandler, Described } from "../../command/Comma
 import { knownFrom } from "../../command/CommandRegistry.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Collect from "../../domain/Collect.js"
-import type { ExecutionFailed } from "../../domain/CommandError.js"
-import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
+import type { CommandError, ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import { SubAgentManager, type SubAgentType } from "../../extension/SubAgentManager.js"
@@ -107,9 +106,7 @@ interface Asked extends CommandGrammar.Params<typeof config> {}
 const usageOf = (name: string): string =>
   `${name} -d <words> -p <prompt>${name === "task:skill" ? " --skill NAME" : " [--skill NAME]"} [--model NAME] [--max-turns N]`
 
-/** Makes the grammar of a type, whose messages show the type's own name. */
-const grammarOf = (name: string) =>
-  CommandGrammar.make({ name, summary: described.summary, usage: usageOf(name), help, config })
+const read = CommandGrammar.reader(config)
 
 /** The most characters of a description, of a type's line in the list, and of a problem in it. */
 const longestDescription = 200
@@ -167,10 +164,9 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
         if (name === "task:help" || args[0] === "--help" || args[0] === "-h") return print(help)
         return args.length > 0 && name === "task:list" ? CommandGrammar.misuse(list, "it takes no operand.") : listed
       }
-      const grammar = grammarOf(name)
-      const answer = CommandGrammar.helpFor(grammar, args)
+      const answer = CommandGrammar.helpFor({ help, usage: usageOf(name) }, args)
       if (answer !== undefined) return print(answer)
-      const parsed = Either.mapLeft(grammar.parse(args), (error) => invalid(name, error))
+      const parsed = Either.mapLeft(read(args), (reason) => misuse(name, reason))
       return Effect.flatMap(parsed, (asked) => Effect.catchTag(run(asked, call), "ExecutionFailed", partial)).pipe(
         // An unknown type is reported before its wrong parameters.
         Effect.tapErrorTag("InvalidUsage", () => manager.check(name.slice("task:".length)))
@@ -183,15 +179,9 @@ const print = (stdout: string) => Effect.succeed(CommandResult.make({ stdout }))
 
 const inLines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
 
-const marked = (name: string, reason: string): string =>
-  `${name}: Invalid parameters: ${reason.startsWith(`${name}: `) ? reason.slice(name.length + 2) : reason}`
-
-/** Marks an error as one of invalid parameters, in words that the specification requires. */
-const invalid = (name: string, { advice, reason }: InvalidUsage): InvalidUsage =>
-  new InvalidUsage({ reason: marked(name, reason), advice })
-
+/** Makes the error for invalid parameters, in words that the specification requires. */
 const misuse = (name: string, reason: string): InvalidUsage =>
-  invalid(name, CommandGrammar.misuse({ name, usage: usageOf(name) }, reason))
+  CommandGrammar.misuse({ name, usage: usageOf(name) }, `Invalid parameters: ${reason}`)
 
 /** Keeps what a task said before it failed, because a pipe would lose it with the error. */
 const partial = (
