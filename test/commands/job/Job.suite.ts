@@ -18,17 +18,13 @@ server.listen(0, "127.0.0.1", () => { console.log("ready on " + server.address()
 /** A loop that goes on until the file is there, for a job that ends when a command says so. */
 const until = (file: string) => `until [[ -e ${file} ]]; do sleep 0.02; done`
 
-/** Where a test runs: in a sandbox as one user, or without one and as an ordinary user as well. */
-type Where = "once" | "everywhere"
-
 export const suite = (title: string, ground: string, isSecond = false): void => {
   const place = Effect.acquireRelease(
     Effect.sync(() => Fs.mkdtempSync(`${ground}/app-`)),
     (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
   )
-  const inApp = <E>(name: string, use: Effect.Effect<unknown, E, Toolset | Jobs.Jobs>, where: Where = "once") => {
-    if (isSecond && where === "once") return
-    for (const enabled of isSecond || where === "once" ? [true] : [true, false]) {
+  const inApp = <E>(name: string, use: Effect.Effect<unknown, E, Toolset | Jobs.Jobs>) => {
+    for (const enabled of isSecond ? [true] : [true, false]) {
       it.live(
         `${name}${enabled ? "" : ", without a sandbox"}`,
         () =>
@@ -99,8 +95,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         const stopped = yield* handle("job:stop 1")
         assert.match(stopped.output, /^job 1 ".*" exited 143 \(SIGTERM\)\n(ready on \d+\n)?$/)
         assert.match((yield* handle("job:list")).output, /exited 143 \(SIGTERM\)/)
-      }),
-      "everywhere"
+      })
     )
 
     inApp(
@@ -159,8 +154,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         )
         yield* handle("job:wait 1 --for on --timeout 60000")
         assert.match((yield* handle("job:stop 1")).output, /^job 1 ".*" exited 137 \(SIGKILL\)/)
-      }),
-      "everywhere"
+      })
     )
 
     inApp(
@@ -236,8 +230,7 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         yield* handle("job:wait 5 --for ready --timeout 60000")
         assert.match((yield* handle("job:screen 5")).extras.stdout ?? "", /^\s*1299\d\d\n.*\n130000\nready\n\[80x24,/s)
         yield* handle("job:stop 3 4 5")
-      }),
-      "everywhere"
+      })
     )
 
     inApp(
