@@ -80,6 +80,8 @@ describe("what is wrong with the streams or the directory", () => {
     ["synapse exec 'seq 100000' >/dev/full", 1],
     ["synapse exec --json 'echo x' >/dev/full", 1],
     ["synapse --help >/dev/full", 1],
+    ["synapse tools >/dev/full", 1],
+    ["synapse doctor >/dev/full", 1],
     [`echo '{"id":"1","name":"Bash","arguments":{"command":"echo x"}}' | synapse call >/dev/full`, 1]
   ])("a full disk is said once: %s", async (line, code) => {
     const { exitCode, stderr } = await shell(line)

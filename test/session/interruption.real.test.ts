@@ -214,7 +214,7 @@ describe("what follows in the line", () => {
       test(`does not run: ${JSON.stringify(command)}`, (subject) =>
         Effect.gen(function* () {
           yield* prepare(subject)
-          const error = yield* Effect.flip(subject.session.execute(command, { timeout: 100 }))
+          const error = yield* Effect.flip(subject.session.execute(command, { timeout: 200 }))
           assert.instanceOf(error, ExecutionFailed)
           yield* assertGone(subject.mark)
           assert.deepStrictEqual(
