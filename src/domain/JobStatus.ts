@@ -28,9 +28,10 @@ export interface JobStatus {
   /** The command line that started it, shortened. */
   readonly name: string
   /**
-   * `exited`: with a known exit code. `ended`: with an unknown one. `lost`: it was ended with its shell or its sandbox.
+   * `exited`: with a known exit code. `ended`: with an unknown one. `ending`: with one that the busy shell tells once its
+   * line has ended. `lost`: it was ended with its shell or its sandbox.
    */
-  readonly state: "running" | "exited" | "ended" | "lost"
+  readonly state: "running" | "ending" | "exited" | "ended" | "lost"
   readonly exitCode?: number
   /** When the call that started it ended, in milliseconds since 1970. */
   readonly since: number
@@ -56,6 +57,7 @@ const signalOf = (code: number): string | undefined =>
  */
 export const stateOf = ({ exitCode, state }: Pick<JobStatus, "exitCode"> & { readonly state: string }): string => {
   if (state === "lost") return "ended with its shell"
+  if (state === "ending") return "ended, exit code told with the result"
   if (exitCode === undefined) return state === "ended" ? "ended, exit code not known" : state
   const signal = signalOf(exitCode)
   return `exited ${exitCode}${signal === undefined ? "" : ` (${signal})`}`

@@ -113,7 +113,7 @@ export interface Leftover {
 export class Job {
   readonly log = new JobLog()
   readonly since = Date.now()
-  state: JobStatus["state"] | "ending" = "running"
+  state: JobStatus["state"] = "running"
   exitCode: number | undefined
   /** The child whose exit code becomes the job's; undefined once the code is known or can't be known. */
   child: number | undefined
@@ -196,7 +196,7 @@ export class Job {
     const { exitCode, id, input, log, name, since, state } = this
     const code = exitCode === undefined || this.isRunning ? {} : { exitCode }
     const open = input?.isOpen ? ({ input: input.start.terminal === undefined ? "pipe" : "terminal" } as const) : {}
-    return { id, name, state: state === "ending" ? "ended" : state, ...code, since, ...log.rest, ...open }
+    return { id, name, state, ...code, since, ...log.rest, ...open }
   }
 }
 

@@ -55,8 +55,9 @@ const listGrammar = CommandGrammar.described({
   usage: "job:list [--json]",
   more: `
 OPTIONS
-  --json     One array: id, name, state (running, waiting for input, exited, ended: its exit code is not known, lost: ended
-             with its shell), exitCode, since, unread, last, processes, ports.
+  --json     One array: id, name, state (running, waiting for input, exited, ending: its exit code is told with the result,
+             ended: its exit code is not known, lost: ended with its shell), exitCode, since, unread, last, processes,
+             ports.
 `,
   config: { json: Parameter.flag("json") }
 })

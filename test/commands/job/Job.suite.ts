@@ -142,7 +142,8 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         assert.strictEqual((yield* handle("job:output 1 | tail -1")).extras.stdout, "c\n")
         const stopped = yield* handle("job:stop 1 | cat; pgrep -fc 'sleep 310[1]'")
         assert.match(stopped.extras.stdout ?? "", /\n0\n$/)
-        assert.notMatch(stopped.extras.stdout ?? "", /exited 0/)
+        assert.match(stopped.extras.stdout ?? "", /^job 1 .* ended, exit code told with the result$/m)
+        assert.match(stopped.output, /^\[job 1 .* (exited|ended)/)
       })
     )
 
