@@ -134,7 +134,11 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   builtin: { flags: never, valued: never },
   command: { flags: /^-p$/, valued: never },
   doas: { flags: /^-[Lns]$/, valued: /^-[Cu]$/ },
-  env: { flags: /^(?:-i|-|--ignore-environment|--unset=.*|--chdir=.*)$/, valued: /^(?:-[uC]|--unset|--chdir)$/ },
+  env: {
+    flags:
+      /^(?:-|-[iv]+|-[uC].+|--(?:ignore-environment|debug|list-signal-handling|(?:unset|chdir)=.*|(?:block|default|ignore)-signal(?:=.*)?))$/,
+    valued: /^(?:-[uC]|--unset|--chdir)$/
+  },
   exec: { flags: /^-[cl]+$/, valued: /^-a$/ },
   nice: { flags: /^(?:-\d+|-n-?\d+|--adjustment=.*)$/, valued: /^-n$/ },
   nohup: { flags: never, valued: never },

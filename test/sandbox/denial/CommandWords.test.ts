@@ -10,6 +10,8 @@ describe("the programs that a command runs", () => {
     ["A=1 sudo -u ada -- git mv a b", "git mv a b"],
     ["timeout -k 1 0.5 nice -n 5 npm ci", "npm ci"],
     ["cd a && env -i B=2 npm i", "cd a", "npm i"],
+    ["env -v -uA --default-signal=PIPE git reset --hard", "git reset --hard"],
+    ["env -S 'git mv a b'", "env -S git mv a b"],
     ["sh -ec 'cd a; git mv a b'", "sh -ec cd a; git mv a b", "cd a", "git mv a b"],
     ["$git mv a b", "$git mv a b"]
   ] as const) {
