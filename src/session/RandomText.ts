@@ -12,6 +12,7 @@ const take = (count: number): Buffer => {
     } finally {
       Fs.closeSync(fd)
     }
+    if (drawn.left < count) throw new Error("/dev/urandom gives no random bytes")
   }
   drawn.left -= count
   return drawn.bytes.subarray(drawn.left, drawn.left + count)
