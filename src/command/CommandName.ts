@@ -1,6 +1,6 @@
 /**
- * The names of Synapse commands: which ones are built in and reserved, the rules for others, which bash must read as one
- * plain word, and what is known of names of programs.
+ * Lists the built-in and reserved names of Synapse commands, checks the names of added ones, and tells what some names of
+ * programs mean.
  */
 import * as CommandTree from "../bash/CommandTree.js"
 

@@ -11,7 +11,7 @@ import * as CommandError from "./CommandError.js"
 import type { CommandResult } from "./CommandResult.js"
 import * as ExitCode from "./ExitCode.js"
 
-/** How a command ended without a result. `text` describes it, without a newline at its end. */
+/** Why a command has no result. `text` is a message about it, without a newline at its end. */
 export type CommandExit = Data.TaggedEnum<{
   /** It did not run, or was stopped. */
   Failed: {

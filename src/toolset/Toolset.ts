@@ -111,7 +111,7 @@ export class Toolset extends Context.Tag("synapse/Toolset")<
   }
 >() {}
 
-/** What is known of an interrupted command before it begins. */
+/** What is reported of a command that is interrupted before it begins. */
 const notBegun = CommandResult.make({ began: false })
 
 type Running = Fiber.RuntimeFiber<CommandResult.CommandResult, CommandError>
