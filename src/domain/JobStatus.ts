@@ -37,7 +37,7 @@ export interface JobStatus {
   readonly since: number
   /** The number of printed lines that nobody has read. */
   readonly unread: number
-  /** The last printed line, shortened, or an empty text. */
+  /** The last line that it has printed since that call ended, shortened, or an empty text. */
   readonly last: string
   /**
    * The input that `job:send` writes to: `pipe` is an open standard input. Undefined if `job:send` can't write to the

@@ -38,6 +38,8 @@ export class JobLog {
   private parts: Array<Part> = []
   private size = 0
   private total = 0
+  /** The number of bytes that its call's result shows. */
+  private shown = 0
   private readonly read = { stdout: 0, stderr: 0 }
   /** When the last output came, by `performance.now()`. */
   heardAt = performance.now()
@@ -74,6 +76,13 @@ export class JobLog {
     return `[… ${dropped + half} bytes dropped …]\n${bytes.toString("utf8", half)}`
   }
 
+  /** Records the output in its call's result, which counts as read. */
+  show(printed: Readonly<Record<StreamName, string>>): void {
+    for (const stream of streams) if (printed[stream] !== "") this.push(stream, Buffer.from(printed[stream]))
+    this.shown = this.total
+    this.markRead(streams)
+  }
+
   markRead(of: ReadonlyArray<StreamName>): void {
     for (const stream of of) this.read[stream] = this.total
   }
@@ -83,14 +92,16 @@ export class JobLog {
     return (this.parts.at(-1)?.bytes.at(-1) ?? newline) !== newline
   }
 
-  /** The number of unread lines, and the last line. */
+  /** The number of unread lines, and the last line after its call's result. */
   get rest(): { readonly unread: number; readonly last: string } {
     let unread = 0
     for (const { bytes, start, stream } of this.parts) {
       const rest = bytes.subarray(Math.max(0, this.read[stream] - start))
       unread += Newlines.lines(rest)
     }
-    const end = UntrustedText.withoutSequences((this.parts.at(-1)?.bytes.toString("utf8") ?? "").slice(-4000))
+    const part = this.parts.at(-1)
+    const own = part?.bytes.subarray(Math.max(0, this.shown - part.start)).toString() ?? ""
+    const end = UntrustedText.withoutSequences(own.slice(-4000))
     const lines = end.trimEnd().slice(-2000).split("\n")
     return { unread, last: UntrustedText.line(lines.at(-1) ?? "", 120) }
   }
@@ -128,11 +139,7 @@ export class Job {
     private readonly tell: (job: Job) => void
   ) {
     this.child = left.child
-    for (const stream of streams) {
-      const printed = left.printed[stream]
-      if (printed !== "") this.log.push(stream, Buffer.from(printed))
-    }
-    this.log.markRead(streams)
+    this.log.show(left.printed)
     this.isHeard = left.hear !== undefined
     left.hear?.(
       (stream, chunk) => this.log.push(stream, chunk),

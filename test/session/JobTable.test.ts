@@ -40,6 +40,17 @@ describe("JobLog", () => {
     assert.strictEqual(log.text(both, false), "more\n")
   })
 
+  it("has no last line until the job has printed one, after the output that its call's result shows", () => {
+    const log = new JobLog()
+    log.show({ stdout: "mine\nName? ", stderr: "" })
+    assert.deepStrictEqual(log.rest, { unread: 0, last: "" })
+    assert.isTrue(log.isInLine)
+    log.push("stdout", Buffer.from("Ada\n"))
+    assert.deepStrictEqual(log.rest, { unread: 1, last: "Ada" })
+    assert.strictEqual(log.text(both, false), "Ada\n")
+    assert.strictEqual(log.text(both, true), "mine\nName? Ada\n")
+  })
+
   it("shows a last line without what a terminal would obey", () => {
     const log = new JobLog()
     log.push("stdout", Buffer.from("a\nb\x1b[31m\u202e]\r\n\n"))

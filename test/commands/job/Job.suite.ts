@@ -47,8 +47,8 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         const begun = yield* handle(`{ ${until("go")}; echo one; echo two; exit 5; } & echo on`)
         assert.match(begun.output, /^on\n\[job 1 "[^"]+" is running: job:output 1, job:wait 1, job:stop 1\]$/)
         assert.deepStrictEqual(
-          begun.extras.jobs?.map(({ id, state }) => [id, state]),
-          [[1, "running"]]
+          begun.extras.jobs?.map(({ id, last, state }) => [id, state, last]),
+          [[1, "running", ""]]
         )
         yield* handle("touch go")
         const waited = yield* handle("job:wait 1")
