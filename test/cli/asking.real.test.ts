@@ -43,7 +43,7 @@ describe.skipIf(!isSandboxed)("--ask", () => {
       const run = Pty.start(["exec", "touch /etc/synapse-nosuch"], { cwd, env, columns: 200 })
       await run.shows(question)
       assert.deepStrictEqual(run.lines().slice(-5), [
-        "  rule:    not whitelisted (built in): read-only, since no rule allows writing; where it is allowed, it is made, empty, before the command runs again",
+        "  rule:    not whitelisted: read-only, since no rule allows writing; where it is allowed, it is made, empty, before the command runs again",
         "  command: touch /etc/synapse-nosuch",
         "  permanently    every command may write it from now on: sandbox.json will allow it",
         "  [N]o           it stays denied",

@@ -7,8 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as UntrustedText from "../../domain/UntrustedText.js"
-import * as PolicyDecision from "../policy/PolicyDecision.js"
-import type { Rule } from "../policy/SandboxPolicy.js"
 import * as Permission from "./Permission.js"
 import * as TerminalQuestion from "./TerminalQuestion.js"
 
@@ -62,12 +60,6 @@ export const effectOf = (answer: Permission.Answer, { access, hasRun, task }: Pe
   }
 }
 
-/** Says where a rule comes from, unless the reason already does. */
-const sourceOf = ({ source }: Rule, reason: string): string => {
-  const said = PolicyDecision.describeSource(source)
-  return reason.includes(said) ? "" : ` (${said})`
-}
-
 /**
  * Describes what was denied, by which rule, and to which command, as lines.
  *
@@ -78,7 +70,7 @@ export const describe = (request: Permission.PermissionRequest): ReadonlyArray<s
   const { access, command, reason, resource, rule, task } = request
   return [
     `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
-    `  rule:    ${printable(rule.pattern)}${sourceOf(rule, reason)}: ${printable(reason)}`,
+    `  rule:    ${printable(rule.pattern)}: ${printable(reason)}`,
     `  command: ${printable(command)}`,
     ...(task === undefined ? [] : [`  task:    Task(${printable(`${task.type}: ${task.description}`)})`])
   ]

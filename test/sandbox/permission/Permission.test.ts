@@ -169,7 +169,7 @@ describe("the question at a terminal", () => {
       PermissionPrompt.question(given, Permission.choices(given)),
       `
 The sandbox denied to write /data/out
-  rule:    not whitelisted (built in): read only
+  rule:    not whitelisted: read only
   command: cp a /data/out
   task:    Task(general: build\\u001b[2J it)
   [o]nce         this command may write it
@@ -184,7 +184,7 @@ Allow it? [o/s/N] `
       PermissionPrompt.question(secret, Permission.choices(secret)),
       `
 The sandbox denied to read /home/ada/.ssh/id_rsa
-  rule:    ~/.ssh (built in): read only
+  rule:    ~/.ssh: read only
   command: cp a /data/out
   [s]ession      every command may read it until this session ends
   permanently    every command may read it from now on: sandbox.json will allow it
