@@ -192,7 +192,7 @@ class View {
         const end = StepLines.callEnd(result, now - call.started)
         const isNamed = this.last === call && end === ""
         const line = StepLines.callLine(result.isError ? "✗" : "•", call.name, end, columns)
-        return [...(isNamed ? [] : [this.step(line)]), ...this.result(StepLines.outputOf(result), columns)]
+        return [...(isNamed ? [] : [this.step(line)]), ...this.result(result.output, columns)]
       }
       case "TaskStarted":
         return isLive ? [] : [`◐ Task(${change.task.name})`]

@@ -254,6 +254,14 @@ export interface ToolReturn {
 }
 
 /**
+ * The `output` of a call that printed nothing and succeeded.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const noOutput = "(no output)"
+
+/**
  * The details for programs. Fields that do not apply are absent.
  *
  * @since 0.1.0
@@ -480,5 +488,5 @@ const make = (
   const begun = jobs.filter(isRunning).map(JobStatus.line)
   const note = [...(remark === "" ? [] : [remark]), ...notices, ...begun].join("\n")
   const text = [ended.join("\n"), of(output), note].filter((part) => part !== "").reduce(joined, "")
-  return { toolCallId: call.id, isError, output: text === "" ? "(no output)" : text, message, extras }
+  return { toolCallId: call.id, isError, output: text === "" ? noOutput : text, message, extras }
 }

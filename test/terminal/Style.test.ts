@@ -23,6 +23,7 @@ describe("colours", () => {
         yield* take(task.started, task.ended("failed", "no model"))
         yield* take(Events.ended("1", "git diff", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n"))
         yield* take(Events.ended("2", "touch x", "sandbox: /x is read-only.\n-not a diff\n"))
+        yield* take(Events.ended("3", "echo 1 FAILED", ""))
         yield* flush
         assert.deepStrictEqual(coloured(screen), [
           "<31:✗> <1:Task>(explore: find)<31: FAILED [0.0s]>",
@@ -35,7 +36,8 @@ describe("colours", () => {
           "<2:     ><32:+new>",
           "<2:•> <1:Bash>(touch x)",
           "<2:  └─ ><31:sandbox: /x is read-only.>",
-          "<2:     >-not a diff"
+          "<2:     >-not a diff",
+          "<2:•> <1:Bash>(echo 1 FAILED)"
         ])
       })
     )

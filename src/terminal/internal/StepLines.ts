@@ -4,7 +4,7 @@ import * as TextCut from "../../domain/TextCut.js"
 import * as ToolCall from "../../domain/ToolCall.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as TerminalText from "../../toolset/TerminalText.js"
-import type { ToolReturn } from "../../toolset/ToolReturn.js"
+import { noOutput, type ToolReturn } from "../../toolset/ToolReturn.js"
 import * as Columns from "../Columns.js"
 
 const longest = 200
@@ -88,6 +88,7 @@ export const callEnd = ({ extras, isError }: ToolReturn, milliseconds: number): 
 
 /** Returns the first lines of a text after `└─`, and how many more there are. */
 export const result = (text: string, columns: number): ReadonlyArray<string> => {
+  if (text === noOutput) return []
   const lines = TerminalText.show(text).split("\n")
   while (lines.at(-1)?.trim() === "") lines.pop()
   const left = lines.length - mostLines
@@ -95,7 +96,5 @@ export const result = (text: string, columns: number): ReadonlyArray<string> => 
   if (left > 1) shown.push(`... (${left} more lines)`)
   return shown.map((line, at) => Columns.cut(`${at === 0 ? "  └─ " : "     "}${line}`.trimEnd(), columns))
 }
-
-export const outputOf = ({ output }: ToolReturn): string => (output === "(no output)" ? "" : output)
 
 const escaped = (line: string): string => UntrustedText.escape(line.slice(0, 2000).replaceAll("\t", "  "))

@@ -17,8 +17,9 @@ const signs: Readonly<Record<string, (text: string) => string>> = { "✗": red, 
 export const step = (line: string): string => {
   const [, margin = "", sign, name = "", rest = ""] = /^([ ├─]*)([✗✓•]) ((?:[\w:.@-]+(?=\())?)(.*)$/s.exec(line) ?? []
   if (sign === undefined) return line
-  const [, middle = "", end = ""] = /^(.*?)((?: FAILED.*| \[exit code [^\]]*\])?)$/s.exec(rest) ?? []
-  return `${dim(margin)}${signs[sign]?.(sign) ?? sign} ${bold(name)}${middle}${red(end)}`
+  // Only a call that failed says so after its name: a command's own text may say FAILED.
+  const [end = ""] = (sign === "✗" && / FAILED.*$| \[exit code [^\]]*\]$/s.exec(rest)) || []
+  return `${dim(margin)}${signs[sign]?.(sign) ?? sign} ${bold(name)}${rest.slice(0, rest.length - end.length)}${red(end)}`
 }
 
 /** Colours the lines of a result: denials and diffs. */
