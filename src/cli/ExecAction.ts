@@ -161,6 +161,7 @@ const runPlain = (
       Exit.isSuccess(exit) &&
       exit.value.exitCode === ExitCode.success &&
       exit.value.blocked !== true &&
+      exit.value.denied === undefined &&
       exit.value.notices === undefined
     if (isSilent) return ExitCode.success
     return yield* Effect.flatMap(loadToolRun, ({ reportExit }) => reportExit(line, exit, partial, cwd))

@@ -46,11 +46,6 @@ export interface CommandResult {
   readonly category?: FailureCategory | undefined
   /** The exit codes of all parts of the last pipeline, if a part before the last one failed. */
   readonly pipeline?: ReadonlyArray<number>
-  /**
-   * How the sandbox without network refused packets of that pipeline. `named`: messages name an unreachable host.
-   * `counted`: only the packet counters show it. `socket`: it was a unix socket.
-   */
-  readonly offline?: "named" | "counted" | "socket"
   /** True if the command ended the shell, by `exit` or with errexit. The rest of its text may not have run. */
   readonly left?: boolean
   /** The name of the command that bash did not find. */
@@ -63,7 +58,7 @@ export interface CommandResult {
   readonly kept?: KeptOutput
   /** True if the command failed because the sandbox's policy denied an access. */
   readonly blocked?: boolean
-  /** The denial, as data. */
+  /** The denial, as data. Without `blocked`, the command went on, or only a part of a pipeline failed. */
   readonly denied?: Diagnostic.Denial
   /** The denial in words for the model: what, by which rule, why, and what would be allowed. */
   readonly blockedReason?: string

@@ -33,6 +33,15 @@ export const denialForPerson = ({ host, lift, ran, rest, what }: Denial): string
     .filter((line) => line !== undefined)
     .join("\n")
 
+/** Words a denial that did not stop the command for a person. */
+export const passingForPerson = (denial: Denial): string => {
+  const text = denialForPerson(denial)
+  if (denial.allow === undefined) return text
+  const { exist, paths } = denial.allow
+  const first = exist ? "" : ", make it, and then"
+  return `${text}\nTo let commands write there${first}: ${paths.map((path) => `synapse sandbox allow ${path}`).join("; ")}`
+}
+
 /** The denials told to a model in a session, so that each piece of advice is given once. */
 export class ToldDenials {
   private readonly told = new Set<string>()
@@ -48,21 +57,6 @@ export class ToldDenials {
       rest,
       ...advice.filter((line) => this.isNew(line)),
       // Last, so that the command can be copied to the end of the line.
-      request !== undefined && this.isNew(request) ? request : undefined
-    ]
-      .filter((part) => part !== undefined)
-      .join(" ")
-  }
-
-  /** Words a denial that did not stop the command. */
-  passing(denial: Denial): string {
-    const isFirst = this.isNew("passing")
-    // Commands often contact hosts that they do not need.
-    const request = denial.host === undefined ? requestText(denial) : undefined
-    return [
-      `sandbox: ${denial.what}${isFirst ? "; the command went on without it" : ""}.`,
-      denial.rest,
-      alsoText(denial),
       request !== undefined && this.isNew(request) ? request : undefined
     ]
       .filter((part) => part !== undefined)

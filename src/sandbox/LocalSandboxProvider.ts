@@ -101,6 +101,7 @@ const resourceOf = (denial: Denial.Denial) =>
   denial.access === "network" || denial.access === "system" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
 
 const reached = "The command tried to reach a network, and the sandbox has none: that may be why it failed."
+const request = "If so, ask the user to allow the host that it needs: synapse sandbox allow HOST"
 
 /** Tests whether the command or a part of its pipeline failed, so that a denial may explain it. */
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
@@ -123,9 +124,6 @@ const isOfNetwork = (command: CommandLine.CommandLine, result: CommandResult.Com
   isAsked(result) ||
   [result.stderr, mergedOf(command.text, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
   CommandWords.programIn(command) !== undefined
-
-const offlineOf = (denial: Denial.Denial): NonNullable<CommandResult.CommandResult["offline"]> =>
-  Denial.isSocket(denial) ? "socket" : denial.how === "verified-text" ? "named" : "counted"
 
 /** Matches a command that sends its messages to standard output. */
 const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
@@ -394,6 +392,7 @@ const makeLocalSandboxBackend = (
         // The traffic counters do not matter if the whole command succeeded and does not mention the network.
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
       }
+      const spoken = { ...outcome, stderr: merged === "" ? result.stderr : `${result.stderr}\n${merged}` }
       return Effect.sync((): SandboxResult => {
         const late = result.exitCode === ExitCode.success ? [] : seen.late
         if (late.length > 0) {
@@ -416,23 +415,29 @@ const makeLocalSandboxBackend = (
         const denial = Attribution.causeOf(denials, result)
         if (denial !== undefined) {
           passing.note(denial)
-          const rest = GitAdvice.rest(outcome) ?? (denial.access === "read" ? undefined : GitAdvice.worktree(command))
+          const rest = GitAdvice.rest(spoken) ?? (denial.access === "read" ? undefined : GitAdvice.worktree(command))
           return blocked(result, denial, Attribution.othersOf(denials, denial), rest)
         }
-        const isSilent = !network.isThere && result.exitCode !== ExitCode.success && result.stderr.trim() === ""
-        if (isSilent && denials.some(({ how }) => how === "counter")) {
-          return { ...withNotice(result, reached), blocked: false }
-        }
-        const refused = denials.find(({ access }) => access === "network")
         const refusedHosts = passing.ofHosts([...machine, ...events])
-        if (result.exitCode !== ExitCode.success) {
-          return { ...withDenied(result, refusedHosts ?? passing.hidden(outcome)), blocked: false }
-        }
         if (refusedHosts !== undefined) return { ...withDenied(result, refusedHosts), blocked: false }
-        const told = withDenied(result, passing.notice({ ...outcome, denials }))
-        return refused === undefined || !asked || told !== result
-          ? { ...told, blocked: false }
-          : { ...told, blocked: false, offline: offlineOf(refused) }
+        const isFailed = result.exitCode !== ExitCode.success
+        const passed = { ...spoken, denials, isFailed: asked }
+        const denied = isFailed ? undefined : passing.denied(passed)
+        if (denied !== undefined) {
+          return { ...withPersonal(result, Diagnostic.passingForPerson(denied)), denied, blocked: false }
+        }
+        // Programs also look for updates in passing, so that traffic alone does not explain a failure.
+        const isSilent = isFailed && result.stderr.trim() === ""
+        if (
+          asked &&
+          !network.isThere &&
+          denials.some(({ how }) => how === "counter") &&
+          passing.tellsTraffic(isSilent)
+        ) {
+          const advice = policy.unattended === true ? "" : ` ${request}`
+          return { ...withNotice(result, `${reached}${advice}`), blocked: false }
+        }
+        return { ...withDenied(result, isFailed ? passing.hidden(spoken) : passing.notice(passed)), blocked: false }
       })
     }
 

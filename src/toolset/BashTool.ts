@@ -153,7 +153,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     }
 
     const diagnose = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>): Effect.Effect<Tool.Diagnosis> => {
-      if (Exit.isSuccess(exit) && exit.value.blocked !== true && !Diagnosis.mayTell(exit.value)) return nothing
+      if (Exit.isSuccess(exit) && exit.value.denied === undefined && !Diagnosis.mayTell(exit.value)) return nothing
       return Effect.withFiberRuntime((fiber) => {
         const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
         if (Exit.isFailure(exit)) {
@@ -169,7 +169,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
             const commands = registry.listed().map(({ name }) => name)
             const extensions = () => extensionsOf(registry)
             const diagnosis = Diagnosis.make({ line, result, cwd, files, commands, here, extensions })
-            if (audience === undefined) return diagnosis
+            if (audience === undefined)
+              return result.denied === undefined ? diagnosis : withDenial(diagnosis, result.denied)
             // A person's output has no remark, so the listener gets the cause.
             if (diagnosis.cause !== undefined) onHint?.(diagnosis.cause)
             return { category: diagnosis.category, hint: diagnosis.hint }
@@ -185,6 +186,11 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 
     const ofDenial = ({ blockedReason, denied }: CommandResult): Tool.Diagnosis => ({
       remark: denied === undefined ? blockedReason : told.text(denied)
+    })
+
+    const withDenial = (diagnosis: Tool.Diagnosis, denied: Diagnostic.Denial): Tool.Diagnosis => ({
+      ...diagnosis,
+      remark: [diagnosis.remark, told.text(denied)].filter((line) => line !== undefined).join("\n")
     })
 
     const ofError = (error: CommandError, params: unknown): Tool.Diagnosis => {

@@ -442,7 +442,8 @@ const succeeded = (
 ) =>
   make(call, false, Ending.succeeded, diagnosis?.remark ?? "", result, {
     exitCode: result.exitCode,
-    ...outputOf(result)
+    ...outputOf(result),
+    ...Struct.pick(result, "denied")
   })
 
 const failed = (

@@ -42,18 +42,16 @@ describe("the denials that a model was told", () => {
     )
   })
 
-  it("are told of a command that went on, the first time as such", () => {
-    const told = new Diagnostic.ToldDenials()
-    assert.strictEqual(told.passing(denial()), "sandbox: /a is read-only; the command went on without it.")
-    assert.strictEqual(told.passing(denial()), "sandbox: /a is read-only.")
-  })
-
   it("are told to a person without advice for a model", () => {
     assert.strictEqual(Diagnostic.denialForPerson(denial()), "sandbox: /a is read-only")
     assert.strictEqual(Diagnostic.denialForPerson(denial({ ran: false })), "sandbox: /a is read-only\nNothing was run.")
     assert.strictEqual(
       Diagnostic.denialForPerson(denial({ lift: "allow /a" })),
       "sandbox: /a is read-only\nTo let commands use it: synapse sandbox allow /a"
+    )
+    assert.strictEqual(
+      Diagnostic.passingForPerson(denial({ allow: { exist: false, paths: ["/a", "/b"] } })),
+      "sandbox: /a is read-only\nTo let commands write there, make it, and then: synapse sandbox allow /a; synapse sandbox allow /b"
     )
   })
 })

@@ -220,31 +220,29 @@ describe("what a model reads of a command that failed", () => {
     false
   )
 
-  inApp(
-    "names each host that a part of a pipeline did not reach, and then the network as the cause of its failure",
-    ({ handle }) =>
-      Effect.gen(function* () {
-        const { extras } = yield* handle({ command: "type -P curl; cat /proc/net/dev | wc -l" })
-        // Two lines are the heading, and one is the loopback's: there is a sandbox.
-        if (extras.stdout?.endsWith("3\n") !== true) return
-        const last = (command: string, count = 1) =>
-          Effect.map(handle({ command }), ({ output }) => output.trimEnd().split("\n").slice(-count).join("\n"))
-        const why = ": the sandbox has no network"
-        const unreached = (host: string) => `sandbox: there is no network, so ${host} can't be reached`
-        const remarks = `[bash exited 1]\n${unreached("192.0.2.1")}; the command went on without it.`
-        const pipeline = "bash -c ': </dev/tcp/192.0.2.1/80' | cat"
-        assert.strictEqual(yield* last(pipeline, 2), remarks)
-        assert.strictEqual(yield* last(pipeline), `[bash exited 1${why}]`)
-        assert.strictEqual(yield* last("bash -c ': </dev/tcp/127.0.0.1/1' | cat"), "[bash exited 1]")
-        assert.strictEqual(yield* last("bash -c 'exit 7' | cat"), "[bash exited 7]")
-        if (!extras.stdout.includes("curl")) return
-        assert.strictEqual(yield* last("curl -s http://192.0.2.1 | cat"), `[curl exited 7${why}]`)
-        assert.strictEqual(
-          yield* last("curl -s http://x.example | cat", 2),
-          `[curl exited 6]\n${unreached("x.example")}.`
-        )
-        assert.strictEqual(yield* last("curl -s http://127.0.0.1:1 | cat"), "[curl exited 7]")
-      })
+  inApp("names each host that a part of a pipeline did not reach", ({ handle }) =>
+    Effect.gen(function* () {
+      const { extras } = yield* handle({ command: "type -P curl; cat /proc/net/dev | wc -l" })
+      // Two lines are the heading, and one is the loopback's: there is a sandbox.
+      if (extras.stdout?.endsWith("3\n") !== true) return
+      const last = (command: string, count = 1) =>
+        Effect.map(handle({ command }), ({ output }) => output.trimEnd().split("\n").slice(-count).join("\n"))
+      const unreached = (host: string) => `sandbox: there is no network, so ${host} can't be reached.`
+      const asked = (host: string) => ` Ask the user to run: synapse sandbox allow ${host}`
+      const pipeline = "bash -c ': </dev/tcp/192.0.2.1/80' | cat"
+      const first = `[bash exited 1]\n${unreached("192.0.2.1")} Its localhost is the sandbox's own.${asked("192.0.2.1")}`
+      assert.strictEqual(yield* last(pipeline, 2), first)
+      assert.strictEqual(yield* last(pipeline, 2), `[bash exited 1]\n${unreached("192.0.2.1")}`)
+      assert.strictEqual(yield* last("bash -c ': </dev/tcp/127.0.0.1/1' | cat"), "[bash exited 1]")
+      assert.strictEqual(yield* last("bash -c 'exit 7' | cat"), "[bash exited 7]")
+      if (!extras.stdout.includes("curl")) return
+      assert.strictEqual(yield* last("curl -s http://192.0.2.1 | cat"), unreached("192.0.2.1"))
+      assert.strictEqual(
+        yield* last("curl -s http://x.example | cat", 2),
+        `[curl exited 6]\n${unreached("x.example")}${asked("--host x.example")}`
+      )
+      assert.strictEqual(yield* last("curl -s http://127.0.0.1:1 | cat"), "[curl exited 7]")
+    })
   )
 
   inApp(

@@ -5,6 +5,7 @@ import * as Runtime from "effect/Runtime"
 import * as Advice from "../../domain/Advice.js"
 import * as CallContext from "../../domain/CallContext.js"
 import type * as CommandListener from "../../domain/CommandListener.js"
+import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Timeout from "../../domain/Timeout.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
@@ -56,11 +57,12 @@ export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number>
     isOver = true
     yield* Fiber.interrupt(alone)
     const isInterrupted = interrupted !== undefined
-    const { error, exitCode = ExitCode.failure, notices = [], personal } = result.extras
+    const { blocked, denied, error, exitCode = ExitCode.failure, notices = [], personal } = result.extras
     const isTold = !isUnreported(result) || isInterrupted || personal?.allowed !== undefined
     const told = [
       ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow", app.directory)]),
       ...(hint === undefined || isInterrupted ? [] : [hint]),
+      ...(denied === undefined || blocked === true ? [] : [Diagnostic.passingForPerson(denied)]),
       ...notices
     ]
     yield* renderer.suspended(

@@ -10,7 +10,7 @@ import * as GitDirectory from "../policy/GitDirectory.js"
 import { isLocal } from "./internal/Message.js"
 
 /** Programs whose purpose is to fetch. If one fails because of the network, the model must be told. */
-export const programs: ReadonlySet<string> = new Set(
+const programs: ReadonlySet<string> = new Set(
   "apt apt-get bundle cargo composer conda gem git go gradle mvn npm npx pip pip3 pnpm poetry uv yarn".split(" ")
 )
 

@@ -5,13 +5,13 @@
 
 import * as Path from "node:path"
 import type { CommandLine } from "../../bash/CommandLine.js"
-import * as Diagnostic from "../../domain/Diagnostic.js"
+import type * as Diagnostic from "../../domain/Diagnostic.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import { GitHeld } from "../policy/GitHeld.js"
 import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
-import { networkRemark, type SandboxPolicy } from "../policy/SandboxPolicy.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
@@ -33,20 +33,23 @@ const find = (failed: FailedCommand): Mask | undefined => {
     .find(({ path }) => git.isCompared(path))
 }
 
-/** A command that succeeded, and what was denied to it. */
+/** A command with exit code 0, and what was denied to it. */
 export interface SucceededCommand {
   readonly command: CommandLine
   /** The directories for relative names. */
   readonly directories: ReadonlyArray<string>
   readonly stdout: string
+  /** The messages, wherever they were printed. */
   readonly stderr: string
+  /** True if a part of a pipeline failed, which a denial may explain. */
+  readonly isFailed: boolean
   readonly policy: SandboxPolicy
   readonly masks: ReadonlyArray<Mask>
   readonly denials: ReadonlyArray<Denial.Denial>
 }
 
 /** A failed command whose messages show no denial. */
-export type FailedCommand = Pick<SucceededCommand, "command" | "directories" | "masks" | "policy" | "stderr" | "stdout">
+export type FailedCommand = Omit<SucceededCommand, "denials" | "isFailed">
 
 /** How many characters at the beginning of a command and of standard output are examined. */
 const mostOfCommand = 10_000
@@ -76,31 +79,48 @@ export const isLikely = (
 /** Tests whether a text says that a host was not reached. */
 export const isOffline = (stderr: string): boolean => Message.saysUnresolved(stderr) || Message.saysUnreachable(stderr)
 
-/** Tests whether a denial can be reported in passing. A denied host needs a name. */
-const canBeTold = (denial: Denial.Denial): boolean =>
-  denial.how === "verified-text" && (Denial.isSocket(denial) || !Denial.isNameless(denial))
+const isOfNetwork = (denial: Denial.Denial): boolean => denial.access === "network" && !Denial.isSocket(denial)
 
 /**
  * Reports each rule once per path, and the network once. Later, only further hosts that no message names are reported.
+ * A failed part of a pipeline is explained each time, but files met in passing are not.
  */
 export class PassingDenials {
   private readonly told = new Set<string>()
-  private readonly worded = new Diagnostic.ToldDenials()
 
   /** Notes a denial that a result reports anyway. */
   note(denial: Denial.Denial): void {
     this.told.add(keyOf(denial)).add(denial.rule)
   }
 
-  /** Returns one line about denials that have not been reported yet, if any. */
-  notice(passed: SucceededCommand): string | undefined {
-    const [denial, ...others] = passed.denials.filter((each) => canBeTold(each) && this.isNew(each, passed))
-    if (denial === undefined) {
-      return this.offline(passed) ?? this.ofChanged("git", this.seemsChanged(passed, "git"))
-    }
+  /** Returns the denials to report: those that explain a failure, or that have not been reported yet. */
+  denied(passed: SucceededCommand): Diagnostic.Denial | undefined {
+    const { command, denials, isFailed, policy } = passed
+    const fetches = CommandWords.programIn(command) !== undefined
+    const [denial, ...others] = denials.filter(
+      (each) =>
+        (each.how === "verified-text" || (fetches && each.how === "counter")) &&
+        ((isFailed && each.isMet !== true) || this.isNew(each, passed))
+    )
+    if (denial === undefined) return undefined
     for (const each of [denial, ...others]) this.note(each)
-    const rest = GitAdvice.rest(passed)
-    return this.worded.passing(Explanation.of(denial, passed.policy, others, rest))
+    const told = Explanation.of(denial, policy, others, GitAdvice.rest(passed))
+    if (isFailed || fetches || !isOfNetwork(denial)) return told
+    // Commands often contact hosts that they do not need.
+    const { host, ...untold } = told
+    return { ...untold, advice: [] }
+  }
+
+  /** Returns one line about a hidden file that git takes for changed, once per rule. */
+  notice(passed: SucceededCommand): string | undefined {
+    return this.ofChanged("git", this.seemsChanged(passed, "git"))
+  }
+
+  /** Tests whether a failure needs to be told of the network traffic: once, or each time if the command was silent. */
+  tellsTraffic(isSilent: boolean): boolean {
+    const isTold = this.told.has("traffic")
+    this.told.add("traffic")
+    return isSilent || !isTold
   }
 
   /** Reports each host once that the sandbox's network refused to a command that went on. */
@@ -120,16 +140,6 @@ export class PassingDenials {
   private isNew(denial: Denial.Denial, { stderr }: SucceededCommand): boolean {
     const isSaid = denial.access === "network" && stderr.trim() !== ""
     return !this.told.has(keyOf(denial)) && !(isSaid && this.told.has(denial.rule))
-  }
-
-  /** Reports once that there is no network, if a message or the program shows that one was needed. */
-  private offline({ command, denials, policy }: SucceededCommand): string | undefined {
-    const denial = denials.find((each) => Denial.isNameless(each) && !Denial.isSocket(each))
-    if (denial === undefined || this.told.has(keyOf(denial))) return undefined
-    const program = CommandWords.programIn(command)
-    if (program === undefined && denial.how !== "verified-text") return undefined
-    this.told.add(keyOf(denial))
-    return `The sandbox has no network, which ${program ?? "the command"} tried to reach${networkRemark(policy)}.`
   }
 
   /** Returns one line about a hidden file that made a git command fail, once per rule. */

@@ -12,7 +12,6 @@ import * as Advice from "../../domain/Advice.js"
 import type { FailureCategory } from "../../domain/CommandError.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as CommandWords from "../../sandbox/denial/CommandWords.js"
 import type { VisibleFiles } from "../../sandbox/VisibleFiles.js"
 import * as Correction from "./Correction.js"
 import * as MissingCommand from "./MissingCommand.js"
@@ -367,7 +366,7 @@ export const make = (facts: Facts): Diagnosis => {
   const { exitCode, movedTo, stderr } = result
   if (exitCode === ExitCode.success) {
     const failed = failuresIn(whole, result, false)
-    const who = failed.length === 0 ? undefined : `[${textOf(failed)}${offlineOf(whole, failed, result)}]`
+    const who = failed.length === 0 ? undefined : `[${textOf(failed)}]`
     const meant = who === undefined ? undefined : (ofStage(whole, facts) ?? pathMeant(whole, facts))
     const asked = ofTable(whole.text, result)
     const remark = joined([
@@ -518,31 +517,4 @@ const why = ({ wrappers }: CommandStatus.Part, code: number, stderr: string): st
   if (code === ExitCode.timeout) return wrappers.includes("timeout") ? ": timeout ended it" : ""
   const signal = ofExitCode(code)
   return signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) ? "" : `: ${signal}`
-}
-
-/** The exit codes by which programs report an unreachable host. */
-const unreached: Readonly<Record<string, ReadonlyArray<number>>> = { curl: [5, 6, 7], wget: [4] }
-
-/** Explains that a pipeline failed because the sandbox has no network, if the text runs nothing else. */
-export const offlineOf = (
-  { text, tree }: CommandLine.CommandLine,
-  [first, ...others]: ReadonlyArray<Failure>,
-  { offline }: Pick<CommandResult, "offline">
-): string => {
-  if (first === undefined || others.length > 0 || offline === undefined || !isAlone(tree)) return ""
-  if (offline === "socket") return ': blocked by rule "no unix sockets"'
-  // Local addresses need no network.
-  const isCounted = offline === "counted" && !/localhost|\b127\.|::1|0\.0\.0\.0/i.test(text)
-  const name = first.name ?? ""
-  const isUnreached = Object.hasOwn(unreached, name) && unreached[name]?.includes(first.code) === true
-  if (offline === "named" || (isCounted && isUnreached)) return ": the sandbox has no network"
-  return isCounted && CommandWords.programs.has(name) ? "; it tried the network, and the sandbox has none" : ""
-}
-
-/** Tests whether a text only runs one pipeline, perhaps after a `cd`. */
-const isAlone = ({ lists: [list, ...others] }: CommandLine.CommandLine["tree"]): boolean => {
-  const [first, second, ...more] = list?.pipelines ?? []
-  if (others.length + more.length > 0) return false
-  const [name, directory] = first?.commands[0]?.words ?? []
-  return second === undefined || (second.before === "&&" && name?.value === "cd" && directory?.expands === false)
 }

@@ -21,8 +21,12 @@ describe("a command that goes on without what was denied to it", () => {
       Effect.gen(function* () {
         put(".env", "A=1\n")
         const { isError, output } = yield* handle({ command })
-        const told = `sandbox: ${cwd}/.env is blocked by rule **/.env: on the blacklist (built in); the command went on without it.`
-        assert.deepStrictEqual([output.trimEnd(), isError], [`${shown}\n${told}`, false])
+        const told = `sandbox: ${cwd}/.env is blocked by rule **/.env: on the blacklist (built in).`
+        // Nobody is asked about files that a copy meets.
+        const asked = command.includes("cp ")
+          ? ""
+          : ` Do not work around it. Ask the user to run: synapse sandbox allow ${cwd}/.env`
+        assert.deepStrictEqual([output.trimEnd(), isError], [`${shown}\n${told}${asked}`, false])
       })
     )
   }
@@ -40,10 +44,11 @@ describe("a command that goes on without what was denied to it", () => {
       ].entries()) {
         const path = `${outside}-${at}`
         const { output } = yield* handle({ command: command.replace("PATH", path) })
-        const went = at === 0 ? "; the command went on without it" : ""
+        const last = output.trimEnd().split("\n").at(-1) ?? ""
+        assert.strictEqual(last.includes(` Writable: ${cwd}, `), at === 0)
         assert.strictEqual(
-          output.trimEnd().split("\n").at(-1),
-          `sandbox: ${path} is read-only${went}. Ask the user to create ${path} and run: synapse sandbox allow ${path}`,
+          last.replace(/ Writable: .*?\.(?= )/, ""),
+          `sandbox: ${path} is read-only. Ask the user to create ${path} and run: synapse sandbox allow ${path}`,
           command
         )
       }
@@ -55,6 +60,7 @@ describe("a command that goes on without what was denied to it", () => {
     ["curl -s http://192.0.2.1 | tail -n 2; echo on", "192.0.2.1"],
     ["curl -sf http://192.0.2.1 -o x; echo $?", "192.0.2.1"],
     ["git clone http://192.0.2.1/x 2>&1 | tail -n 1; ls", "192.0.2.1"],
+    ["git clone http://192.0.2.1/x 2>&1 | tail -n 1", "192.0.2.1"],
     ["git clone http://192.0.2.1/x >log 2>&1 | tail -n 1; echo on", undefined]
   ] as const) {
     if (!Ground.has(command.slice(0, command.indexOf(" ")))) continue
@@ -64,12 +70,44 @@ describe("a command that goes on without what was denied to it", () => {
         assert.strictEqual(
           output.trimEnd().split("\n").at(-1),
           who === undefined
-            ? "The sandbox has no network, which git tried to reach."
-            : `sandbox: there is no network, so ${who} can't be reached; the command went on without it.`
+            ? "sandbox: there is no network. Its localhost is the sandbox's own. Ask the user to allow the host that it needs: synapse sandbox allow HOST"
+            : `sandbox: there is no network, so ${who} can't be reached. Its localhost is the sandbox's own. Ask the user to run: synapse sandbox allow ${who}`
         )
       })
     )
   }
+
+  inApp(
+    "is told what to ask for where a network that no host names made a part of a pipeline fail",
+    ({ handle, put }) =>
+      Effect.gen(function* () {
+        put(
+          "pip",
+          `#!/bin/bash\n{ : </dev/udp/192.0.2.1/1; } 2>/dev/null || echo "ERROR: No matching distribution found for x" >&2; exit 1\n`
+        )
+        const told = yield* handle({ command: "chmod +x pip; ./pip install x 2>&1 | tail -n 1" })
+        assert.strictEqual(
+          told.output.trimEnd(),
+          "ERROR: No matching distribution found for x\n[./pip exited 1]\nsandbox: there is no network. Its localhost is the sandbox's own. Ask the user to allow the host that it needs: synapse sandbox allow HOST"
+        )
+        const again = yield* handle({ command: "./pip install x 2>&1 | tail -n 1" })
+        assert.strictEqual(again.output.trimEnd().split("\n").at(-1), "sandbox: there is no network.")
+      })
+  )
+
+  inApp("is told of traffic that may be why it failed, once, with what to ask for", ({ handle }) =>
+    Effect.gen(function* () {
+      const command = "{ : </dev/udp/192.0.2.1/1; } 2>/dev/null; echo 'sync failed' >&2; false"
+      const told =
+        "The command tried to reach a network, and the sandbox has none: that may be why it failed. If so, ask the user to allow the host that it needs: synapse sandbox allow HOST"
+      const first = yield* handle({ command })
+      const second = yield* handle({ command })
+      assert.deepStrictEqual(
+        [first.output.trimEnd(), second.output.trimEnd()],
+        [`sync failed\n[exit 1]\n${told}`, "sync failed\n[exit 1]"]
+      )
+    })
+  )
 
   inApp("is told why git takes a file for changed", ({ cwd, handle, put }) =>
     Effect.gen(function* () {
@@ -121,7 +159,7 @@ describe("a command that goes on without what was denied to it", () => {
         Effect.map(handle({ command: `curl -sS http://${host} || true` }), ({ output }) => output.trimEnd().split("\n"))
       assert.deepStrictEqual(yield* curl("example.org"), [
         "curl: (6) Could not resolve host: example.org",
-        "sandbox: there is no network, so example.org can't be reached; the command went on without it."
+        "sandbox: there is no network, so example.org can't be reached. Its localhost is the sandbox's own. Ask the user to run: synapse sandbox allow example.org"
       ])
       assert.lengthOf(yield* curl("example.net"), 1)
       const { output } = yield* handle({ command: 'f=.en; printf "cat: ${f}v: Permission denied\\n" >&2; false' })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../../src/bash/CommandLine.js"
+import * as Diagnostic from "../../../src/domain/Diagnostic.js"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
 import * as SystemCalls from "../../../src/sandbox/denial/internal/SystemCalls.js"
 import * as PassingDenial from "../../../src/sandbox/denial/PassingDenial.js"
@@ -22,53 +23,73 @@ const passed = ({ command = "cat .env | wc -l", ...passing }: Told): PassingDeni
   stderr: "",
   masks,
   denials: [],
+  isFailed: false,
   policy: { cwd: "/p", whitelist: [], blacklist: [], readonly: [], allowNetwork: false },
   ...passing
 })
 
-const reading = "sandbox: /p/.env is blocked by rule **/.env: on the blacklist; the command went on without it."
+const reading = "sandbox: /p/.env is blocked by rule **/.env: on the blacklist."
+const asking = "Do not work around it. Ask the user to run: synapse sandbox allow /p/.env"
+/** Reports what was denied, in the words for a model. */
+const tell = (passing: PassingDenial.PassingDenials, command: PassingDenial.SucceededCommand): string | undefined => {
+  const denied = passing.denied(command)
+  return denied && Diagnostic.denialText(denied)
+}
+
 const hiding = "The sandbox hides /p/.env (rule **/.env): git can't read it, and takes it for changed."
 
 describe("a denial to a command that went on", () => {
   it("is told once for each path, with what to ask for", () => {
     const passing = new PassingDenial.PassingDenials()
-    const notices = [1, 2].map(() => passing.notice(passed({ denials: [denial] })))
-    assert.deepStrictEqual(notices, [reading, undefined])
+    const notices = [1, 2].map(() => tell(passing, passed({ denials: [denial] })))
+    assert.deepStrictEqual(notices, [`${reading} ${asking}`, undefined])
     const write = (path: string) =>
       Denial.make({ rule: PolicyDecision.notWhitelisted, reason: "" }, path, "write", "verified-text")
-    const written = (...paths: ReadonlyArray<string>) => passing.notice(passed({ denials: paths.map(write) }))
+    const written = (...paths: ReadonlyArray<string>) => tell(passing, passed({ denials: paths.map(write) }))
     assert.strictEqual(
       written("/usr/a", "/usr/b"),
-      "sandbox: /usr/a is read-only. Also denied: /usr/b. Ask the user to create what is missing and run: synapse sandbox allow /usr/a; synapse sandbox allow /usr/b"
+      "sandbox: /usr/a is read-only. Also denied: /usr/b. Writable: nothing. Ask the user to create what is missing and run: synapse sandbox allow /usr/a; synapse sandbox allow /usr/b"
     )
     assert.isUndefined(written("/usr/b"))
     const asked = "Ask the user to create /usr/new and run: synapse sandbox allow /usr/new"
-    assert.strictEqual(written("/usr/new/c"), `sandbox: /usr/new/c is read-only. ${asked}`)
-    assert.strictEqual(written("/usr/new/d"), "sandbox: /usr/new/d is read-only.")
+    assert.strictEqual(written("/usr/new/c"), `sandbox: /usr/new/c is read-only. Writable: nothing. ${asked}`)
+  })
+
+  it("is told each time where it made a part of a pipeline fail", () => {
+    const passing = new PassingDenial.PassingDenials()
+    const failed = passed({ denials: [denial], isFailed: true })
+    const notices = [1, 2].map(() => tell(passing, failed))
+    assert.deepStrictEqual(notices, [`${reading} ${asking}`, `${reading} ${asking}`])
+    assert.isUndefined(passing.denied({ ...failed, denials: [{ ...denial, isMet: true }] }))
   })
 
   it("is not told where a result has named the rule before", () => {
     const passing = new PassingDenial.PassingDenials()
     passing.note(denial)
-    assert.isUndefined(passing.notice(passed({ denials: [denial] })))
+    assert.isUndefined(passing.denied(passed({ denials: [denial] })))
   })
 
   it("is not told where it is not certain", () => {
     const passing = new PassingDenial.PassingDenials()
-    assert.isUndefined(passing.notice(passed({ denials: [Denial.network("counter")] })))
+    assert.isUndefined(passing.denied(passed({ denials: [Denial.network("counter")] })))
   })
 
   it("is told once of the network where no host is named: by a message, or of a program that was to fetch", () => {
     const told = (command: string, how: Denial.Evidence) => {
       const passing = new PassingDenial.PassingDenials()
       const denials = [Denial.network(how)]
-      return [1, 2].map(() => passing.notice(passed({ command, denials })))
+      return [1, 2].map(() => tell(passing, passed({ command, denials })))
     }
-    const offline = (who: string) => [`The sandbox has no network, which ${who} tried to reach.`, undefined]
-    assert.deepStrictEqual(told("./x; echo on", "verified-text"), offline("the command"))
-    assert.deepStrictEqual(told("pip install x | tail -n 3; echo on", "counter"), offline("pip"))
-    assert.deepStrictEqual(told("cd a && /usr/bin/npm ci 2>&1 | tail; ls", "counter"), offline("npm"))
-    assert.deepStrictEqual(told("curl -s http://a.org | jq .; ls", "counter"), offline("curl"))
+    const offline = "sandbox: there is no network."
+    const asked =
+      "Its localhost is the sandbox's own. Ask the user to allow the host that it needs: synapse sandbox allow HOST"
+    assert.deepStrictEqual(told("./x; echo on", "verified-text"), [offline, undefined])
+    for (const command of [
+      "pip install x | tail -n 3; echo on",
+      "cd a && /usr/bin/npm ci 2>&1 | tail; ls",
+      "curl -s http://a.org | jq .; ls"
+    ])
+      assert.deepStrictEqual(told(command, "counter"), [`${offline} ${asked}`, undefined])
     for (const command of [
       "npm test; ls",
       "curl -s localhost; ls",
@@ -89,10 +110,10 @@ describe("a denial to a command that went on", () => {
   it("is told of a unix socket, with the name of a message or without, once", () => {
     const passing = new PassingDenial.PassingDenials()
     const nameless = passed({ denials: [Denial.system(SystemCalls.unixSocket)] })
-    assert.match(new PassingDenial.PassingDenials().notice(nameless) ?? "", /^sandbox: a unix socket is blocked/)
-    const told = passing.notice(passed({ denials: [Denial.system(SystemCalls.unixSocket, "/tmp/tmux-0/q")] }))
-    assert.match(told ?? "", /^sandbox: \/tmp\/tmux-0\/q is blocked by rule "no unix sockets": .*; the command went on/)
-    assert.isUndefined(passing.notice(nameless))
+    assert.match(tell(new PassingDenial.PassingDenials(), nameless) ?? "", /^sandbox: a unix socket is blocked/)
+    const told = tell(passing, passed({ denials: [Denial.system(SystemCalls.unixSocket, "/tmp/tmux-0/q")] }))
+    assert.match(told ?? "", /^sandbox: \/tmp\/tmux-0\/q is blocked by rule "no unix sockets": .* Ask the user for /)
+    assert.isUndefined(passing.denied(nameless))
   })
 
   for (const [what, stdout] of Object.entries({
@@ -132,23 +153,26 @@ describe("a denial to a command that went on", () => {
   it("is told of each host once, and of a further one only where no message names it", () => {
     const passing = new PassingDenial.PassingDenials()
     const notice = (host?: string, stderr = "") =>
-      passing.notice(passed({ command: "pip install x", denials: [Denial.network("verified-text", host)], stderr }))
-    const told = (host: string) => `sandbox: there is no network, so ${host} can't be reached`
+      tell(passing, passed({ command: "./x", denials: [Denial.network("verified-text", host)], stderr }))
+    const told = (host: string) => `sandbox: there is no network, so ${host} can't be reached.`
     assert.deepStrictEqual(
       [notice("a.org"), notice("a.org"), notice("b.org", "no b.org"), notice("b.org"), notice()],
-      [`${told("a.org")}; the command went on without it.`, undefined, undefined, `${told("b.org")}.`, undefined]
+      [told("a.org"), undefined, undefined, told("b.org"), undefined]
     )
   })
 
   it("is told with the command that adds the rest, where git add stopped at it", () => {
     const stderr = "error: open(\".env\"): Permission denied\nerror: unable to index file '.env'\n"
     const notice = (command: string) =>
-      new PassingDenial.PassingDenials().notice(passed({ command, denials: [denial], stderr }))
-    assert.strictEqual(notice("git add -A; git status"), `${reading} git add -A -- ':!/.env' adds the rest.`)
-    assert.strictEqual(notice("git add .\ngit status"), `${reading} git add . -- ':!/.env' adds the rest.`)
-    assert.strictEqual(notice("git commit -am x"), `${reading} git commit -m x -- ':/' ':!/.env' commits the rest.`)
+      tell(new PassingDenial.PassingDenials(), passed({ command, denials: [denial], stderr }))
+    assert.strictEqual(notice("git add -A; git status"), `${reading} git add -A -- ':!/.env' adds the rest. ${asking}`)
+    assert.strictEqual(notice("git add .\ngit status"), `${reading} git add . -- ':!/.env' adds the rest. ${asking}`)
+    assert.strictEqual(
+      notice("git commit -am x"),
+      `${reading} git commit -m x -- ':/' ':!/.env' commits the rest. ${asking}`
+    )
     for (const command of ["git add .env", "git commit -m all", "git add ../x", "git add .; git diff"])
-      assert.strictEqual(notice(command), reading, command)
+      assert.strictEqual(notice(command), `${reading} ${asking}`, command)
   })
 
   it("is told once of what git stopped at, though a status has told it before", () => {

@@ -33,21 +33,15 @@ const outcome = (
     const expected = rule === undefined ? undefined : text(rule)
     if (Either.isRight(ran)) {
       const { right: result } = ran
-      const passing = result.notices?.find((notice) => /^sandbox: |^The sandbox hides/.test(notice))
-      const named = passing === undefined ? undefined : ruleIn(passing)
-      const offline = result.offline === "named" ? "allowNetwork: false" : undefined
-      return { command, expected, named: result.blocked === true ? result.blockedRule : (named ?? offline), result }
+      const passing = result.notices?.find((notice) => notice.startsWith("The sandbox hides"))
+      return { command, expected, named: result.denied?.rule ?? (passing && ruleIn(passing)), result }
     }
     const named = ran.left._tag === "Blocked" ? ran.left.rule : ran.left.message
     return { command, expected, named, result: undefined }
   })
 
-/** Finds the rule that a notice names, or stands for. */
-const ruleIn = (notice: string): string => {
-  if (/ is read-only[;.]/.test(notice)) return "not whitelisted"
-  if (notice.includes("there is no network")) return "allowNetwork: false"
-  return / by rule "?(.+?)"?: /.exec(notice)?.[1] ?? /\(rule "?(.+?)"?\)[;:.]/.exec(notice)?.[1] ?? notice
-}
+/** Finds the rule that a notice names. */
+const ruleIn = (notice: string): string => /\(rule "?(.+?)"?\)[;:.]/.exec(notice)?.[1] ?? notice
 
 const show = ({ command, expected, named, result }: Outcome) =>
   `${command}\n    expected ${expected}, named ${named}; exit ${result?.exitCode}\n    ${result?.stderr.trim().slice(-600).replaceAll("\n", "\n    ")}`
