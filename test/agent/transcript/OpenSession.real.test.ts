@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
+import { createRequire, syncBuiltinESMExports } from "node:module"
 import * as path from "node:path"
 import * as Prompt from "@effect/ai/Prompt"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -14,6 +15,10 @@ import * as OpenSession from "../../../src/agent/transcript/OpenSession.js"
 import * as Recorder from "../../../src/agent/transcript/Recorder.js"
 import * as Sessions from "../../../src/agent/transcript/Sessions.js"
 import * as Temporary from "../../support/Temporary.js"
+
+const node: { fdatasync: (fd: number, done: (error: Error | null) => void) => void } = createRequire(import.meta.url)(
+  "node:fs"
+)
 
 const inDirectory = <A, E>(use: (directory: string) => Effect.Effect<A, E, never>) =>
   Effect.promise(() => Temporary.using((directory) => Effect.runPromise(use(path.join(directory, "sessions")))))
@@ -188,6 +193,31 @@ describe("OpenSession", () => {
         assert.deepStrictEqual([isKept, warnings.length], [false, 1])
         const { messages } = yield* Sessions.read(directory, id)
         assert.deepStrictEqual(messages, [text("first")])
+      })
+    )
+  )
+
+  it.effect("keeps nothing more after a message that did not reach the disk", () =>
+    inDirectory((directory) =>
+      Effect.gen(function* () {
+        let syncs = 0
+        const { fdatasync } = node
+        node.fdatasync = (fd, done) => {
+          if (++syncs === 2) done(new Error("EIO: i/o error, fdatasync"))
+          else fdatasync(fd, done)
+        }
+        syncBuiltinESMExports()
+        const { id, isKept, warnings } = yield* begin(directory, ["first", "second", "third"].map(added)).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              node.fdatasync = fdatasync
+              syncBuiltinESMExports()
+            })
+          )
+        )
+        assert.deepStrictEqual([isKept, warnings], [false, ["i/o error"]])
+        const { messages } = yield* Sessions.read(directory, id)
+        assert.deepStrictEqual(messages, [])
       })
     )
   )

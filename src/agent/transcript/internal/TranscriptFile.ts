@@ -76,8 +76,8 @@ const openFile = (path: string, flags: number): number => {
 }
 
 const writer = (path: string, flags: number, length: number): Effect.Effect<Writer, NotKept, Scope.Scope> => {
-  const attempt = <A>(run: () => A): Effect.Effect<A, NotKept> =>
-    Effect.try({ try: run, catch: (error) => new NotKept({ path, reason: reasonOf(error) }) })
+  const toNotKept = (error: unknown) => new NotKept({ path, reason: reasonOf(error) })
+  const attempt = <A>(run: () => A): Effect.Effect<A, NotKept> => Effect.try({ try: run, catch: toNotKept })
 
   const open = Effect.acquireRelease(
     attempt(() => openFile(path, flags)),
@@ -92,6 +92,10 @@ const writer = (path: string, flags: number, length: number): Effect.Effect<Writ
     ),
     (fd) => {
       let size = length
+      const cutBack = (to: number) => {
+        Fs.ftruncateSync(fd, to)
+        size = to
+      }
       const append = (bytes: Uint8Array) => {
         if (size + bytes.length > largest) throw new Error(`it would become larger than ${largest} bytes`)
         if (Fs.fstatSync(fd).nlink === 0) throw new Error("it was removed")
@@ -99,20 +103,27 @@ const writer = (path: string, flags: number, length: number): Effect.Effect<Writ
           writeAll(fd, bytes)
           size += bytes.length
         } catch (error) {
-          Fs.ftruncateSync(fd, size)
+          cutBack(size)
           throw error
         }
       }
+      const sync = (from: number) =>
+        Effect.async<void, NotKept>((resume) =>
+          Fs.fdatasync(fd, (error) => resume(error === null ? Effect.void : toNotKept(error)))
+        ).pipe(Effect.tapError(() => Effect.ignore(attempt(() => cutBack(from)))))
       return {
         append: (...entries) =>
-          Either.all(entries.map(Transcript.encode)).pipe(
-            Either.match({
+          Effect.suspend(() => {
+            const from = size
+            return Either.match(Either.all(entries.map(Transcript.encode)), {
               onLeft: (reason) => new NotKept({ path, reason }),
-              onRight: (lines) => attempt(() => append(Buffer.concat(lines)))
-            }),
-            Effect.zipRight(Effect.async<void>((resume) => Fs.fdatasync(fd, () => resume(Effect.void)))),
-            Effect.uninterruptible
-          ),
+              onRight: (lines) =>
+                Effect.zipRight(
+                  attempt(() => append(Buffer.concat(lines))),
+                  sync(from)
+                )
+            })
+          }).pipe(Effect.uninterruptible),
         touch: Effect.ignore(
           attempt(() => {
             const now = new Date()
