@@ -1,12 +1,12 @@
 /** The MCP servers of the configuration files. */
 
-import * as Path from "node:path"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { McpServer } from "./McpClient.js"
 import type { NamedFile, Program } from "./NamedFiles.js"
 import type { Server } from "./Server.js"
+import * as ServerFile from "./ServerFile.js"
 
 /** The places that the configuration depends on. */
 export interface Places {
@@ -22,7 +22,7 @@ export interface Places {
 
 /** Returns the path of the file that configures a server. */
 export const fileOf = (source: McpServer["source"], { home, root }: Places): string =>
-  source === "project" ? Path.join(root, "mcp_servers.json") : Path.join(home, "mcp", "mcp_servers.json")
+  source === "project" ? ServerFile.inProject(root) : ServerFile.inHome(home)
 
 /**
  * Words how the user trusts the files that servers run.
