@@ -15,6 +15,7 @@ import * as CommandLine from "../bash/CommandLine.js"
 import * as CommandName from "../command/CommandName.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Advice from "../domain/Advice.js"
+import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
@@ -260,6 +261,11 @@ const run = (
     ...(text._tag === "Wrapped" ? [text.notice] : [])
   ]
   const running = notices.length === 0 ? routed : noticed(routed, notices)
+  if (text._tag === "Screen") {
+    return Effect.flatMap(CallContext.get("terminal"), (terminal) =>
+      terminal === undefined ? refused(params, text.reason, {}) : running
+    )
+  }
   const endless = timeout === undefined && params.yield === undefined ? CommandText.following(line) : undefined
   if (endless === undefined || isSynapseCommand(line.name)) return running
   // A person sees the output as it comes, and can stop the command.

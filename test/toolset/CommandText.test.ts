@@ -202,7 +202,7 @@ describe("the text of a command", () => {
     ]) {
       const read = readText(text)
       assert.match(
-        read._tag === "NoCommand" ? read.reason : "",
+        read._tag === "Screen" ? read.reason : "",
         /^\w+ needs a terminal, which job:start --pty gives it; \w/,
         text
       )

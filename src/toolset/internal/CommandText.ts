@@ -37,13 +37,15 @@ export type CommandText = Data.TaggedEnum<{
   Command: { readonly line: CommandLine.CommandLine }
   /** A command with something around it that is certainly not part of it; the notice names that. */
   Wrapped: { readonly line: CommandLine.CommandLine; readonly notice: string }
+  /** A program that needs a terminal. Where there is none, the reason says what to run instead. */
+  Screen: { readonly line: CommandLine.CommandLine; readonly reason: string }
   /** Not a command. `meant` holds the arguments of the call that was probably meant. */
   NoCommand: { readonly reason: string; readonly meant: Readonly<Record<string, unknown>> }
 }>
 
 export const CommandText = Data.taggedEnum<CommandText>()
 
-const { Command, NoCommand, Wrapped } = CommandText
+const { Command, NoCommand, Screen, Wrapped } = CommandText
 
 /** Matches the names of programs that do not end by themselves. */
 const endless = /\b(?:n?vim?(?:diff)?|r?view|nano|pico|emacs|[hb]top|watch|tail|journalctl)\b/
@@ -84,6 +86,7 @@ const readAt = (line: CommandLine.CommandLine, depth: number): CommandText =>
 const unwrap = (line: CommandLine.CommandLine, around: string, reason: string, depth: number): CommandText => {
   const inner = depth > deepest ? NoCommand({ reason, meant: {} }) : readAt(line, depth + 1)
   if (inner._tag === "NoCommand") return NoCommand({ reason, meant: inner.meant })
+  if (inner._tag === "Screen") return inner
   if (inner._tag === "Wrapped") return NoCommand({ reason, meant: { command: inner.line.text } })
   return line.text.trim() === "" || !line.text.isWellFormed()
     ? NoCommand({ reason, meant: {} })
@@ -260,7 +263,7 @@ const ofTerminal = (line: CommandLine.CommandLine): CommandText | undefined => {
   const row = screens.find(([names, mayHave]) => names.test(name ?? "") && options.every((word) => mayHave.test(word)))
   return row === undefined
     ? undefined
-    : NoCommand({ reason: `${name} needs a terminal, which job:start --pty gives it; ${row[2]}`, meant: {} })
+    : Screen({ line, reason: `${name} needs a terminal, which job:start --pty gives it; ${row[2]}` })
 }
 
 /** Explains that a text does not end by itself if its last command follows a file. */

@@ -179,6 +179,10 @@ export const programs = (title: string, isConfined: boolean, isSecond = false): 
         shell(isConfined, async ({ back, cwd, enter, press, resize, type, until }) => {
           enter("echo stays above")
           await back()
+          enter(`${vi} -R note.txt`)
+          await until((lines) => lines.includes("~"))
+          enter(":q")
+          await back()
           enter(`EXTRA=1 ${vi} -u NONE -N note.txt && echo wri''tten`)
           await until((lines) => lines.includes("~"))
           type("iin the editor")
