@@ -33,6 +33,7 @@ type Answer = Effect.Effect<CommandResult, ExecutionFailed>
 
 class CommandDispatch {
   private readonly turns = new CommandQueue()
+  private isAsking = false
 
   constructor(
     private readonly feeder: CommandFeeder,
@@ -51,8 +52,9 @@ class CommandDispatch {
     })
   }
 
-  /** Makes an idle shell report the exit codes of ended jobs. */
-  readonly ask = (): void => {
+  /** Makes an idle shell report the exit codes of ended jobs. Returns false if the shell is busy. */
+  readonly ask = (): boolean => {
+    if (this.isAsking) return true
     const nothing: QueuedCommand.QueuedCommand = {
       line: CommandLine.parse(""),
       timeout: Timeout.longest,
@@ -60,12 +62,15 @@ class CommandDispatch {
       input: undefined
     }
     const ready = this.takeReady(nothing)
-    if (ready === undefined) return
+    if (ready === undefined) return false
     const { status } = this.state
+    this.isAsking = true
     this.feeder.feed(nothing, ready, () => {
+      this.isAsking = false
       this.state.status = status
       this.turns.leave(nothing)
     })
+    return true
   }
 
   /** Takes the turn if it is free and the shell is ready. */

@@ -112,8 +112,6 @@ export interface Leftover {
   readonly text: string
   /** The output in the command's own result, which counts as read. */
   readonly printed: Readonly<Record<StreamName, string>>
-  /** The shell that ran the command and knows its children's exit codes. */
-  readonly shell: object
   /** The shell's child whose exit code becomes the job's, by its pid within the shell's namespace. */
   readonly child: number | undefined
   readonly find: () => ReadonlyArray<ProcessTable.Process>
@@ -130,6 +128,7 @@ export class Job {
   child: number | undefined
   private known: ReadonlyArray<ProcessTable.Process> = []
   private isHeard: boolean
+  private isAsked = false
 
   constructor(
     readonly id: number,
@@ -167,6 +166,13 @@ export class Job {
     if (this.find().length > 0) return
     this.state = "ending"
     if (this.child === undefined) this.settle()
+  }
+
+  /** Returns the child whose exit code alone is missing for the end. Returns it once, since the answer may be empty. */
+  takeUntold(): number | undefined {
+    if (this.isAsked || this.state !== "ending") return undefined
+    this.isAsked = true
+    return this.child
   }
 
   /** Takes the exit code; undefined if the shell does not know it or is gone. */
@@ -227,8 +233,8 @@ export class JobTable {
   /** The inputs made by `job:start` whose jobs are not in the table yet. */
   private starting: ReadonlyArray<JobInput> = []
   private started = 0
-  /** Makes an idle shell report exit codes. */
-  ask: () => void = () => {}
+  /** Makes an idle shell report exit codes. Returns false if the shell is busy. */
+  ask: () => boolean = () => false
 
   /** Returns the directory that this process shares with the shell. */
   directory: () => string | undefined = () => undefined
@@ -293,22 +299,24 @@ export class JobTable {
     return this.jobs.get(id)
   }
 
-  /** Returns the children of a shell whose exit codes are still unknown. */
-  childrenOf(shell: object): ReadonlyArray<number> {
-    if (this.jobs.size === 0) return []
-    return this.list.flatMap(({ child, left }) => (left.shell === shell && child !== undefined ? child : []))
+  /** The shell's children whose exit codes are still unknown. */
+  get children(): ReadonlyArray<number> {
+    return this.jobs.size === 0 ? [] : this.list.flatMap(({ child }) => child ?? [])
   }
 
-  learn(shell: object, codes: ReadonlyMap<number, number | undefined>): void {
-    for (const job of this.list) {
-      const { child, left } = job
-      if (left.shell === shell && child !== undefined && codes.has(child)) job.learn(codes.get(child))
-    }
+  /** Returns the children whose exit codes these jobs still need to end. Each is returned once. */
+  takeUntold(ids: ReadonlyArray<number>): ReadonlyArray<number> {
+    return ids.flatMap((id) => this.jobs.get(id)?.takeUntold() ?? [])
   }
 
-  /** Gives up the exit codes of a shell's children, because the shell has ended. */
-  forget(shell: object): void {
-    for (const job of this.list) if (job.left.shell === shell && job.child !== undefined) job.learn(undefined)
+  /** Takes exit codes that the shell has reported. */
+  learn(codes: ReadonlyMap<number, number | undefined>): void {
+    for (const job of this.list) if (job.child !== undefined && codes.has(job.child)) job.learn(codes.get(job.child))
+  }
+
+  /** Gives up the exit codes of the shell's children, because the shell has ended. */
+  forget(): void {
+    for (const job of this.list) if (job.child !== undefined) job.learn(undefined)
   }
 
   /** Marks all jobs as lost because they were ended together with their shell. */

@@ -13,6 +13,7 @@ import { ExecutionFailed } from "../domain/CommandError.js"
 import type { JobStatus, Terminal } from "../domain/JobStatus.js"
 import type { StreamName } from "../domain/KeptOutput.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
+import * as Protocol from "./internal/Protocol.js"
 import type { Start } from "./JobInput.js"
 import { type Job, type JobTable, SessionJobs, streams } from "./JobTable.js"
 import * as Listeners from "./Listeners.js"
@@ -130,7 +131,7 @@ const silence = 200
 /** Milliseconds without output after which a wait ends for a job that waits for input. */
 const longSilence = 5000
 
-/** How long to wait for the shell to report an ended job's exit code, in ms. */
+/** How long to wait for an idle shell to report an ended job's exit code, in ms. */
 const patience = 200
 
 /**
@@ -168,6 +169,13 @@ export class Jobs extends Context.Tag("synapse/Jobs")<
     readonly send: (id: number, sent: Sent) => Effect.Effect<JobStatus, NoSuchJob | NoInput>
     /** Ends all processes of a job: sends the signal, later SIGKILL. Returns the job's state afterwards. */
     readonly stop: (id: number, signal?: NodeJS.Signals) => Effect.Effect<JobStatus, NoSuchJob>
+    /**
+     * Returns bash text by which a shell that is busy with the caller tells the exit codes of ended jobs, in the
+     * variable `__synapse_ended`. Undefined if none is missing. Asks once for each job.
+     */
+    readonly ask: (ids: ReadonlyArray<number>) => string | undefined
+    /** Takes the exit codes that the shell has told. */
+    readonly learn: (told: string) => void
     /** Returns a job's details, with its number of processes and the ports that they listen on. */
     readonly look: (id: number) => Effect.Effect<JobDetails, NoSuchJob>
     /** The state of each job that starts or ends. */
@@ -187,12 +195,12 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     })
   const pause = Effect.sleep(waitEvery)
 
-  /** Tests whether a job has ended. Waits a moment for its exit code, since a busy shell reports it later. */
+  /** Tests whether a job has ended. Waits for its exit code unless the shell is busy, and reports it later. */
   const settle = (job: Job): Effect.Effect<boolean> =>
     Effect.suspend(() => {
       job.look()
       if (job.state !== "ending") return Effect.succeed(!job.isRunning)
-      table.ask()
+      if (!table.ask()) return Effect.succeed(true)
       const told = Effect.repeat(pause, { until: () => job.state !== "ending" })
       return Effect.as(Effect.timeoutOption(told, patience), true)
     })
@@ -319,6 +327,11 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
         if (end) input.end()
         return Effect.succeed(status)
       }),
+    ask: (ids) => {
+      const children = table.takeUntold(ids)
+      return children.length === 0 ? undefined : Protocol.takeEnded(children)
+    },
+    learn: (told) => table.learn(Protocol.codesIn(told)),
     list: Effect.sync(() => table.list.map(({ status }) => status)),
     status: (id) => Effect.map(find(id), ({ status }) => status),
     output: (id, { all = false, raw = false, stream } = {}) =>

@@ -63,7 +63,7 @@ describe("JobTable", () => {
     const table = new JobTable()
     const printed = { stdout: "", stderr: "" }
     for (let at = 1; at <= 100; at++) {
-      table.adopt({ text: "true &", printed, shell: table, child: undefined, find: () => [], hear: undefined })
+      table.adopt({ text: "true &", printed, child: undefined, find: () => [], hear: undefined })
       table.get(at)?.look()
     }
     const last = Array.from({ length: 64 }, (_, at) => at + 37)
@@ -82,7 +82,7 @@ describe("JobTable", () => {
     let release = () => {}
     const printed = { stdout: "", stderr: "" }
     table.adopt({
-      ...{ text: "true &", printed, shell: table, child: undefined, find: () => [] },
+      ...{ text: "true &", printed, child: undefined, find: () => [] },
       hear: (_, ended) => {
         release = ended
       }
@@ -95,18 +95,23 @@ describe("JobTable", () => {
     assert.strictEqual(table.get(1)?.state, "ended")
   })
 
-  it("gives an exit code to the child of that shell alone, for two shells may have children of one pid", () => {
+  it("gives exit codes to the children of the shell, gives up those of an ended one, and asks for each once", () => {
     const table = new JobTable()
     const printed = { stdout: "", stderr: "" }
-    const [old, next] = [{}, {}]
-    for (const shell of [old, next])
-      table.adopt({ text: "true &", printed, shell, child: 7, find: () => [], hear: undefined })
+    const adopt = () => table.adopt({ text: "true &", printed, child: 7, find: () => [], hear: undefined })
+    adopt()
+    assert.deepStrictEqual(table.takeUntold([1]), [])
     table.takeNews()
-    table.learn(next, new Map([[7, 5]]))
+    table.forget()
+    adopt()
+    table.takeNews()
+    assert.deepStrictEqual(table.takeUntold([2, 1, 3]), [7])
+    assert.deepStrictEqual(table.takeUntold([2]), [])
+    table.learn(new Map([[7, 5]]))
     assert.deepStrictEqual(
       table.list.map(({ exitCode, state }) => [state, exitCode]),
       [
-        ["ending", undefined],
+        ["ended", undefined],
         ["exited", 5]
       ]
     )

@@ -66,6 +66,9 @@ export const functions = (directory: string, commands: ReadonlyArray<string>): s
       // The shell itself starts the job, since it knows only its own children's exit codes.
       commands.includes("job:start")
         ? 'job:start() { \\builtin local __synapse; __synapse=$(__synapse_call job:start "$@") && \\builtin eval "$__synapse"; }\n'
-        : ""
+        : "",
+      ...["job:wait", "job:stop"].map((name) =>
+        commands.includes(name) ? BashText.job.replaceAll("job:wait", name) : ""
+      )
     ].join("")
   )

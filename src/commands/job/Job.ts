@@ -4,7 +4,7 @@ import * as Vm from "node:vm"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
-import type { CommandHandler, RunOptions } from "../../command/CommandHandler.js"
+import type { CommandCall, CommandHandler, RunOptions } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Attempt from "../../domain/Attempt.js"
 import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
@@ -25,7 +25,7 @@ type Service = typeof Jobs.Service
 type Run<A> = (
   jobs: Service,
   params: A,
-  call: Parameters<CommandHandler["run"]>[0],
+  call: Call,
   options: RunOptions
 ) => Effect.Effect<CommandResult.CommandResult, CommandError | NoSuchJob | NoInput>
 
@@ -43,6 +43,31 @@ export const make = <A>(
       )
     )
   )
+
+/** The first word of a call by the shell's own function: the exit codes that the shell has told. */
+const ended = "--ended="
+
+/** A call by a function of the shell, which can be asked for exit codes. */
+type Call = CommandCall & { readonly canBeAsked?: boolean }
+
+/** Lets the shell's own function call a command, with the exit codes that the shell has told. */
+const inShell = (made: Effect.Effect<CommandHandler, never, Jobs>): Effect.Effect<CommandHandler, never, Jobs> =>
+  Effect.map(Effect.all([made, Jobs]), ([handler, jobs]) => ({
+    ...handler,
+    run: (call, options) => {
+      const [first = "", ...args] = call.args
+      if (!first.startsWith(ended)) return handler.run(call, options)
+      jobs.learn(first.slice(ended.length))
+      const own: Call = { ...call, args, canBeAsked: true }
+      return handler.run(own, options)
+    }
+  }))
+
+/** Returns the text with which the shell itself must tell exit codes first, if it can be asked for them. */
+const questionOf = (jobs: Service, ids: ReadonlyArray<number>, call: Call): CommandResult.CommandResult | undefined => {
+  const stdout = call.canBeAsked === true ? jobs.ask(ids) : undefined
+  return stdout === undefined ? undefined : CommandResult.make({ stdout })
+}
 
 export const told = (lines: ReadonlyArray<string>, exitCode = 0) =>
   CommandResult.make({ stdout: lines.map((line) => `${line}\n`).join(""), exitCode })
@@ -207,47 +232,51 @@ const reasonOf = ({ found, job, why }: Waited, port: number | undefined): string
   }
 }
 
-export const wait = make(waitGrammar, (jobs, { any, for: pattern, idle, ids, port, timeout }, _call, options) => {
-  const [first] = ids
-  if (first === undefined) return CommandGrammar.misuse(waitGrammar, "<N> is missing.")
-  const find = Option.getOrUndefined(Option.map(pattern, searchFor))
-  if (Option.isSome(pattern) && find === undefined) {
-    return CommandGrammar.misuse(waitGrammar, `--for is no regular expression: ${UntrustedText.word(pattern.value)}.`)
-  }
-  const limit = Math.min(
-    Option.getOrElse(timeout, () => longestWait),
-    // Ends before the call itself times out.
-    Math.max(1, (options.timeout ?? Number.POSITIVE_INFINITY) - 100)
-  )
-  const waiting = jobs.wait(ids, {
-    any,
-    find,
-    port: Option.getOrUndefined(port),
-    idle: Option.getOrUndefined(idle)
-  })
-  return Effect.gen(function* () {
-    const waited = yield* Effect.timeoutOption(waiting, limit)
-    if (Option.isNone(waited)) {
-      const found = yield* Effect.forEach(ids, jobs.look)
-      return told(
-        found.map((job) =>
-          job.state === "running" || job.state === "waiting for input"
-            ? `${named(job)} still runs after ${limit} ms${job.state === "running" ? "" : `, and is ${job.state}${lastOf(job)}`}`
-            : JobStatus.sentence({ ...job, state: job.state })
-        ),
-        ExitCode.timeout
-      )
+export const wait = inShell(
+  make(waitGrammar, (jobs, { any, for: pattern, idle, ids, port, timeout }, call, options) => {
+    const [first] = ids
+    if (first === undefined) return CommandGrammar.misuse(waitGrammar, "<N> is missing.")
+    const find = Option.getOrUndefined(Option.map(pattern, searchFor))
+    if (Option.isSome(pattern) && find === undefined) {
+      return CommandGrammar.misuse(waitGrammar, `--for is no regular expression: ${UntrustedText.word(pattern.value)}.`)
     }
-    const states = yield* Effect.forEach(ids, jobs.status)
-    if (waited.value.why !== "ended") {
-      const code = waited.value.why === "input" ? ExitCode.timeout : ExitCode.success
-      return told([reasonOf(waited.value, Option.getOrUndefined(port))], code)
-    }
-    const over = any ? [waited.value.job] : states
-    const code = over.map(({ exitCode = ExitCode.failure }) => exitCode).find((one) => one !== 0) ?? 0
-    return told(over.map(JobStatus.sentence), code)
+    const limit = Math.min(
+      Option.getOrElse(timeout, () => longestWait),
+      // Ends before the call itself times out.
+      Math.max(1, (options.timeout ?? Number.POSITIVE_INFINITY) - 100)
+    )
+    const waiting = jobs.wait(ids, {
+      any,
+      find,
+      port: Option.getOrUndefined(port),
+      idle: Option.getOrUndefined(idle)
+    })
+    return Effect.gen(function* () {
+      const waited = yield* Effect.timeoutOption(waiting, limit)
+      if (Option.isNone(waited)) {
+        const found = yield* Effect.forEach(ids, jobs.look)
+        return told(
+          found.map((job) =>
+            job.state === "running" || job.state === "waiting for input"
+              ? `${named(job)} still runs after ${limit} ms${job.state === "running" ? "" : `, and is ${job.state}${lastOf(job)}`}`
+              : JobStatus.sentence({ ...job, state: job.state })
+          ),
+          ExitCode.timeout
+        )
+      }
+      const question = questionOf(jobs, ids, call)
+      if (question !== undefined) return question
+      const states = yield* Effect.forEach(ids, jobs.status)
+      if (waited.value.why !== "ended") {
+        const code = waited.value.why === "input" ? ExitCode.timeout : ExitCode.success
+        return told([reasonOf(waited.value, Option.getOrUndefined(port))], code)
+      }
+      const over = any ? [waited.value.job] : states
+      const code = over.map(({ exitCode = ExitCode.failure }) => exitCode).find((one) => one !== 0) ?? 0
+      return told(over.map(JobStatus.sentence), code)
+    })
   })
-})
+)
 
 const signals = Object.keys(Os.constants.signals)
 
@@ -279,20 +308,24 @@ EXIT CODE
 /** The most lines of output shown for a stopped job. */
 const lastLines = 10
 
-export const stop = make(stopGrammar, (jobs, { ids, signal }) => {
-  if (ids.length === 0) return CommandGrammar.misuse(stopGrammar, "<N> is missing.")
-  return Effect.gen(function* () {
-    // Check all numbers first, so that a wrong one stops no job.
-    yield* Effect.forEach(ids, jobs.status, { discard: true })
-    const states = yield* Effect.forEach(ids, (id) => jobs.stop(id, signal), { concurrency: "unbounded" })
-    const lines: Array<string> = []
-    for (const job of states) {
-      lines.push(`${named(job)} ${job.state === "running" ? "could not be ended" : JobStatus.stateOf(job)}`)
-      if (job.unread > 0) {
-        const text = yield* jobs.output(job.id)
-        lines.push(...text.replace(/\n$/, "").split("\n").slice(-lastLines))
+export const stop = inShell(
+  make(stopGrammar, (jobs, { ids, signal }, call) => {
+    if (ids.length === 0) return CommandGrammar.misuse(stopGrammar, "<N> is missing.")
+    return Effect.gen(function* () {
+      // Check all numbers first, so that a wrong one stops no job.
+      yield* Effect.forEach(ids, jobs.status, { discard: true })
+      const states = yield* Effect.forEach(ids, (id) => jobs.stop(id, signal), { concurrency: "unbounded" })
+      const question = questionOf(jobs, ids, call)
+      if (question !== undefined) return question
+      const lines: Array<string> = []
+      for (const job of states) {
+        lines.push(`${named(job)} ${job.state === "running" ? "could not be ended" : JobStatus.stateOf(job)}`)
+        if (job.unread > 0) {
+          const text = yield* jobs.output(job.id)
+          lines.push(...text.replace(/\n$/, "").split("\n").slice(-lastLines))
+        }
       }
-    }
-    return told(lines, states.some(({ state }) => state === "running") ? ExitCode.failure : ExitCode.success)
+      return told(lines, states.some(({ state }) => state === "running") ? ExitCode.failure : ExitCode.success)
+    })
   })
-})
+)

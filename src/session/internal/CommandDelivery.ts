@@ -224,7 +224,7 @@ export class CommandDelivery implements ShellListener {
     this.state = options.state
     this.jobs = options.jobs
     const { terminal } = this.io.directory
-    this.before = beforeOf(queued, this.state, this.jobs.childrenOf(this.shell), options.yields)
+    this.before = beforeOf(queued, this.state, this.jobs.children, options.yields)
     this.run = new CommandRun(queued, ready, options, this.before, () => this.hurry())
     if (queued.terminal === "command" && terminal !== undefined)
       terminal.capture = (chunk) => this.run.takeScreen(chunk)
@@ -293,8 +293,8 @@ export class CommandDelivery implements ShellListener {
     if (this.queued.terminal === "entry") return this.finish(frame.status)
     if (before.exits && frame.sure) state.learnExitTrap(this.io.takeState())
     state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
-    if (frame.ended !== undefined) this.jobs.learn(shell, frame.ended)
-    if (frame.left !== undefined && !this.jobs.childrenOf(shell).includes(frame.left)) run.child = frame.left
+    if (frame.ended !== undefined) this.jobs.learn(frame.ended)
+    if (frame.left !== undefined && !this.jobs.children.includes(frame.left)) run.child = frame.left
     if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) state.note(unsure)
     this.finish(frame.status)
   }

@@ -471,7 +471,7 @@ export class CommandRun implements Interruption.Target {
    * processes instead and returns a notice.
    */
   adopt(isHeld: boolean, stdout: string, stderr: string): string | undefined {
-    const { child, jobs, pipes, shell } = this
+    const { child, jobs, pipes } = this
     const { pool } = this.io
     const find = Interruption.leftovers(this)
     const isStopped = this.stopped !== undefined
@@ -488,7 +488,6 @@ export class CommandRun implements Interruption.Target {
     jobs.adopt({
       text: this.queued.line.text,
       printed: { stdout, stderr },
-      shell,
       child,
       find,
       hear: isHeld

@@ -321,7 +321,7 @@ const returnTrap = ({ pipes, trace }: Before): string => {
 }
 
 /** Makes bash text that takes the exit codes of ended children, for which `wait` does not block. */
-const takeEnded = (children: ReadonlyArray<number>): string =>
+export const takeEnded = (children: ReadonlyArray<number>): string =>
   children
     .map(
       (pid) =>
@@ -462,7 +462,8 @@ const none: ReadonlyArray<never> = []
 /** The exit code of `wait` for a process that is not a child of the shell. */
 const unknown = 127
 
-const codesIn = (text: string): ReadonlyMap<number, number | undefined> =>
+/** Parses the text that `takeEnded` makes. */
+export const codesIn = (text: string): ReadonlyMap<number, number | undefined> =>
   new Map(
     Array.from(text.matchAll(/ (\d{1,9}):(\d{1,3})/g), ([, pid, code]): [number, number | undefined] => [
       Number(pid),

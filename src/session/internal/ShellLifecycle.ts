@@ -277,7 +277,7 @@ export const make = ({
   const onExit = (gone: Supervisor.Shell) => {
     if (gone !== shell || io === undefined) return
     shell = undefined
-    jobs.forget(gone)
+    jobs.forget()
     state.handOver(io.takeState(), {
       environment: Object.keys(environment),
       ours: Protocol.names(io.directory, bridge),

@@ -148,6 +148,52 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
     )
 
     inApp(
+      "a job that ends within a line ends with its exit code there, unless the shell itself does not wait",
+      Effect.gen(function* () {
+        const ends = (code: number) => `{ ${until("go")}; exit ${code}; } &`
+        const stdout = (command: string) => Effect.map(handle(command), ({ extras }) => extras.stdout ?? "")
+        yield* handle("trap 'echo interrupted; exit 0' INT; echo kept >kept; V='a  b'")
+        yield* handle("sh -c 'trap \"exit 0\" TERM; while :; do sleep 0.05; done' &")
+        assert.match(yield* stdout("job:stop 1 && echo on"), /^job 1 ".*" exited 0\n(Terminated\n)?on\n$/)
+        yield* handle(ends(0))
+        assert.match(yield* stdout("touch go; job:wait 2 && echo on"), /^job 2 ".*" exited 0\non\n$/)
+        assert.match(yield* stdout("job:wait 2 >/dev/null; echo $?"), /^0\n$/)
+        yield* handle(`rm go; ${ends(5)}`)
+        yield* handle(ends(6))
+        const both = yield* handle("touch go; job:wait 3 4; echo $?; job:list")
+        assert.match(both.output, /^job 3 ".*" exited 5\njob 4 ".*" exited 6\n5\n(job .*\n){2}job 3 .*: exited 5,/)
+        assert.isUndefined(both.extras.jobs)
+        yield* handle(`rm go; ${ends(7)}`)
+        yield* handle("sleep 3106 &")
+        assert.match(
+          yield* stdout("touch go; if ! job:wait 5 6 --any; then job:stop 6; fi"),
+          /^job 5 ".*" exited 7\njob 6 ".*" exited 143 \(SIGTERM\)\n$/
+        )
+        // Whatever the user has made of the shell.
+        const hostile = "wait() { echo wait; }; kill() { echo kill; }; builtin() { echo builtin; }; IFS=0123456789"
+        for (const [at, setting] of ["set -euE", "set -o posix", hostile, "alias local=false while=false"].entries()) {
+          yield* handle(`rm go; ${ends(at)}`)
+          assert.strictEqual(
+            yield* stdout(`${setting}; touch go; job:wait ${at + 7} >/dev/null || echo "$?"`),
+            at === 0 ? "" : `${at}\n`
+          )
+          yield* handle("set +euE +o posix; unset IFS; unset -f wait kill; unalias -a")
+        }
+        // A subshell is no parent of the job, so its shell tells the code with the result.
+        yield* handle(`rm go; ${ends(0)}`)
+        const inside = yield* handle("touch go; (job:wait 11 | cat; echo ${PIPESTATUS[0]}; exit 3)")
+        assert.match(
+          inside.output,
+          /^\[job 11 ".*" exited 0\]\njob 11 .* ended, exit code told with the result\n1\n\[exit 3\]$/
+        )
+        assert.strictEqual(
+          yield* stdout('cat kept; echo "$V"; trap -p INT | cat'),
+          "kept\na  b\ntrap -- 'echo interrupted; exit 0' SIGINT\n"
+        )
+      })
+    )
+
+    inApp(
       "what ignores SIGTERM is killed, with all that is below it",
       Effect.gen(function* () {
         yield* handle(
