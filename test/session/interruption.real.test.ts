@@ -18,7 +18,7 @@ import {
 
 interface Case {
   readonly name: string
-  /** Comes between `printf on` and `printf no`. */
+  /** Comes between `printf on`, unless it does that itself when it is ready, and `printf no`. */
   readonly command: string
   /** What it prints itself while it is being ended. */
   readonly says?: string
@@ -45,9 +45,15 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     name: "a job that ignores all that can be ignored",
-    command: "bash -c 'trap \"\" INT TERM HUP QUIT; while :; do sleep 0.05; done' & sleep 1000"
+    command: "bash -c 'trap \"\" INT TERM HUP QUIT; printf on; while :; do sleep 0.05; done' & sleep 1000"
   },
-  { name: "a job that is stopped", command: "sleep 1000 & kill -STOP $!; sleep 1000" },
+  {
+    name: "a job that is stopped, which still runs its trap",
+    command:
+      "bash -c 'trap \"printf bye; exit\" TERM; kill -STOP $$; sleep 1000' & " +
+      "until read -r _ _ state _ </proc/$!/stat && [ $state = T ]; do :; done; printf on; sleep 1000",
+    says: "bye"
+  },
   { name: "a coprocess", command: "coproc sleep 1000; sleep 1000" },
   { name: "an output's substitution", command: "exec 9> >(sleep 1000); sleep 1000; exec 9>&-" },
   { name: "disowned jobs", command: "sleep 1000 & disown; sleep 1000" },
@@ -61,10 +67,10 @@ const cases: ReadonlyArray<Case> = [
   { name: "a session of its own", command: "setsid -w sleep 1000" },
   { name: "a shell in the shell", command: "bash -c 'sleep 1000; echo no'" },
   { name: "find and xargs", command: "yes | xargs -n 1 sleep 1000" },
-  { name: "a child that ignores SIGINT", command: "bash -c 'trap \"\" INT; while :; do sleep 0.05; done'" },
+  { name: "a child that ignores SIGINT", command: "bash -c 'trap \"\" INT; printf on; while :; do sleep 0.05; done'" },
   {
     name: "a child that ignores all that can be ignored",
-    command: "bash -c 'trap \"\" INT TERM HUP QUIT; while :; do sleep 0.05; done'"
+    command: "bash -c 'trap \"\" INT TERM HUP QUIT; printf on; while :; do sleep 0.05; done'"
   },
   { name: "a trap of the user's on SIGINT", command: "trap 'printf mine' INT; sleep 1000; sleep 1000", says: "mine" },
   { name: "a SIGINT that is ignored", command: "trap '' INT; sleep 1000" },
@@ -78,6 +84,8 @@ const cases: ReadonlyArray<Case> = [
   { name: "an exported trace", command: "exec 9>/dev/null; BASH_XTRACEFD=9; set -x; sleep 1000" },
   { name: "errexit and nounset", command: "set -eu; sleep 1000" }
 ]
+
+const whole = (command: string) => `${command.includes("printf on") ? "" : "printf on; "}${command}; printf no`
 
 /** For a timeout, which ends a command as a cancel does: what each step of that ends, and what resists it. */
 const timedOut = cases.filter(({ name }) =>
@@ -116,7 +124,7 @@ describe("cancel", () => {
       test(`ends ${name}`, (subject) =>
         Effect.gen(function* () {
           yield* prepare(subject)
-          const { fiber, interrupted } = yield* started(subject, `printf on; ${command}; printf no`)
+          const { fiber, interrupted } = yield* started(subject, whole(command))
           yield* Effect.sleep(20)
           yield* Fiber.interrupt(fiber)
           const [told] = interrupted
@@ -135,12 +143,12 @@ describe("timeout", () => {
       test(`ends ${name}`, (subject) =>
         Effect.gen(function* () {
           yield* prepare(subject)
-          const failed = yield* Effect.flip(subject.run(`printf on; ${command}; printf no`, { timeout: 300 }))
+          const failed = yield* Effect.flip(subject.run(whole(command), { timeout: 500 }))
           assert.deepStrictEqual(
             failed,
             new ExecutionFailed({
               kind: "timeout",
-              reason: "Command execution timeout: it ran longer than 300 ms and was ended",
+              reason: "Command execution timeout: it ran longer than 500 ms and was ended",
               stdout: `on${says}`,
               // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
               stderr: (failed as ExecutionFailed).stderr
