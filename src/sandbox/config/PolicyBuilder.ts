@@ -320,7 +320,10 @@ class Build {
     const servers = Path.join(this.cwd, serversFile)
     // On Linux, only an existing path can be kept read-only.
     const canHold = process.platform === "darwin" || !HostPath.isMissing(servers)
-    const rules = [...this.homes, ...program, ...(canHold ? [servers] : [])].map((path) => exact(path, "own"))
+    const rules = [
+      ...this.homes.map((path): Rule => ({ ...exact(path, "own"), mayBeGone: true })),
+      ...[...program, ...(canHold ? [servers] : [])].map((path) => exact(path, "own"))
+    ]
     const config = exact(this.file, "own")
     // `sandbox.json` lies in the home directory, unless it is a link to another place.
     const isElsewhere = PathRule.make(rules).find(realOf(config)) === undefined

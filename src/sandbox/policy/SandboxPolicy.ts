@@ -59,6 +59,8 @@ export interface Rule {
   readonly real?: string
   /** True for the working directory if the user has also allowed it by name. */
   readonly isNamed?: true
+  /** True for what needs no protection once the directory around it is gone: that directory is not made again. */
+  readonly mayBeGone?: true
 }
 
 /**

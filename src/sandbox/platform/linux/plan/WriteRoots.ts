@@ -58,13 +58,13 @@ const isLedAstray = (rule: Rule, places: ReadonlyArray<string>): boolean => {
 }
 
 /**
- * Creates the directory of a missing protected file, so that no command can create it, and returns the directory's real
- * path.
+ * Creates the directory of a missing protected file, so that no command can create it, unless it may be gone. Returns
+ * the directory's real path, or undefined if there is none.
  */
-const hold = (path: string): string | undefined => {
+const hold = (path: string, { mayBeGone }: Rule): string | undefined => {
   const directory = Path.dirname(path)
   // A sandboxed command can't create it either.
-  Attempt.ignore(() => Directories.make(directory, BytePath.toHost))
+  if (mayBeGone !== true) Attempt.ignore(() => Directories.make(directory, BytePath.toHost))
   return realPath(directory)
 }
 
@@ -94,11 +94,12 @@ export const make = (
   }
   const roots = outermost(found)
   const readonly: Array<string> = []
-  for (const { path, real: written = path } of policy.readonly) {
+  for (const rule of policy.readonly) {
+    const { path, real: written = path } = rule
     const expected = realPath(path) ?? RealPath.follow(written).real
     const root = roots.find((one) => isWithin(expected, one))
     if (root === undefined) continue
-    const real = realPath(path) ?? hold(expected)
+    const real = realPath(path) ?? hold(expected, rule)
     if (real !== undefined) readonly.push(real)
   }
   return { roots, readonly: outermost(readonly), refused, moved }

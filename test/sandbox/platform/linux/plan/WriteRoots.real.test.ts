@@ -32,4 +32,13 @@ describe("the roots that commands may write", () => {
       assert.deepStrictEqual(make(moved).refused, [moved])
     })
   )
+  it.scoped("make the way to a missing file that must stay read-only, but not to a home that is gone", () =>
+    Effect.gen(function* () {
+      const base = yield* Directory.make
+      const file = rule(`${base}/settings/file`)
+      const home: Rule = { ...rule(`${base}/gone/.synapse`), mayBeGone: true }
+      const { readonly } = WriteRoots.make({ whitelist: [rule(base)], readonly: [file, home] })
+      assert.deepStrictEqual([readonly, Directory.list(base)], [[`${base}/settings`], ["settings"]])
+    })
+  )
 })
