@@ -53,6 +53,8 @@ const make = (): Run => {
   // As /tmp: some files become an ordinary user.
   Fs.chmodSync(temporary, 0o1777)
   process.env["TMPDIR"] = temporary
+  // Each start of node would read them, for more than half of its time again, and no test goes that far.
+  delete process.env["NODE_EXTRA_CA_CERTS"]
   const grounds = makeGrounds()
   process.once("exit", () => {
     const made = [temporary, ...(grounds === undefined ? [] : [grounds])]
