@@ -127,7 +127,7 @@ export const layerShell = (
   settings: Partial<SessionSettings.Settings>,
   options: Pick<Options, "permission" | "sandbox">
 ): Layer.Layer<
-  SandboxConfig.SandboxConfig | SandboxManager.SandboxManager,
+  JobTable.SessionJobs | SandboxConfig.SandboxConfig | SandboxManager.SandboxManager,
   ConfigError.ConfigError,
   FileSystem.FileSystem
 > =>

@@ -22,6 +22,7 @@ import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as DaemonSocket from "../serve/DaemonSocket.js"
 import * as NamedSessions from "../serve/NamedSessions.js"
 import * as ReadyShells from "../serve/ReadyShells.js"
+import type { SessionJobs } from "../session/JobTable.js"
 import * as PlainCommand from "../toolset/PlainCommand.js"
 import { App, type AppServices, complain, print, succeed, wrongSettings } from "./Invocation.js"
 import * as Program from "./Program.js"
@@ -60,7 +61,7 @@ const environmentOf = ({ directory, umask, variables }: DaemonSocket.Offer): Use
 type Named = NamedSessions.NamedSessions<AppServices, ConfigError>
 
 /** The services of a shell without the other commands. */
-type ShellServices = SandboxConfig | SandboxManager
+type ShellServices = SandboxConfig | SandboxManager | SessionJobs
 
 type Fresh = ReadyShells.ReadyShells<ShellServices, ConfigError>
 

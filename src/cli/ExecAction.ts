@@ -17,6 +17,7 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as Setting from "../domain/Setting.js"
 import { UserEnvironment } from "../domain/UserEnvironment.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
+import { SessionJobs } from "../session/JobTable.js"
 import * as PlainCommand from "../toolset/PlainCommand.js"
 import { App, WrongUsage } from "./Invocation.js"
 import type * as LiveTasks from "./LiveTasks.js"
@@ -50,7 +51,7 @@ const inSession = (name: string, command: string, json: boolean, given: SessionO
       options: isPlain ? undefined : JSON.stringify([given.cwd, sandbox]),
       layer: Layer.merge(
         Layer.effectDiscard(Effect.provideService(SessionOptions.tell(given), Stdio, stdio)),
-        layer({ ...SessionOptions.endsAtOnce, cwd: directory }, sandbox)
+        layer({ ...SessionOptions.withoutFiles, cwd: directory }, sandbox)
       )
     }
     const { handle } = yield* loadToolRun
@@ -140,7 +141,7 @@ const runPlain = (
   timeout: number | undefined,
   cwd: string,
   tasks: LiveTasks.LiveTasks | undefined
-): Effect.Effect<number, never, SandboxManager | Stdio> =>
+): Effect.Effect<number, never, SandboxManager | SessionJobs | Stdio> =>
   Effect.gen(function* () {
     const { write } = yield* Stdio
     const manager = yield* SandboxManager
@@ -155,12 +156,15 @@ const runPlain = (
         partial = result
       }
     }
-    const exit = yield* Effect.exit(CallContext.locally(manager.execute(line.text, { line, timeout }), { listener }))
+    const table = yield* SessionJobs
+    const ran = CallContext.locally(manager.execute(line.text, { line, timeout }), { listener })
+    const exit = yield* Effect.exit(Effect.map(ran, (result) => ({ ...result, jobs: table.takeNews() })))
     if (tasks !== undefined) yield* tasks.end
     const isSilent =
       Exit.isSuccess(exit) &&
       exit.value.exitCode === ExitCode.success &&
       exit.value.blocked !== true &&
+      exit.value.jobs.length === 0 &&
       exit.value.denied === undefined &&
       exit.value.notices === undefined
     if (isSilent) return ExitCode.success

@@ -17,6 +17,7 @@ import type { Permission } from "../sandbox/permission/Permission.js"
 import type { SandboxManager } from "../sandbox/SandboxManager.js"
 import type * as NamedSessions from "../serve/NamedSessions.js"
 import type { Jobs } from "../session/Jobs.js"
+import type { SessionJobs } from "../session/JobTable.js"
 import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 import { Stdio } from "./Stdio.js"
@@ -49,7 +50,7 @@ type MakeReading = (...settings: Parameters<MakeApp>) => Layer.Layer<AgentTools.
 /** Makes the shell alone. It loads Synapse commands when one is called. */
 type MakeShell = (
   ...settings: Parameters<MakeApp>
-) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError, FileSystem>
+) => Layer.Layer<SandboxConfig | SandboxManager | SessionJobs, ConfigError, FileSystem>
 
 /** The sessions of the daemon, for one of its clients. */
 export interface Sessions extends Omit<Named, "use"> {

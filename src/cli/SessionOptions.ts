@@ -149,8 +149,11 @@ export interface Named extends Given {
   readonly session: Option.Option<string>
 }
 
-/** Settings for a session that ends with its only command, so that nobody could read output files. */
-export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
+/** Settings for a session whose output files nobody could read. */
+export const withoutFiles: Partial<Settings> = { outputFileLimit: 0 }
+
+/** Settings for a session that ends with its only command, and with everything that the command leaves running. */
+export const endsAtOnce: Partial<Settings> = { ...withoutFiles, maxJobs: 0, yield: 0 }
 
 const isGiven = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false

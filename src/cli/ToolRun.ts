@@ -72,11 +72,7 @@ const report = (
 ): Effect.Effect<number, never, Stdio> =>
   Effect.map(Stdio, ({ write }) => {
     const { jobs = [], personal: { allowed, changed, denied } = {} } = result.extras
-    const left = endsAtOnce
-      ? jobs.some(({ state }) => state === "running")
-        ? [endedWith]
-        : []
-      : jobs.map(JobStatus.sentence)
+    const left = endsAtOnce && jobs.length > 0 ? [endedWith] : jobs.map(JobStatus.sentence)
     const ending = isUnreported(result)
       ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)]
       : [denied, ...hints]
@@ -102,5 +98,5 @@ export const reportExit = (
       yield* Effect.logError("the tool Bash failed unexpectedly", exit.cause)
     }
     const hint = exit._tag === "Success" ? yield* BashTool.hintForPerson(line, exit.value) : undefined
-    return yield* report(result, hint === undefined ? [] : [hint], cwd, false)
+    return yield* report(result, hint === undefined ? [] : [hint], cwd, true)
   })

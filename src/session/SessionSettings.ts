@@ -41,7 +41,10 @@ export interface Settings {
    * The tool uses it for calls that set no value of their own (`SYNAPSE_YIELD`).
    */
   readonly yield: number
-  /** The most jobs that may run at the same time (`SYNAPSE_MAX_JOBS`). */
+  /**
+   * The most jobs that may run at the same time (`SYNAPSE_MAX_JOBS`). With 0, the job that a command leaves is `lost`:
+   * its processes are ended.
+   */
   readonly maxJobs: number
   /** True to keep the output files when the session ends. */
   readonly keepOutputFiles: boolean
@@ -157,7 +160,7 @@ const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
       Setting.checkWholeNumber("outputLimit", settings.outputLimit, 1),
       Setting.checkWholeNumber("outputFileLimit", settings.outputFileLimit, 0),
       Setting.checkWholeNumber("yield", settings.yield, 0),
-      Setting.checkWholeNumber("maxJobs", settings.maxJobs, 1),
+      Setting.checkWholeNumber("maxJobs", settings.maxJobs, 0),
       settings.cwd !== undefined && Path.isAbsolute(settings.cwd) ? Either.void : Setting.currentDirectory()
     ]),
     () => settings

@@ -6,6 +6,9 @@ import { run, runSandboxed } from "../support/cli/Program.js"
 const usage =
   "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--allow-read path]... [--deny pattern]... [--env name]... [--unix-sockets own | all] [--allow-socket path]... [--allow-host host]... [--allow-network] [--publish port[:port]]... [--temporary private | host] [--ask never | terminal] [--session name] [--json] <command>\nHelp: synapse exec --help\n"
 
+/** The settings of a session that ends with its only command. */
+const endsAtOnce = { outputFileLimit: 0, maxJobs: 0, yield: 0 }
+
 describe("synapse exec", () => {
   it.effect("passes on both streams and the exit code", () =>
     Effect.gen(function* () {
@@ -18,7 +21,7 @@ describe("synapse exec", () => {
         exitCode: 3,
         stdout: "out of make all\n",
         stderr: "err\n",
-        settings: { outputFileLimit: 0 }
+        settings: endsAtOnce
       })
     })
   )
@@ -28,7 +31,7 @@ describe("synapse exec", () => {
       const { exitCode, settings } = yield* run(["exec", "--cwd", "/tmp", "--timeout=500", "ls"])
       assert.deepStrictEqual(
         { exitCode, settings },
-        { exitCode: 0, settings: { outputFileLimit: 0, cwd: "/tmp", timeout: 500 } }
+        { exitCode: 0, settings: { ...endsAtOnce, cwd: "/tmp", timeout: 500 } }
       )
     })
   )
@@ -105,7 +108,7 @@ describe("synapse exec", () => {
         exitCode: 124,
         stdout: "",
         stderr: "synapse: Command execution timeout: 5 ms\n",
-        settings: { outputFileLimit: 0 }
+        settings: endsAtOnce
       })
       const interrupted = yield* run(["exec", "sleep 9"], () => Effect.interrupt)
       assert.deepStrictEqual(
@@ -192,10 +195,10 @@ describe("synapse exec", () => {
     })
   )
 
-  it.effect("makes no files of output, which would be gone when its result is read", () =>
+  it.effect("makes no files of output and no jobs, which would be gone when its result is read", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* run(["exec", "--json", "ls"])).settings, { outputFileLimit: 0 })
-      assert.deepStrictEqual((yield* run(["exec", "ls"])).settings, { outputFileLimit: 0 })
+      assert.deepStrictEqual((yield* run(["exec", "--json", "ls"])).settings, endsAtOnce)
+      assert.deepStrictEqual((yield* run(["exec", "ls"])).settings, endsAtOnce)
     })
   )
 

@@ -51,8 +51,13 @@ describe("synapse exec tells a person", () => {
   it("that what a command leaves running ends, and how to keep it", async () => {
     const left =
       "synapse: what the command left running ends with exec. To keep it running: synapse exec --session NAME\n"
-    const all = await told(["sleep 4321 & echo started", "(setsid sleep 4321 &)", "sleep 0 & wait", "true && echo"])
+    const all = await told(["sleep 4321 & echo started", "setsid -f sleep 4321", "sleep 0 & wait", "true && echo"])
     assert.deepStrictEqual(all, [left, left, "", ""])
+    for (const command of ["sleep 4321 & echo started", "setsid -f sleep 4321"]) {
+      const { output, extras } = JSON.parse((await run(["exec", "--no-sandbox", "--json", command])).stdout)
+      assert.match(output, /^\[job 1 "[^"]+" was ended with its shell\]\n?/)
+      assert.strictEqual(extras.jobs[0].state, "lost")
+    }
   })
 
   it("why a text was not run, with the command that was meant", async () => {

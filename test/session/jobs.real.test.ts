@@ -163,6 +163,20 @@ describe("jobs", () => {
     { maxJobs: 2 }
   )
 
+  inSession(
+    "are lost at once in a session without jobs, and their processes are ended",
+    ({ jobs, run }) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* run("sleep 3007 & setsid -f sleep 3007"), result())
+        assert.deepStrictEqual(jobs.takeNews().map(has), [["lost", undefined]])
+        assert.deepStrictEqual(
+          yield* run("while pgrep -f 'sleep 300[7]'; do sleep 0.05; done >&2; echo on"),
+          result({ stdout: "on\n" })
+        )
+      }),
+    { maxJobs: 0 }
+  )
+
   inSession("have a name in plain characters, cut", (subject) =>
     Effect.gen(function* () {
       yield* subject.run(`: "\u001b[31m\u202e";\nsleep 3005 & : ${"x".repeat(99)}`)

@@ -467,8 +467,8 @@ export class CommandRun implements Interruption.Target {
   }
 
   /**
-   * Makes a job of the processes that the command has left, and logs their output. With too many jobs, ends the
-   * processes instead and returns a notice.
+   * Makes a job of the processes that the command has left, and logs their output. In a session without jobs, the job
+   * is lost at once. With too many jobs, ends the processes instead and returns a notice.
    */
   adopt(isHeld: boolean, stdout: string, stderr: string): string | undefined {
     const { child, jobs, pipes } = this
@@ -477,7 +477,8 @@ export class CommandRun implements Interruption.Target {
     const isStopped = this.stopped !== undefined
     if (!isHeld && (isStopped || (!jobs.isStarting && find().length === 0))) return undefined
     const maxJobs = Math.min(this.settings.maxJobs, descriptorsAllow())
-    const isOver = isStopped || jobs.running >= maxJobs
+    const hasJobs = this.settings.maxJobs > 0
+    const isOver = isStopped || (hasJobs && jobs.running >= maxJobs)
     if (isOver) {
       if (isHeld) pool.lend(pipes)
       if (isStopped) return undefined
@@ -494,6 +495,10 @@ export class CommandRun implements Interruption.Target {
         ? (take, ended) => pool.lend(pipes, (stream, chunk) => take(stream, clean[stream](chunk)), ended)
         : undefined
     })
+    if (!hasJobs) {
+      jobs.lose()
+      void Interruption.clear(this)
+    }
     return undefined
   }
 

@@ -9,6 +9,7 @@ import { program } from "../../../src/cli/Program.js"
 import { Stdio } from "../../../src/cli/Stdio.js"
 import * as SandboxConfig from "../../../src/sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
+import * as JobTable from "../../../src/session/JobTable.js"
 import type { Settings } from "../../../src/session/SessionSettings.js"
 import * as TestSynapse from "../../../src/TestSynapse.js"
 
@@ -67,7 +68,11 @@ export const runSandboxed = (
       return TestSynapse.layer(script, subAgents === undefined ? {} : { subAgents })
     }
     const config = Layer.provide(SandboxConfig.layerMemory(), SandboxSettings.layerFromEnv())
-    const app = App.of({ layer: make, reading: make, shell: (...given) => Layer.merge(make(...given), config) })
+    const app = App.of({
+      layer: make,
+      reading: make,
+      shell: (...given) => Layer.mergeAll(make(...given), config, JobTable.layer)
+    })
     const exitCode = yield* Effect.provide(
       program(args),
       Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(App, app))
