@@ -52,6 +52,7 @@ export const definitions = (directory: SessionDirectory, bridge: Bridge): string
   [
     bridge.definitions(directory.path),
     notFoundFunction(directory, bridge),
+    `__synapse_return() { \\builtin return "$1"; }`,
     directory.terminal?.definitions() ?? "",
     ProcessTable.set(directory.firstMark),
     ""
@@ -204,8 +205,9 @@ const interruptTrap = (directory: SessionDirectory, mayExit: boolean) =>
       '{ \\builtin [ ! "${-//[^x]}" ] || { \\builtin kill -INT $$; \\builtin [ ]; }; }; }; } 2>/dev/null && \\builtin kill -INT $$'
   )
 
-/** Makes a command that sets `$?`. For an arbitrary status, only a subshell can. */
-const withStatus = (status: number) => (status === 0 ? "" : status === 1 ? "((0))||" : `(\\builtin exit ${status})||`)
+/** Makes a command that sets `$?`, and keeps `$_`. It starts no process, so that the limit of processes spares it. */
+const withStatus = (status: number) =>
+  status === 0 ? "" : status === 1 ? "((0))||" : `__synapse_return ${status} "\${__synapse_last-}"||`
 
 /** Makes the beginning of a variable's value: one character more than is kept, to show that it is too long. */
 const short = (name: string, length: number) => `\${${name}+\${${name}:0:${length + 1}}}`
