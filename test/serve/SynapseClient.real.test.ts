@@ -1,7 +1,7 @@
 /** The daemon's sessions, as programs use them: each test's program is one of its own, with a home of its own. */
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { type Place, seconds, sleeping, until, using } from "./daemon.suite.js"
+import { type Place, seconds, shared, sleeping, until, using } from "./daemon.suite.js"
 
 const dist = Path.resolve(import.meta.dirname, "../../dist")
 
@@ -34,6 +34,8 @@ const promises = async (place: Place, body: string) => {
 }
 
 describe("SynapseClient", { timeout: 120_000 }, () => {
+  const sharing = shared()
+
   it("uses the sessions of synapse exec, and starts a daemon for the first command alone", () =>
     using(async (place) => {
       const answer = await layers(
@@ -61,10 +63,10 @@ describe("SynapseClient", { timeout: 120_000 }, () => {
     }))
 
   it("hears the output as it comes, byte for byte, and waits where the listener does", () =>
-    using(async (place) => {
+    sharing(async (place) => {
       const answer = await layers(
         place,
-        `const session = client.session("s")
+        `const session = client.session("${place.session}")
         const heard = { stdout: [], stderr: [] }
         const listener = { onOutput: async (stream, chunk) => { heard[stream].push(Buffer.from(chunk)); await new Promise(setImmediate) } }
         yield* CallContext.locally(session.run("head -c 3000001 /dev/zero; printf '\\\\xff' >&2; exit 0"), { listener })
@@ -75,11 +77,11 @@ describe("SynapseClient", { timeout: 120_000 }, () => {
     }))
 
   it("ends a command by interruption and by its timeout, and keeps the session", () =>
-    using(async (place) => {
+    sharing(async (place) => {
       const time = seconds()
       const answer = await layers(
         place,
-        `const session = client.session("s")
+        `const session = client.session("${place.session}")
         yield* session.run("x=kept")
         let partial
         const heard = yield* Effect.async((resume) => {
@@ -165,12 +167,12 @@ describe("SynapseClient", { timeout: 120_000 }, () => {
     }))
 
   it("runs 200 commands of four sessions at a time, each once", () =>
-    using(async (place) => {
+    sharing(async (place) => {
       const answer = await promises(
         place,
-        `const calls = Array.from({ length: 200 }, (_, at) => client.session("s" + (at % 4)).run("echo " + at + " >> all" + (at % 4)))
+        `const calls = Array.from({ length: 200 }, (_, at) => client.session("of" + (at % 4)).run("echo " + at + " >> all" + (at % 4)))
         const results = await Promise.all(calls)
-        const files = await client.session("s0").run("for n in 0 1 2 3; do sort -n all$n; done")
+        const files = await client.session("of0").run("for n in 0 1 2 3; do sort -n all$n; done")
         return [results.filter(({ isError }) => isError).length, files.extras.stdout]`
       )
       const order = [0, 1, 2, 3].flatMap((first) => Array.from({ length: 50 }, (_, at) => first + 4 * at))
