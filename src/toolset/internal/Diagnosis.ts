@@ -173,7 +173,7 @@ export const rows: ReadonlyArray<Row> = [
   },
   {
     exitCode: 1,
-    says: /^EOFError: EOF when reading a line$/m,
+    says: /^EOFError: EOF when reading a line$|, in _raw_input\n +raise EOFError\nEOFError$/m,
     means: "it asks, and its input is empty: give the answers by <<<, or start it with job:start --pty"
   },
   {
