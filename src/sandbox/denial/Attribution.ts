@@ -453,6 +453,8 @@ function ofLine(
   const other = refusal === "busy" ? inCommand(command, refusal, look) : undefined
   if (other !== undefined) return other
   if (verify.explains(own, refusal)) return likely
+  const removed = verify.isRemoved(own, refusal) ? inCommand(command, refusal, look) : undefined
+  if (removed !== undefined && !HostPath.isMissing(removed.resource)) return removed
   return (
     look(acrossLines(lines, at, before)) ??
     likely ??

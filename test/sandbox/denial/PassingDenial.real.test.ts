@@ -31,6 +31,20 @@ describe("a command that goes on without what was denied to it", () => {
     )
   }
 
+  for (const [what, command, resource] of [
+    ["a link that it removes again", "ln -s .env l; cat l; rm l", ".env"],
+    ["a link to what is read-only", "ln -s /etc/hosts h; echo x >> h; rm h", "/etc/hosts"],
+    ["a name from a directory that it removes again", "mkdir t; cd t; cat ../.env; cd ..; rmdir t", ".env"]
+  ] as const) {
+    inApp(`is told of ${what}`, ({ cwd, handle, put }) =>
+      Effect.gen(function* () {
+        put(".env", "A=1\n")
+        const { output } = yield* handle({ command })
+        assert.match(output, new RegExp(`^sandbox: ${Path.resolve(cwd, resource)} is `, "m"), output)
+      })
+    )
+  }
+
   inApp("is told so of each write, whatever hides its exit code, and what to ask for", ({ cwd, handle }) =>
     Effect.gen(function* () {
       const outside = `/srv/${Path.basename(cwd)}-outside`

@@ -49,12 +49,14 @@ export const make = (
 ) => {
   const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
 
-  const absolute = (path: string): ReadonlyArray<string> =>
-    HostPath.isTooLong(path)
-      ? []
-      : path.startsWith("/")
-        ? [path]
-        : directories.map((directory) => `${directory}/${path}`)
+  const absolute = (path: string): ReadonlyArray<string> => {
+    if (HostPath.isTooLong(path)) return []
+    if (path.startsWith("/")) return [path]
+    // The command may have removed the directory, which then leads nowhere.
+    return directories.map((directory) =>
+      HostPath.isMissing(directory) ? Path.posix.join(directory, path) : `${directory}/${path}`
+    )
+  }
 
   let written: ReadonlySet<string> | undefined
   const isWritten = (path: string): boolean => {
@@ -176,6 +178,22 @@ export const make = (
             )
           : undefined) ??
         byRule(unsure, write)
+      )
+    },
+    /**
+     * Tests whether a name is missing although a program was refused it, from where the command may have removed it,
+     * such as a link to the file that was refused.
+     */
+    isRemoved(mentions: ReadonlyArray<Mention>, refusal: KernelRefusal): boolean {
+      return (
+        (refusal === "access" || refusal === "readonly") &&
+        mentions.some(
+          ({ path, sure }) =>
+            sure &&
+            (path.startsWith("/") || isWritten(path)) &&
+            !isThere(path) &&
+            absolute(path).some((each) => decide(RealPath.follow(each).real, "write").allowed)
+        )
       )
     },
     /**
