@@ -53,6 +53,30 @@ describe("stdin", () => {
   ])
 
   inSession(
+    "a limit on descriptors that a command with an input sets leaves the shell and its input alone",
+    ({ run }) =>
+      Effect.gen(function* () {
+        const given = (command: string) => {
+          const left = ["in\n"].map((chunk) => new TextEncoder().encode(chunk))
+          return Effect.map(
+            CallContext.locally(run(command), { stdin: async () => left.shift() }),
+            ({ exitCode, stderr, stdout }) => [exitCode, stdout, stderr]
+          )
+        }
+        const open = "cat; ls /proc/self/fd | grep -cx 63"
+        assert.deepStrictEqual(yield* given(open), [1, "in\n0\n", ""])
+        assert.deepStrictEqual(yield* given("V=kept; cat; ulimit -Sn 40; (exit 3)"), [3, "in\n", ""])
+        assert.deepStrictEqual(yield* given("cat; echo $V $(ulimit -n)"), [0, "in\nkept 40\n", ""])
+        assert.deepStrictEqual(yield* run("echo $V"), result({ stdout: "kept\n" }))
+        assert.deepStrictEqual((yield* given("trap 'echo bye' EXIT; ulimit -Sn 1024; ulimit -n 40; cat")).slice(0, 2), [
+          0,
+          "in\n"
+        ])
+        assert.deepStrictEqual(yield* given("cat; echo $V"), [0, "in\nkept\n", ""])
+      })
+  )
+
+  inSession(
     "an input that ends at once leaves nobody who waits for it, and takes nothing of the next",
     ({ jobs, run }) =>
       Effect.gen(function* () {

@@ -350,13 +350,12 @@ const printedStatus = (nonce: string, values: ReadonlyArray<string>): string =>
  * Makes the redirection of the command's standard input, if it has one.
  *
  * Through `cat`, the input is a pipe without a name. A FIFO opened again (`/dev/stdin`) after its writer has gone
- * would wait for another writer. `cat` is no child of the shell, since the shell's `wait` would wait for it. bash
- * makes that pipe as descriptor 63, which the command must not see.
+ * would wait for another writer. `cat` is no child of the shell, since the shell's `wait` would wait for it.
  *
  * The FIFO is the standard input of the whole group. If `cat` opened it, the writer might be gone by then.
  */
 const standardInput = ({ stdin, stdout }: PipePaths): string =>
-  stdout === Terminal.device ? ` <${stdout}` : stdin === undefined ? "" : ` < <(${cat()} 2>/dev/null <&0 &) 63<&-`
+  stdout === Terminal.device ? ` <${stdout}` : stdin === undefined ? "" : ` < <(${cat()} 2>/dev/null <&0 &)`
 
 /**
  * Makes the lines that run the command's file and report how it ended.
@@ -395,7 +394,7 @@ export const run = (
     // No alias for the brace may suppress the frame and still let the command run.
     `\n${before.isMisparsed ? `${ShellState.recount}\n` : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${forgetLeft}${ended}${busyTrap(before.hasGroup)};${returnTrap(before)}${audience}${before.once}${before.closes ? remember(directory) : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
-    `${before.exits ? ShellState.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
+    `${before.exits ? ShellState.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : ShellState.withInput(source, stdin, ` >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}`)};` +
     // If PWD is a nameref to `a[$(…)]`, reading it runs a command, which must not find the nonce in BASH_COMMAND.
     `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${shown}${before.closes ? check(directory, pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}${ended}${before.leaves || before.yields ? takeLeft : ""}` +
     `${printedStatus(nonces.ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline, ...left])};` +

@@ -84,6 +84,13 @@ const beforeUsers =
 export const set = (directory: SessionDirectory): string =>
   `__synapse_told= __synapse_lost= __synapse_codes= __synapse_exit=${quote(own(directory))} __synapse_exiting=${quote(beforeUsers)};\\builtin trap ${quote(trap)} EXIT`
 
+/**
+ * Gives a command its standard input by a redirection, if it has one. bash may make that pipe as descriptor 63, which
+ * the command must not see. After `ulimit -n 40`, bash can't open 63 again, nor undo a redirection before it.
+ */
+export const withInput = (source: string, stdin: string, others: string): string =>
+  stdin === "" ? `${source}${others}` : `{ ${source} 63<&-${others}; }${stdin}`
+
 /** Makes bash text for a command that may set a trap on EXIT. `source` begins the command that sources `path`. */
 export const guarded = (
   source: string,
@@ -97,7 +104,7 @@ export const guarded = (
   // messages go there too then.
   const [inner, outer] = isShown ? [` 2>|${quote(stderr)}`, ""] : ["", ` 2>|${quote(stderr)}`]
   const arm = `{ __synapse_seen=; \\builtin [ -o functrace ]||\\builtin trap "\${__synapse_exiting-}" DEBUG; } 2>/dev/null`
-  const text = `${arm};${source}${stdin === "" ? " </dev/null" : stdin}${inner}`
+  const text = `${arm};${withInput(source, stdin, `${stdin === "" ? " </dev/null" : ""}${inner}`)}`
   return (
     `__synapse_by=eval __synapse_text=${quote(text)};` +
     `\\builtin eval 2>/dev/null||{ __synapse_by=. __synapse_text=${quote(path)}; };` +
