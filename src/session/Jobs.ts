@@ -277,12 +277,14 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
     Effect.gen(function* () {
       const began = performance.now()
       const asked = new Set<number>()
+      // The program that makes a terminal ends with what runs there, and passes on its exit code.
+      const terminal = job.input?.start.terminal === undefined ? undefined : job.input
       while (!(yield* settle(job)) && performance.now() - began < giveUp) {
         const isLate = performance.now() - began >= farewell
         const left = job.find()
         if (left.length === 0) job.release()
         for (const { pid } of left) {
-          if (!isLate && asked.has(pid)) continue
+          if (!isLate && (asked.has(pid) || terminal?.isOf(pid) === true)) continue
           asked.add(pid)
           ProcessTable.send(pid, isLate ? "SIGKILL" : signal)
           // A stopped process takes no other signal.
