@@ -11,6 +11,7 @@ import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as CommandLine from "../bash/CommandLine.js"
+import * as CommandStatus from "../bash/CommandStatus.js"
 import * as Attempt from "../domain/Attempt.js"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
@@ -106,6 +107,15 @@ const request = "If so, ask the user to allow the host that it needs: synapse sa
 /** Tests whether the command or a part of its pipeline failed, so that a denial may explain it. */
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
   exitCode !== ExitCode.success || pipeline !== undefined
+
+/** Returns the programs that failed in the last pipeline. */
+const failedIn = (
+  { tree }: CommandLine.CommandLine,
+  { exitCode, pipeline = [] }: CommandResult.CommandResult
+): ReadonlyArray<string> =>
+  CommandStatus.lastPipeline(tree, pipeline, exitCode)?.flatMap(({ program }, at) =>
+    program === undefined || pipeline[at] === 0 ? [] : [Path.basename(program)]
+  ) ?? []
 
 /** Tests whether the command succeeded in silence, as most do: then only its output is reported. */
 const isUneventful = (command: string, { exitCode, pipeline, stderr }: CommandResult.CommandResult): boolean =>
@@ -385,6 +395,7 @@ const makeLocalSandboxBackend = (
         stderr: result.stderr,
         stdout: result.stdout,
         merged,
+        failed: asked ? failedIn(command, result) : undefined,
         resolvesLocally: network.isThere ? () => false : Attribution.isLocal,
         masks: running.masks(),
         processes: running.processes(),

@@ -173,7 +173,7 @@ const showing =
 export const saysItself = (command: string): boolean =>
   command.length <= mostExaminedQuotation && !showing.test(command)
 
-const absolutePath = /(?:^|[\s'"`(=:])\/[^\s'"`/]/
+const absolutePath = /(?:^|[\s'"`‘“(=:])\/[^\s'"`/]/
 /** Matches node's message for a failed call on a path. */
 const ofNode = /\bE[A-Z]+: [a-z -]+, [a-z]+ '[^']/
 
@@ -185,21 +185,31 @@ const namesPath = (line: string): boolean =>
 
 /**
  * Returns the output lines that the command's own programs say. They begin with a program's name (from the command,
- * bash's or an exception's), or name a path or what was refused. None if the command shows files; in a test report,
- * only lines with a path.
+ * bash's or an exception's), or name a path or what was refused. If the command shows files, only lines that begin with
+ * the name of a program that failed in a pipeline; in a test report, only lines with a path.
  *
  * @param isMerged whether programs were told to send their messages there
+ * @param failed the programs that failed in the pipeline; undefined if nothing failed
  */
-export const spokenIn = (command: string, output: string, isMerged = true): string => {
-  if (!saysItself(command)) return ""
+export const spokenIn = (
+  command: string,
+  output: string,
+  isMerged = true,
+  failed?: ReadonlyArray<string> | undefined
+): string => {
+  const isOwn = saysItself(command)
+  if (!isOwn && (!isMerged || failed === undefined || failed.length === 0)) return ""
   const isSpoken = isMerged && !isReport(output)
   return output
     .split("\n")
     .filter((whole) => {
       const line = whole.slice(0, longestMessage)
       const [, name] = isSpoken ? (speaker.exec(line) ?? []) : []
+      if (!isOwn) return name !== undefined && failed?.includes(name) === true
       if (name !== undefined && (name === "bash" || name.endsWith("Error") || mentions(command, name))) return true
-      return namesPath(line) || (isSpoken && (SystemCalls.isAboutCall(line) || CommandWords.isSpokenOf(line, command)))
+      if (namesPath(line)) return true
+      const isAboutRefusal = failed !== undefined && refusalIn(line) !== undefined
+      return isSpoken && (isAboutRefusal || SystemCalls.isAboutCall(line) || CommandWords.isSpokenOf(line, command))
     })
     .join("\n")
 }
@@ -314,6 +324,8 @@ export interface Outcome {
   readonly stdout?: string
   /** Standard output, if it includes the error messages (`2>&1`). */
   readonly merged?: string
+  /** The programs that failed in the last pipeline. Undefined if nothing failed. */
+  readonly failed?: ReadonlyArray<string> | undefined
   /** The current masks of the sandbox. */
   readonly masks: ReadonlyArray<Mask>
   /** The packets that found no route during the command. */
@@ -349,11 +361,13 @@ function denialsIn(
   options: FileDenial.Options,
   policy: SandboxPolicy
 ): ReadonlyArray<Denial.Denial> {
-  const { command, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
+  const { command, failed, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
   const output = merged.slice(-mostExamined)
   const spoken =
-    output === "" ? spokenOnStdout(command.text, stdout.slice(-mostExamined)) : spokenIn(command.text, output)
+    output === ""
+      ? spokenOnStdout(command.text, stdout.slice(-mostExamined))
+      : spokenIn(command.text, output, true, failed)
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
   const verifyFrom = (from: FileDenial.CommandPlaces) => FileDenial.make(decision, from, options)
   const files =

@@ -20,7 +20,7 @@ export const longestMessage = 1024
 const wordings: ReadonlyArray<readonly [KernelRefusal, RegExp]> = [
   [
     "access",
-    /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b|PermissionDenied|AccessDenied|access denied/i
+    /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b|PermissionDenied|AccessDenied|access denied|error: unable to index file|fatal: (?:cannot hash|Unable to process path)/i
   ],
   ["readonly", /read-?only file ?system|\bEROFS\b|readonly database|unable to create temporary object directory/i],
   ["busy", /(?:device or )?resource busy|\bEBUSY\b/i],
