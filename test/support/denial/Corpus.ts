@@ -131,6 +131,7 @@ export const denied: ReadonlyArray<Row> = [
     "python3 -m venv ../elsewhere/new",
     'node -e \'fs.writeFileSync("../elsewhere/new", "")\'',
     "node -e 'fs.mkdirSync(\"../elsewhere/new\")'",
+    "node -e 'fs.mkdirSync(\"../elsewhere/new\", { recursive: true })'",
     "perl -e 'open(F, q(>ROOT/elsewhere/new)) or die $!'",
     "cd ../elsewhere && touch new"
   ].map((command) => outside(command)),
@@ -245,6 +246,7 @@ export const harmless: ReadonlyArray<string> = [
   "exit 126",
   "sh -c 'exit 126'",
   "rm -rf missing",
+  "node -e 'fs.mkdirSync(\"missing/new\")'",
   "mv a.txt b.txt && mv b.txt a.txt",
   "ln -s .env new"
 ]

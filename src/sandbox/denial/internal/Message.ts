@@ -22,7 +22,11 @@ const wordings: ReadonlyArray<readonly [KernelRefusal, RegExp]> = [
     "access",
     /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b|PermissionDenied|AccessDenied|access denied|error: unable to index file|fatal: (?:cannot hash|Unable to process path)/i
   ],
-  ["readonly", /read-?only file ?system|\bEROFS\b|readonly database|unable to create temporary object directory/i],
+  [
+    "readonly",
+    // The last one is what node says if it can't make a directory with its parents.
+    /read-?only file ?system|\bEROFS\b|readonly database|unable to create temporary object directory|ENOENT: no such file or directory, mkdir(?= ')/i
+  ],
   ["busy", /(?:device or )?resource busy|\bEBUSY\b/i],
   ["link", /(?:invalid )?cross-device link|\bEXDEV\b/i],
   ["unopened", /unable to open database(?: file)?/i]
