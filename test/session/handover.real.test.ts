@@ -38,8 +38,9 @@ describe("after an exit", () => {
       "declare -F; bash -c g; echo $ref; up=x; echo $ref ${nums[1]} \"${map['a]b']}${map[$'x\\ny']}${map['$(echo no)']}\"",
       {
         stdout:
-          ["__synapse_call", "command_not_found_handle"].map((name) => `declare -f ${name}\n`).join("") +
-          'declare -frt f\ndeclare -fx g\ng\nLOW\nX 2 1"`no`\n'
+          ["__synapse_call", "__synapse_return", "command_not_found_handle"]
+            .map((name) => `declare -f ${name}\n`)
+            .join("") + 'declare -frt f\ndeclare -fx g\ng\nLOW\nX 2 1"`no`\n'
       }
     ],
     ['printf %s "$v" | od -An -tx1', { stdout: " 01 1b ff\n" }]
