@@ -131,7 +131,7 @@ const silence = 200
 /** Milliseconds without output after which a wait ends for a job that waits for input. */
 const longSilence = 5000
 
-/** How long to wait for an idle shell to report an ended job's exit code, in ms. */
+/** Milliseconds that an idle shell has to tell the exit code of a job that has ended. */
 const patience = 200
 
 /**

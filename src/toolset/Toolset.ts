@@ -111,7 +111,7 @@ export class Toolset extends Context.Tag("synapse/Toolset")<
   }
 >() {}
 
-/** What is reported of a command that is interrupted before it begins. */
+/** The result that listeners get of a command that was cancelled before it began. */
 const notBegun = CommandResult.make({ began: false })
 
 type Running = Fiber.RuntimeFiber<CommandResult.CommandResult, CommandError>

@@ -93,7 +93,10 @@ export class PassingDenials {
     this.told.add(keyOf(denial)).add(denial.rule)
   }
 
-  /** Returns the denials to report: those that explain a failure, or that have not been reported yet. */
+  /**
+   * Returns the first denial to tell, which names the others. If a part of the command failed, a denial is told each
+   * time; otherwise only once in a session. Undefined if there is nothing to tell.
+   */
   denied(passed: SucceededCommand): Diagnostic.Denial | undefined {
     const { command, denials, isFailed, policy } = passed
     const fetches = CommandWords.programIn(command) !== undefined

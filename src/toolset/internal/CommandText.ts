@@ -37,7 +37,7 @@ export type CommandText = Data.TaggedEnum<{
   Command: { readonly line: CommandLine.CommandLine }
   /** A command with something around it that is certainly not part of it; the notice names that. */
   Wrapped: { readonly line: CommandLine.CommandLine; readonly notice: string }
-  /** A program that needs a terminal. Where there is none, the reason says what to run instead. */
+  /** A program that draws on a terminal, such as vim. A call without a terminal is refused, with this reason. */
   Screen: { readonly line: CommandLine.CommandLine; readonly reason: string }
   /** Not a command. `meant` holds the arguments of the call that was probably meant. */
   NoCommand: { readonly reason: string; readonly meant: Readonly<Record<string, unknown>> }

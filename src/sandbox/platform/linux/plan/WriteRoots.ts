@@ -58,8 +58,8 @@ const isLedAstray = (rule: Rule, places: ReadonlyArray<string>): boolean => {
 }
 
 /**
- * Creates the directory of a missing protected file, so that no command can create it, unless it may be gone. Returns
- * the directory's real path, or undefined if there is none.
+ * Creates the directory of a missing protected file, so that no command can create it. Does not create what another
+ * session may have removed (`mayBeGone`). Returns the directory's real path; undefined if the directory does not exist.
  */
 const hold = (path: string, { mayBeGone }: Rule): string | undefined => {
   const directory = Path.dirname(path)
