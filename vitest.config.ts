@@ -16,7 +16,6 @@ const forks = Math.ceil(1.5 * availableParallelism())
 
 /** Seconds of CPU that a file may take on a slow machine; `.ci/run` fails if one takes more. */
 const costly = budget(45, {
-  "test/escape/movers.nobody.real.test.ts": 150,
   "test/escape/nobody.real.test.ts": 150,
   "test/escape/root.real.test.ts": 150,
   "test/package.real.test.ts": 60,
@@ -49,7 +48,6 @@ const longest = [
   "test/cli/shell/programs.real.test.ts",
   "test/escape/nobody.real.test.ts",
   "test/sandbox/denial/commands.nobody.real.test.ts",
-  "test/escape/movers.nobody.real.test.ts",
   "test/sandbox/workflows.nobody.real.test.ts"
 ]
 
