@@ -135,6 +135,41 @@ const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
   return words.slice(0, mostWords).map((word) => Path.resolve(cwd, word))
 }
 
+/** The state of a missing file. */
+const missing = "-"
+
+/** Tells which directories are as they were at the last look. After each command, a directory is looked at once. */
+class Unchanged {
+  /** The last state of each directory and, if the directory was missing, the nearest existing one above. */
+  private readonly states = new Map<string, { readonly state: string | undefined; readonly above?: string }>()
+  private readonly looks = new Map<string, boolean>()
+
+  /** Lets every directory be looked at again. */
+  again(): void {
+    this.looks.clear()
+  }
+
+  has(directory: string): boolean {
+    const looked = this.looks.get(directory)
+    if (looked !== undefined) return looked
+    const isSame = this.isStillMissing(directory) || this.look(directory)
+    this.looks.set(directory, isSame)
+    return isSame
+  }
+
+  private isStillMissing(directory: string): boolean {
+    const above = this.states.get(directory)?.above
+    return above !== undefined && this.has(above)
+  }
+
+  private look(directory: string): boolean {
+    const now = restedStamp(directory)
+    const before = this.states.get(directory)?.state
+    this.states.set(directory, { state: now, ...(now === missing && { above: HostPath.nearestDirectory(directory) }) })
+    return now !== undefined && now === before
+  }
+}
+
 /** Returns the links on the way to a path's directory, each with its target. */
 const linksTo = (path: string): ReadonlyArray<string> =>
   RealPath.follow(Path.dirname(path)).links.map((link) => `${link}\0${linkAt(link)}`)
@@ -149,12 +184,13 @@ export class StartupGuard {
   /** The directories that were allowed since the start. */
   private readonly added = new Set<string>()
   private readonly known = new Map<string, Known>()
-  /** The state of each file whose change is reported; undefined once reported, or if read-only. */
-  private readonly stamps = new Map<string, string | undefined>()
+  /** By directory, the state of each file whose change is reported; undefined once reported, or if read-only. */
+  private readonly stamps = new Map<string, Map<string, string | undefined>>()
   /** What was missing before the session and would run by itself, with the links that led to its directory. */
   private readonly unmade = new Map<string, ReadonlyArray<string>>()
-  /** The states of the directories that these lie in. */
-  private readonly directories = new Map<string, string | undefined>()
+  private readonly unchanged = new Unchanged()
+  /** Directories that hold no git directory and nothing that leads to one. */
+  private readonly barren = new Set<string>()
   /** Directories that no command can write and that are in no repository. */
   private readonly empty = new Set<string>()
   private isBegun = false
@@ -213,11 +249,17 @@ export class StartupGuard {
     // A link can be replaced even if its target is read-only.
     const isHeld = (path: string) => readonly.has(path) && RealPath.follow(path).links.length === 0
     for (const path of StartupFiles.candidates(places))
-      if (!this.unmade.has(path)) this.stamps.set(path, isHeld(path) ? undefined : stampOf(path))
+      if (!this.unmade.has(path)) this.stamp(path, isHeld(path) ? undefined : stampOf(path))
     // An existing secret can't be written. A new one would be a command's, such as a key that opens the account.
     for (const { kind, path: written, real: path = written, source } of this.policy.blacklist)
       if (kind === "path" && source === "default" && !isHistory.test(path) && HostPath.isMissing(path))
-        if (places.writable.some((root) => isWithin(path, root))) this.stamps.set(path, missing)
+        if (places.writable.some((root) => isWithin(path, root))) this.stamp(path, missing)
+  }
+
+  private stamp(path: string, state: string | undefined): void {
+    const directory = Path.dirname(path)
+    const stamps = this.stamps.get(directory) ?? new Map<string, string | undefined>()
+    this.stamps.set(directory, stamps.set(path, state))
   }
 
   /** Tests whether a path lies in an added directory, where the running sandbox can't make it read-only. */
@@ -230,7 +272,8 @@ export class StartupGuard {
     this.added.delete(root)
     this.roots = this.roots.filter((one) => one !== root)
     this.places = { ...this.places, writable: this.roots, named: this.places.named.filter((one) => one !== root) }
-    for (const path of this.stamps.keys()) if (isWithin(path, root)) this.stamps.delete(path)
+    for (const stamps of this.stamps.values())
+      for (const path of stamps.keys()) if (isWithin(path, root)) stamps.delete(path)
   }
 
   /** Finds what to revert after a command, which began and ended in these directories. */
@@ -263,22 +306,16 @@ export class StartupGuard {
   /** Returns a sentence about new or changed files of other tools; each is reported once. */
   told(): string | undefined {
     const changed: Array<string> = []
-    const same = new Set<string>()
-    for (const directory of new Set([...this.stamps.keys()].map(Path.dirname))) {
-      const now = restedStamp(directory)
-      if (now !== undefined && this.directories.get(directory) === now) {
-        same.add(directory)
-        continue
+    for (const [directory, stamps] of this.stamps) {
+      const isSame = this.unchanged.has(directory)
+      if (!isSame)
+        for (const path of StartupFiles.changeable(this.places, StartupFiles.workspacesIn(directory)))
+          if (!stamps.has(path)) stamps.set(path, missing)
+      for (const [path, stamp] of stamps) {
+        if (stamp === undefined || (isSame && stamp === missing) || stampOf(path) === stamp) continue
+        stamps.set(path, undefined)
+        if (!HostPath.isMissing(path)) changed.push(path)
       }
-      this.directories.set(directory, now)
-      for (const path of StartupFiles.changeable(this.places, StartupFiles.workspacesIn(directory)))
-        if (!this.stamps.has(path)) this.stamps.set(path, missing)
-    }
-    for (const [path, stamp] of this.stamps) {
-      if (stamp === undefined || (stamp === missing && same.has(Path.dirname(path))) || stampOf(path) === stamp)
-        continue
-      this.stamps.set(path, undefined)
-      if (!HostPath.isMissing(path)) changed.push(path)
     }
     return changed.length === 0
       ? undefined
@@ -292,9 +329,12 @@ export class StartupGuard {
 
   private find(directories: ReadonlyArray<string>): ReadonlySet<string> {
     const found = new Set<string>()
+    this.unchanged.again()
     for (const directory of new Set(directories)) {
-      if (this.empty.has(directory)) continue
+      if (this.empty.has(directory) || (this.unchanged.has(directory) && this.barren.has(directory))) continue
       const all = GitDirectory.at(directory)
+      if (all.size === 0 && HostPath.isMissing(`${directory}/.git`)) this.barren.add(directory)
+      else this.barren.delete(directory)
       // No command creates a repository in a place that no command can write.
       if (all.size === 0 && !this.roots.some((root) => isWithin(directory, root))) this.empty.add(directory)
       for (const git of all) {
@@ -392,7 +432,7 @@ export class StartupGuard {
     const [made = ""] = (link ?? `${RealPath.follow(Path.dirname(path)).real}/${Path.basename(path)}`).split("\0")
     if (!this.roots.some((root) => isWithin(made, root))) {
       this.unmade.delete(path)
-      this.stamps.set(path, missing)
+      this.stamp(path, missing)
       return undefined
     }
     return {
@@ -423,9 +463,6 @@ export class StartupGuard {
     this.known.set(git, known)
   }
 }
-
-/** The state of a missing file. */
-const missing = "-"
 
 /** The state of a file, and of a directory's entries. */
 const stampOf = (path: string): string => {

@@ -1,0 +1,100 @@
+/** What appears in directories that were at rest before: a guard looks again only where something may have changed. */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { assert, describe, it } from "@effect/vitest"
+import * as Either from "effect/Either"
+import * as PolicyBuilder from "../../../src/sandbox/config/PolicyBuilder.js"
+import * as SandboxFile from "../../../src/sandbox/config/SandboxFile.js"
+import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
+import { StartupGuard } from "../../../src/sandbox/internal/StartupGuard.js"
+import * as Temporary from "../../support/Temporary.js"
+
+/** Longer than the time after a change in which a directory is always looked at again, in ms. */
+const rest = 150
+
+/** Makes a guard for a project whose directories were looked at twice, at rest, and returns what it finds later. */
+const guarded = <A>(before: (path: (name: string) => string) => void, use: (found: Found) => Promise<A>): Promise<A> =>
+  Temporary.using(async (directory) => {
+    const project = Path.join(directory, "project")
+    const path = (name: string) => Path.join(project, name)
+    Fs.mkdirSync(path("elsewhere"), { recursive: true })
+    before(path)
+    const settings = SandboxSettings.make({
+      home: path("../home"),
+      userHome: "/nonexistent",
+      temporary: "/nonexistent/t"
+    })
+    const policy = PolicyBuilder.merge(project, path("../home/sandbox.json"), SandboxFile.defaults, settings)
+    const guard = new StartupGuard(Either.getOrThrow(policy), "/nonexistent")
+    guard.begin([])
+    const look = async () => {
+      await setTimeout(rest)
+      return { changed: guard.afterCommand("true", [project]).map((one) => one.path), told: guard.told() }
+    }
+    for (let times = 0; times < 2; times++) assert.deepStrictEqual(await look(), { changed: [], told: undefined })
+    return use({ path, look })
+  })
+
+interface Found {
+  readonly path: (name: string) => string
+  readonly look: () => Promise<{ readonly changed: ReadonlyArray<string>; readonly told: string | undefined }>
+}
+
+const write = (path: string, text: string) => {
+  Fs.mkdirSync(Path.dirname(path), { recursive: true })
+  Fs.writeFileSync(path, text)
+}
+
+const makeGit = (path: string) => {
+  Fs.mkdirSync(`${path}/objects`, { recursive: true })
+  write(`${path}/HEAD`, "ref: refs/heads/main\n")
+  write(`${path}/config`, "[core]\n\tfsmonitor = evil\n")
+}
+
+describe("a directory at rest", () => {
+  it("is looked at again where it was missing, also behind a link that led nowhere", () =>
+    guarded(
+      (path) => Fs.symlinkSync("elsewhere/jj", path(".jj")),
+      async ({ look, path }) => {
+        write(path(".hg/hgrc"), "x")
+        assert.include((await look()).told, ".hg/hgrc")
+        assert.isUndefined((await look()).told)
+        write(path("elsewhere/jj/repo/config.toml"), "x")
+        assert.include((await look()).told, ".jj/repo/config.toml")
+      }
+    ))
+
+  it("is looked at again once another has taken its place", () =>
+    guarded(
+      (path) => write(path("old/hgrc"), "x"),
+      async ({ look, path }) => {
+        Fs.mkdirSync(path(".hg"))
+        assert.isUndefined((await look()).told)
+        Fs.rmdirSync(path(".hg"))
+        Fs.renameSync(path("old"), path(".hg"))
+        assert.include((await look()).told, ".hg/hgrc")
+      }
+    ))
+
+  it("becomes a working tree by what a file or a link of it leads to", () =>
+    guarded(
+      (path) => write(path(".git"), "gitdir: elsewhere/git\n"),
+      async ({ look, path }) => {
+        makeGit(path("elsewhere/git"))
+        assert.deepStrictEqual((await look()).changed, [path("elsewhere/git/config")])
+      }
+    ))
+
+  it("becomes a git directory by its last missing part", () =>
+    guarded(
+      (path) => {
+        write(path("HEAD"), "ref: refs/heads/main\n")
+        write(path("config"), "[core]\n\tfsmonitor = evil\n")
+      },
+      async ({ look, path }) => {
+        Fs.symlinkSync("elsewhere", path("objects"))
+        assert.deepStrictEqual((await look()).changed, [path("config")])
+      }
+    ))
+})
