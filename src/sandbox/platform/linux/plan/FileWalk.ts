@@ -129,6 +129,8 @@ export interface Walked {
   readonly changed: number
   /** True if a directory was gone when the walk came to it. It may have moved to where the walk has already been. */
   readonly isMoving: boolean
+  /** What was found in each directory at rest. */
+  readonly directories: ReadonlyMap<string, Directory>
 }
 
 /** How long the walk runs before it yields to other work, in ms. */
@@ -163,14 +165,58 @@ export const visitAll = async (
 
 const join = (directory: string, name: string): string => `${directory === "/" ? "" : directory}/${name}`
 
-const changeOf = (path: string): number =>
-  Attempt.orElse(() => Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })?.ctimeMs ?? 0, 0)
+const statsOf = (path: string): Fs.Stats | undefined =>
+  Attempt.orUndefined(() => Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false }))
+
+/** How far apart two changes of a directory are at most that leave it the same time of change, in ms: 2 s on FAT. */
+const coarsest = 2500
+
+/** The most directories of a walk, and the most walks, that are remembered. */
+const mostDirectories = 20_000
+const mostWalks = 8
+
+/** What a walk has found in a directory. */
+interface Directory extends Pick<Fs.Stats, "ctimeMs" | "dev" | "ino"> {
+  readonly below: ReadonlyArray<string>
+  readonly matches: ReadonlyArray<Match>
+  readonly hasHead: boolean
+}
+
+const read = (path: string, reached: string, stats: Fs.Stats | undefined, search: Search): Directory | undefined => {
+  const entries = list(path, reached)
+  if (entries === undefined) return undefined
+  const below: Array<string> = []
+  const matches: Array<Match> = []
+  let hasHead = false
+  for (const entry of entries) {
+    const { name } = entry
+    const isDirectory = entry.isDirectory()
+    if (name === "HEAD") hasHead = true
+    const rule = search.findEntry(path, name, isDirectory)
+    if (rule !== undefined) {
+      const kind = isDirectory ? "directory" : entry.isSymbolicLink() ? "link" : "file"
+      matches.push({ path: join(path, name), kind, rule })
+    } else if (isDirectory) {
+      const directory = join(path, name)
+      if (search.skip?.has(directory) !== true) below.push(directory)
+    }
+  }
+  return { ctimeMs: stats?.ctimeMs ?? 0, dev: stats?.dev ?? 0, ino: stats?.ino ?? 0, below, matches, hasHead }
+}
 
 /**
  * Finds all entries below the roots that the globs name, without entering a directory that a glob names. No root may
  * lie in another. Rejects if the system lacks descriptors or memory.
+ *
+ * @param earlier what an earlier walk for the same search found in directories at rest. One that has not changed is not
+ *   read again.
  */
-export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Search): Promise<Walked> => {
+export const find = async (
+  roots: ReadonlyArray<string>,
+  search: Search,
+  earlier?: Walked["directories"]
+): Promise<Walked> => {
+  const directories = new Map<string, Directory>()
   const matches: Array<Match> = []
   const closed: Array<string> = []
   const heads: Array<string> = []
@@ -185,21 +231,23 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
     for (let path = left.pop(); path !== undefined; path = left.pop()) {
       const reached = root === "/" ? path : base + path.slice(root.length)
       // Checked before reading, so that the next walk sees a change during the reading.
-      changed = Math.max(changed, changeOf(reached))
-      const entries = list(path, reached)
-      if (entries === undefined) {
+      const stats = statsOf(reached)
+      const now = Date.now()
+      changed = Math.max(changed, stats?.ctimeMs ?? 0)
+      const known = earlier?.get(path)
+      const isSame = known?.ctimeMs === stats?.ctimeMs && known?.ino === stats?.ino && known?.dev === stats?.dev
+      const directory = known !== undefined && isSame ? known : read(path, reached, stats, search)
+      if (directory === undefined) {
         const hidden = closedAt(path)
         if (hidden !== undefined) closed.push(hidden)
         else if (path !== root && HostPath.isMissing(path)) gone()
         continue
       }
-      for (const entry of entries) {
-        if (entry.name === "HEAD") heads.push(path)
-        const rule = findEntry(path, entry.name, entry.isDirectory())
-        const kind = entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "file"
-        if (rule !== undefined) matches.push({ path: join(path, entry.name), kind, rule })
-        else if (kind === "directory" && skip?.has(join(path, entry.name)) !== true) left.push(join(path, entry.name))
-      }
+      const isAtRest = stats !== undefined && stats.ctimeMs < now - coarsest
+      if (isAtRest && directories.size < mostDirectories) directories.set(path, directory)
+      if (directory.hasHead) heads.push(path)
+      for (const match of directory.matches) matches.push(match)
+      for (const one of directory.below) left.push(one)
       await rest()
     }
   }
@@ -213,13 +261,21 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
       found?.close()
     }
   }
-  return { matches, heads, closed, changed, isMoving }
+  return { matches, heads, closed, changed, isMoving, directories }
+}
+
+interface Shared {
+  readonly running: Promise<Walked>
+  next?: Promise<Walked>
 }
 
 /** For each search, the running walk and the one that follows it. */
-const walks = GlobalValue.globalValue(
-  "synapse/FileWalk",
-  () => new Map<string, { running: Promise<Walked>; next?: Promise<Walked> | undefined }>()
+const walks = GlobalValue.globalValue("synapse/FileWalk", () => new Map<string, Shared>())
+
+/** What the last walks have found in directories at rest, by search, the latest last. */
+const remembered = GlobalValue.globalValue(
+  "synapse/FileWalk/remembered",
+  () => new Map<string, Walked["directories"]>()
 )
 
 /**
@@ -227,8 +283,12 @@ const walks = GlobalValue.globalValue(
  * many sessions at once. No answer comes from a walk that began before the request.
  *
  * @param key names the search
+ * @param walk is given what an earlier walk has found in directories at rest
  */
-export const share = (key: string, walk: () => Promise<Walked>): Promise<Walked> => {
+export const share = (
+  key: string,
+  walk: (earlier: Walked["directories"] | undefined) => Promise<Walked>
+): Promise<Walked> => {
   const known = walks.get(key)
   if (known !== undefined) {
     known.next ??= known.running.then(begin, begin)
@@ -237,8 +297,13 @@ export const share = (key: string, walk: () => Promise<Walked>): Promise<Walked>
   return begin()
 
   function begin(): Promise<Walked> {
-    const running = walk()
-    const entry: { running: Promise<Walked>; next?: Promise<Walked> } = { running }
+    const running = walk(remembered.get(key)).then((walked) => {
+      remembered.delete(key)
+      remembered.set(key, walked.directories)
+      for (const oldest of remembered.keys()) if (remembered.size > mostWalks) remembered.delete(oldest)
+      return walked
+    })
+    const entry: Shared = { running }
     walks.set(key, entry)
     const end = () => {
       if (walks.get(key) === entry && entry.next === undefined) walks.delete(key)

@@ -295,11 +295,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
   const skip = new Set(area.hidden)
   const { changed, closed, heads, isMoving, matches } = await FileWalk.share(
     JSON.stringify([roots, blacklist, [...skip].filter((path) => roots.some((root) => isWithin(path, root)))]),
-    () =>
-      FileWalk.find(roots, {
-        findEntry: rules.findEntry,
-        skip
-      })
+    (earlier) => FileWalk.find(roots, { findEntry: rules.findEntry, skip }, earlier)
   )
   const masks = closed.flatMap((directory) => closedMask(directory, unsearched(directory), area.roots))
   const git = GitHeld.of(policy)

@@ -1,7 +1,7 @@
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileWalk from "../../../../../src/sandbox/platform/linux/plan/FileWalk.js"
 import * as PathRule from "../../../../../src/sandbox/policy/PathRule.js"
@@ -114,13 +114,47 @@ describe("a walk", () => {
     })
   )
 
+  it.scoped("reads a directory again only if it has changed, another lies in its place, or it was not at rest", () =>
+    Effect.gen(function* () {
+      const root = yield* tree(["a/HEAD", "b/c/.env", "d/e", "twin/e"])
+      const { findEntry } = PathRule.make([glob("/**/.env")])
+      let earlier: FileWalk.Walked["directories"] | undefined
+      const walk = Effect.gen(function* () {
+        const read = new Set<string>()
+        const noted = (directory: string, name: string, isDirectory: boolean) => {
+          read.add(Path.relative(root, directory))
+          return findEntry(directory, name, isDirectory)
+        }
+        const found = yield* Effect.promise(() => FileWalk.find([root], { findEntry: noted }, earlier))
+        earlier = found.directories
+        const names = (paths: ReadonlyArray<string>) => paths.map((path) => Path.relative(root, path)).sort()
+        return { read: [...read].sort(), env: names(found.matches.map(({ path }) => path)), heads: names(found.heads) }
+      })
+      const all = { read: ["", "a", "b", "b/c", "d", "twin"], env: ["b/c/.env"], heads: ["a"] }
+      assert.deepStrictEqual([yield* walk, yield* walk], [all, all])
+
+      const now = Date.now()
+      const clock = vi.spyOn(Date, "now").mockImplementation(() => now + 60_000)
+      yield* Effect.addFinalizer(() => Effect.sync(() => clock.mockRestore()))
+      assert.deepStrictEqual(yield* walk, all)
+      assert.deepStrictEqual(yield* walk, { ...all, read: [] })
+      Fs.writeFileSync(`${root}/a/.env`, "")
+      assert.deepStrictEqual(yield* walk, { ...all, read: ["a"], env: ["a/.env", "b/c/.env"] })
+      Fs.rmSync(`${root}/d`, { recursive: true })
+      Fs.renameSync(`${root}/twin`, `${root}/d`)
+      Fs.writeFileSync(`${root}/d/.env`, "")
+      assert.deepStrictEqual(yield* walk, { ...all, read: ["", "d"], env: ["a/.env", "b/c/.env", "d/.env"] })
+    })
+  )
+
   it.effect("is shared by all who ask for it before it begins", () =>
     Effect.promise(async () => {
       const begun: Array<() => void> = []
       const walk = () =>
         new Promise<FileWalk.Walked>((resolve) => {
           const changed = begun.length
-          begun.push(() => resolve({ matches: [], heads: [], closed: [], changed, isMoving: false }))
+          const found = { matches: [], heads: [], closed: [], directories: new Map() }
+          begun.push(() => resolve({ ...found, changed, isMoving: false }))
         })
       const asked = [1, 2, 3].map(() => FileWalk.share("test", walk))
       assert.lengthOf(begun, 1)
