@@ -76,7 +76,7 @@ export type OnPermission = (
 export interface PermissionRequest {
   /** A real path or a network address. */
   readonly resource: string
-  readonly access: "read" | "write" | "network"
+  readonly access: "read" | "write" | "network" | "open"
   /** The rule that denies it, as written, and its source. */
   readonly rule: { readonly pattern: string; readonly source: string }
   /** The denied command line. */

@@ -49,7 +49,7 @@ import * as HostPath from "./policy/HostPath.js"
 import * as Name from "./policy/Name.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
-import type { Execute, Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
+import type { Execute, Grant, NetworkQuestions, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 import { executed } from "./SandboxBackend.js"
 import type * as SandboxProvider from "./SandboxProvider.js"
 
@@ -207,6 +207,7 @@ const makeLocalSandboxBackend = (
     const network = new SandboxNetwork(() => makeUpstream(known), policy.published)
     network.hosts = policy.hosts
     let current: QueuedCommand | undefined
+    let questions: NetworkQuestions | undefined
     const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(
       policy,
       () => {
@@ -242,23 +243,38 @@ const makeLocalSandboxBackend = (
     }
     const jobs = yield* provided
     let heard: ReadonlyArray<number> = []
-    /** Names each server that commands have started, once. */
-    const ofServers = (): string | undefined => {
+    /** Returns the ports of the servers that commands have started, each once. */
+    const newServers = (): ReadonlyArray<number> => {
       // A server that outlives its command belongs to a job.
-      if (jobs.running === 0 && heard.length === 0) return undefined
+      if (jobs.running === 0 && heard.length === 0) return []
       const now = running.listening()
       const fresh = now.filter((port) => !heard.includes(port))
       heard = now
-      const open = fresh.map((port) => {
-        const outside = policy.published?.find(({ inside }) => inside === port)?.outside
+      return fresh.slice(0, mostServers)
+    }
+    const ofServers = (ports: ReadonlyArray<number>): string | undefined => {
+      const open = ports.map((port) => {
+        const outside = network.outsideOf(port)
         const way =
           outside === undefined
             ? `synapse port ${port} opens it to the user`
             : `the user has it at http://127.0.0.1:${outside}`
         return `Listening on ${port}: ${way}.`
       })
-      return open.length === 0 ? undefined : open.slice(0, mostServers).join(" ")
+      return open.length === 0 ? undefined : open.join(" ")
     }
+    /** Asks a person about each new server, and opens those that are allowed. */
+    const offer = (ports: ReadonlyArray<number>, command: string) =>
+      Effect.forEach(
+        ports.filter((port) => !network.isPublished(port)),
+        (port) =>
+          Effect.flatMap(questions?.open(port, command) ?? Effect.succeed(false), (isAllowed) => {
+            if (!isAllowed) return Effect.void
+            network.publish({ inside: port, outside: port })
+            return running.attach
+          }),
+        { discard: true }
+      )
     const withheld = new WithheldVariables()
     const passing = new PassingDenial.PassingDenials()
 
@@ -404,8 +420,12 @@ const makeLocalSandboxBackend = (
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
       }
       const spoken = { ...outcome, stderr: merged === "" ? result.stderr : `${result.stderr}\n${merged}` }
-      return Effect.sync((): SandboxResult => {
-        const late = result.exitCode === ExitCode.success ? [] : seen.late
+      const said = Attribution.saysItself(command.text) ? `${result.stdout}\n${result.stderr}` : result.stderr
+      const server = asked ? Denial.findMachineServer(command.text, said, result.exitCode) : undefined
+      const reach = server === undefined ? undefined : questions?.reach("localhost", server, command.text)
+      return Effect.map(reach ?? Effect.succeed(false), (isAllowed): SandboxResult => {
+        const allowed = isAllowed ? [`localhost:${server}`] : []
+        const late = result.exitCode === ExitCode.success ? [] : [...seen.late, ...allowed]
         if (late.length > 0) {
           return {
             ...withNotice(result, `Allowed meanwhile: ${late.join(", ")}: run the command again.`),
@@ -419,8 +439,6 @@ const makeLocalSandboxBackend = (
           return { ...withDenied(result, failed), blocked: false }
         }
         const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
-        const said = Attribution.saysItself(command.text) ? `${result.stdout}\n${result.stderr}` : result.stderr
-        const server = asked ? Denial.findMachineServer(command.text, said, result.exitCode) : undefined
         const machine = server === undefined ? [] : [Denial.machine(server)]
         const denials = [...attributed, ...machine, ...(isOfHosts ? events : [])]
         const denial = Attribution.causeOf(denials, result)
@@ -473,12 +491,21 @@ const makeLocalSandboxBackend = (
     ): Effect.Effect<SandboxResult, ExecutionFailed | InvalidUsage> => {
       const { text: command } = line
       const told = (result: CommandResult.CommandResult) => {
+        const servers = newServers()
+        return servers.length === 0 || questions === undefined
+          ? reported(result, servers)
+          : Effect.zipRight(
+              offer(servers, command),
+              Effect.suspend(() => reported(result, servers))
+            )
+      }
+      const reported = (result: CommandResult.CommandResult, servers: ReadonlyArray<number>) => {
         const failures = [unsearched, unread] as const
         unsearched = unread = undefined
         const notices = [
           failures[0],
           running.notice(),
-          ofServers(),
+          ofServers(servers),
           isRepositoryTold ? undefined : ofRepository(command),
           hasEmpty ? ofEmpty() : undefined,
           notice
@@ -585,7 +612,8 @@ const makeLocalSandboxBackend = (
       setHosts: (hosts, ask) =>
         Effect.suspend(() => {
           network.hosts = hosts ?? (network.hosts && { allowed: [], denied: [] })
-          network.ask = ask && ((host, port) => hold(ask(host, port, current?.line.text ?? "")))
+          questions = ask
+          network.ask = ask && ((host, port) => hold(ask.reach(host, port, current?.line.text ?? "")))
           if (network.isThere) return network.update
           return hosts === undefined ? Effect.void : running.attach
         }),

@@ -46,12 +46,17 @@ export interface Grant {
 }
 
 /**
- * Asks a person whether a command may reach a host at a port, and opens the host to the sandbox if allowed.
+ * Asks a person about hosts and ports.
  *
  * @since 0.1.0
  * @category models
  */
-export type AskForHost = (host: string, port: number, command: string) => Effect.Effect<boolean>
+export interface NetworkQuestions {
+  /** Asks whether a command may reach a host at a port, and opens the host to the sandbox if allowed. */
+  readonly reach: (host: string, port: number, command: string) => Effect.Effect<boolean>
+  /** Asks whether a server that listens at a port of the sandbox may be opened on the machine. */
+  readonly open: (port: number, command: string) => Effect.Effect<boolean>
+}
 
 /**
  * The error for a write grant on a missing path: only what exists can be mounted.
@@ -93,7 +98,7 @@ export interface SandboxBackend {
    * Changes the hosts that commands may reach, also for running commands; undefined means none. With `ask`, commands
    * wait for an answer about a host that no entry names.
    */
-  readonly setHosts?: (hosts: Hosts | undefined, ask: AskForHost | undefined) => Effect.Effect<void>
+  readonly setHosts?: (hosts: Hosts | undefined, ask: NetworkQuestions | undefined) => Effect.Effect<void>
   readonly revoke?: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
   /**
    * Runs an effect while all background processes are stopped, so that they cannot use grants that are revoked

@@ -36,7 +36,7 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
-import type { AskForHost, Grant, SandboxResult } from "./SandboxBackend.js"
+import type { Grant, NetworkQuestions, SandboxResult } from "./SandboxBackend.js"
 import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import type { SandboxProviders } from "./SandboxProvider.js"
 import * as VisibleFiles from "./VisibleFiles.js"
@@ -334,13 +334,21 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
 
     const queue = new CommandQueue(bridge)
     const grants = new CurrentSandbox.RuntimeGrants()
+    const ruleOf = (pattern: string, path: string) => ({ pattern, path, kind: "path", source: "default" }) as const
     /** Asks about a host. An allowed host is open in the sandbox before the answer arrives. */
-    const askForHost: AskForHost = (host, port, command) =>
+    const askToReach: NetworkQuestions["reach"] = (host, port, command) =>
       Effect.gen(function* () {
         const resource = HostEntry.grantFor(host, port)
-        const rule = { pattern: HostEntry.unnamed, path: resource, kind: "path", source: "default" } as const
-        const reason = "no entry names it; the command waits for the answer"
-        const answer = yield* permission.ask({ resource, access: "network", rule, command, reason })
+        // The machine's own servers are known only after the sandbox's localhost has refused the connection.
+        const isOver = host === "localhost"
+        const answer = yield* permission.ask({
+          resource,
+          access: "network",
+          rule: ruleOf(HostEntry.unnamed, resource),
+          command,
+          reason: isOver ? HostEntry.notInside : "no entry names it; the command waits for the answer",
+          ...(isOver ? { hasRun: true } : {})
+        })
         if (answer === "deny") return false
         if (answer === "allow_permanent") yield* Effect.ignore(config.addHost("allowedHosts", resource))
         // The grant holds for this session even if it could not be written.
@@ -348,11 +356,24 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
         yield* current.refresh()
         return true
       })
+    const answers = new Map<number, boolean>()
+    /** Asks once in a session whether a server may be opened. */
+    const askToOpen: NetworkQuestions["open"] = (port, command) => {
+      const known = answers.get(port)
+      if (known !== undefined) return Effect.succeed(known)
+      const resource = `127.0.0.1:${port}`
+      const rule = ruleOf("--publish", resource)
+      const reason = "only the sandbox reaches it so far"
+      return Effect.map(permission.ask({ resource, access: "open", rule, command, reason, hasRun: true }), (answer) => {
+        answers.set(port, answer !== "deny")
+        return answer !== "deny"
+      })
+    }
     const current: CurrentSandbox.CurrentSandbox = yield* CurrentSandbox.make(
       grants,
       enabled,
       directory,
-      permission.isDeaf === true ? undefined : askForHost
+      permission.isDeaf === true ? undefined : { reach: askToReach, open: askToOpen }
     )
     const granting = Granting.make({ config, current, directory, grants, home: settings.home, queue })
     const attempts = makeAttempts({ current, directory, granting, queue, runtime: grants })

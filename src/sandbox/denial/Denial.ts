@@ -110,10 +110,8 @@ export const host = ({ grant, host: name, port, reason, rule }: Refused, command
 }
 
 /** Makes the denial of a server on the machine's localhost, which a command looked for on the sandbox's own. */
-export const machine = (port: number): Denial => {
-  const reason = "the machine has a server there, and inside, localhost is the sandbox's own"
-  return host({ host: "localhost", port, rule: undefined, reason, grant: `localhost:${port}` })
-}
+export const machine = (port: number): Denial =>
+  host({ host: "localhost", port, rule: undefined, reason: HostEntry.notInside, grant: `localhost:${port}` })
 
 /** Makes the denial of a system call. `path` is the unix socket that a message names. */
 export const system = ({ next, reason, rule, what }: SystemCalls.Refusal, path = anySocket): Denial => ({

@@ -24,7 +24,7 @@ import * as PathGlob from "../policy/PathGlob.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import { type Rule, realOf, type SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as SubPolicy from "../policy/SubPolicy.js"
-import { type AskForHost, type Grant, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
+import { type Grant, type NetworkQuestions, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
 import { type SandboxProvider, SandboxProviders } from "../SandboxProvider.js"
 import { unchangeable } from "./RunningSandbox.js"
 
@@ -140,13 +140,13 @@ export const toFailure = (error: SandboxConfigError): ExecutionFailed =>
  *
  * @param enabled enables or disables the sandbox; if undefined, `sandbox.json` decides
  * @param directory the directory whose sandbox is made first
- * @param ask asks a person about a host
+ * @param ask asks a person about hosts and ports
  */
 export const make = Effect.fnUntraced(function* (
   grants: RuntimeGrants,
   enabled: boolean | undefined,
   directory: string,
-  ask?: AskForHost
+  ask?: NetworkQuestions
 ) {
   const builder = yield* PolicyBuilder
   const config = yield* SandboxConfig

@@ -34,7 +34,10 @@ const enter = (live: LiveSandbox, isAsked: boolean) =>
 export class SandboxNetwork {
   private gateway: Gateway | undefined
   private readonly failures: Array<string> = []
-  private isPublished = false
+  private readonly published: Array<Published>
+  /** The ports that were attached to the running sandbox, and those that are open. */
+  private readonly attached = new Set<Published>()
+  private readonly opened = new Set<Published>()
   private readonly refused = new Map<string, Refused>()
   private readonly reached = new Set<string>()
   private readonly failed = new Set<string>()
@@ -45,8 +48,10 @@ export class SandboxNetwork {
 
   constructor(
     private readonly upstream: () => Upstream,
-    private readonly published: ReadonlyArray<Published> = []
-  ) {}
+    published: ReadonlyArray<Published> = []
+  ) {
+    this.published = [...published]
+  }
 
   /** True once commands have a network. */
   get isThere(): boolean {
@@ -58,9 +63,10 @@ export class SandboxNetwork {
    * one fails, the sandbox goes without it.
    */
   attach(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> | undefined {
+    const ports = this.published.filter((port) => !this.attached.has(port))
     const parts = [
       ...(this.gateway === undefined && this.hosts !== undefined ? [this.attachHosts(live)] : []),
-      ...(this.isPublished || this.published.length === 0 ? [] : [this.publish(live)])
+      ...(ports.length === 0 ? [] : [this.attachPorts(live, ports)])
     ]
     return parts.length === 0 ? undefined : Effect.all(parts, { concurrency: 2, discard: true })
   }
@@ -81,21 +87,43 @@ export class SandboxNetwork {
     )
   }
 
-  private publish(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> {
+  /** Adds a port to open, at the next `attach`. */
+  publish(port: Published): void {
+    this.published.push(port)
+  }
+
+  /** Tests whether a port is to be published. */
+  isPublished(inside: number): boolean {
+    return this.published.some((port) => port.inside === inside)
+  }
+
+  /** Returns the machine's port at which a port of the sandbox is open; undefined if it is not. */
+  outsideOf(inside: number): number | undefined {
+    return [...this.opened].find((port) => port.inside === inside)?.outside
+  }
+
+  private attachPorts(live: LiveSandbox, ports: ReadonlyArray<Published>): Effect.Effect<void, never, Scope.Scope> {
     return Effect.gen(this, function* () {
       const { open } = yield* Effect.promise(() => import("./Publisher.js"))
-      this.isPublished = true
+      for (const port of ports) this.attached.add(port)
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
-          this.isPublished = false
+          for (const port of ports) this.attached.delete(port)
         })
       )
       const door = yield* Effect.acquireRelease(enter(live, false), ({ close }) => Effect.sync(close))
-      yield* Effect.forEach(this.published, (port) =>
+      yield* Effect.forEach(ports, (port) =>
         Effect.acquireRelease(
           Effect.tryPromise({ try: () => open(door, port), catch: (error) => failed((error as Error).message) }),
-          (server) => Effect.sync(() => server.close())
-        ).pipe(this.noting(`Port ${port.inside} is not open to the user`))
+          (server) =>
+            Effect.sync(() => {
+              this.opened.delete(port)
+              server.close()
+            })
+        ).pipe(
+          Effect.tap(() => Effect.sync(() => this.opened.add(port))),
+          this.noting(`Port ${port.inside} is not open to the user`)
+        )
       )
     }).pipe(this.noting("No port is open to the user"))
   }

@@ -26,14 +26,14 @@ export interface Task {
 
 /**
  * A question for permission: the denied access, the rule that denies it, and the command. `resource` is a real path or
- * a network address.
+ * a network address. `open` asks whether a server of the sandbox may be opened at `resource`, an address of the machine.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PermissionRequest {
   readonly resource: string
-  readonly access: PolicyDecision.Access | "network"
+  readonly access: PolicyDecision.Access | "network" | "open"
   readonly rule: Rule
   /** The command line that was denied. */
   readonly command: string
@@ -81,9 +81,16 @@ export class Permission extends Context.Tag("synapse/Permission")<
  *
  * @since 0.1.0
  */
-export const choices = ({ access, resource, rule, task }: PermissionRequest): ReadonlyArray<Answer> => {
+export const choices = ({ access, hasRun, resource, rule, task }: PermissionRequest): ReadonlyArray<Answer> => {
+  if (access === "open") return task === undefined ? ["allow_session", "deny"] : ["deny"]
   if (access === "network" && rule.pattern === HostEntry.unnamed) {
-    return ["allow_once", "allow_session", ...(task === undefined ? (["allow_permanent"] as const) : []), "deny"]
+    return [
+      // What a command was refused while it ran can't be kept for its next run alone.
+      ...(hasRun === true ? [] : (["allow_once"] as const)),
+      "allow_session",
+      ...(task === undefined ? (["allow_permanent"] as const) : []),
+      "deny"
+    ]
   }
   if (access === "network" || ["own", "trust", "socket"].includes(rule.source)) return ["deny"]
   if (!PolicyDecision.isNotWhitelisted(rule)) {

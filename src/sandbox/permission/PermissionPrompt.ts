@@ -44,7 +44,11 @@ export const printable = (text: string): string => {
  * @since 0.1.0
  * @category printing
  */
-export const effectOf = (answer: Permission.Answer, { access, hasRun, task }: Permission.PermissionRequest): string => {
+export const effectOf = (answer: Permission.Answer, request: Permission.PermissionRequest): string => {
+  const { access, hasRun, resource, task } = request
+  if (access === "open") {
+    return answer === "deny" ? "it stays closed" : `you reach it at http://${resource} until this session ends`
+  }
   const it = `may ${access === "network" ? "reach" : access} it`
   switch (answer) {
     case "allow_once":
@@ -69,7 +73,9 @@ export const effectOf = (answer: Permission.Answer, { access, hasRun, task }: Pe
 export const describe = (request: Permission.PermissionRequest): ReadonlyArray<string> => {
   const { access, command, reason, resource, rule, task } = request
   return [
-    `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
+    access === "open"
+      ? `A server in the sandbox could be opened at ${printable(resource)}`
+      : `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
     `  rule:    ${printable(rule.pattern)}: ${printable(reason)}`,
     `  command: ${printable(command)}`,
     ...(task === undefined ? [] : [`  task:    Task(${printable(`${task.type}: ${task.description}`)})`])

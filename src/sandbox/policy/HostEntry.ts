@@ -39,6 +39,9 @@ export type HostVerdict =
 /** The rule name for a host that no entry names. */
 export const unnamed = "allowedHosts"
 
+/** Why a server on the machine's localhost is not reached. */
+export const notInside = "the machine has a server there, and inside, localhost is the sandbox's own"
+
 /** The ports of an allow entry that names none. */
 export const defaultPorts: ReadonlyArray<number> = [443, 80]
 

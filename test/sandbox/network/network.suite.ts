@@ -464,6 +464,20 @@ export const network = (title: string, ground: string, isSecond = false): void =
       )
     )
 
+    /** Starts a server in the background, which answers with its port. */
+    const serve = (port: number, address = "127.0.0.1") =>
+      `rm -f log-${port}; '${process.execPath}' -e 'require("http").createServer((_, r) => r.end("inside ${port}")).listen(${port}, "${address}", () => console.log("up"))' >log-${port} & until grep -q up log-${port}; do sleep 0.05; done`
+
+    /** Returns a port of the machine that nothing listens at. */
+    const freePort = Effect.scoped(listening(Net.createServer()))
+
+    const fetched = (port: number) =>
+      Effect.promise(() =>
+        fetch(`http://127.0.0.1:${port}/`)
+          .then((response) => response.text())
+          .catch(() => "refused")
+      )
+
     /** Runs where a person answers, and notes the questions. */
     const asked = <A, E>(
       answers: ReadonlyArray<Permission.Answer>,
@@ -509,6 +523,45 @@ export const network = (title: string, ground: string, isSecond = false): void =
           const { network } = JSON.parse(Fs.readFileSync(`${outside}/home/sandbox.json`, "utf8")).policy
           assert.deepStrictEqual(network, { deniedHosts, allowedHosts: ["good.test:443"] })
         })
+      )
+    )
+
+    once("and ports are asked for: the machine's own servers, and those that commands start", () =>
+      Effect.scoped(
+        Effect.flatMap(outside, (at) =>
+          asked(
+            ["deny", "allow_once", "allow_permanent", "deny", "allow_permanent"],
+            ({ execute, restart }, questions, place) =>
+              Effect.gen(function* () {
+                const reach = `curl -sS http://localhost:${at.local}/`
+                const denied = yield* execute(reach)
+                assert.deepInclude(denied, { blocked: true, blockedResource: `localhost:${at.local}` })
+                // What has run already is not allowed for once.
+                assert.isTrue((yield* execute(reach)).blocked)
+                const late = yield* execute(reach)
+                assert.deepStrictEqual(late.notices, [
+                  `Allowed meanwhile: localhost:${at.local}: run the command again.`
+                ])
+                assert.strictEqual((yield* execute(reach)).stdout, `hello from localhost:${at.local}\n`)
+                const { network } = JSON.parse(Fs.readFileSync(`${place.outside}/home/sandbox.json`, "utf8")).policy
+                assert.deepStrictEqual(network.allowedHosts, [`localhost:${at.local}`])
+                // Above 32,767, a port is taken for a program's own.
+                const closed = 10_000 + Math.floor(Math.random() * 20_000)
+                const open = closed + 1
+                const said = yield* execute(serve(closed))
+                assert.match(said.notices?.join() ?? "", new RegExp(`synapse port ${closed} opens it`))
+                const opened = yield* execute(serve(open))
+                assert.match(opened.notices?.join() ?? "", new RegExp(`the user has it at http://127.0.0.1:${open}\\.`))
+                assert.deepStrictEqual([yield* fetched(closed), yield* fetched(open)], ["refused", `inside ${open}`])
+                yield* restart
+                assert.strictEqual(yield* fetched(open), "refused")
+                yield* execute(serve(open))
+                assert.strictEqual(yield* fetched(open), `inside ${open}`)
+                yield* execute(serve(closed))
+                assert.deepStrictEqual(questions.slice(3), [`127.0.0.1:${closed}`, `127.0.0.1:${open}`])
+              })
+          )
+        )
       )
     )
 
@@ -757,20 +810,6 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
         ["other.test"]
       )
     )
-
-    /** Starts a server in the background, which answers with its port. */
-    const serve = (port: number, address = "127.0.0.1") =>
-      `'${process.execPath}' -e 'require("http").createServer((_, r) => r.end("inside ${port}")).listen(${port}, "${address}", () => console.log("up"))' >log-${port} & until grep -q up log-${port}; do sleep 0.05; done`
-
-    /** Returns a port of the machine that nothing listens at. */
-    const freePort = Effect.scoped(listening(Net.createServer()))
-
-    const fetched = (port: number) =>
-      Effect.promise(() =>
-        fetch(`http://127.0.0.1:${port}/`)
-          .then((response) => response.text())
-          .catch(() => "refused")
-      )
 
     it.live("and servers of the sandbox are told of once, and opened on the machine where that is asked for", () =>
       Effect.flatMap(Effect.all([freePort, freePort]), ([outside, other]) =>

@@ -63,6 +63,32 @@ describe("what may be answered", () => {
   })
 })
 
+describe("a port", () => {
+  const reach = { resource: "localhost:5432", access: "network", rule: rule("default"), hasRun: true } as const
+  const machine = request({ ...reach, rule: { ...reach.rule, pattern: "allowedHosts" } })
+  const server = request({ resource: "127.0.0.1:3000", access: "open", rule: { ...reach.rule, pattern: "--publish" } })
+  const task = { type: "general", description: "build" }
+
+  it("of the machine is not allowed for a command that has run, but from now on", () => {
+    assert.deepStrictEqual(Permission.choices(machine), ["allow_session", "allow_permanent", "deny"])
+    assert.deepStrictEqual(Permission.choices({ ...machine, task }), ["allow_session", "deny"])
+  })
+
+  it("of a server is opened until the session ends, and for no task", () => {
+    assert.strictEqual(
+      PermissionPrompt.question(server, Permission.choices(server)),
+      `
+A server in the sandbox could be opened at 127.0.0.1:3000
+  rule:    --publish: read only
+  command: cp a /data/out
+  [s]ession      you reach it at http://127.0.0.1:3000 until this session ends
+  [N]o           it stays closed
+Allow it? [s/N] `
+    )
+    assert.deepStrictEqual(Permission.choices({ ...server, task }), ["deny"])
+  })
+})
+
 const ask = (given: Permission.PermissionRequest) =>
   Effect.flatMap(Permission.Permission, (permission) => permission.ask(given))
 
