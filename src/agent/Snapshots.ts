@@ -157,6 +157,10 @@ class Git {
     Fs.renameSync(made, path)
   }
 
+  hasIndex(): boolean {
+    return Fs.existsSync(Path.join(this.directory, this.index))
+  }
+
   /** Creates the store if it is missing. */
   readonly open = Effect.suspend(() => {
     if (Fs.existsSync(this.directory)) return Effect.void
@@ -233,7 +237,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
   Effect.gen(function* () {
     // Without an index, git lists all files as untracked. It then follows no links and enters no other repositories.
     const others = ["ls-files", "-z", "--others"]
-    const known = new Set(split(yield* git.run(["ls-files", "-z"])))
+    const known = new Set(git.hasIndex() ? split(yield* git.run(["ls-files", "-z"])) : [])
     const listed = yield* Effect.either(git.run([...others, "--exclude-standard"], "", "none"))
     // git hangs on a `.gitignore` that is a named pipe. Files known from earlier are kept all the same.
     if (Either.isLeft(listed) && (listed.left.message !== tookLong || known.size === 0)) return yield* listed.left
@@ -250,10 +254,10 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
     if (paths.size > limits.files) {
       return yield* new NoSnapshot({ message: `the directory has more than ${limits.files} files` })
     }
-    const kept: Array<string> = []
+    /** What changes in the index. A mode of 0 removes a path. */
+    const entries: Array<string> = []
     const modes: Record<string, number> = {}
     const prefix = Buffer.from(Path.relative(root, cwd)).toString("latin1").replace(/(.)$/, "$1/")
-    const gone: Array<string> = []
     let bytes = 0
     let large = 0
     yield* Yield.run(function* () {
@@ -271,21 +275,20 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
           if (found === "unread") unread.push(nameOf(path).toString())
           // After the run, an existing file that can't be kept counts as unchanged.
           const isGone = before === undefined || found === undefined || found === "other"
-          if (known.has(path) && isGone) gone.push(path)
+          if (known.has(path) && isGone) entries.push(`0 ${"0".repeat(40)}\t${prefix}${path}`)
           if (before === undefined && found !== undefined) skipped.add(path)
         } else {
           bytes += found.content.length
           if (bytes > limits.bytes) return
           if (found.mode !== 0o644 && found.mode !== 0o755) modes[keyOf(`${prefix}${path}`)] = found.mode
-          kept.push(`${found.entry}\t${prefix}${path}`)
+          entries.push(`${found.entry}\t${prefix}${path}`)
         }
       }
     })
     if (bytes > limits.bytes) {
       return yield* new NoSnapshot({ message: `the directory holds more than ${limits.bytes / 1024 ** 2} MiB` })
     }
-    yield* git.run(["update-index", "-z", "--force-remove", "--stdin"], gone.join("\0"))
-    yield* git.run(["update-index", "-z", "--add", "--replace", "--index-info"], kept.join("\0"))
+    if (entries.length > 0) yield* git.run(["update-index", "-z", "--index-info"], entries.join("\0"))
     return { large, modes, skipped, unread: unread.slice(0, 20), tree: (yield* git.run(["write-tree"])).trim() }
   })
 
