@@ -23,15 +23,15 @@ const clientOf = (name: number, commands: number) => `
 describe("the daemon", { timeout: 180_000 }, () => {
   it("loses no command and runs none twice, whoever is killed", () =>
     using(async (place) => {
-      const clients = Array.from({ length: 8 }, (_, name) => place.startModule(clientOf(name, 30)))
+      const clients = Array.from({ length: 6 }, (_, name) => place.startModule(clientOf(name, 25)))
       const log = () => {
         const path = Path.join(place.project, "log")
         return Fs.existsSync(path) ? Fs.readFileSync(path, "utf8").trim().split("\n") : []
       }
-      const killClients = until(() => log().length > 40).then(() => {
+      const killClients = until(() => log().length > 30).then(() => {
         for (const { child } of clients.slice(0, 3)) child.kill("SIGKILL")
       })
-      const killDaemon = until(() => log().length > 100).then(() => {
+      const killDaemon = until(() => log().length > 60).then(() => {
         for (const pid of place.daemons()) process.kill(pid, "SIGKILL")
       })
       const ended = await Promise.all(clients.map(({ ended }) => ended))
@@ -54,7 +54,7 @@ describe("the daemon", { timeout: 180_000 }, () => {
         if (how !== "Lost") assert.deepStrictEqual([id, how, ran.has(id)], [id, id.endsWith("9") ? "137" : "0", true])
       }
       assert.isAtMost(told.filter(([, how]) => how === "Lost").length, 5)
-      assert.isAtLeast(told.length, 5 * 30)
+      assert.isAtLeast(told.length, 3 * 25)
       assert.lengthOf(place.daemons(), 1)
     }))
 })
