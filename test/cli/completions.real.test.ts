@@ -17,21 +17,25 @@ const starts = {
   fish: (script: string) => ["fish", "--no-config", "-C", `source ${script}; function fish_prompt; echo '$ '; end`]
 }
 
-/** What is typed, and what stands there after Tab. */
+/** What is typed, and what stands there after Tab: what the scripts of the shells do differently. */
 const typed = [
   ["synapse daem", "synapse daemon"],
-  ["synapse daemon st", "synapse daemon stop"],
-  ["synapse exec --sess", "synapse exec --session"],
   ["synapse exec --session wo", "synapse exec --session work"],
   ["synapse exec --session=wo", "synapse exec --session=work"],
+  ["synapse sandbox allow inp", "synapse sandbox allow input.json"],
+  ["synapse exec --cwd sub", "synapse exec --cwd subfolder/"],
+  ["synapse exec --cwd inp", "synapse exec --cwd inp"]
+] as const
+
+/** What the program alone decides. */
+const decided = [
+  ["synapse daemon st", "synapse daemon stop"],
+  ["synapse exec --sess", "synapse exec --session"],
   ["synapse daemon stop wo", "synapse daemon stop work"],
   ["synapse mcp remove notes-s", "synapse mcp remove notes-server"],
   ["synapse skill remove dep", "synapse skill remove deploy"],
   ["synapse mcp install cur", "synapse mcp install cursor"],
-  ["synapse exec --temporary h", "synapse exec --temporary host"],
-  ["synapse sandbox allow inp", "synapse sandbox allow input.json"],
-  ["synapse exec --cwd sub", "synapse exec --cwd subfolder/"],
-  ["synapse exec --cwd inp", "synapse exec --cwd inp"]
+  ["synapse exec --temporary h", "synapse exec --temporary host"]
 ] as const
 
 let directory = ""
@@ -77,7 +81,7 @@ describe("completions", () => {
         { directory: place("home"), cwd: place("project"), command: command(script), env },
         async (tmux) => {
           await tmux.until((lines) => lines.some((line) => line.trimEnd() === "$"))
-          for (const [words, expected] of typed) {
+          for (const [words, expected] of shell === "bash" ? [...typed, ...decided] : typed) {
             tmux.type(words)
             tmux.press("Tab")
             await tmux.endsWith(`$ ${expected}`)
