@@ -88,7 +88,6 @@ describe("synapse agent", () => {
         }
         assert.include((await asked([], "from stdin\n")).text, '"from stdin"')
         assert.include((await asked(["explain"], "an error\n")).text, '"explain\\n\\n<stdin>\\nan error\\n</stdin>"')
-        assert.include((await asked(["alone"], "")).text, '"alone"')
         assert.include((await asked(["--", "list"], "")).text, '"list"')
         const { exitCode, stderr } = await asked([], " \n")
         assert.strictEqual(exitCode, 2)

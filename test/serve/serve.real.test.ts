@@ -157,7 +157,7 @@ describe("synapse mcp serve", () => {
         await client.close()
       }))
 
-  it("tells the progress of a command, and ends it with its request", () =>
+  it("tells the progress of a command, ends it with its request, and shows images", () =>
     using(async (place) => {
       const client = await connect(stdio(place))
       const told: Array<string> = []
@@ -183,12 +183,6 @@ describe("synapse mcp serve", () => {
       assert.strictEqual(await cancelled, "cancelled")
       await until(() => !sleeping(time))
       assert.strictEqual(textOf(await call(client, "echo alive")), "alive\n")
-      await client.close()
-    }))
-
-  it("shows images", () =>
-    using(async (place) => {
-      const client = await connect(stdio(place))
       const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
       fs.writeFileSync(path.join(path.dirname(place.project), "dot.png"), Buffer.from(png, "base64"))
       const { content } = await call(client, "read dot.png")
