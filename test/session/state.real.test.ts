@@ -67,6 +67,13 @@ describe("state", () => {
     ["set +f; echo *.none", { stdout: "\n" }]
   ])
 
+  keeps("after set -a, programs get no variable of the session's, nor a prompt", [
+    ["set -a; false | true; ulimit -n 200; trap : EXIT; read -r word <<<x", {}],
+    ["sleep 0 & env | grep -aE '^(PS[0-4]|__synapse.*|word)='", { stdout: "word=x\n" }],
+    ["exit 3", { exitCode: 3 }],
+    ["env | grep -aE '^(PS[0-4]|__synapse.*|word)='", { stdout: "word=x\n" }]
+  ])
+
   keeps("an alias serves the next command", [
     ["alias hi='echo hello'", {}],
     ["hi there", { stdout: "hello there\n" }],

@@ -8,7 +8,7 @@
 # If there is input and the name is also a file's, a command with `read "$file"` may mean either. Then neither runs, since
 # bash's own would take a line away from a loop over file names.
 # shellcheck disable=SC2162
-{ \unset -f builtin; \builtin local - __synapse_own='' __synapse_word='' __synapse_text=''; \builtin set +vxeuET; } 2>/dev/null
+{ \unset -f builtin; \builtin local -; \builtin local -a __synapse_own='' __synapse_word='' __synapse_text=''; \builtin set +vxeuET; } 2>/dev/null
 case ${1-} in -h | --help | --offset* | --limit*) __synapse_own=yes ;; esac
 if [[ ! $__synapse_own && $* != -- ]]; then
   if [[ ${FUNCNAME[2]-} == source && ${BASH_SOURCE[2]} == @directory@/* ]]; then

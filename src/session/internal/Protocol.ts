@@ -66,6 +66,14 @@ export const names = (directory: SessionDirectory, bridge: Bridge): ReadonlyArra
     .filter((name) => /^\w+$/.test(name))
 
 /**
+ * Declares the session's variables and the prompts as arrays, because bash never exports an array. After `set -a`, each
+ * assignment would otherwise reach every program.
+ */
+const variables =
+  "\\builtin declare -a PS{0,1,2} __synapse{,_busy,_by,_code,_codes,_cwd,_ended,_exit,_exiting,_fd,_group,_idle," +
+  "_info,_last,_left,_lost,_options,_own,_pipeline,_rest,_seen,_status,_text,_told}"
+
+/**
  * Makes the first lines that a shell reads. The shell changes to `cwd`, or to `start` if `cwd` is gone; its answer
  * then tells where it is. With `restore`, it sources the last shell's state, whose functions and aliases replace the
  * session's.
@@ -79,6 +87,7 @@ export const startUp = (
   start: string
 ): string =>
   [
+    variables,
     `\\builtin cd -- ${quote(cwd)} 2>/dev/null||{ \\builtin cd -- ${quote(start)}; __synapse_elsewhere=$PWD; } 2>/dev/null`,
     bridge.enterPath(directory.path),
     "\\builtin history -c; \\builtin set +o history",
@@ -407,12 +416,12 @@ export const run = (
  * restores the shell's traps and aliases.
  */
 export const probe = ({ begun, ended }: Nonces, nextMark: string, use: Terminal.Use | undefined): string => {
-  // The status is unset if an error has ended the command's line. `$?` is the error's then.
+  // The status is empty if an error has ended the command's line. `$?` is the error's then.
   const status = `\${__synapse_status:+?}\${__synapse_status:-$? $-}`
   return (
     `${printedStatus(ended, [status, cwd, ""])}\n${ShellState.recount}\n` +
     `${use === undefined ? "" : `${Terminal.told(begun)};`}` +
-    `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}\n`
+    `__synapse_status=;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}\n`
   )
 }
 
