@@ -104,13 +104,14 @@ describe("FrameReader", () => {
     })
     const codes = (text: string) => reader.status(`0 h ${nonce}  ${nonce}  ${nonce} ${text}`)?.pipeline
     assert.deepStrictEqual(["3 0 141", "3", "", "301", "a 0", "1000 0"].map(codes), [[3, 0, 141], [], [], [], [], []])
-    const children = reader.status(`0 h ${nonce}  ${nonce}  ${nonce}  ${nonce}  12:3 13:127 ${nonce} 14`)
+    const children = reader.status(`0 h ${nonce}  ${nonce}  ${nonce}  ${nonce}  12:3 13:127: 15:127:15 ${nonce} 14`)
     assert.deepStrictEqual(
       [[...(children?.ended ?? [])], children?.left],
       [
         [
           [12, 3],
-          [13, undefined]
+          [13, undefined],
+          [15, 127]
         ],
         14
       ]

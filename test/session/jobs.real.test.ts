@@ -81,6 +81,7 @@ describe("jobs", () => {
       for (const [start, state, code] of [
         [`{ ${later("exit 3")}; } & { ${later("exit 4")}; } &`, "exited", 4],
         [`{ ${later("true")}; } &`, "exited", 0],
+        [`{ ${later("exit 127")}; } &`, "exited", 127],
         [`{ ${later("exit 2")}; } | cat &`, "exited", 0],
         [`{ ${later("kill -9 $BASHPID")}; } &`, "exited", 137],
         [`{ ${later("exit 3")}; } & disown`, "ended", undefined],

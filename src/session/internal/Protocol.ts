@@ -331,12 +331,16 @@ const returnTrap = ({ pipes, trace }: Before): string => {
   return `\\builtin trap '${trace === "none" ? take : `{ ${take}; } &>/dev/null`}' RETURN;`
 }
 
-/** Makes bash text that takes the exit codes of ended children, for which `wait` does not block. */
+/**
+ * Makes bash text that takes the exit codes of ended children, for which `wait` does not block. `wait -p` leaves its
+ * variable unset for a process that is not a child of the shell: the exit code 127 of `wait` is not the process's then.
+ */
 export const takeEnded = (children: ReadonlyArray<number>): string =>
   children
     .map(
       (pid) =>
-        `\\builtin kill -0 ${pid} 2>/dev/null||{ \\builtin wait ${pid} 2>/dev/null&&__synapse_ended+=" ${pid}:0"||__synapse_ended+=" ${pid}:$?"; };`
+        `\\builtin kill -0 ${pid} 2>/dev/null||{ \\builtin wait ${pid} 2>/dev/null&&__synapse_ended+=" ${pid}:0"||__synapse_ended+=" ${pid}:$?";` +
+        `\\builtin wait -p __synapse_child ${pid} 2>/dev/null||__synapse_ended+=":\${__synapse_child-}";\\builtin unset -v __synapse_child; };`
     )
     .join("")
 
@@ -469,15 +473,12 @@ const onlyBegun: ReadonlyArray<string> = ["A"]
 
 const none: ReadonlyArray<never> = []
 
-/** The exit code of `wait` for a process that is not a child of the shell. */
-const unknown = 127
-
 /** Parses the text that `takeEnded` makes. */
 export const codesIn = (text: string): ReadonlyMap<number, number | undefined> =>
   new Map(
-    Array.from(text.matchAll(/ (\d{1,9}):(\d{1,3})/g), ([, pid, code]): [number, number | undefined] => [
+    Array.from(text.matchAll(/ (\d{1,9}):(?:127:(?!\d)|(\d{1,3}))/g), ([, pid, code]): [number, number | undefined] => [
       Number(pid),
-      Number(code) === unknown ? undefined : Number(code)
+      code === undefined ? undefined : Number(code)
     ])
   )
 
