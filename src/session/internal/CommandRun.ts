@@ -77,10 +77,6 @@ export class OrderRecorder {
     this.isAttached = true
   }
 
-  get isHearing(): boolean {
-    return this.isWatching
-  }
-
   took(stream: StreamName, bytes: number): void {
     this.order.took(stream, bytes)
     if (!this.isWatching) this.order.settle()
