@@ -144,6 +144,8 @@ describe("the line about a failed command", () => {
       assert.strictEqual(lineOf(command, { exitCode: 127, notFound: name }), line, command)
     }
     const movedTo = `${cwd}/src`
+    assert.strictEqual(lineOf("cd src; echo ok", { exitCode: 0, movedTo, stdout: "ok\n" }), `(in ${movedTo})`)
+    assert.strictEqual(lineOf("cd -", { exitCode: 0, movedTo, stdout: `${movedTo}\n` }), "")
     assert.strictEqual(
       lineOf("cd src; Read a", { exitCode: 127, notFound: "Read", movedTo }),
       `[exit 127] did you mean read? (in ${movedTo})`

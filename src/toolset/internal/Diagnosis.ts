@@ -369,11 +369,13 @@ export const make = (facts: Facts): Diagnosis => {
     const who = failed.length === 0 ? undefined : `[${textOf(failed)}]`
     const meant = who === undefined ? undefined : (ofStage(whole, facts) ?? pathMeant(whole, facts))
     const asked = ofTable(whole.text, result)
+    // `cd -` and `pwd` print it.
+    const isPrinted = movedTo !== undefined && `\n${result.stdout}`.endsWith(`\n${movedTo}\n`)
     const remark = joined([
       who,
       asked === undefined ? undefined : `[${asked}]`,
       slashed(stderr),
-      ...withDirectory(meant, movedTo)
+      ...withDirectory(meant, isPrinted ? undefined : movedTo)
     ])
     return { remark, cause: asked, hint: undefined, category: undefined }
   }
