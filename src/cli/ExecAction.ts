@@ -1,6 +1,5 @@
 /** Runs the command of `synapse exec`. */
 import { randomUUID } from "node:crypto"
-import * as Path from "node:path"
 import type { FileSystem } from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -60,9 +59,7 @@ const inSession = (name: string, command: string, json: boolean, given: SessionO
       name: "Bash",
       arguments: JSON.stringify({ command, timeout: Option.getOrUndefined(given.timeout) })
     }
-    const running = sessions.use(name, request, (cwd) =>
-      Effect.provideService(handle(call, json, { cwd }), Stdio, stdio)
-    )
+    const running = sessions.use(name, request, Effect.provideService(handle(call, json), Stdio, stdio))
     return yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined }).pipe(
       Effect.catchTag("Refused", ({ message }) => new WrongUsage({ message }))
     )
@@ -99,15 +96,6 @@ const run = (
   Effect.gen(function* () {
     const app = yield* App
     const stdio = yield* Stdio
-    const cwd = yield* Effect.orElseSucceed(
-      Effect.map(currentDirectory, (here) =>
-        Path.resolve(
-          here,
-          Option.getOrElse(given.cwd, () => "")
-        )
-      ),
-      () => "/"
-    )
     const tasks = stdio.isTerminal("stderr") ? yield* Effect.flatMap(loadTasks, ({ make }) => make) : undefined
     const permission = (yield* SessionOptions.isAsked(given.ask))
       ? (yield* loadPrompt).layerWithin({
@@ -121,7 +109,7 @@ const run = (
     const running =
       plain !== undefined
         ? Effect.provide(
-            Effect.zipRight(SessionOptions.tellOf(given), runPlain(plain, timeout, cwd, tasks)),
+            Effect.zipRight(SessionOptions.tellOf(given), runPlain(plain, timeout, tasks)),
             app.shell(...settings, permission)
           )
         : Effect.flatMap(Effect.zipRight(SessionOptions.tell(given), loadToolRun), ({ handle }) =>
@@ -129,7 +117,7 @@ const run = (
               // The call needs the timeout too, because a Synapse command has none by default.
               { id: "exec", name: "Bash", arguments: JSON.stringify({ command, timeout }) },
               json,
-              { tasks, cwd, endsAtOnce: true }
+              { tasks, endsAtOnce: true }
             )
           ).pipe(Effect.provide(app.layer(...settings, permission)))
     return yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined })
@@ -139,7 +127,6 @@ const run = (
 const runPlain = (
   line: CommandLine,
   timeout: number | undefined,
-  cwd: string,
   tasks: LiveTasks.LiveTasks | undefined
 ): Effect.Effect<number, never, SandboxManager | SessionJobs | Stdio> =>
   Effect.gen(function* () {
@@ -168,5 +155,5 @@ const runPlain = (
       exit.value.denied === undefined &&
       exit.value.notices === undefined
     if (isSilent) return ExitCode.success
-    return yield* Effect.flatMap(loadToolRun, ({ reportExit }) => reportExit(line, exit, partial, cwd))
+    return yield* Effect.flatMap(loadToolRun, ({ reportExit }) => reportExit(line, exit, partial))
   })

@@ -58,7 +58,7 @@ export interface Sessions extends Omit<Named, "use"> {
   readonly use: <A>(
     name: string,
     request: Omit<NamedSessions.Request<AppServices, ConfigError>, "within">,
-    effect: (directory: string) => Effect.Effect<A, ConfigError, AppServices>
+    effect: Effect.Effect<A, ConfigError, AppServices>
   ) => Effect.Effect<A, ConfigError | NamedSessions.Refused>
   /** Ends the shells that are kept ready for programs without a session. */
   readonly clear: Effect.Effect<void>

@@ -22,8 +22,6 @@ import * as PersonWords from "./shell/PersonWords.js"
 import * as TaskRetries from "./TaskRetries.js"
 
 export interface Options {
-  /** The directory that the sandbox is for. */
-  readonly cwd?: string
   /** Shows the sub-agents of the command to a person. */
   readonly tasks?: LiveTasks.LiveTasks | undefined
   /** True if the call's background processes end with it. */
@@ -34,7 +32,7 @@ export interface Options {
 export const handle = (
   call: ToolCall,
   json: boolean,
-  { cwd = "/", endsAtOnce = false, tasks }: Options = {}
+  { endsAtOnce = false, tasks }: Options = {}
 ): Effect.Effect<number, never, Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
@@ -55,7 +53,7 @@ export const handle = (
     }
     const result = yield* CallContext.locally(toolset.handle(call), { listener })
     if (tasks !== undefined) yield* tasks.end
-    if (!json) return yield* report(result, hints, cwd, endsAtOnce)
+    if (!json) return yield* report(result, hints, endsAtOnce)
     if (typed === undefined) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
     else typed.onResult(result)
     return result.extras.exitCode ?? ExitCode.failure
@@ -67,30 +65,24 @@ const endedWith = "what the command left running ends with exec. To keep it runn
 const report = (
   result: ToolReturn.ToolReturn,
   hints: ReadonlyArray<string>,
-  cwd: string,
   endsAtOnce: boolean
 ): Effect.Effect<number, never, Stdio> =>
   Effect.map(Stdio, ({ write }) => {
     const { jobs = [], personal: { allowed, changed, denied } = {} } = result.extras
     const left = endsAtOnce && jobs.length > 0 ? [endedWith] : jobs.map(JobStatus.sentence)
-    const ending = isUnreported(result)
-      ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)]
+    const ending = PersonWords.isUnreported(result)
+      ? [PersonWords.reasonOf(result, "synapse sandbox allow")]
       : [denied, ...hints]
     const said = allowed === undefined ? ending : [allowed]
     for (const text of [changed, ...said, ...left]) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
 
-/** Tests whether the program has to report the failure, because the command itself did not. */
-const isUnreported = ({ extras }: ToolReturn.ToolReturn): boolean =>
-  extras.error !== undefined || extras.interrupted === true || extras.blocked === true
-
 /** Reports the end of a command that ran without the toolset. */
 export const reportExit = (
   line: CommandLine,
   exit: Exit.Exit<CommandResult, CommandError>,
-  partial: CommandResult | undefined,
-  cwd: string
+  partial: CommandResult | undefined
 ): Effect.Effect<number, never, SandboxManager | Stdio> =>
   Effect.gen(function* () {
     const result = ToolReturn.fromExit({ id: "exec", name: "Bash" }, exit, { audience: Advice.person, partial })
@@ -98,5 +90,5 @@ export const reportExit = (
       yield* Effect.logError("the tool Bash failed unexpectedly", exit.cause)
     }
     const hint = exit._tag === "Success" ? yield* BashTool.hintForPerson(line, exit.value) : undefined
-    return yield* report(result, hint === undefined ? [] : [hint], cwd, true)
+    return yield* report(result, hint === undefined ? [] : [hint], true)
   })

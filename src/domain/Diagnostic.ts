@@ -21,25 +21,34 @@ const requestText = ({ allow, host }: Pick<Denial, "allow" | "host">): string | 
 /** Words a denial for a model without a session. */
 export const denialText = (denial: Denial): string => new ToldDenials().text(denial)
 
+/** The command with which a person allows a path: in a terminal, or in `synapse shell`. */
+export type Allowing = "synapse sandbox allow" | "/allow"
+
+/** Says how a person lets commands write to paths. Within `synapse shell`, only its question can create them. */
+export const toWrite = ({ exist, paths }: NonNullable<Denial["allow"]>, allowing: Allowing): string => {
+  const isInShell = allowing === "/allow"
+  const first = exist
+    ? ""
+    : isInShell
+      ? ", run the command that makes it, and allow it where you are asked; where you are not, make it outside of this shell, and then"
+      : ", make it, and then"
+  const calls = paths.map((path) => `${allowing} ${path}`).join(isInShell ? ", " : "; ")
+  return `To let commands write there${first}: ${calls}`
+}
+
 /** Words a denial for a person: what was refused, whether anything ran, and how to continue. */
-export const denialForPerson = ({ host, lift, ran, rest, what }: Denial): string =>
-  [
+export const denialForPerson = (denial: Denial, allowing: Allowing = "synapse sandbox allow"): string => {
+  const { allow, host, lift, ran, rest, what } = denial
+  return [
     `sandbox: ${what}`,
     ran ? undefined : "Nothing was run.",
     rest,
     host === undefined ? undefined : `To let commands reach it: synapse sandbox allow ${host}`,
-    lift === undefined ? undefined : `To let commands use it: synapse sandbox ${lift}`
+    lift === undefined ? undefined : `To let commands use it: synapse sandbox ${lift}`,
+    allow && toWrite(allow, allowing)
   ]
     .filter((line) => line !== undefined)
     .join("\n")
-
-/** Words a denial that did not stop the command for a person. */
-export const passingForPerson = (denial: Denial): string => {
-  const text = denialForPerson(denial)
-  if (denial.allow === undefined) return text
-  const { exist, paths } = denial.allow
-  const first = exist ? "" : ", make it, and then"
-  return `${text}\nTo let commands write there${first}: ${paths.map((path) => `synapse sandbox allow ${path}`).join("; ")}`
 }
 
 /** The denials told to a model in a session, so that each piece of advice is given once. */

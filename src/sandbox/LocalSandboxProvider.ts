@@ -453,7 +453,7 @@ const makeLocalSandboxBackend = (
         const passed = { ...spoken, denials, isFailed: asked }
         const denied = isFailed ? undefined : passing.denied(passed)
         if (denied !== undefined) {
-          return { ...withPersonal(result, Diagnostic.passingForPerson(denied)), denied, blocked: false }
+          return { ...withPersonal(result, Diagnostic.denialForPerson(denied)), denied, blocked: false }
         }
         // Programs also look for updates in passing, so that traffic alone does not explain a failure.
         const isSilent = isFailed && result.stderr.trim() === ""

@@ -48,7 +48,7 @@ export interface NamedSessions<A, E> {
   readonly use: <B>(
     name: string,
     request: Request<A, E>,
-    effect: (directory: string) => Effect.Effect<B, E, A>
+    effect: Effect.Effect<B, E, A>
   ) => Effect.Effect<B, E | Refused>
   /** Ends a session with its command and everything that it started. Returns false if there is no such session. */
   readonly stop: (name: string) => Effect.Effect<boolean>
@@ -124,8 +124,8 @@ export const make = <A, E>(limit: number, onEnd: () => void): Effect.Effect<Name
                 session.running++
               })
           ),
-          ({ directory, opening, within }) =>
-            Effect.flatMap(Fiber.join(opening), (context) => Effect.provide(within(effect(directory)), context)),
+          ({ opening, within }) =>
+            Effect.flatMap(Fiber.join(opening), (context) => Effect.provide(within(effect), context)),
           (session) =>
             Effect.map(Clock.currentTimeMillis, (now) => {
               session.running--

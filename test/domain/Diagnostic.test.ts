@@ -50,7 +50,7 @@ describe("the denials that a model was told", () => {
       "sandbox: /a is read-only\nTo let commands use it: synapse sandbox allow /a"
     )
     assert.strictEqual(
-      Diagnostic.passingForPerson(denial({ allow: { exist: false, paths: ["/a", "/b"] } })),
+      Diagnostic.denialForPerson(denial({ allow: { exist: false, paths: ["/a", "/b"] } })),
       "sandbox: /a is read-only\nTo let commands write there, make it, and then: synapse sandbox allow /a; synapse sandbox allow /b"
     )
   })

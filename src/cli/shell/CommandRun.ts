@@ -11,15 +11,11 @@ import * as Timeout from "../../domain/Timeout.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as Columns from "../../terminal/Columns.js"
 import { SafeOutput } from "../../terminal/SafeOutput.js"
-import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
 import * as PersonWords from "./PersonWords.js"
 import * as ShellApp from "./ShellApp.js"
 
 const id = "shell"
-
-/** Tests whether the program has to report the failure, because the command itself did not. */
-const isUnreported = ({ extras }: ToolReturn): boolean => extras.error !== undefined || extras.blocked === true
 
 /** Runs a command line. Returns its exit code, which is also the next command's `$?`. */
 export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number> =>
@@ -58,11 +54,11 @@ export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number>
     yield* Fiber.interrupt(alone)
     const isInterrupted = interrupted !== undefined
     const { blocked, denied, error, exitCode = ExitCode.failure, notices = [], personal } = result.extras
-    const isTold = !isUnreported(result) || isInterrupted || personal?.allowed !== undefined
+    const isTold = !PersonWords.isUnreported(result) || isInterrupted || personal?.allowed !== undefined
     const told = [
-      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow", app.directory)]),
+      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow")]),
       ...(hint === undefined || isInterrupted ? [] : [hint]),
-      ...(denied === undefined || blocked === true ? [] : [Diagnostic.passingForPerson(denied)]),
+      ...(denied === undefined || blocked === true ? [] : [Diagnostic.denialForPerson(denied, "/allow")]),
       ...notices
     ]
     yield* renderer.suspended(

@@ -9,6 +9,7 @@ import * as TakeBack from "../../agent/TakeBack.js"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as Quote from "../../bash/Quote.js"
 import * as Attempt from "../../domain/Attempt.js"
+import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
@@ -16,7 +17,6 @@ import * as PathEntry from "../../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as OwnCommand from "./OwnCommand.js"
-import * as PersonWords from "./PersonWords.js"
 import * as PolicyText from "./PolicyText.js"
 import * as ShellApp from "./ShellApp.js"
 
@@ -61,7 +61,9 @@ const whereMissing = (path: string, cwd: string): string => {
   const remedy = Explanation.remedyFor(path, cwd)
   const only = "only what exists can be allowed."
   if (remedy === undefined) return only
-  return remedy.isThere ? `${only} Name its directory.` : `${only}\n${PersonWords.outside(remedy.path)}`
+  return remedy.isThere
+    ? `${only} Name its directory.`
+    : `${only}\n${Diagnostic.toWrite({ exist: false, paths: [Quote.word(remedy.path)] }, "/allow")}`
 }
 
 const isWide = (real: string, cwd: string): boolean => Fs.statSync(real).isDirectory() && Explanation.isWide(real, cwd)
