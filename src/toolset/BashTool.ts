@@ -263,7 +263,7 @@ const run = (
   const running = notices.length === 0 ? routed : noticed(routed, notices)
   if (text._tag === "Screen") {
     return Effect.flatMap(CallContext.get("terminal"), (terminal) =>
-      terminal === undefined ? refused(params, text.reason, {}) : running
+      terminal === undefined ? withoutTerminal(params, text) : running
     )
   }
   const endless = timeout === undefined && params.yield === undefined ? CommandText.following(line) : undefined
@@ -273,6 +273,13 @@ const run = (
     audience === undefined ? refused(params, endless, {}) : running
   )
 }
+
+/** Refuses a program that needs a terminal. A person has one in `synapse shell`. */
+const withoutTerminal = (params: typeof Parameters.Type, { instead, name }: { instead: string; name: string }) =>
+  Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) => {
+    const giving = audience === undefined ? `job:start --pty gives it; ${instead}` : "synapse shell has"
+    return refused(params, `${name} needs a terminal, which ${giving}`, {})
+  })
 
 /** Refuses a text that is not a command, and shows the call that was probably meant. */
 const refused = (

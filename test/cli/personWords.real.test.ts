@@ -61,9 +61,10 @@ describe("synapse exec tells a person", () => {
   })
 
   it("why a text was not run, with the command that was meant", async () => {
-    assert.deepStrictEqual(await told(["```\nls\n```", "Let me list the files in src"]), [
+    assert.deepStrictEqual(await told(["```\nls\n```", "Let me list the files in src", "vim x"]), [
       "synapse: Not run: no language is given for its Markdown fence; give the command alone.\nDid you mean `ls`?\n",
-      "synapse: Not run: it is prose or a quote, of which bash would run parts; give the command alone.\n"
+      "synapse: Not run: it is prose or a quote, of which bash would run parts; give the command alone.\n",
+      "synapse: Not run: vim needs a terminal, which synapse shell has.\n"
     ])
   })
 

@@ -37,8 +37,8 @@ export type CommandText = Data.TaggedEnum<{
   Command: { readonly line: CommandLine.CommandLine }
   /** A command with something around it that is certainly not part of it; the notice names that. */
   Wrapped: { readonly line: CommandLine.CommandLine; readonly notice: string }
-  /** A program that draws on a terminal, such as vim. A call without a terminal is refused, with this reason. */
-  Screen: { readonly line: CommandLine.CommandLine; readonly reason: string }
+  /** A program that draws on a terminal, such as vim. A call without a terminal is refused, with what to use instead. */
+  Screen: { readonly line: CommandLine.CommandLine; readonly name: string; readonly instead: string }
   /** Not a command. `meant` holds the arguments of the call that was probably meant. */
   NoCommand: { readonly reason: string; readonly meant: Readonly<Record<string, unknown>> }
 }>
@@ -258,12 +258,11 @@ const screens: ReadonlyArray<readonly [name: RegExp, options: RegExp, instead: s
 ]
 
 const ofTerminal = (line: CommandLine.CommandLine): CommandText | undefined => {
-  const [name, ...words] = lastCommand(line)
+  const [name = "", ...words] = lastCommand(line)
   const options = words.filter((word) => /^[-+]/.test(word))
-  const row = screens.find(([names, mayHave]) => names.test(name ?? "") && options.every((word) => mayHave.test(word)))
-  return row === undefined
-    ? undefined
-    : Screen({ line, reason: `${name} needs a terminal, which job:start --pty gives it; ${row[2]}` })
+  const [, , instead] =
+    screens.find(([names, mayHave]) => names.test(name) && options.every((word) => mayHave.test(word))) ?? []
+  return instead === undefined ? undefined : Screen({ line, name, instead })
 }
 
 /** Explains that a text does not end by itself if its last command follows a file. */
