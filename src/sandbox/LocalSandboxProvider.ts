@@ -384,12 +384,15 @@ const makeLocalSandboxBackend = (
       return blocked(CommandResult.make({ exitCode: ExitCode.blocked }), Denial.network("preflight"), [], rest)
     }
 
+    /** True if a command may have set a limit of its own, which the shell keeps. */
+    let mayBeLimited = false
     const trace = (
       command: CommandLine.CommandLine,
       before: string,
       cwd: string,
       given: CommandResult.CommandResult
     ): Effect.Effect<SandboxResult> => {
+      mayBeLimited ||= command.text.includes("ulimit")
       const seen = network.take()
       const result = seen.reached.length === 0 ? given : { ...given, hosts: seen.reached }
       if (seen.refused.length + seen.late.length === 0 && isUneventful(command.text, result))
@@ -414,7 +417,7 @@ const makeLocalSandboxBackend = (
         failed: asked ? failedIn(command, result) : undefined,
         resolvesLocally: network.isThere ? () => false : Attribution.isLocal,
         masks: running.masks(),
-        processes: running.processes(),
+        processes: mayBeLimited ? undefined : running.processes(),
         hasAgent: running.withheld().includes("SSH_AUTH_SOCK"),
         // The traffic counters do not matter if the whole command succeeded and does not mention the network.
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined

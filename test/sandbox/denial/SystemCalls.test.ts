@@ -124,7 +124,24 @@ const said: ReadonlyArray<readonly [what: string, command: string, text: string]
     "java x",
     "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory"
   ],
-  ["*a further process or thread", "go build", "runtime: failed to create new OS thread (have 500 already; errno=11)"]
+  ["*a further process or thread", "go build", "runtime: failed to create new OS thread (have 500 already; errno=11)"],
+  ["a privileged call", "ip link set lo down", "RTNETLINK answers: Operation not permitted"],
+  ["a privileged call", "date -s x", "date: cannot set date: Operation not permitted"],
+  ["a privileged call", "dmesg", "dmesg: read kernel buffer failed: Operation not permitted"],
+  ["a privileged call", "mknod x b 1 3", "mknod: x: Operation not permitted"],
+  [
+    "a privileged call",
+    "python3 -c 'os.mknod(\"d\", 0o60600, 5)'",
+    "PermissionError: [Errno 1] Operation not permitted"
+  ],
+  [
+    "a privileged call",
+    "python3 x.py",
+    "Traceback (most recent call last):\n    os.sched_setscheduler(0, os.SCHED_FIFO, p)\nPermissionError: [Errno 1] Operation not permitted"
+  ],
+  ["a privileged call", "hostname x", "hostname: you must be root to change the host name"],
+  ["a privileged call", "sysctl -w a=1", 'sysctl: permission denied on key "a"'],
+  ["a privileged call", "ulimit -n 9999999", "bash: ulimit: open files: cannot modify limit: Operation not permitted"]
 ]
 
 /** Refusals of something else. */
@@ -137,11 +154,12 @@ const others: ReadonlyArray<readonly [command: string, text: string]> = [
   ["umount x", "umount: x: not mounted."],
   ["ping x", "ping: socket: Operation not permitted"],
   ["arping x", "arping: socket: Operation not permitted"],
-  ["ip link set lo down", "RTNETLINK answers: Operation not permitted"],
   ["node a", "Error: read EAGAIN"],
   ["cargo run", "thread 'main' panicked: Os { code: 11, message: \"Resource temporarily unavailable\" }"],
-  ["date -s x", "date: cannot set date: Operation not permitted"],
-  ["dmesg", "dmesg: read kernel buffer failed: Operation not permitted"],
+  ["ulimit -u 50; make -j90", "bash: fork: retry: Resource temporarily unavailable"],
+  ["prlimit --nproc=50 make -j90", "bash: fork: retry: Resource temporarily unavailable"],
+  ["python3 -c 'os.makedirs(\"/x\")'", "PermissionError: [Errno 13] Permission denied: '/x'"],
+  ["nice -n -5 make", "nice: cannot set niceness: Permission denied"],
   ["python3 -c 'raise OSError(22)'", "OSError: [Errno 22] Invalid argument"],
   ["node a", "Error: connect EPERM 10.0.0.1:80"],
   ["kubectl get ns", "error: namespace not found"],

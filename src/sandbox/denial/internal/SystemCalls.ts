@@ -67,7 +67,6 @@ const setting = (digits: string, letters: string): RegExp =>
     String.raw`\bchmod\b[^;|&\n]{0,80}\s(?:0?${digits}[0-7]{3}\b|(?:${letters}|a)\+\w{0,4}s)|\binstall\b[^;|&\n]{0,80}\s-\w{0,8}m\s?0?${digits}[0-7]{3}\b|\b0o${digits}[0-7]{3}\b`
   )
 
-/** Returns the refusals of a sandbox. The first that fits a message counts. */
 /** Matches messages of a reached limit. They can also mean a full disk or too many open files. */
 const full =
   /no space left on device|\bENOSPC\b|too many open files|\bEMFILE\b|(?:limit|resources)\b.{0,40}\b(?:reached|exhausted)/i
@@ -76,6 +75,10 @@ const full =
 const unsigned = /gpg failed to sign the data/
 const noAgent = /could not open a connection to your authentication agent|couldn't get agent socket/i
 
+/** Matches commands that set no limit of their own. */
+const withoutOwnLimit = /^(?![\s\S]*(?:\bulimit\b|rlimit))/i
+
+/** Returns the refusals of a sandbox. The first that fits a message counts. */
 const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinement): ReadonlyArray<Row> => [
   {
     rule: "no namespaces or mounts",
@@ -196,6 +199,7 @@ const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinemen
     words: /resource temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork/i,
     about:
       /\bv?fork\b|_fork_exec|can't start new thread|\b(?:creat|spawn|start)\w*\b.{0,40}\bthread|pthread_create|\bspawn(?:Sync)? .*EAGAIN|native thread|init.*worker|worker.*init/i,
+    only: withoutOwnLimit,
     isSandboxs: processes !== undefined
   },
   {
@@ -213,12 +217,23 @@ const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinemen
     next: 'Ask the user for more, in MiB: "policy": { "limits": { "sharedMemory": … } } in sandbox.json.',
     words: full,
     about: /\/dev\/shm\b|\bshared memory\b|\bshm_open\b|\bposix_fallocate\b/
+  },
+  {
+    rule: "no root rights",
+    what: "a privileged call",
+    reason: "root in the sandbox has no rights over the machine",
+    next: outside,
+    words: /operation not permitted|\bEPERM\b|permission denied|must be root|not allowed to raise/i,
+    about:
+      /^(?:\S*\/)?(?:chrt|dmesg|hwclock|ionice|mknod|renice|sysctl): |^RTNETLINK answers|cannot set date|change the host name|CAP_\w+ effective|cannot modify limit|maximum limit|\b(?:mknod|sched_set\w+|setpriority|sethostname|clock_settime)\b/,
+    command: /\b(?:mknod|sched_set\w+|setpriority|sethostname|clock_settime)\(/,
+    isSandboxs: isRoot
   }
 ]
 
 /** Matches the words of any of these messages. */
 const anyWords = new RegExp(
-  String.raw`not permitted|\bEPERM\b|permission denied|no permissions to create|must be superuser|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork|\bcurl: \(7\) |${noAgent.source}|${unsigned.source}|${full.source}`,
+  String.raw`not permitted|\bEPERM\b|permission denied|no permissions to create|must be (?:superuser|root)|not allowed to raise|invalid argument|\bEINVAL\b|system error|no new privileges|effective uid is not 0|audit interface|function not implemented|\bENOSYS\b|temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork|\bcurl: \(7\) |${noAgent.source}|${unsigned.source}|${full.source}`,
   "i"
 )
 
