@@ -101,7 +101,7 @@ export class Place {
     const isReady = (pid: string) => read(pid, "cmdline").endsWith("\0--noediting\0-i\0") && this.isOfDaemon(pid)
     do {
       await run()
-      await until(() => processes(isReady).length > 0, 2000)
+      await until(() => processes(isReady).length > 0, 10_000)
     } while (processes(isReady).length === 0)
   }
 
@@ -433,7 +433,7 @@ export const daemon = (title: string, isSecond = false): void => {
         assert.deepStrictEqual(await run("auto"), alone)
         await until(() => place.daemons().length === 1)
         const daemons = place.daemons()
-        for (let times = 0; times < 5; times++)
+        for (let times = 0; times < 2; times++)
           assert.strictEqual((await place.auto("x=1; cd /; echo $x")).stdout, "1\n")
         assert.deepStrictEqual(place.daemons(), daemons)
         await place.warm()
@@ -479,7 +479,7 @@ export const daemon = (title: string, isSecond = false): void => {
       })
     )
 
-    it("follows the policy as it is when the command comes", () =>
+    once("follows the policy as it is when the command comes", () =>
       using(async (place) => {
         const secret = Path.join(place.project, "plan")
         Fs.writeFileSync(secret, "text\n")
@@ -491,9 +491,10 @@ export const daemon = (title: string, isSecond = false): void => {
         assert.strictEqual((await place.auto("cat plan")).code, 126)
         assert.strictEqual((await place.run(["sandbox", "forget", secret])).code, 0)
         assert.strictEqual((await place.auto("cat plan")).stdout, "text\n")
-      }))
+      })
+    )
 
-    it("finds what a user has made since a shell was ready", () =>
+    once("finds what a user has made since a shell was ready", () =>
       using(async (place) => {
         await place.warm()
         await new Promise((resolve) => setTimeout(resolve, 2000))
@@ -507,7 +508,8 @@ export const daemon = (title: string, isSecond = false): void => {
         Fs.writeFileSync(at(".vscode", "tasks.json"), "{}\n")
         await place.auto("echo evil >.vscode/tasks.json; true")
         assert.strictEqual(Fs.readFileSync(at(".vscode", "tasks.json"), "utf8"), "{}\n")
-      }))
+      })
+    )
 
     once("leaves nothing of a command that has ended, and of one whose program is killed", () =>
       using(async (place) => {

@@ -90,7 +90,7 @@ export const programs = (title: string, isConfined: boolean, isSecond = false): 
         assert.isTrue(has("^C")(lines()))
       }))
 
-    it("interrupts by Ctrl-C, stops by Ctrl-Z, and goes on by fg and bg", () =>
+    it.skipIf(isSecond)("interrupts by Ctrl-C, stops by Ctrl-Z, and goes on by fg and bg", () =>
       shell(isConfined, async ({ back, enter, line, press, type, until }) => {
         enter("echo be''gun; sleep 1000")
         await line("begun")
@@ -116,9 +116,10 @@ export const programs = (title: string, isConfined: boolean, isSecond = false): 
         await back()
         enter("sleep 1000 & kill %1; wait %1; echo ended $?")
         await line("ended 143")
-      }))
+      })
+    )
 
-    it.skipIf(isSecond)(
+    it.skipIf(isBrief)(
       "takes several lines: open ones, a here-document, a paste, and what is typed ahead; Up has them whole",
       () =>
         shell(isConfined, async ({ back, enter, line, lines, paste, press, until }) => {
