@@ -165,7 +165,7 @@ export const links = (ground: string): void => {
       yield* world.attack(
         `ln -s ../outside way; perl -e 'while (-e "README") { rename "sub", "d"; rename "way", "sub"; rename "sub", "way"; rename "d", "sub" }' >/dev/null 2>&1 &`
       )
-      for (let round = 0; round < 4; round++) {
+      for (let round = 0; round < 2; round++) {
         for (const start of [{ cwd: sub(world) }, { cwd: world.home, settings: { whitelist: [sub(world)] } }]) {
           yield* inNext(world, start, `echo x >${world.outside}/new; echo x >>${world.outside}/file`)
         }

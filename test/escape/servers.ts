@@ -216,7 +216,7 @@ export const servers = (ground: string): void => {
         write(`${world.project}/e`, evil)
         const swapping = `while [ ! -e stop ]; do cp e m; mv m mcp_servers.json; rm -f mcp_servers.json; done; touch ended`
         yield* world.attack(`(${swapping}) >/dev/null 2>&1 &`)
-        for (let times = 0; times < 40; times++) {
+        for (let times = 0; times < 16; times++) {
           const adding = ServerFile.add(target, new Map([[`mine${times}`, { url: "https://e.example" }]]))
           yield* adding.pipe(
             Effect.flatMap((change) => (change === undefined ? Effect.void : TrustFile.keep(home, file, change))),

@@ -64,12 +64,16 @@ export const commands = (title: string, ground: string, part: 0 | 1 | undefined)
   const half = <A>(list: ReadonlyArray<A>, form: number) =>
     part === undefined ? list : list.filter((_, at) => (at + form) % 2 === part)
 
-  const outcomes = (list: ReadonlyArray<Commands.Command>) =>
+  /** @param isAlone whether each command is the first one of its session */
+  const outcomes = (list: ReadonlyArray<Commands.Command>, isAlone = false) =>
     sandboxedOn(ground)(
       (manager, place) =>
         Effect.suspend(() => {
           const text = Commands.settle(place)
-          return Effect.forEach(list.filter(Commands.canRun), (each) => outcome(manager, place, text, each))
+          const next = isAlone ? manager.shutdown : Effect.void
+          return Effect.forEach(list.filter(Commands.canRun), (each) =>
+            Effect.zipRight(next, outcome(manager, place, text, each))
+          )
         }),
       {},
       ["vault", "**/*.pem"]
@@ -120,10 +124,9 @@ export const commands = (title: string, ground: string, part: 0 | 1 | undefined)
           assert.deepStrictEqual(wrong.map(show), [])
           // To a command that goes on, a session tells of each rule once for a path: the first command of one is told.
           const untold = all.filter(({ expected, named }) => expected !== undefined && named === undefined)
-          const alone = yield* Effect.forEach(untold, ({ command, expected = "" }) =>
-            outcomes([{ command, rule: expected }])
-          )
-          const missed = alone.flat().filter(({ expected, named }) => named !== expected)
+          const rows = untold.map(({ command, expected = "" }) => ({ command, rule: expected }))
+          const alone = rows.length === 0 ? [] : yield* outcomes(rows, true)
+          const missed = alone.filter(({ expected, named }) => named !== expected)
           assert.isAtMost(
             missed.length,
             all.filter(({ expected }) => expected !== undefined).length * 0.05,

@@ -107,14 +107,14 @@ export const snapshot = (directory: string): ReadonlyArray<string> =>
     return [own, ...(isDirectory ? snapshot(path) : [])]
   })
 
-/** The words of processes on this machine in which a text occurs. */
-export const processesWith = (text: string): ReadonlyArray<string> =>
+/** The words of processes on this machine in which one of some texts occurs. */
+export const processesWith = (...texts: ReadonlyArray<string>): ReadonlyArray<string> =>
   Fs.readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       try {
         const words = Fs.readFileSync(`/proc/${pid}/cmdline`, "latin1")
-        return words.includes(text) ? [`${pid} ${words.replaceAll("\0", " ")}`] : []
+        return texts.some((text) => words.includes(text)) ? [`${pid} ${words.replaceAll("\0", " ")}`] : []
       } catch {
         return []
       }
@@ -154,10 +154,12 @@ const make = (ground: string, setup: Setup) =>
       Effect.sync(() => build(ground)),
       ({ base, mark }) =>
         Effect.sync(() => {
-          const left = [...processesWith(base), ...processesWith(mark)]
-          ChildProcess.execFileSync("chmod", ["-R", "u+rwX", base], { stdio: "ignore" })
+          const left = processesWith(base, mark)
           // Not by path: an attack may have nested directories deeper than a path can say.
-          ChildProcess.execFileSync("rm", ["-rf", base], { stdio: "ignore" })
+          if (ChildProcess.spawnSync("rm", ["-rf", base], { stdio: "ignore" }).status !== 0) {
+            ChildProcess.execFileSync("chmod", ["-R", "u+rwX", base], { stdio: "ignore" })
+            ChildProcess.execFileSync("rm", ["-rf", base], { stdio: "ignore" })
+          }
           if (left.length > 0) throw new Error(`left behind: ${left.join("; ")}`)
         })
     )
