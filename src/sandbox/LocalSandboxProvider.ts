@@ -12,6 +12,7 @@ import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as CommandLine from "../bash/CommandLine.js"
 import * as CommandStatus from "../bash/CommandStatus.js"
+import * as CommandTree from "../bash/CommandTree.js"
 import * as Attempt from "../domain/Attempt.js"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
@@ -108,14 +109,21 @@ const request = "If so, ask the user to allow the host that it needs: synapse sa
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
   exitCode !== ExitCode.success || pipeline !== undefined
 
-/** Returns the programs that failed in the last pipeline. */
+/** Returns the programs that failed in the last pipeline; of a failed part in brackets, all of its programs. */
 const failedIn = (
   { tree }: CommandLine.CommandLine,
   { exitCode, pipeline = [] }: CommandResult.CommandResult
 ): ReadonlyArray<string> =>
   CommandStatus.lastPipeline(tree, pipeline, exitCode)?.flatMap(({ program }, at) =>
-    program === undefined || pipeline[at] === 0 ? [] : [Path.basename(program)]
+    pipeline[at] === 0 ? [] : program === undefined ? nestedIn(tree) : [Path.basename(program)]
   ) ?? []
+
+/** Returns the programs of the compound commands in a text. */
+const nestedIn = ({ lists }: CommandTree.CommandTree): ReadonlyArray<string> =>
+  [...CommandTree.commandsIn(lists)]
+    .flatMap((command) => [...CommandTree.commandsIn(command.lists)])
+    .flatMap(({ words }) => (CommandStatus.unwrapped(words) ?? words).slice(0, 1))
+    .map(({ value }) => Path.basename(value))
 
 /** Tests whether the command succeeded in silence, as most do: then only its output is reported. */
 const isUneventful = (command: string, { exitCode, pipeline, stderr }: CommandResult.CommandResult): boolean =>

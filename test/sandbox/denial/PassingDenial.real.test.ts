@@ -33,6 +33,8 @@ describe("a command that goes on without what was denied to it", () => {
 
   for (const [what, command, resource] of [
     ["a refusal of a program that shows files", "f=.en; sed p ${f}v 2>&1 | tail -n 1", ".env"],
+    ["a refusal of a program in brackets", "f=.en; (cat ${f}v) 2>&1 | tail -n 1", ".env"],
+    ["a hidden file that node takes for missing", "node -e 'process.loadEnvFile()' 2>&1 | tail -n 30", ".env"],
     ["a refusal in typographic quotes", "make -f made 2>&1 | tail -n 2", "/srv/denied-by-make"],
     ["a refusal that begins with no program's name", "make -f include 2>&1 | tail -n 2", ".env"],
     ["what git names behind a pipe", "git init -q; git add . 2>&1 | tail -n 2", ".env"],
