@@ -19,13 +19,10 @@ const costly = budget(45, {
   "test/escape/nobody.real.test.ts": 150,
   "test/escape/root.real.test.ts": 150,
   "test/package.real.test.ts": 60,
-  "test/session/life.real.test.ts": 60,
-  "test/cli/signals.real.test.ts": 90,
-  "test/cli/stdin.real.test.ts": 75,
+  "test/cli/signals.real.test.ts": 60,
   "test/cli/program.real.test.ts": 60,
   "test/docs.real.test.ts": 75,
-  "test/serve/daemon.real.test.ts": 120,
-  "test/serve/daemon.nobody.real.test.ts": 90
+  "test/serve/daemon.real.test.ts": 120
 })
 
 /** Files that take long, by what they cost or by what they wait for. */
