@@ -61,6 +61,9 @@ const fresh = 5000
 /** A client that offers another protocol, as cargo does, gets HTTP/1.1. */
 const hopByHop = /^(?:connection|http2-settings|keep-alive|proxy-.*|te|trailer|upgrade)$/i
 
+/** With these headers too, where methods are limited: a server may take the method from one. */
+const notPassed = new RegExp(`${hopByHop.source}|^x-(?:http-)?method(?:-override)?$`, "i")
+
 /** The target of a connection. */
 interface Target {
   readonly host: string
@@ -112,7 +115,7 @@ export class Gateway {
   private readonly addresses = new Map<string, string>()
   private readonly names = new Map<string, string>()
   private readonly servers = new Map<string, Promise<Net.Server>>()
-  private readonly connections = new Map<Net.Socket, Pick<Target, "host" | "port">>()
+  private readonly connections = new Set<Net.Socket>()
   private readonly targets = new WeakMap<Net.Socket, Target>()
   private readonly questions = new Map<string, Promise<boolean>>()
   private readonly found = new Map<
@@ -145,9 +148,12 @@ export class Gateway {
    * Applies a change of the hosts: listens for what is allowed now, and cuts connections that are not allowed any more.
    */
   async update(): Promise<void> {
-    for (const [socket, { host, port }] of this.connections) {
+    for (const socket of this.connections) {
       // A connection that waits for a person's answer is judged after the answer.
-      if (this.targets.has(socket) && !HostEntry.decide(this.deps.hosts(), host, port).allowed) socket.destroy()
+      const target = this.targets.get(socket)
+      if (target === undefined) continue
+      const use = target.rule.methods.length === 0 ? "any" : undefined
+      if (!HostEntry.decide(this.deps.hosts(), target.host, target.port, use).allowed) socket.destroy()
     }
     for (const rule of this.deps.hosts().allowed) {
       if (rule.kind === "machine") await this.listenForMachine(rule)
@@ -170,7 +176,7 @@ export class Gateway {
 
   close(): void {
     this.isClosed = true
-    for (const socket of this.connections.keys()) socket.destroy()
+    for (const socket of this.connections) socket.destroy()
     for (const server of this.servers.values()) void server.then((one) => one.close()).catch(() => {})
     this.questioned?.close()
     this.deps.door.close()
@@ -333,7 +339,7 @@ export class Gateway {
       this.deps.onRefused({ host: host ?? address, port, rule: undefined, reason, grant: undefined })
       return void socket.resetAndDestroy()
     }
-    this.connections.set(socket, { host, port })
+    this.connections.add(socket)
     socket.on("close", () => this.connections.delete(socket))
     const permission = this.permit(host, port)
     if (this.connections.size > mostWatched) await permission
@@ -344,9 +350,10 @@ export class Gateway {
       socket.destroy()
       return this.deps.onLate(host, port)
     }
-    const target: Target = { host, port, rule }
+    const whole = HostEntry.decide(this.deps.hosts(), host, port, "any")
+    const target: Target = { host, port, rule: whole.allowed ? whole.rule : rule }
     this.targets.set(socket, target)
-    if (port === 80 && !isMachine) return this.toHttp(socket)
+    if ((port === 80 || !whole.allowed) && !isMachine) return this.toHttp(socket)
     if (port === 443 && !isMachine) return this.throughHello(socket, target, true)
     const outside = await this.dial(target).catch(() => undefined)
     if (outside === undefined) return void socket.resetAndDestroy()
@@ -437,11 +444,18 @@ export class Gateway {
     if (given.length !== 1 || !isOf(given[0])) return cut(given[0] ?? "", "has a request for another host")
     if (absolute !== null ? !isOf(absolute[1]) : !/^(?:\/|\*$)/.test(url))
       return cut("", "has a request for another place")
-    // Permission may have been revoked since the connection was made.
-    if (!HostEntry.decide(this.deps.hosts(), host, port).allowed) return cut("", "is not allowed any more")
+    // Permission may have been revoked since the connection was made, or be for other methods.
+    const verdict = HostEntry.decide(this.deps.hosts(), host, port, request.method)
+    if (!verdict.allowed) {
+      const grant = verdict.rule === undefined ? HostEntry.grantFor(host, port) : undefined
+      this.deps.onRefused({ host, port, rule: verdict.rule, reason: verdict.reason, grant })
+      return void request.socket.resetAndDestroy()
+    }
+    const { rule } = verdict
+    const dropped = rule.methods.length === 0 ? hopByHop : notPassed
     const kept = (headers: ReadonlyArray<string>) =>
-      headers.flatMap((name, at) => (at % 2 === 0 && !hopByHop.test(name) ? [name, headers[at + 1] ?? ""] : []))
-    this.dial(target)
+      headers.flatMap((name, at) => (at % 2 === 0 && !dropped.test(name) ? [name, headers[at + 1] ?? ""] : []))
+    this.dial({ ...target, rule })
       .then(
         (connected) => {
           // With an agent, the connection would be the agent's own.

@@ -1,7 +1,7 @@
 /**
  * Reads the entries that name hosts, and decides which hosts commands may reach. An entry is `host`, `*.host` for all
  * names below it, an address or CIDR block, or `localhost:port` for a server of the machine; each may end with a port.
- * `private:` before a name allows private addresses for it.
+ * `private:` before a name allows private addresses for it, and `GET,HEAD:` only these methods of plain HTTP.
  */
 import * as Net from "node:net"
 import * as Url from "node:url"
@@ -18,6 +18,8 @@ interface Meaning {
   /** The ports. An empty list means 443 and 80 in an allow entry, and all ports in a deny entry. */
   readonly ports: ReadonlyArray<number>
   readonly isPrivate: boolean
+  /** The methods of plain HTTP that are allowed. An empty list means any use of the host. */
+  readonly methods: ReadonlyArray<string>
 }
 
 /** A rule for hosts, with the entry as written. */
@@ -57,6 +59,7 @@ export const anywhere: HostRule = {
   bits: 0,
   ports: [...defaultPorts, 22],
   isPrivate: false,
+  methods: [],
   pattern: "public hosts",
   source: "user"
 }
@@ -106,7 +109,9 @@ const refuseBlock = (host: string, bits: number): string | undefined => {
 }
 
 /** Returns why an entry can't be allowed, if it can't. */
-const refuse = ({ bits, host, kind, ports }: Meaning): string | undefined => {
+const refuse = ({ bits, host, kind, methods, ports }: Meaning): string | undefined => {
+  if (methods.length > 0 && (kind === "machine" || ports.includes(443)))
+    return "methods are seen in plain HTTP to a host alone, and not at port 443 or localhost"
   if (kind === "addresses") {
     const isOpen = bits === 32 || ports.every((port) => port < 1024)
     return refuseBlock(host, bits) ?? (isOpen ? undefined : "ports from 1024 take single addresses")
@@ -120,17 +125,22 @@ const refuseForm = (entry: string): string | undefined => {
   if (/[a-z]:\/\/|[/?#@\\]/i.test(entry.replace(/\/\d+(?=:|$)/, "")))
     return "it is more than a host: write the name alone, as example.com or example.com:8443"
   if (/\s/.test(entry) || entry === "") return "it must be one word"
-  if (/^(?:private:)?\*(?::|$)/.test(entry)) return "it names every host: name those that are needed"
+  if (/^(?:private:)?(?:[A-Z,]+:)?\*(?::|$)/.test(entry)) return "it names every host: name those that are needed"
   return /:\*$/.test(entry) ? "its port must be a number" : undefined
 }
 
-const meaningOf = (host: string, ports: ReadonlyArray<number>, isPrivate: boolean): Meaning | string => {
+const meaningOf = (
+  host: string,
+  ports: ReadonlyArray<number>,
+  { isPrivate, methods }: Pick<Meaning, "isPrivate" | "methods">
+): Meaning | string => {
   const made = (kind: Meaning["kind"], name: string, bits = 32): Meaning => ({
     kind,
     host: name,
     bits,
     ports,
-    isPrivate
+    isPrivate,
+    methods
   })
   const [address = "", prefix] = host.split("/")
   if (Net.isIPv4(address)) {
@@ -146,15 +156,22 @@ const meaningOf = (host: string, ports: ReadonlyArray<number>, isPrivate: boolea
   return ports.length === 0 ? "give the port of the machine's server, as localhost:5432" : made("machine", name)
 }
 
+const method = "(?:GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE)"
+/** The parts of an entry: `private:`, methods, the host, and the port. A mark before digits alone is a host. */
+const parts = new RegExp(`^(private:(?!\\d*$))?(?:(${method}(?:,${method})*):(?!\\d*$))?(.*?)(?::(\\d+))?$`)
+
 /** Parses an entry. The left value says why it can't be on the list. */
 export const parse = (entry: string, list: "allowed" | "denied"): Either.Either<Meaning, string> => {
   const flaw = refuseForm(entry)
   if (flaw !== undefined) return Either.left(flaw)
-  const [, mark, host = "", port] = /^(private:(?!\d*$))?(.*?)(?::(\d+))?$/.exec(entry) ?? []
+  const [, mark, listed, host = "", port] = parts.exec(entry) ?? []
   const isPort = port === undefined || (/^[1-9]\d{0,4}$/.test(port) && Number(port) < 65_536)
   if (!isPort) return Either.left("a port is a number from 1 to 65535")
-  const meaning = meaningOf(host, port === undefined ? [] : [Number(port)], mark !== undefined)
+  const methods = listed?.split(",") ?? []
+  const meaning = meaningOf(host, port === undefined ? [] : [Number(port)], { isPrivate: mark !== undefined, methods })
   if (typeof meaning === "string") return Either.left(meaning)
+  if (methods.length > 0 && list === "denied")
+    return Either.left("a denied host is denied whole: leave the methods out")
   const refused = list === "allowed" ? refuse(meaning) : undefined
   return refused === undefined ? Either.right(meaning) : Either.left(refused)
 }
@@ -170,10 +187,11 @@ const domain = /\.(?:ai|app|cloud|com|dev|edu|gov|internal|io|net|org)$/i
 
 /** Tests whether a text has the form of a host rather than a path: a port, an address, or a usual domain. */
 export const isLikely = (text: string): boolean => {
-  const [, marked, host = "", port] = /^(private:)?([^/~.$][^/~$]*?|[\d.]+\/\d+)(?::(\d+))?$/.exec(text) ?? []
+  const [, mark, methods, host = "", port] = parts.exec(text) ?? []
   return (
-    host !== "" &&
-    (marked !== undefined ||
+    /^(?:[^/~.$][^/~$]*|[\d.]+\/\d+)$/.test(host) &&
+    (mark !== undefined ||
+      methods !== undefined ||
       port !== undefined ||
       host === "localhost" ||
       domain.test(host) ||
@@ -192,15 +210,16 @@ const isWithin = ({ bits, host, kind }: Meaning, name: string): boolean => {
   return Net.isIPv4(name) && Math.floor(toNumber(name) / size) === Math.floor(toNumber(host) / size)
 }
 
-const portsOf = ({ ports }: Pick<Meaning, "ports">): ReadonlyArray<number> =>
-  ports.length === 0 ? defaultPorts : ports
+const portsOf = ({ methods, ports }: Pick<Meaning, "methods" | "ports">): ReadonlyArray<number> =>
+  ports.length > 0 ? ports : methods.length > 0 ? [80] : defaultPorts
 
 /**
  * Decides on a host by its canonical name or address. Deny entries win.
  *
  * @param port undefined if only the name is known; one allowed port is then enough
+ * @param use the method of a request in plain HTTP, or `any` for what no method limits; undefined if it is not known
  */
-export const decide = ({ allowed, denied }: Hosts, host: string, port?: number): HostVerdict => {
+export const decide = ({ allowed, denied }: Hosts, host: string, port?: number, use?: string): HostVerdict => {
   const isDenied = (at: number | undefined) =>
     denied.find(
       (rule) => isWithin(rule, host) && (rule.ports.length === 0 || (at !== undefined && rule.ports.includes(at)))
@@ -213,9 +232,15 @@ export const decide = ({ allowed, denied }: Hosts, host: string, port?: number):
     const ports = portsOf(each)
     return port === undefined ? ports.some((at) => isDenied(at) === undefined) : ports.includes(port)
   })
-  const rule = fitting.find(({ isPrivate }) => isPrivate) ?? fitting[0]
+  const useful = fitting.filter(({ methods }) => use === undefined || methods.length === 0 || methods.includes(use))
+  const rule = useful.find(({ isPrivate }) => isPrivate) ?? useful[0]
   if (rule !== undefined) return { allowed: true, rule }
+  const [limited] = fitting
   const [other] = named
+  if (limited !== undefined) {
+    const reason = `${limited.pattern} allows ${limited.methods.join(" and ")} alone`
+    return { allowed: false, rule: undefined, reason }
+  }
   const reason =
     other === undefined || port === undefined
       ? "no entry names it"

@@ -12,7 +12,7 @@ const verdict = (allowed: ReadonlyArray<string>, denied: ReadonlyArray<string>, 
 
 describe("an entry for hosts", () => {
   it("is read in each of its forms", () => {
-    const base = { kind: "name", host: "example.com", bits: 32, ports: [], isPrivate: false }
+    const base = { kind: "name", host: "example.com", bits: 32, ports: [], isPrivate: false, methods: [] }
     const forms: Readonly<Record<string, object>> = {
       "example.com": base,
       "EXAMPLE.com.": base,
@@ -20,6 +20,9 @@ describe("an entry for hosts", () => {
       "example.com:8443": { ...base, ports: [8443] },
       "*.example.com:22": { ...base, kind: "below", ports: [22] },
       "private:example.com": { ...base, isPrivate: true },
+      "GET,HEAD:example.com": { ...base, methods: ["GET", "HEAD"] },
+      "private:POST:example.com:8080": { ...base, isPrivate: true, methods: ["POST"], ports: [8080] },
+      "GET:80": { ...base, host: "get", ports: [80] },
       "private:443": { ...base, host: "private", ports: [443] },
       "bücher.example": { ...base, host: "xn--bcher-kva.example" },
       "192.0.2.7": { ...base, kind: "addresses", host: "192.0.2.7" },
@@ -47,6 +50,11 @@ describe("an entry for hosts", () => {
       "*.co.uk": /anybody/,
       "*.github.io": /anybody/,
       localhost: /give the port/,
+      "GET:localhost:80": /plain HTTP to a host alone/,
+      "GET:example.com:443": /plain HTTP to a host alone/,
+      "GET,:example.com": /no name of a host|IPv6/,
+      "get:example.com": /no name of a host|IPv6/,
+      "GET:*": /every host/,
       "127.0.0.1:5432": /write localhost/,
       "169.254.169.254": /credentials/,
       "169.0.0.0/8": /credentials/,
@@ -106,6 +114,9 @@ describe("an entry for hosts", () => {
     assert.isFalse(verdict(["10.1.0.0/16"], ["10.1.2.3"], "10.1.2.3", 443))
     assert.isTrue(verdict(["localhost:5432"], [], "localhost", 5432))
     assert.isFalse(verdict(["localhost:5432"], [], "localhost", 80))
+    assert.isTrue(verdict(["GET:a.org"], [], "a.org", 80))
+    assert.isFalse(verdict(["GET:a.org"], [], "a.org", 443))
+    assert.match(Either.merge(Either.map(read("GET:a.org", "denied"), String)), /denied whole/)
   })
 
   it("is told apart from a path by its form", () => {
@@ -115,7 +126,8 @@ describe("an entry for hosts", () => {
       "example.com:8443",
       "localhost:5432",
       "10.0.0.0/8",
-      "private:a:80"
+      "private:a:80",
+      "GET:a"
     ])
       assert.isTrue(HostEntry.isLikely(host), host)
     for (const path of [
