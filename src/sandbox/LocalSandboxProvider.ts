@@ -253,8 +253,8 @@ const makeLocalSandboxBackend = (
     let heard: ReadonlyArray<number> = []
     /** Returns the ports of the servers that commands have started, each once. */
     const newServers = (): ReadonlyArray<number> => {
-      // A server that outlives its command belongs to a job.
-      if (jobs.running === 0 && heard.length === 0) return []
+      // A server that outlives its command belongs to a job, or to a person's shell, which keeps its own.
+      if (questions === undefined && jobs.running === 0 && heard.length === 0) return []
       const now = running.listening()
       const fresh = now.filter((port) => !heard.includes(port))
       heard = now

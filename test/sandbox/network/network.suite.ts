@@ -145,12 +145,19 @@ export const network = (title: string, ground: string, isSecond = false): void =
       )
     )
 
-    once("are reached by node and python, without a variable", () =>
-      connected(({ execute }) =>
+    once("are reached by node, python, and ssh for git, without a variable", () =>
+      connected(({ execute }, { dialled }) =>
         Effect.gen(function* () {
           const code = `fetch("http://good.test/").then((r) => r.text()).then((t) => process.stdout.write(t))`
           const node = yield* execute(`'${process.execPath}' -e '${code}'`)
           assert.strictEqual(node.stdout, "hello from good.test\n", node.stderr)
+          if (has("git") && has("ssh")) {
+            const git = "GIT_SSH_COMMAND='ssh -o BatchMode=yes -o StrictHostKeyChecking=no' timeout 3 git ls-remote"
+            const ssh = yield* execute(`${git} ssh://git@good.test/r.git`)
+            // The server repeats what ssh says, which then waits for its keys.
+            assert.deepStrictEqual([dialled.at(-1), ssh.hosts], ["93.184.216.34 22", ["good.test:22"]], ssh.stderr)
+            assert.notMatch(ssh.stderr, /resolve|refused|reset/i)
+          }
           if (!has("python3")) return
           const python = `import urllib.request as u; print(u.urlopen("http://good.test/").read())`
           const result = yield* execute(`python3 -c '${python}'`)
