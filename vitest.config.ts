@@ -11,8 +11,10 @@ const nobody = "test/**/*nobody.real.test.ts"
 
 const file = "test/support/suite/File.ts"
 
+const cores = availableParallelism()
+
 // Real tests wait for starts, signals and grace times more than they compute.
-const forks = Math.ceil(1.5 * availableParallelism())
+const forks = Math.ceil(1.5 * cores)
 
 /** Seconds of CPU that a file may take on a slow machine; `.ci/run` fails if one takes more. */
 const costly = budget(45, {
@@ -59,7 +61,10 @@ export default defineConfig({
     hookTimeout: 120_000,
     // To load the modules anew for each file takes longer than most files; files of other projects have other processes.
     // Fewer forks at least than at most: tinypool then fails where it ends one that is idle.
-    poolOptions: { threads: { isolate: false }, forks: { isolate: false, minForks: forks, maxForks: forks } },
+    poolOptions: {
+      threads: { isolate: false, minThreads: cores, maxThreads: cores },
+      forks: { isolate: false, minForks: forks, maxForks: forks }
+    },
     projects: [
       ...[
         { name: "real", include: real, exclude: [nobody], setupFiles: [file] },
