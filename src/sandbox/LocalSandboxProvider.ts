@@ -118,9 +118,11 @@ const failedIn = (
     pipeline[at] === 0 ? [] : program === undefined ? nestedIn(tree) : [Path.basename(program)]
   ) ?? []
 
-/** Returns the programs of the compound commands in a text. */
+/** Returns the programs of the pipelines' compound commands in a text. */
 const nestedIn = ({ lists }: CommandTree.CommandTree): ReadonlyArray<string> =>
-  [...CommandTree.commandsIn(lists)]
+  [...lists, ...[...CommandTree.commandsIn(lists)].flatMap((command) => command.lists)]
+    .flatMap(({ pipelines }) => pipelines)
+    .flatMap(({ commands }) => (commands.length > 1 ? commands : []))
     .flatMap((command) => [...CommandTree.commandsIn(command.lists)])
     .flatMap(({ words }) => (CommandStatus.unwrapped(words) ?? words).slice(0, 1))
     .map(({ value }) => Path.basename(value))

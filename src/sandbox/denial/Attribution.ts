@@ -44,8 +44,8 @@ const missing =
 /** The most paths that are looked up. */
 const mostHidden = 300
 
-/** Matches an absolute path, and a name in quotes: `ENOENT: no such file or directory, open '.env'`. */
-const paths = /\/[^\s'"`‘’“”:,;()<>]+|(?<=['"])[\w.][\w./-]*(?=['"])/g
+/** Matches an absolute path, and a name in node's message: `ENOENT: no such file or directory, open '.env'`. */
+const paths = /\/[^\s'"`‘’“”:,;()<>]+|(?<=ENOENT: no such file or directory, [a-z]+ ')[\w.][\w./-]*(?=')/g
 
 /**
  * Returns a denial for each path that the command or an error message names as missing although it exists outside. The
