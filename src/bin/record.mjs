@@ -36,14 +36,33 @@ for (const [expected, input, ...args] of /** @type {const} */ ([
     throw new Error(`${args.join(" ")}: exit code ${status}: ${stderr}`)
 }
 
-// `synapse shell` needs a terminal, which `script` makes. Without `script`, the shell gets no cache.
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-record-"))
-try {
-  const words = [process.execPath, "--require", recorder, program, "shell"].map((word) => `'${word}'`).join(" ")
-  spawnSync("sh", ["-c", '(sleep 2; printf "\\004") | script -qefc "$WORDS" /dev/null'], {
+/** @type {(script: string, words: ReadonlyArray<string>, more: NodeJS.ProcessEnv) => void} */
+const type = (script, words, more) => {
+  const command = [process.execPath, "--require", recorder, program, ...words]
+  spawnSync("sh", ["-c", script, ...command], {
     stdio: "ignore",
     timeout: 60_000,
-    env: { ...env, WORDS: words, CI: "", NO_COLOR: "", TERM: "xterm", SHELL: "/bin/sh", SYNAPSE_HOME: home }
+    env: { ...env, SYNAPSE_HOME: home, WORDS: command.map((word) => `'${word}'`).join(" "), ...more }
+  })
+}
+
+/** @type {(id: number, method: string, params: object) => string} */
+const request = (id, method, params) => `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`
+const client = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "record", version: "1" } }
+const bash = { name: "Bash", arguments: { command: "echo out" } }
+
+try {
+  // The end of its input ends the server at once.
+  type('(printf %s "$REQUESTS"; sleep 3) | "$0" "$@"', ["mcp", "serve"], {
+    REQUESTS: request(1, "initialize", client) + request(2, "tools/list", {}) + request(3, "tools/call", bash)
+  })
+  // `synapse shell` needs a terminal, which `script` makes. Without `script`, the shell gets no cache.
+  type('(sleep 2; printf "\\004") | script -qefc "$WORDS" /dev/null', ["shell"], {
+    CI: "",
+    NO_COLOR: "",
+    TERM: "xterm",
+    SHELL: "/bin/sh"
   })
 } finally {
   fs.rmSync(home, { recursive: true, force: true })
