@@ -182,9 +182,31 @@ interface Directory extends Pick<Fs.Stats, "ctimeMs" | "dev" | "ino"> {
   readonly hasHead: boolean
 }
 
-const read = (path: string, reached: string, stats: Fs.Stats | undefined, search: Search): Directory | undefined => {
-  const entries = list(path, reached)
-  if (entries === undefined) return undefined
+/** Reads a directory and its identity by one descriptor: another may take its place meanwhile. */
+const read = (path: string, reached: string, search: Search): Directory | undefined => {
+  const descriptor = open(reached)
+  if (descriptor === undefined) return undefined
+  try {
+    // Checked before reading, so that the next walk sees a change during the reading.
+    const { ctimeMs, dev, ino } = Fs.fstatSync(descriptor)
+    const entries = list(path, `/proc/self/fd/${descriptor}`)
+    return entries && { ctimeMs, dev, ino, ...sort(path, entries, search) }
+  } finally {
+    Fs.closeSync(descriptor)
+  }
+}
+
+const open = (path: string): number | undefined => {
+  const { O_DIRECTORY, O_NOFOLLOW } = Fs.constants
+  try {
+    return Fs.openSync(BytePath.toHost(path), HeldDirectory.O_PATH | O_DIRECTORY | O_NOFOLLOW)
+  } catch (error) {
+    rethrowShortage(error)
+    return undefined
+  }
+}
+
+const sort = (path: string, entries: ReadonlyArray<Entry>, search: Search) => {
   const below: Array<string> = []
   const matches: Array<Match> = []
   let hasHead = false
@@ -201,7 +223,7 @@ const read = (path: string, reached: string, stats: Fs.Stats | undefined, search
       if (search.skip?.has(directory) !== true) below.push(directory)
     }
   }
-  return { ctimeMs: stats?.ctimeMs ?? 0, dev: stats?.dev ?? 0, ino: stats?.ino ?? 0, below, matches, hasHead }
+  return { below, matches, hasHead }
 }
 
 /**
@@ -225,26 +247,28 @@ export const find = async (
   const gone = () => {
     isMoving = true
   }
+  const known = (path: string, reached: string): Directory | undefined => {
+    const directory = earlier?.get(path)
+    const stats = directory && statsOf(reached)
+    const isSame =
+      directory?.ctimeMs === stats?.ctimeMs && directory?.ino === stats?.ino && directory?.dev === stats?.dev
+    return isSame ? directory : undefined
+  }
   const rest = makeRest()
   const walk = async (root: string, base: string): Promise<void> => {
     const left = [root]
     for (let path = left.pop(); path !== undefined; path = left.pop()) {
       const reached = root === "/" ? path : base + path.slice(root.length)
-      // Checked before reading, so that the next walk sees a change during the reading.
-      const stats = statsOf(reached)
       const now = Date.now()
-      changed = Math.max(changed, stats?.ctimeMs ?? 0)
-      const known = earlier?.get(path)
-      const isSame = known?.ctimeMs === stats?.ctimeMs && known?.ino === stats?.ino && known?.dev === stats?.dev
-      const directory = known !== undefined && isSame ? known : read(path, reached, stats, search)
+      const directory = known(path, reached) ?? read(path, reached, search)
+      changed = Math.max(changed, (directory ?? statsOf(reached))?.ctimeMs ?? 0)
       if (directory === undefined) {
         const hidden = closedAt(path)
         if (hidden !== undefined) closed.push(hidden)
         else if (path !== root && HostPath.isMissing(path)) gone()
         continue
       }
-      const isAtRest = stats !== undefined && stats.ctimeMs < now - coarsest
-      if (isAtRest && directories.size < mostDirectories) directories.set(path, directory)
+      if (directory.ctimeMs < now - coarsest && directories.size < mostDirectories) directories.set(path, directory)
       if (directory.hasHead) heads.push(path)
       for (const match of directory.matches) matches.push(match)
       for (const one of directory.below) left.push(one)

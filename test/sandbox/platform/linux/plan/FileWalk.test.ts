@@ -1,4 +1,5 @@
 import * as Fs from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it, vi } from "@effect/vitest"
@@ -144,6 +145,43 @@ describe("a walk", () => {
       Fs.renameSync(`${root}/twin`, `${root}/d`)
       Fs.writeFileSync(`${root}/d/.env`, "")
       assert.deepStrictEqual(yield* walk, { ...all, read: ["", "d"], env: ["a/.env", "b/c/.env", "d/.env"] })
+    })
+  )
+
+  it.scoped("remembers what it has read of the directory that it has read, whatever takes its place meanwhile", () =>
+    Effect.gen(function* () {
+      const root = yield* tree(["a/b/.env", "other/b/plain"])
+      const search = PathRule.make([glob("/**/.env")])
+      const now = Date.now()
+      const clock = vi.spyOn(Date, "now").mockImplementation(() => now + 60_000)
+      const swap = () => {
+        Fs.renameSync(`${root}/a`, `${root}/away`)
+        Fs.renameSync(`${root}/other`, `${root}/a`)
+        Fs.renameSync(`${root}/away`, `${root}/other`)
+      }
+      const module = process.getBuiltinModule("node:fs")
+      const { readdirSync } = module
+      const reading = vi.spyOn(module, "readdirSync").mockImplementation((...given) => {
+        swap()
+        const entries = readdirSync(...given)
+        swap()
+        return entries
+      })
+      syncBuiltinESMExports()
+      const restore = Effect.sync(() => {
+        clock.mockRestore()
+        reading.mockRestore()
+        syncBuiltinESMExports()
+      })
+      yield* Effect.addFinalizer(() => restore)
+      const { directories } = yield* Effect.promise(() => FileWalk.find([root], search))
+      yield* restore
+      assert.isTrue(directories.has(`${root}/a/b`))
+      const { matches } = yield* Effect.promise(() => FileWalk.find([root], search, directories))
+      assert.deepStrictEqual(
+        matches.map(({ path }) => path),
+        [`${root}/a/b/.env`]
+      )
     })
   )
 
