@@ -14,6 +14,7 @@ import * as CommandLine from "../bash/CommandLine.js"
 import * as CommandStatus from "../bash/CommandStatus.js"
 import * as CommandTree from "../bash/CommandTree.js"
 import * as Attempt from "../domain/Attempt.js"
+import * as CallContext from "../domain/CallContext.js"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as Diagnostic from "../domain/Diagnostic.js"
@@ -332,6 +333,13 @@ const makeLocalSandboxBackend = (
       })
     )
 
+    /** Keeps what there is to say for the next command: nobody sees the result of reading an entry. */
+    const afterEntry = (line: string, cwd: string, result: CommandResult.CommandResult, notice?: string) =>
+      Effect.map(takeBack(guard.afterCommand(line, [cwd])), (said): SandboxResult => {
+        taken = [...taken, ...(notice === undefined ? [] : [notice]), ...said].slice(-mostSentences)
+        return { ...result, blocked: false }
+      })
+
     /** Why the last scan failed, until a result has reported it. */
     let unsearched: string | undefined
     let isTold = false
@@ -547,9 +555,13 @@ const makeLocalSandboxBackend = (
         )
       }
       const execution = session.execute(command, { timeout: options?.timeout, yield: options?.yield, line, observer })
-      return Effect.flatMap(Yield.pass(command, execution), (result) => {
+      const ended = Effect.zip(Yield.pass(command, execution), CallContext.get("terminal"))
+      return Effect.flatMap(ended, ([result, terminal]) => {
         rescan()
-        return running.isEvictionDue() ? Effect.flatMap(running.evict(), () => told(result)) : told(result)
+        const after = Effect.suspend(() =>
+          terminal === "entry" ? afterEntry(command, cwd, result, notice) : told(result)
+        )
+        return running.isEvictionDue() ? Effect.zipRight(running.evict(), after) : after
       })
     }
 

@@ -189,6 +189,18 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
       ["--deny", "denied.txt"]
     ))
 
+  it("offers a server that began to listen while an entry was read", () =>
+    shell(async ({ line, press, type, until }) => {
+      await line(`~/work ${mark}`)
+      const code = `setTimeout(() => require("node:http").createServer().listen(8123, () => console.log("up")), 500)`
+      type(`'${process.execPath}' -e '${code}' &`)
+      press("Enter")
+      await until((lines) => lines.some((each) => each.endsWith(" up")))
+      type("echo next")
+      press("Enter")
+      await until((lines) => lines.includes("A server in the sandbox could be opened at 127.0.0.1:8123"))
+    }, []))
+
   it("lets nothing that runs in the background draw over a question", () =>
     shell(
       async ({ line, lines, press, type, until }, cwd) => {
