@@ -62,7 +62,7 @@ const fresh = 5000
 const hopByHop = /^(?:connection|http2-settings|keep-alive|proxy-.*|te|trailer|upgrade)$/i
 
 /** With these headers too, where methods are limited: a server may take the method from one. */
-const notPassed = new RegExp(`${hopByHop.source}|^x-(?:http-)?method(?:-override)?$`, "i")
+const notPassed = new RegExp(`${hopByHop.source}|^x[-_](?:http[-_])?method(?:[-_]override)?$`, "i")
 
 /** The target of a connection. */
 interface Target {
@@ -463,7 +463,8 @@ export class Gateway {
             {
               method: request.method,
               path: absolute === null ? url : absolute[2] || "/",
-              headers: kept(rawHeaders),
+              // A server that ignores a body would take it for the next request.
+              headers: [...kept(rawHeaders), "Connection", "close"],
               createConnection: () => connected,
               setHost: false
             },

@@ -33,8 +33,9 @@ const withGateway = async (
   const refused: Array<Refused> = []
   const origin = Http.createServer((request, response) => {
     request.resume().on("end", () => {
-      got.push(`${request.method} ${request.url} ${request.headers["x-http-method-override"] ?? ""}`.trim())
-      response.end("served")
+      const { connection, "x-http-method-override": override, x_method = override } = request.headers
+      got.push(`${request.method} ${request.url} ${x_method ?? ""}`.trim())
+      response.end(connection === "close" ? "served" : "waiting for a request")
     })
   })
   const at = await listening(origin, "127.0.0.1")
@@ -159,7 +160,7 @@ describe("a host with methods", () => {
       const first = head("GET /1 HTTP/1.1")
       assert.notInclude(await send(80, first + post), "served\r\nHTTP")
       await send(80, head("GET /2 HTTP/1.1", `Content-Length: ${post.length}`, once) + post)
-      await send(80, head("GET /3 HTTP/1.1", "X-HTTP-Method-Override: DELETE", "X-Method: PUT", once))
+      await send(80, head("GET /3 HTTP/1.1", "X-HTTP-Method-Override: DELETE", "X_Method: PUT", once))
       assert.deepStrictEqual(
         got.filter((line) => line !== "GET /1"),
         ["GET /2", "GET /3"]
