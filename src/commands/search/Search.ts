@@ -168,7 +168,7 @@ const line = ({ name, summary }: Entry): string => {
   return `${UntrustedText.line(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`
 }
 
-const partial = "No command fits all of the words; these fit some of them:"
+const partial = "No command fits all of the words: those listed fit some of them."
 
 const nothing = (words: ReadonlyArray<string>): string =>
   `No command fits ${UntrustedText.quoted(words.join(" "), longestSummary)}. Try fewer or other words; command:search alone lists the commands.`

@@ -89,7 +89,7 @@ describe("command:search", () => {
       assert.deepStrictEqual(yield* handle("command:search create issue flurb"), {
         exitCode: 0,
         stdout: 'mcp:gh:create_issue [mcp] "Creates an issue."\n',
-        stderr: "No command fits all of the words; these fit some of them:\n"
+        stderr: "No command fits all of the words: those listed fit some of them.\n"
       })
     })
   )
