@@ -29,7 +29,7 @@ type Failure = ConfigError | InvalidUsage | NoSession | NotWritten | SandboxConf
 
 /** Tells a sandboxed command that only the user can do this. */
 const readOnly = (): string =>
-  `Commands can't change the sandbox. Ask the user to run this outside: synapse ${process.argv.slice(2).map(Quote.word).join(" ")}`
+  `Only the user can change the sandbox, outside of it: synapse ${process.argv.slice(2).map(Quote.word).join(" ")}`
 
 /** Prints an action's errors. */
 export const report = <R>(

@@ -70,10 +70,7 @@ describe("synapse sandbox", () => {
       const added = Effect.as(addHost("allowedHosts", "a.org"), 0)
       const code = yield* Effect.provideService(Action.report(added), Stdio, stdio as never)
       assert.strictEqual(code, 1)
-      assert.match(
-        said.join(""),
-        /^synapse: Commands can't change the sandbox\. Ask the user to run this outside: synapse [^\n]*\n$/
-      )
+      assert.match(said.join(""), /^synapse: Only the user can change the sandbox, outside of it: synapse [^\n]*\n$/)
     }).pipe(Effect.scoped, Effect.provide(SandboxSettings.layer({})))
   )
 
