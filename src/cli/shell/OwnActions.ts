@@ -15,6 +15,7 @@ import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
 import * as PathEntry from "../../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
+import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as PolicyText from "./PolicyText.js"
@@ -57,9 +58,16 @@ const wordOf = (written: string): string => {
 }
 
 /** Explains what to do about a missing path. */
-const whereMissing = (path: string, cwd: string): string => {
+const whereMissing = (path: string, policy: SandboxPolicy): string => {
+  const { cwd } = policy
   const remedy = Explanation.remedyFor(path, cwd)
   const only = "only what exists can be allowed."
+  const read = PolicyDecision.make(policy).explain(path, cwd, "read")
+  if (!read.allowed) {
+    return read.rule.source === "default"
+      ? `${only} Outside of this shell: synapse sandbox allow --write ${Quote.word(path)}`
+      : only
+  }
   if (remedy === undefined) return only
   return remedy.isThere
     ? `${only} Name its directory.`
@@ -84,7 +92,7 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
     const real = realPath(path)
     const inForce = yield* sandbox.inForce
     if (inForce === undefined) return "There is no sandbox: commands may write wherever you may."
-    if (real === undefined) return `${shown} does not exist: ${whereMissing(path, inForce.policy.cwd)}`
+    if (real === undefined) return `${shown} does not exist: ${whereMissing(path, inForce.policy)}`
     const explain = (access: PolicyDecision.Access) =>
       PolicyDecision.make(inForce.policy).explain(real, inForce.policy.cwd, access)
     const verdict = explain("write")

@@ -89,6 +89,9 @@ describe("/allow", () => {
     })
     assert.strictEqual((await allow("~/new.txt")).said, `${missing("@/new.txt")}\n${outside("@/new.txt")}`)
     assert.strictEqual((await allow("~/new/a")).said, `${missing("@/new/a")}\n${outside("@/new")}`)
+    const hidden = `${missing("@/hidden/new")} Outside of this shell: synapse sandbox allow --write @/hidden/new`
+    assert.strictEqual((await allow("~/hidden/new")).said, hidden)
+    assert.strictEqual((await allow("~/mine/new")).said, missing("@/mine/new"))
     assert.strictEqual((await allow("/proc/nosuch")).said, missing("/proc/nosuch"))
   })
 })
