@@ -140,8 +140,8 @@ const missing = "-"
 
 /** Tells which directories are as they were at the last look. After each command, a directory is looked at once. */
 class Unchanged {
-  /** The last state of each directory and, if the directory was missing, the nearest existing one above. */
-  private readonly states = new Map<string, { readonly state: string | undefined; readonly above?: string }>()
+  /** The state of each directory at the last look. */
+  private readonly states = new Map<string, string | undefined>()
   private readonly looks = new Map<string, boolean>()
 
   /** Lets every directory be looked at again. */
@@ -152,21 +152,11 @@ class Unchanged {
   has(directory: string): boolean {
     const looked = this.looks.get(directory)
     if (looked !== undefined) return looked
-    const isSame = this.isStillMissing(directory) || this.look(directory)
+    const now = restedStamp(directory)
+    const isSame = now !== undefined && now === this.states.get(directory)
+    this.states.set(directory, now)
     this.looks.set(directory, isSame)
     return isSame
-  }
-
-  private isStillMissing(directory: string): boolean {
-    const above = this.states.get(directory)?.above
-    return above !== undefined && this.has(above)
-  }
-
-  private look(directory: string): boolean {
-    const now = restedStamp(directory)
-    const before = this.states.get(directory)?.state
-    this.states.set(directory, { state: now, ...(now === missing && { above: HostPath.nearestDirectory(directory) }) })
-    return now !== undefined && now === before
   }
 }
 
@@ -189,6 +179,8 @@ export class StartupGuard {
   /** What was missing before the session and would run by itself, with the links that led to its directory. */
   private readonly unmade = new Map<string, ReadonlyArray<string>>()
   private readonly unchanged = new Unchanged()
+  /** Files of other tools that were new or changed at a look, and are not reported yet. */
+  private readonly untold: Array<string> = []
   /** Directories that hold no git directory and nothing that leads to one. */
   private readonly barren = new Set<string>()
   /** Directories that no command can write and that are in no repository. */
@@ -285,7 +277,7 @@ export class StartupGuard {
 
   private changes(directories: ReadonlyArray<string>, pace?: "quick"): ReadonlyArray<Change> {
     if (!this.isBegun || this.roots.length === 0) return []
-    return [
+    const changes = [
       ...[...this.find(directories)].flatMap((git) => [
         ...configs.map((name) => this.configChange(git, name, pace)),
         this.commonChange(git),
@@ -293,6 +285,8 @@ export class StartupGuard {
       ]),
       ...StartupFiles.changeable(this.places, [...this.unmade.keys()]).map((path) => this.madeChange(path))
     ].filter((change) => change !== undefined)
+    this.note()
+    return changes
   }
 
   /**
@@ -305,7 +299,13 @@ export class StartupGuard {
 
   /** Returns a sentence about new or changed files of other tools; each is reported once. */
   told(): string | undefined {
-    const changed: Array<string> = []
+    const changed = this.untold.splice(0)
+    return changed.length === 0
+      ? undefined
+      : `The user's own tools run or load what has changed: ${this.list(changed)}. The user should look at it first.`
+  }
+
+  private note(): void {
     for (const [directory, stamps] of this.stamps) {
       const isSame = this.unchanged.has(directory)
       if (!isSame)
@@ -314,12 +314,9 @@ export class StartupGuard {
       for (const [path, stamp] of stamps) {
         if (stamp === undefined || (isSame && stamp === missing) || stampOf(path) === stamp) continue
         stamps.set(path, undefined)
-        if (!HostPath.isMissing(path)) changed.push(path)
+        if (!HostPath.isMissing(path)) this.untold.push(path)
       }
     }
-    return changed.length === 0
-      ? undefined
-      : `The user's own tools run or load what has changed: ${this.list(changed)}. The user should look at it first.`
   }
 
   private list(paths: ReadonlyArray<string>): string {

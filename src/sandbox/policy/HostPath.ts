@@ -49,8 +49,7 @@ export const isSocket = (path: string): boolean => orFalse(() => Fs.lstatSync(By
 export const isWithin = (path: string, directory: string): boolean =>
   path === directory || directory === "/" || path.startsWith(`${directory}/`)
 
-/** Returns the nearest directory above a path that exists. */
-export const nearestDirectory = (path: string): string => {
+const nearestDirectory = (path: string): string => {
   let directory = Path.posix.dirname(path)
   while (directory !== "/" && isMissing(directory)) directory = Path.posix.dirname(directory)
   return directory

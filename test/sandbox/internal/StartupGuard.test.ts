@@ -28,17 +28,20 @@ const guarded = <A>(before: (path: (name: string) => string) => void, use: (foun
     const policy = PolicyBuilder.merge(project, path("../home/sandbox.json"), SandboxFile.defaults, settings)
     const guard = new StartupGuard(Either.getOrThrow(policy), "/nonexistent")
     guard.begin([])
-    const look = async () => {
+    const look = async (command = "true") => {
       await setTimeout(rest)
-      return { changed: guard.afterCommand("true", [project]).map((one) => one.path), told: guard.told() }
+      return { changed: guard.afterCommand(command, [project]).map((one) => one.path), told: guard.told() }
     }
     for (let times = 0; times < 2; times++) assert.deepStrictEqual(await look(), { changed: [], told: undefined })
-    return use({ path, look })
+    return use({ path, look, guard })
   })
 
 interface Found {
   readonly path: (name: string) => string
-  readonly look: () => Promise<{ readonly changed: ReadonlyArray<string>; readonly told: string | undefined }>
+  readonly guard: StartupGuard
+  readonly look: (
+    command?: string
+  ) => Promise<{ readonly changed: ReadonlyArray<string>; readonly told: string | undefined }>
 }
 
 const write = (path: string, text: string) => {
@@ -95,6 +98,31 @@ describe("a directory at rest", () => {
       async ({ look, path }) => {
         Fs.symlinkSync("elsewhere", path("objects"))
         assert.deepStrictEqual((await look()).changed, [path("config")])
+      }
+    ))
+
+  it("is told of, whoever has looked at it in the meantime", () =>
+    guarded(
+      () => {},
+      async ({ guard, look, path }) => {
+        write(path(".exrc"), "x")
+        await setTimeout(rest)
+        assert.deepStrictEqual(guard.allChanges([]), [])
+        const { told } = await look()
+        assert.include(told, ".exrc")
+      }
+    ))
+
+  it("is looked at though it appeared while commands named others", () =>
+    guarded(
+      () => {},
+      async ({ look, path }) => {
+        await look("git -C sub status")
+        Fs.mkdirSync(path("sub"))
+        await look()
+        await look()
+        makeGit(path("sub/.git"))
+        assert.deepStrictEqual((await look("git -C sub status")).changed, [path("sub/.git/config")])
       }
     ))
 })
