@@ -168,11 +168,20 @@ const join = (directory: string, name: string): string => `${directory === "/" ?
 const statsOf = (path: string): Fs.Stats | undefined =>
   Attempt.orUndefined(() => Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false }))
 
-/** How far apart two changes of a directory are at most that leave it the same time of change, in ms: 2 s on FAT. */
-const coarsest = 2500
+/**
+ * The types of file systems (`statfs`) on which each change of a directory's entries sets its time of change, which no
+ * command can set: ext, XFS, Btrfs, tmpfs, overlay, F2FS, ZFS, bcachefs. Others, such as FUSE, are read each time.
+ */
+const dated = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e])
 
-/** The most directories of a walk, and the most walks, that are remembered. */
-const mostDirectories = 20_000
+const isDated = (path: string): boolean =>
+  Attempt.orElse(() => dated.has(Fs.statfsSync(BytePath.toHost(path)).type), false)
+
+/** How far apart two changes are at most that leave the same time of change, in ms: 1 s on an old ext. */
+const coarsest = 1500
+
+/** The most directories of a walk, with those that they name, and the most walks that are remembered. */
+const mostDirectories = 40_000
 const mostWalks = 8
 
 /** What a walk has found in a directory. */
@@ -239,6 +248,13 @@ export const find = async (
   earlier?: Walked["directories"]
 ): Promise<Walked> => {
   const directories = new Map<string, Directory>()
+  let size = 0
+  const devices = new Map<number, boolean>()
+  const isOnDated = (device: number, path: string): boolean => {
+    const isKnown = devices.get(device) ?? isDated(path)
+    devices.set(device, isKnown)
+    return isKnown
+  }
   const matches: Array<Match> = []
   const closed: Array<string> = []
   const heads: Array<string> = []
@@ -268,7 +284,10 @@ export const find = async (
         else if (path !== root && HostPath.isMissing(path)) gone()
         continue
       }
-      if (directory.ctimeMs < now - coarsest && directories.size < mostDirectories) directories.set(path, directory)
+      if (directory.ctimeMs < now - coarsest && isOnDated(directory.dev, reached)) {
+        size += 1 + directory.below.length
+        if (size < mostDirectories) directories.set(path, directory)
+      }
       if (directory.hasHead) heads.push(path)
       for (const match of directory.matches) matches.push(match)
       for (const one of directory.below) left.push(one)

@@ -185,6 +185,18 @@ describe("a walk", () => {
     })
   )
 
+  it.scoped("remembers nothing of a file system whose times do not tell of changes", () =>
+    Effect.gen(function* () {
+      const now = Date.now()
+      const clock = vi.spyOn(Date, "now").mockImplementation(() => now + 60_000)
+      yield* Effect.addFinalizer(() => Effect.sync(() => clock.mockRestore()))
+      const { directories } = yield* Effect.promise(() =>
+        FileWalk.find(["/proc/sys/fs"], { findEntry: () => undefined })
+      )
+      assert.strictEqual(directories.size, 0)
+    })
+  )
+
   it.effect("is shared by all who ask for it before it begins", () =>
     Effect.promise(async () => {
       const begun: Array<() => void> = []
