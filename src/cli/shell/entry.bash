@@ -70,6 +70,8 @@ __synapse_entry() {
       bind -x '"\C-x\C-f": __synapse_complete'
       bind '"\C-i": "\C-x\C-f\C-x\C-t"'
     } 2>/dev/null
+    # A program in the background that saved the modes while a line was edited puts these back when it is killed.
+    [[ $(command -p stty -a) != *-icanon* ]] || command -p stty sane
     if IFS= \builtin read -r -e -p "$1"; then
       printf '+%s' "${__synapse_line:-$REPLY}"
     else

@@ -116,6 +116,14 @@ export const programs = (title: string, isConfined: boolean, isSecond = false): 
         await back()
         enter("sleep 1000 & kill %1; wait %1; echo ended $?")
         await line("ended 143")
+        await back()
+        // As a killed program leaves the terminal that has saved its modes while a line was edited.
+        enter("stty raw -echo")
+        await back()
+        enter("echo a''gain; sleep 1000")
+        await line("again")
+        press("C-c")
+        await back(130)
       })
     )
 
