@@ -254,7 +254,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
     if (paths.size > limits.files) {
       return yield* new NoSnapshot({ message: `the directory has more than ${limits.files} files` })
     }
-    /** What changes in the index. A mode of 0 removes a path. */
+    /** Lines for `git update-index --index-info`. The mode 0 removes a path from the index. */
     const entries: Array<string> = []
     const modes: Record<string, number> = {}
     const prefix = Buffer.from(Path.relative(root, cwd)).toString("latin1").replace(/(.)$/, "$1/")

@@ -274,7 +274,7 @@ const makeLocalSandboxBackend = (
       })
       return open.length === 0 ? undefined : open.join(" ")
     }
-    /** Asks a person about each new server, and opens those that are allowed. */
+    /** Asks a person whether the machine may reach each new server, and opens the ports of those that are allowed. */
     const offer = (ports: ReadonlyArray<number>, command: string) =>
       Effect.forEach(
         ports.filter((port) => !network.isPublished(port)),

@@ -35,8 +35,9 @@ export class SandboxNetwork {
   private gateway: Gateway | undefined
   private readonly failures: Array<string> = []
   private readonly published: Array<Published>
-  /** The ports that were attached to the running sandbox, and those that are open. */
+  /** The ports that the running sandbox has tried to open on the machine. */
   private readonly attached = new Set<Published>()
+  /** The ports that are open on the machine. */
   private readonly opened = new Set<Published>()
   private readonly refused = new Map<string, Refused>()
   private readonly reached = new Set<string>()

@@ -129,7 +129,7 @@ export interface Walked {
   readonly changed: number
   /** True if a directory was gone when the walk came to it. It may have moved to where the walk has already been. */
   readonly isMoving: boolean
-  /** What was found in each directory at rest. */
+  /** The directories that had not changed for a while, by path: the next walk need not read them again. */
   readonly directories: ReadonlyMap<string, Directory>
 }
 
@@ -177,14 +177,17 @@ const dated = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0
 const isDated = (path: string): boolean =>
   Attempt.orElse(() => dated.has(Fs.statfsSync(BytePath.toHost(path)).type), false)
 
-/** How far apart two changes are at most that leave the same time of change, in ms: 1 s on an old ext. */
+/**
+ * How long a directory must not have changed to be remembered, in ms. An old ext keeps times in whole seconds, so a
+ * second change within one may not show.
+ */
 const coarsest = 1500
 
-/** The most directories of a walk, with those that they name, and the most walks that are remembered. */
+/** How many directories of a walk are remembered, counting their subdirectories, and of how many walks. */
 const mostDirectories = 40_000
 const mostWalks = 8
 
-/** What a walk has found in a directory. */
+/** A directory as a walk saw it: its identity, the subdirectories to enter, and the entries that the globs name. */
 interface Directory extends Pick<Fs.Stats, "ctimeMs" | "dev" | "ino"> {
   readonly below: ReadonlyArray<string>
   readonly matches: ReadonlyArray<Match>
@@ -315,7 +318,7 @@ interface Shared {
 /** For each search, the running walk and the one that follows it. */
 const walks = GlobalValue.globalValue("synapse/FileWalk", () => new Map<string, Shared>())
 
-/** What the last walks have found in directories at rest, by search, the latest last. */
+/** The directories that the last walk of each search remembered. The latest search comes last. */
 const remembered = GlobalValue.globalValue(
   "synapse/FileWalk/remembered",
   () => new Map<string, Walked["directories"]>()
