@@ -2,7 +2,7 @@ import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { type App, inApp } from "../support/toolset/App.js"
+import { inApp } from "../support/toolset/App.js"
 
 const GiB = 1024 ** 3
 
@@ -12,38 +12,35 @@ const sparse = (path: string, size: number) => {
   Fs.truncateSync(path, size)
 }
 
-const inBoth = (name: string, use: (app: App) => Effect.Effect<unknown>): void => {
-  inApp(name, use)
-  inApp(name, use, false)
-}
-
 describe("while a command of ours works on a huge file", () => {
-  inBoth("it refuses one that is too big, and leaves the file and the shell as they were", ({ cwd, handle, run }) =>
+  inApp("it refuses one that is too big, and leaves the file and the shell as they were", ({ cwd, handle, run }) =>
     Effect.gen(function* () {
       sparse(`${cwd}/f`, 64 * GiB)
       yield* run("kept=1; ln -s f g")
-      for (const command of ["edit f old new", "edit f old new --all", "edit g old new --all"]) {
-        const { extras } = yield* handle({ command, timeout: 60_000 })
-        assert.strictEqual(extras.exitCode, 1, command)
-        assert.include(extras.stderr, "256 MiB")
-        assert.strictEqual(Fs.statSync(`${cwd}/f`).size, 64 * GiB)
-      }
+      const { extras } = yield* handle({ command: "edit g old new --all", timeout: 60_000 })
+      assert.strictEqual(extras.exitCode, 1)
+      assert.include(extras.stderr, "256 MiB")
+      assert.strictEqual(Fs.statSync(`${cwd}/f`).size, 64 * GiB)
       assert.deepStrictEqual(yield* run("echo $kept; ls -A"), { exitCode: 0, stdout: "1\nf\ng\n", stderr: "" })
     })
   )
 
-  inBoth("its cancel is heard, while it searches and while it writes", ({ cwd, handle, run }) =>
+  inApp("its cancel is heard, and nothing is written", ({ cwd, handle, run }) =>
     Effect.gen(function* () {
       sparse(`${cwd}/f`, GiB / 4)
       const file = Fs.openSync(`${cwd}/f`, "r+")
-      Fs.writeSync(file, "old", 4096)
+      // The beginning tells that it is text.
+      Fs.writeSync(file, `${"\n".repeat(8192)}old`)
       Fs.closeSync(file)
+      yield* run("echo a >g; edit g a b")
       const fiber = yield* Effect.fork(handle({ command: "edit f old new" }))
-      yield* Effect.sleep(50)
+      yield* Effect.sleep(300)
       yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(yield* run("ls -A; tail -c +4097 f | head -c 3"), {
+      // One edit waits for another, so one that did not hear it has written before this one does.
+      yield* run("edit g b c")
+      assert.deepStrictEqual(yield* run("ls -A; tail -c +8193 f | head -c 3"), {
         exitCode: 0,
-        stdout: "f\nold",
+        stdout: "f\ng\nold",
         stderr: ""
       })
     })
@@ -51,7 +48,7 @@ describe("while a command of ours works on a huge file", () => {
 })
 
 describe("a huge command", () => {
-  inBoth("runs, whatever it is made of", ({ cwd, run }) =>
+  inApp("runs, whatever it is made of", ({ cwd, run }) =>
     Effect.gen(function* () {
       Fs.writeFileSync(`${cwd}/f`, "text\n")
       const ok = (stdout: string) => ({ exitCode: 0, stdout, stderr: "" })
@@ -69,21 +66,19 @@ describe("a huge command", () => {
     })
   )
 
-  inBoth("of one sign or word, over and over, is handed over in a time that grows with its length only", ({ run }) =>
+  inApp("of one sign or word, over and over, is handed over in a time that grows with its length only", ({ run }) =>
     Effect.gen(function* () {
       for (const text of ["\n", " ", "#\n", "set ", "exec ", "| ", "- "]) {
-        for (const size of [200_000, 2_000_000]) {
-          const { exitCode, stderr } = yield* run(`: '${text.repeat(size / text.length)}'`)
-          assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 0, stderr: "" }, text)
-        }
+        const { exitCode, stderr } = yield* run(`: '${text.repeat(1_000_000 / text.length)}'`)
+        assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 0, stderr: "" }, text)
       }
-      const newlines = "\n".repeat(2_000_000)
+      const newlines = "\n".repeat(1_000_000)
       assert.deepStrictEqual(yield* run(`:${newlines}`), { exitCode: 0, stdout: "", stderr: "" })
       assert.deepStrictEqual(yield* run(`${newlines}echo a`), { exitCode: 0, stdout: "a\n", stderr: "" })
     })
   )
 
-  inBoth("keeps its place before the calls that come after it, and can be cancelled", ({ handle, run }) =>
+  inApp("keeps its place before the calls that come after it, and can be cancelled", ({ handle, run }) =>
     Effect.gen(function* () {
       const huge = `: ${"a ".repeat(500_000)}`
       yield* Effect.all([handle({ command: `echo a >>f; ${huge}` }), handle({ command: "echo b >>f" }, "2")], {
