@@ -2,12 +2,14 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as LateBridge from "./bridge/LateBridge.js"
 import * as CommandName from "./command/CommandName.js"
 import type { Options } from "./Synapse.js"
@@ -95,37 +97,57 @@ const make = ({ platform, providers }: Pick<Options, "platform" | "providers">) 
 
 export const layer = (options: Pick<Options, "platform" | "providers">) => Layer.scopedContext(make(options))
 
-/** A layer of the sandbox's settings, `sandbox.json`, and the policies built from both. */
-const layerConfiguration = ({ sandbox }: Pick<Options, "sandbox">, cwd?: string) =>
-  PolicyBuilder.layer.pipe(
-    Layer.provideMerge(SandboxConfig.layer),
-    Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox, cwd))
-  )
+/** The settings of an app, the policies built from them, and whom to ask. */
+export type Floor =
+  | FileSystem.FileSystem
+  | Permission.Permission
+  | PolicyBuilder.PolicyBuilder
+  | SandboxConfig.SandboxConfig
+  | SandboxSettings.SandboxSettings
+  | SessionSettings.SessionSettings
 
-/** Like `layerConfiguration`, but fails with the name of a setting that can't work. */
-export const layerChecked = (options: Pick<Options, "sandbox">, settings: Partial<SessionSettings.Settings> = {}) =>
-  Layer.tap(layerConfiguration(options, settings.cwd), (context) => {
-    const found = findUnworkable(settings, Context.get(context, SandboxSettings.SandboxSettings))
-    return found === undefined ? Effect.void : Effect.fail(ConfigError.InvalidData(found.path.split("."), found.reason))
+type Asked = Pick<Options, "permission" | "sandbox">
+
+const settled = (given: Partial<SessionSettings.Settings>, { permission, sandbox: differing }: Asked) =>
+  Effect.gen(function* () {
+    const session = yield* SessionSettings.fromEnv(given)
+    const sandbox = yield* SandboxSettings.fromEnv(differing, session.cwd)
+    const fileSystem = yield* FileSystem.FileSystem
+    const config = SandboxConfig.make(fileSystem, sandbox)
+    return Context.make(SessionSettings.SessionSettings, session).pipe(
+      Context.add(SandboxSettings.SandboxSettings, sandbox),
+      Context.add(FileSystem.FileSystem, fileSystem),
+      Context.add(SandboxConfig.SandboxConfig, config),
+      Context.add(PolicyBuilder.PolicyBuilder, PolicyBuilder.make(config, sandbox)),
+      // Sub-agents share it, so that their questions are asked in order.
+      Context.merge(
+        permission === undefined ? Context.make(Permission.Permission, Permission.none) : yield* Layer.build(permission)
+      )
+    )
   })
+
+/** Fails with the name of a setting that can't work. */
+export const floor = (
+  given: Partial<SessionSettings.Settings>,
+  options: Asked
+): Effect.Effect<Context.Context<Floor>, ConfigError.ConfigError, Scope.Scope> =>
+  settled(given, options).pipe(
+    Effect.provide(NodeFileSystem.layer),
+    Effect.tap((built) => {
+      const found = findUnworkable(given, Context.get(built, SandboxSettings.SandboxSettings))
+      return found && Effect.fail(ConfigError.InvalidData(found.path.split("."), found.reason))
+    })
+  )
 
 const described = { summary: "", usage: "" }
 
 /** The `task:` commands that programs in the shell can call. */
 const tasks = ["explore", "general", "list", "skill"].map((type) => ({ ...described, name: `task:${type}` }))
 
-/** The services that the commands need. */
-type Floor =
-  | Layer.Layer.Success<ReturnType<typeof layerConfiguration>>
-  | JobTable.SessionJobs
-  | Permission.Permission
-  | SandboxManager.SandboxManager
-  | SessionSettings.SessionSettings
-
 /** A layer of the shell alone. Synapse's commands and their dependencies are loaded when the shell first calls one. */
 export const layerShell = (
   settings: Partial<SessionSettings.Settings>,
-  options: Pick<Options, "permission" | "sandbox">
+  options: Asked
 ): Layer.Layer<
   JobTable.SessionJobs | SandboxConfig.SandboxConfig | SandboxManager.SandboxManager,
   ConfigError.ConfigError,
@@ -133,14 +155,15 @@ export const layerShell = (
 > =>
   Layer.scopedContext(
     Effect.gen(function* () {
-      const session = yield* SessionSettings.fromEnv(settings)
-      const sandbox = yield* SandboxSettings.fromEnv(options.sandbox, session.cwd)
-      const { cwd = "." } = session
+      const services = yield* settled(settings, options)
+      const { cwd = "." } = Context.get(services, SessionSettings.SessionSettings)
+      const { home } = Context.get(services, SandboxSettings.SandboxSettings)
       const places = [
         ...["mcp_servers.json", ".agents/skills", ".claude/skills"].map((name) => `${cwd}/${name}`),
-        ...["mcp/mcp_servers.json", "skills"].map((name) => `${sandbox.home}/${name}`)
+        ...["mcp/mcp_servers.json", "skills"].map((name) => `${home}/${name}`)
       ]
-      const floor = yield* Deferred.make<Context.Context<Floor>>()
+      const floor =
+        yield* Deferred.make<Context.Context<Floor | JobTable.SessionJobs | SandboxManager.SandboxManager>>()
       const bridge = yield* LateBridge.make({
         callable: {
           names: CommandName.callable,
@@ -157,19 +180,8 @@ export const layerShell = (
             return yield* Effect.provide(bridgeCommands(within), yield* Deferred.await(floor))
           }).pipe(Effect.orDie)
       })
-      const config = SandboxConfig.make(yield* FileSystem.FileSystem, sandbox)
-      const permission =
-        options.permission === undefined
-          ? Permission.none
-          : Context.get(yield* Layer.build(options.permission), Permission.Permission)
-      const services = Context.make(SessionSettings.SessionSettings, session).pipe(
-        Context.add(SandboxSettings.SandboxSettings, sandbox),
-        Context.add(SandboxConfig.SandboxConfig, config),
-        Context.add(PolicyBuilder.PolicyBuilder, PolicyBuilder.make(config, sandbox)),
-        Context.add(Permission.Permission, permission),
-        Context.add(ShellBridge, bridge)
-      )
-      const built = Context.merge(services, yield* Effect.provide(make({}), services))
+      const within = Context.add(services, ShellBridge, bridge)
+      const built = Context.merge(services, yield* Effect.provide(make({}), within))
       yield* Deferred.succeed(floor, built)
       return built
     })

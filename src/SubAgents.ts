@@ -4,30 +4,24 @@ import * as Fs from "node:fs"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type { Floor } from "./AppSandbox.js"
 import * as AgentTools from "./agent/AgentTools.js"
 import * as LiveSubAgentManager from "./agent/LiveSubAgentManager.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
 import * as ModelSettings from "./agent/model/ModelSettings.js"
-import * as Bridge from "./bridge/Bridge.js"
-import * as CommandRegistry from "./command/CommandRegistry.js"
-import type { CommandError } from "./domain/CommandError.js"
-import * as LiveMcpClient from "./extension/mcp/LiveMcpClient.js"
-import * as McpClient from "./extension/mcp/McpClient.js"
 import { McpConfig } from "./extension/mcp/McpConfig.js"
-import * as SubAgentManager from "./extension/SubAgentManager.js"
-import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
+import type * as SubAgentManager from "./extension/SubAgentManager.js"
 import type { SkillStore } from "./extension/skill/SkillStore.js"
-import type { Extensions, Tools } from "./Synapse.js"
 import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "./sandbox/config/SandboxConfig.js"
 import { SandboxSettings } from "./sandbox/config/SandboxSettings.js"
 import { Permission } from "./sandbox/permission/Permission.js"
 import type { SandboxManager } from "./sandbox/SandboxManager.js"
-import type { SessionJobs } from "./session/JobTable.js"
 import { SessionSettings } from "./session/SessionSettings.js"
-import type { ShellBridge } from "./session/ShellBridge.js"
 
 const variables = [
   ModelSettings.variables.provider,
@@ -43,20 +37,13 @@ const isSet = (name: string): Effect.Effect<boolean> =>
 const isProviderSet = (home: string): Effect.Effect<boolean> =>
   Effect.map(Effect.forEach(variables, isSet), (set) => set.includes(true) || Fs.existsSync(`${home}/settings.json`))
 
-/** The dependencies of a sub-agent's app. Each app builds them again. */
+/** The dependencies of sub-agents. */
 export interface Deps {
-  /** The tools. A read-only app lacks the commands that act outside the sandbox. */
-  readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, SandboxManager | SessionJobs | Extensions>
-  readonly sandbox: Layer.Layer<
-    SandboxManager | SessionJobs,
-    never,
-    | Permission
-    | PolicyBuilder.PolicyBuilder
-    | SandboxConfig.SandboxConfig
-    | SandboxSettings
-    | SessionSettings
-    | ShellBridge
-  >
+  /** Builds an app anew. A read-only one lacks the commands that act outside the sandbox. */
+  readonly app: (
+    isReadOnly: boolean,
+    config: Layer.Layer<McpConfig>
+  ) => Effect.Effect<Context.Context<AgentTools.Services>, ConfigError, Floor | Scope.Scope>
   /** Replaces the models of the settings and the environment. */
   readonly models: Layer.Layer<ModelProvider, ConfigError> | undefined
 }
@@ -68,45 +55,33 @@ export interface Deps {
  * It may start the MCP servers that its parent may start. A read-only sub-agent may start none, because servers run
  * outside the sandbox.
  */
-const appOf =
-  (
-    { sandbox, tools }: Deps,
-    config: McpConfig["Type"],
-    { remember }: SandboxConfig.SandboxConfig["Type"]
-  ): AgentTools.MakeApp =>
-  ({ isReadOnly, permission, policy, sandbox: settings, session }) => {
-    const mcp = isReadOnly
-      ? McpClient.layerNone
-      : Layer.provide(LiveMcpClient.layerFromEnv, Layer.succeed(McpConfig, config))
-    const app = tools(isReadOnly).pipe(
-      Layer.provideMerge(Layer.mergeAll(mcp, LocalSkillStore.layer, SubAgentManager.layerNested, sandbox)),
-      Layer.provide(policy === undefined ? PolicyBuilder.layer : PolicyBuilder.layerFixed(policy.policy)),
-      Layer.provide(SandboxConfig.layerMemory(policy === undefined ? {} : { provider: policy.provider }, remember)),
-      Layer.provide(Layer.succeed(Permission, permission)),
-      Layer.provide(Bridge.layer),
-      Layer.provide(CommandRegistry.layer),
-      Layer.provide(Layer.succeed(SessionSettings, session)),
-      Layer.provide(Layer.succeed(SandboxSettings, settings)),
-      Layer.provide(NodeFileSystem.layer)
-    )
-    return Layer.scopedContext(Layer.build(app))
-  }
+const appOf = (deps: Deps) =>
+  Effect.gen(function* () {
+    const mcp = Layer.succeed(McpConfig, yield* McpConfig)
+    const { remember } = yield* SandboxConfig.SandboxConfig
+    const make: AgentTools.MakeApp = ({ isReadOnly, permission, policy, sandbox, session }) => {
+      const config = SandboxConfig.layerMemory(policy === undefined ? {} : { provider: policy.provider }, remember)
+      const rules = policy === undefined ? PolicyBuilder.layer : PolicyBuilder.layerFixed(policy.policy)
+      return deps
+        .app(isReadOnly, mcp)
+        .pipe(
+          Effect.provide(Layer.provideMerge(rules, config)),
+          Effect.provideService(Permission, permission),
+          Effect.provideService(SessionSettings, session),
+          Effect.provideService(SandboxSettings, sandbox),
+          Effect.provide(NodeFileSystem.layer)
+        )
+    }
+    return make
+  })
 
-/** A layer of the tools of a read-only agent, with the rights of `task:explore`. */
-export const layerReading = (
-  deps: Deps
-): Layer.Layer<
-  AgentTools.Services,
-  CommandError,
-  McpConfig | Permission | SandboxConfig.SandboxConfig | SandboxManager | SandboxSettings | SessionSettings
-> =>
-  Layer.scopedContext(
-    Effect.gen(function* () {
-      const make = yield* AgentTools.make(appOf(deps, yield* McpConfig, yield* SandboxConfig.SandboxConfig))
-      const task = { type: "plan", description: "Make a plan" }
-      return (yield* make({ cwd: undefined, isReadOnly: true, task })).services
-    })
-  )
+/** Builds the tools of a read-only agent, with the rights of `task:explore`. */
+export const reading = (deps: Deps) =>
+  Effect.gen(function* () {
+    const make = yield* AgentTools.make(yield* appOf(deps))
+    const task = { type: "plan", description: "Make a plan" }
+    return (yield* make({ cwd: undefined, isReadOnly: true, task })).services
+  })
 
 const liveModels = async (settings: SandboxSettings["Type"]): Promise<Layer.Layer<ModelProvider, ConfigError>> => {
   const [{ layer }, { layerFromEnv }] = await Promise.all([
@@ -129,7 +104,7 @@ export const layer = (
     Effect.gen(function* () {
       const settings = yield* SandboxSettings
       return LiveSubAgentManager.layer({
-        app: appOf(deps, yield* McpConfig, yield* SandboxConfig.SandboxConfig),
+        app: yield* appOf(deps),
         isOffered: models !== undefined || (yield* isProviderSet(settings.home)),
         models: async () => models ?? (await liveModels(settings))
       })

@@ -6,12 +6,13 @@
  */
 
 import type { Teardown } from "@effect/platform/Runtime"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Cause from "effect/Cause"
 import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as AppSandbox from "./AppSandbox.js"
 import type * as AgentTools from "./agent/AgentTools.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
@@ -35,21 +36,23 @@ import type { DuplicateName } from "./domain/DuplicateName.js"
 import * as ExitCode from "./domain/ExitCode.js"
 import * as FileMcpConfig from "./extension/mcp/FileMcpConfig.js"
 import * as LiveMcpClient from "./extension/mcp/LiveMcpClient.js"
-import type * as McpClient from "./extension/mcp/McpClient.js"
-import type * as SubAgentManager from "./extension/SubAgentManager.js"
+import * as McpClient from "./extension/mcp/McpClient.js"
+import { McpConfig } from "./extension/mcp/McpConfig.js"
+import * as SubAgentManager from "./extension/SubAgentManager.js"
 import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
 import type * as SkillStore from "./extension/skill/SkillStore.js"
 import * as TodoStore from "./extension/TodoStore.js"
 import * as BashRouter from "./router/BashRouter.js"
 import * as SubAgents from "./SubAgents.js"
 import type * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
-import * as Permission from "./sandbox/permission/Permission.js"
+import type * as Permission from "./sandbox/permission/Permission.js"
 import type * as SandboxPlatform from "./sandbox/platform/SandboxPlatform.js"
 import type * as SandboxManager from "./sandbox/SandboxManager.js"
 import type * as SandboxProvider from "./sandbox/SandboxProvider.js"
 import * as Jobs from "./session/Jobs.js"
 import type * as JobTable from "./session/JobTable.js"
-import * as SessionSettings from "./session/SessionSettings.js"
+import type * as SessionSettings from "./session/SessionSettings.js"
+import { ShellBridge } from "./session/ShellBridge.js"
 import * as BashTool from "./toolset/BashTool.js"
 import * as Description from "./toolset/Description.js"
 import * as Toolset from "./toolset/Toolset.js"
@@ -149,6 +152,37 @@ const layerCommands = (changes: Commands) =>
   ).pipe(Layer.orDie)
 
 /**
+ * Builds a layer over services, and adds its own to them. A chain of these costs a fifth of `Layer.provideMerge`, and
+ * every start of an app or a sub-agent waits for it.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const over =
+  <A, E, R>(layer: Layer.Layer<A, E, R>) =>
+  <B>(services: Context.Context<B>): Effect.Effect<Context.Context<A | B>, E, Exclude<R, B> | Scope.Scope> =>
+    Effect.map(Effect.provide(Layer.build(layer), services), (made) => Context.merge(services, made))
+
+const layerToolsOver = (
+  changes: Commands = {}
+): Layer.Layer<
+  Exclude<Tools, CommandRegistry.CommandRegistry>,
+  never,
+  CommandRegistry.CommandRegistry | JobTable.SessionJobs | SandboxManager.SandboxManager | Extensions
+> =>
+  Layer.scopedContext(
+    over(Jobs.layer)(Context.empty()).pipe(
+      Effect.flatMap(over(TodoStore.layer)),
+      Effect.flatMap(over(layerCommands(changes))),
+      Effect.flatMap(over(BashRouter.layer)),
+      Effect.flatMap(over(BashTool.layer)),
+      Effect.flatMap(over(Toolset.layer))
+    )
+  )
+
+const registry = over(CommandRegistry.layer)(Context.empty())
+
+/**
  * A layer of the tools over any shell and any extensions.
  *
  * @since 0.1.0
@@ -157,12 +191,7 @@ const layerCommands = (changes: Commands) =>
 export const layerTools = (
   changes: Commands = {}
 ): Layer.Layer<Tools, never, JobTable.SessionJobs | SandboxManager.SandboxManager | Extensions> =>
-  Toolset.layer.pipe(
-    Layer.provideMerge(BashTool.layer),
-    Layer.provideMerge(BashRouter.layer),
-    Layer.provideMerge(layerCommands(changes)),
-    Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, Jobs.layer, TodoStore.layer))
-  )
+  Layer.scopedContext(Effect.flatMap(registry, over(layerToolsOver(changes))))
 
 /**
  * The options of an app.
@@ -229,9 +258,13 @@ export type Checked<Given extends Options> = Given &
     : unknown)
 
 const depsOf = (options: Options): SubAgents.Deps => ({
-  tools: (isReadOnly) =>
-    Layer.provide(layerTools(isReadOnly ? onlyReading(options.commands) : options.commands), layerDescription(options)),
-  sandbox: AppSandbox.layer(options),
+  app: (isReadOnly, config) =>
+    shellOf(options).pipe(
+      Effect.flatMap(over(LocalSkillStore.layer)),
+      Effect.flatMap(over(isReadOnly ? McpClient.layerNone : Layer.provide(LiveMcpClient.layerFromEnv, config))),
+      Effect.flatMap(over(SubAgentManager.layerNested)),
+      Effect.flatMap(over(layerToolsOver(isReadOnly ? onlyReading(options.commands) : options.commands)))
+    ),
   models: options.models
 })
 
@@ -242,13 +275,27 @@ const onlyReading = (changes: Commands = {}): Commands => ({
 })
 
 const layerExtensions = (options: Options) =>
-  (options.subAgents ?? SubAgents.layer(depsOf(options))).pipe(
-    Layer.provideMerge(Layer.merge(LocalSkillStore.layer, LiveMcpClient.layerFromEnv)),
-    Layer.provide(FileMcpConfig.layer)
+  Layer.scopedContext(
+    over(FileMcpConfig.layer)(Context.empty()).pipe(
+      Effect.flatMap(over(LiveMcpClient.layerFromEnv)),
+      Effect.flatMap(over(LocalSkillStore.layer)),
+      Effect.flatMap(over(options.subAgents ?? SubAgents.layer(depsOf(options))))
+    )
   )
 
-const layerDescription = ({ describeExtensions }: Options) =>
-  Description.layerFromEnv(describeExtensions === undefined ? {} : { describeExtensions })
+/** Builds the shell and what it calls back; the tools share its registry. */
+const shellOf = (options: Options) =>
+  registry.pipe(
+    Effect.flatMap(over(Bridge.layer)),
+    Effect.flatMap(over(AppSandbox.layer(options))),
+    Effect.flatMap(
+      over(
+        Description.layerFromEnv(
+          options.describeExtensions === undefined ? {} : { describeExtensions: options.describeExtensions }
+        )
+      )
+    )
+  )
 
 /**
  * Makes the commands of a running shell.
@@ -257,25 +304,13 @@ const layerDescription = ({ describeExtensions }: Options) =>
  * @internal
  */
 export const bridgeCommands = (within: Within) =>
-  Effect.flatMap(
-    Layer.build(
-      layerCommands({}).pipe(
-        Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, Jobs.layer, TodoStore.layer)),
-        Layer.provideMerge(layerExtensions({})),
-        Layer.provide(NodeFileSystem.layer)
-      )
-    ),
-    (services) => Effect.provide(Bridge.make(within), services)
+  over(layerExtensions({}))(Context.empty()).pipe(
+    Effect.flatMap(over(CommandRegistry.layer)),
+    Effect.flatMap(over(Jobs.layer)),
+    Effect.flatMap(over(TodoStore.layer)),
+    Effect.flatMap(over(layerCommands({}))),
+    Effect.flatMap((services) => Effect.provide(Bridge.make(within), services))
   )
-
-/**
- * Makes each call of a function return a separate layer, unlike a layer in a module. A layer used twice is still built
- * once, unlike with `Layer.fresh`.
- *
- * @since 0.1.0
- * @internal
- */
-export const own = <A, E>(layer: Layer.Layer<A, E>): Layer.Layer<A, E> => Layer.scopedContext(Layer.build(layer))
 
 /**
  * A layer of the tools over a real shell in a sandbox. The shell starts with the first command and ends with the scope.
@@ -314,38 +349,16 @@ export const layer = <
   settings?: Given & NoMore<SessionSettings.Settings, Given>,
   options?: Checked<Differing>
 ): Layer.Layer<Services, ConfigError> =>
-  settled(
-    layerTools(options?.commands).pipe(
-      Layer.provideMerge(layerExtensions(options ?? {})),
-      Layer.provideMerge(AppSandbox.layer(options ?? {}))
-    ),
-    settings ?? {},
-    options ?? {}
-  )
-
-const settled = <A, E>(
-  layer: Layer.Layer<A, E, Floor>,
-  settings: Partial<SessionSettings.Settings>,
-  options: Options
-): Layer.Layer<A, E | ConfigError> =>
-  own(
-    layer.pipe(
-      // Sub-agents share it, so that their questions are asked in order.
-      Layer.provide(options.permission ?? Permission.layerNone),
-      Layer.provide(AppSandbox.layerChecked(options, settings)),
-      Layer.provide(Bridge.layer),
-      // The tools and the shell share this registry.
-      Layer.provide(CommandRegistry.layer),
-      Layer.provide(SessionSettings.layerFromEnv(settings)),
-      Layer.provide(layerDescription(options)),
-      Layer.provide(NodeFileSystem.layer)
+  Layer.scopedContext(
+    Effect.flatMap(AppSandbox.floor(settings ?? {}, options ?? {}), (floor) =>
+      shellOf(options ?? {}).pipe(
+        Effect.flatMap(over(layerExtensions(options ?? {}))),
+        Effect.flatMap(over(layerToolsOver(options?.commands))),
+        Effect.map(Context.omit(Description.DescriptionSettings, McpConfig, ShellBridge)),
+        Effect.provide(floor)
+      )
     )
   )
-
-type Floor = Exclude<
-  Layer.Layer.Context<ReturnType<typeof AppSandbox.layer | typeof layerExtensions>>,
-  SandboxManager.SandboxManager
->
 
 /**
  * A layer of the tools of a read-only agent, with the rights of `task:explore`.
@@ -357,13 +370,14 @@ export const layerReading = (
   settings: Partial<SessionSettings.Settings>,
   options: Options
 ): Layer.Layer<AgentTools.Services, CommandError | ConfigError> =>
-  settled(
-    SubAgents.layerReading(depsOf(options)).pipe(
-      Layer.provide(FileMcpConfig.layer),
-      Layer.provide(AppSandbox.layer(options))
-    ),
-    settings,
-    options
+  Layer.scopedContext(
+    Effect.flatMap(AppSandbox.floor(settings, options), (floor) =>
+      shellOf(options).pipe(
+        Effect.flatMap(over(FileMcpConfig.layer)),
+        Effect.flatMap((services) => Effect.provide(SubAgents.reading(depsOf(options)), services)),
+        Effect.provide(floor)
+      )
+    )
   )
 
 /**

@@ -141,17 +141,19 @@ export const layer = (
     readonly subAgents?: TaskScript
   } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
-  Synapse.own(
-    Synapse.layerTools(options.commands).pipe(
-      Layer.provideMerge(
-        Layer.mergeAll(
-          JobTable.layer,
-          McpClient.layerNone,
-          SkillStore.layerNone,
-          options.subAgents === undefined ? SubAgentManager.layerNone : layerSubAgents(options.subAgents)
-        )
-      ),
-      Layer.provideMerge(SandboxManager.layerSession),
-      Layer.provideMerge(layerSession(script, options.cwd ?? "/"))
+  Layer.scopedContext(
+    Layer.build(
+      Synapse.layerTools(options.commands).pipe(
+        Layer.provideMerge(
+          Layer.mergeAll(
+            JobTable.layer,
+            McpClient.layerNone,
+            SkillStore.layerNone,
+            options.subAgents === undefined ? SubAgentManager.layerNone : layerSubAgents(options.subAgents)
+          )
+        ),
+        Layer.provideMerge(SandboxManager.layerSession),
+        Layer.provideMerge(layerSession(script, options.cwd ?? "/"))
+      )
     )
   )

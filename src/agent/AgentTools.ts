@@ -5,7 +5,6 @@ import * as Path from "node:path"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Quote from "../bash/Quote.js"
 import type { CommandRegistry } from "../command/CommandRegistry.js"
@@ -49,7 +48,7 @@ interface AppSettings {
 }
 
 /** Builds a sub-agent's app, which shares nothing with others. */
-export type MakeApp = (settings: AppSettings) => Layer.Layer<Services, ConfigError>
+export type MakeApp = (settings: AppSettings) => Effect.Effect<Context.Context<Services>, ConfigError, Scope.Scope>
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
@@ -111,16 +110,14 @@ export const make = (
       const start = policy?.cwd ?? session.cwd ?? process.cwd()
       const [temporary] = isReadOnly ? (policy?.whitelist ?? []) : []
       const environment = { ...session.environment, ...(temporary === undefined ? {} : { TMPDIR: temporary.path }) }
-      const built = yield* Layer.build(
-        app({
-          session: { ...session, cwd: start, environment, terminal: undefined },
-          // The parent has decided this, so the settings must not decide again.
-          sandbox: { ...sandbox, enabled: policy !== undefined },
-          policy: inForce === undefined || policy === undefined ? undefined : { ...inForce, policy },
-          isReadOnly,
-          permission: Permission.forTask(permission, task, isReadOnly)
-        })
-      ).pipe(Effect.mapError((error) => failed(`The sub-agent can't be started: ${error}`)))
+      const built = yield* app({
+        session: { ...session, cwd: start, environment, terminal: undefined },
+        // The parent has decided this, so the settings must not decide again.
+        sandbox: { ...sandbox, enabled: policy !== undefined },
+        policy: inForce === undefined || policy === undefined ? undefined : { ...inForce, policy },
+        isReadOnly,
+        permission: Permission.forTask(permission, task, isReadOnly)
+      }).pipe(Effect.mapError((error) => failed(`The sub-agent can't be started: ${error}`)))
       yield* enter(Context.get(built, SandboxManager), cwd ?? start)
       return { services: built, cwd: cwd ?? start }
     })

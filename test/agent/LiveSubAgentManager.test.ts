@@ -28,7 +28,7 @@ describe("LiveSubAgentManager", () => {
         SessionSettings.layer({ cwd: "/" })
       )
       const layer = LiveSubAgentManager.layer({
-        app: () => Layer.die("no app is made"),
+        app: () => Effect.dieMessage("no app is made"),
         isOffered: true,
         models: () => {
           Deferred.unsafeDone(begun, Effect.void)
