@@ -1,4 +1,5 @@
 /** Reads the configuration of MCP servers from its files, and again only after a change. */
+import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -204,6 +205,7 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
   const policies = yield* PolicyBuilder
   const root = Path.resolve(session.cwd ?? process.cwd())
   const sandboxFile = Path.join(settings.home, fileName)
+  const listed = [ServerFile.inHome(settings.home), ServerFile.inProject(root)]
   const places = {
     variables: { ...settings.variables, ...session.environment },
     userHome: settings.userHome,
@@ -264,8 +266,10 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
   const read = Effect.gen(function* () {
     if (last?.stamps.areCurrent() === true) return last.reading
     const stamps = stampsAt(yield* Clock.currentTimeMillis)
-    stamps.add(sandboxFile)
-    const around = { ...places, isWritable: yield* isWritable, looseness: yield* looseness }
+    for (const file of [sandboxFile, ...listed]) stamps.add(file)
+    // Most users have no servers, and to build the policy takes as long as all else. A file that comes now is read again.
+    const decide = listed.some((file) => Fs.existsSync(file)) ? yield* isWritable : () => true
+    const around = { ...places, isWritable: decide, looseness: yield* looseness }
     const reading = readAll(around, stamps)
     last = { reading, stamps }
     return reading
