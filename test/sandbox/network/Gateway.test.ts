@@ -145,7 +145,8 @@ describe("a host with methods", () => {
         post.replace("POST", "GET\x00POST"),
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         "\x16\x03\x01\x00\x05hello",
-        head("CONNECT a.test:80 HTTP/1.1")
+        head("CONNECT a.test:80 HTTP/1.1"),
+        head("GET /bad HTTP/1.1", "Host: b.test", once)
       ]) {
         assert.notInclude(await send(80, attack), "200", attack)
       }

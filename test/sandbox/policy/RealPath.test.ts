@@ -27,6 +27,7 @@ describe("a path", () => {
       assert.deepStrictEqual(follow("relative/../x"), ["a/x", "relative"])
       assert.deepStrictEqual(follow("a/./b//../b/"), ["a/b"])
       assert.deepStrictEqual(follow("relative/new/deep"), ["a/b/new/deep", "relative"])
+      assert.deepStrictEqual(follow("new/../relative"), ["a/b", "relative"])
       assert.deepStrictEqual(follow("dangling"), ["missing/x", "dangling"])
       assert.strictEqual(follow("loop/x")[0], "loop/x")
       assert.deepStrictEqual(follow("a/b/file/x"), ["a/b/file/x"])
