@@ -140,7 +140,7 @@ describe("many jobs", () => {
           most.disk,
           files(subject).reduce((sum, size) => sum + size, 0)
         )
-        yield* Effect.sleep(100)
+        yield* Effect.sleep(500)
       }
       assert.isBelow(most.memory, 30 * MB)
       assert.isBelow(most.disk, MB)
