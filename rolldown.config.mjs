@@ -89,7 +89,13 @@ const known = [
     "true"
   ],
   ["internal/logger.js", "hasProcessStdout && process.stdout.isTTY === true", "false"],
-  ["internal/logger.js", 'typeof process.stdout === "object" && process.stdout !== null', "false"]
+  ["internal/logger.js", 'typeof process.stdout === "object" && process.stdout !== null', "false"],
+  // It takes 30 ms to be parsed, and most texts have no emoji.
+  [
+    "string-width/index.js",
+    "const rgiEmojiRegex = /^\\p{RGI_Emoji}$/v;",
+    "let emoji; const rgiEmojiRegex = { test: (text) => (emoji ??= /^\\p{RGI_Emoji}$/v).test(text) };"
+  ]
 ]
 
 /**
@@ -100,10 +106,10 @@ const known = [
 const answers = () => ({
   name: "answers",
   transform: {
-    filter: { id: /\/effect\/dist\/esm\/(Utils|internal\/logger)\.js$/ },
+    filter: { id: /\/(?:effect\/dist\/esm\/(?:Utils|internal\/logger)|string-width\/index)\.js$/ },
     handler(code, id) {
       return known
-        .filter(([file]) => id.endsWith(`/esm/${file}`))
+        .filter(([file]) => id.endsWith(`/${file}`))
         .reduce((text, [, from = "", to = ""]) => {
           if (!text.includes(from)) this.error(`${id} no longer asks: ${from}`)
           return text.replace(from, to)

@@ -2,21 +2,22 @@
 import stringWidth from "string-width"
 
 const segmenter = new Intl.Segmenter()
-const ascii = /^[\x20-\x7e]*$/
+/** Texts whose every character is one column wide, with the signs that stand before steps. */
+const plain = /^[\x20-\x7e•├└─✓✗]*$/
 
 /** Returns the width of a text without control characters. */
-export const of = (text: string): number => (ascii.test(text) ? text.length : stringWidth(text))
+export const of = (text: string): number => (plain.test(text) ? text.length : stringWidth(text))
 
 /** Returns the largest possible width of a character, since some terminals draw the parts of an emoji side by side. */
 const mostOf = (character: string): number => {
-  if (ascii.test(character)) return character.length
+  if (plain.test(character)) return character.length
   const parts = Array.from(character)
   const apart = parts.length === 1 ? 0 : parts.reduce((sum, part) => sum + stringWidth(part), 0)
   return Math.max(stringWidth(character), apart)
 }
 
 const startOf = (text: string, columns: number): string => {
-  if (ascii.test(text)) return text.slice(0, columns)
+  if (plain.test(text)) return text.slice(0, columns)
   let width = 0
   let end = 0
   for (const { index, segment } of segmenter.segment(text)) {
@@ -30,7 +31,7 @@ const startOf = (text: string, columns: number): string => {
 /** Cuts a text to a width; a cut text ends in `...`. */
 export const cut = (text: string, columns: number): string => {
   if (columns === Number.POSITIVE_INFINITY) return text
-  if (ascii.test(text) ? text.length <= columns : startOf(text, columns) === text) return text
+  if (plain.test(text) ? text.length <= columns : startOf(text, columns) === text) return text
   return columns <= 3 ? startOf(text, columns) : `${startOf(text, columns - 3).trimEnd()}...`
 }
 
@@ -59,7 +60,7 @@ const rowsOfWidths = (widths: Iterable<number>, columns: number): number => {
 }
 
 export const rowsOf = (text: string, columns: number): number =>
-  ascii.test(text)
+  plain.test(text)
     ? Math.max(1, Math.ceil(text.length / columns))
     : rowsOfWidths(
         Array.from(segmenter.segment(text), ({ segment }) => of(segment)),
