@@ -3,9 +3,9 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Url from "node:url"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type Attack, family, scene } from "../support/escape/Attack.js"
+import { type Attack, scene, together } from "../support/escape/Attack.js"
 import { type Places, write } from "../support/escape/World.js"
 
 const hidden = ({ secret }: Places): Readonly<Record<string, string>> => ({
@@ -92,70 +92,79 @@ const planted = ["mkfifo", "bwrap", "bash", "mount", "umount", "nsenter", "unsha
 
 export const environment = (ground: string): void => {
   const before = { ...process.env }
-  family(ground, "variables and descriptors", attacks, {
-    prepare: (places) => {
-      Object.assign(process.env, hidden(places))
-    }
-  })
-  describe("the launcher", () => {
-    it("gets its environment back", () => {
-      for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
-    })
-    inherited(ground)
-    scene(
-      ground,
-      "runs no program that a sandbox may have written, whatever the PATH says",
-      {
-        prepare: ({ outside, project }) => {
-          const bin = Path.join(project, "node_modules", ".bin")
-          for (const name of planted) {
-            // Inside, nothing can be written there: what is written was written outside.
-            write(
-              Path.join(bin, name),
-              `#!/bin/sh\necho ${name} >> ${outside}/planted\nPATH=/usr/sbin:/usr/bin:/bin exec ${name} "$@"\n`,
-              0o755
-            )
-          }
-          process.env["PATH"] = `${bin}:${before["PATH"]}`
-        }
-      },
-      ({ execute, manager, outside, project }) =>
-        Effect.gen(function* () {
-          for (let at = 0; at < 40; at++) yield* execute("true")
-          yield* execute("(setsid sleep 1000 &) >/dev/null 2>&1")
-          yield* manager.restart
-          write(`${project}/late/.env`, "x")
-          yield* execute("true")
-          yield* manager.shutdown
-          assert.isFalse(
-            Fs.existsSync(`${outside}/planted`),
-            Fs.existsSync(`${outside}/planted`) ? Fs.readFileSync(`${outside}/planted`, "utf8") : ""
-          )
-        }).pipe(
-          Effect.ensuring(
-            Effect.sync(() => {
-              process.env["PATH"] = before["PATH"]
+  const prepare = (places: Places) => {
+    Object.assign(process.env, hidden(places))
+  }
+  together(
+    ground,
+    "what the launcher has",
+    { prepare },
+    {
+      "variables and descriptors": attacks,
+      FIFOs: [
+        {
+          title: "a command writes into them",
+          test: ({ execute, manager, project, secret, temporary }) =>
+            Effect.gen(function* () {
+              yield* Effect.exit(
+                manager.execute(
+                  `for f in ${temporary}/synapse-*/*/*; do [ -p "$f" ] && (timeout 1 sh -c "printf '0 /\\n\\0;;${"x".repeat(99)}\\n' > $f" &); done; true`
+                )
+              )
+              yield* Effect.exit(manager.execute("echo again"))
+              yield* manager.restart
+              assert.strictEqual((yield* execute(`cd ${project}; pwd`)).stdout, `${project}\n`)
+              const said = yield* Effect.either(manager.execute(`cat ${project}/pkg/.env`))
+              assert.notInclude(JSON.stringify(said), secret)
             })
-          )
-        )
-    )
-    scene(
-      ground,
-      "survives what a command writes into its FIFOs",
-      {},
-      ({ execute, manager, project, secret, temporary }) =>
-        Effect.gen(function* () {
-          yield* Effect.exit(
-            manager.execute(
-              `for f in ${temporary}/synapse-*/*/*; do [ -p "$f" ] && (timeout 1 sh -c "printf '0 /\\n\\0;;${"x".repeat(99)}\\n' > $f" &); done; true`
-            )
-          )
-          yield* Effect.exit(manager.execute("echo again"))
-          yield* manager.restart
-          assert.strictEqual((yield* execute(`cd ${project}; pwd`)).stdout, `${project}\n`)
-          const said = yield* Effect.either(manager.execute(`cat ${project}/pkg/.env`))
-          assert.notInclude(JSON.stringify(said), secret)
-        })
-    )
+        }
+      ]
+    }
+  )
+  it("the launcher gets its environment back", () => {
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
   })
+}
+
+/** What the launcher does itself, whoever its user is. */
+export const launcher = (ground: string): void => {
+  const before = process.env["PATH"]
+  inherited(ground)
+  scene(
+    ground,
+    "the launcher runs no program that a sandbox may have written, whatever the PATH says",
+    {
+      prepare: ({ outside, project }) => {
+        const bin = Path.join(project, "node_modules", ".bin")
+        for (const name of planted) {
+          // Inside, nothing can be written there: what is written was written outside.
+          write(
+            Path.join(bin, name),
+            `#!/bin/sh\necho ${name} >> ${outside}/planted\nPATH=/usr/sbin:/usr/bin:/bin exec ${name} "$@"\n`,
+            0o755
+          )
+        }
+        process.env["PATH"] = `${bin}:${before}`
+      }
+    },
+    ({ execute, manager, outside, project }) =>
+      Effect.gen(function* () {
+        for (let at = 0; at < 8; at++) yield* execute("true")
+        yield* execute("(setsid sleep 1000 &) >/dev/null 2>&1")
+        yield* manager.restart
+        write(`${project}/late/.env`, "x")
+        yield* execute("true")
+        yield* manager.shutdown
+        assert.isFalse(
+          Fs.existsSync(`${outside}/planted`),
+          Fs.existsSync(`${outside}/planted`) ? Fs.readFileSync(`${outside}/planted`, "utf8") : ""
+        )
+      }).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            process.env["PATH"] = before
+          })
+        )
+      )
+  )
 }

@@ -1,9 +1,10 @@
 /** What the host does meanwhile: editors replace files, programs make new ones. */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type Scene, scene, scenes } from "../support/escape/Attack.js"
+import type { Families, Scene } from "../support/escape/Attack.js"
+import { has } from "../support/escape/Ground.js"
 import { type Setup, type Shape, write } from "../support/escape/World.js"
 
 /** As an editor does it. */
@@ -16,14 +17,9 @@ const replace = (path: string, text: string) => {
 const moment = Effect.sleep(50)
 
 /** The sandbox runs and hides the file; then the host does something; then it hides it still. */
-const between = (
-  ground: string,
-  title: string,
-  change: (world: Shape) => void,
-  command: (world: Shape) => string,
-  setup: Setup = {}
-) =>
-  scene(ground, title, setup, (world) =>
+const between = (title: string, change: (world: Shape) => void, command: (world: Shape) => string): Scene => ({
+  title,
+  test: (world) =>
     Effect.gen(function* () {
       yield* world.execute("state=kept")
       yield* Effect.sync(() => change(world))
@@ -33,32 +29,46 @@ const between = (
       assert.match(said.stderr, /Permission denied/)
       assert.strictEqual((yield* world.execute("echo $state")).stdout, "kept\n")
     })
-  )
+})
 
 /** What only a scan finds, which a command waits for where the last one is some time ago. */
-const later = (ground: string, title: string, change: (world: Shape) => void, path: string) =>
-  scene(ground, title, {}, (world) =>
-    Effect.gen(function* () {
-      yield* world.attack("mv pkg pkg2; mv pkg2 pkg")
-      yield* Effect.sleep(2000)
-      yield* Effect.sync(() => change(world))
-      const said = yield* world.attack(`cat ${path}`)
-      assert.notInclude(said.stdout, world.secret)
-      assert.match(said.stderr, /Permission denied/)
-    })
-  )
+const later = (
+  title: string,
+  before: (world: Shape, name: string) => string,
+  change: (world: Shape, name: string) => void,
+  path: (name: string) => string
+): Scene => {
+  let tries = 0
+  return {
+    title,
+    test: (world) =>
+      Effect.gen(function* () {
+        const name = `later${++tries}`
+        yield* world.attack(before(world, name))
+        // How long ago it must be depends on how long it took.
+        yield* Effect.sleep(2000 * tries)
+        yield* Effect.sync(() => change(world, name))
+        const said = yield* world.attack(`cat ${path(name)}`)
+        assert.notInclude(said.stdout, world.secret)
+        assert.match(said.stderr, /Permission denied/)
+      })
+  }
+}
 
 /** What can't be helped: the present truth. */
-const limit = (ground: string, title: string, command: (world: Shape) => string, setup: Setup = {}) =>
-  scene(ground, `LIMIT: ${title}`, setup, (world) =>
+const limit = (title: string, command: (world: Shape) => string, needs: ReadonlyArray<string> = []): Scene => ({
+  title,
+  needs,
+  test: (world) =>
     Effect.gen(function* () {
       yield* world.attack("mv pkg pkg2; mv pkg2 pkg")
       assert.include((yield* world.attack(command(world))).stdout, world.secret)
     })
-  )
+})
 
-const during = (ground: string, title: string, change: (world: Shape) => void, path: string) =>
-  scene(ground, title, {}, (world) =>
+const during = (title: string, change: (world: Shape) => void, path: string): Scene => ({
+  title,
+  test: (world) =>
     Effect.gen(function* () {
       const { attack, project } = world
       const waiting = yield* Effect.fork(
@@ -74,7 +84,7 @@ const during = (ground: string, title: string, change: (world: Shape) => void, p
       })
       assert.strictEqual((yield* waiting).stdout, "MASKED\nRAN\n")
     })
-  )
+})
 
 /** `s` is a program of its own. */
 const setUserId: ReadonlyArray<readonly [tool: string, script: string]> = [
@@ -136,25 +146,29 @@ const settingId = (title: string, tool: string, script: string, whose: "u" | "g"
     })
 })
 
-export const host = (ground: string): void => {
-  describe("the host meanwhile", () => {
+/** Each has a file of its own: one that was masked again is masked by another hand. */
+export const ofHost: Setup = {
+  prepare: ({ project, secret }) => {
+    for (const path of ["credentials.json", ".netrc", "around/.env"]) write(`${project}/${path}`, secret)
+  }
+}
+
+export const host = (): Families => ({
+  "the host meanwhile": [
     between(
-      ground,
       "a masked file is replaced between commands",
       ({ project, secret }) => replace(`${project}/.env`, secret),
       () => "cat .env"
-    )
+    ),
     between(
-      ground,
       "a masked file is removed and made anew",
       ({ project, secret }) => {
-        Fs.rmSync(`${project}/.env`)
-        Fs.writeFileSync(`${project}/.env`, secret)
+        Fs.rmSync(`${project}/credentials.json`)
+        Fs.writeFileSync(`${project}/credentials.json`, secret)
       },
-      () => "cat .env"
-    )
+      () => "cat credentials.json"
+    ),
     between(
-      ground,
       "a masked directory is replaced",
       ({ home }) => {
         Fs.renameSync(`${home}/.ssh`, `${home}/gone`)
@@ -162,132 +176,144 @@ export const host = (ground: string): void => {
         Fs.rmSync(`${home}/gone`, { recursive: true })
       },
       ({ home }) => `cat ${home}/.ssh/id_rsa`
-    )
+    ),
     between(
-      ground,
       "a directory around a masked file is replaced",
       ({ project, secret }) => {
-        Fs.rmSync(`${project}/pkg`, { recursive: true })
-        write(`${project}/pkg/.env`, secret)
+        Fs.rmSync(`${project}/around`, { recursive: true })
+        write(`${project}/around/.env`, secret)
       },
-      () => "cat pkg/.env"
-    )
+      () => "cat around/.env"
+    ),
     between(
-      ground,
       "a path of a literal rule appears between commands",
       ({ home, secret }) => write(`${home}/.gnupg/key`, secret),
       ({ home }) => `cat ${home}/.gnupg/key`
-    )
+    ),
     between(
-      ground,
       "a glob's file appears in the current directory between commands",
       ({ project, secret }) => write(`${project}/.env.local`, secret),
       () => "cat .env.local"
-    )
+    ),
     during(
-      ground,
       "a masked file that is replaced while a command runs is masked again before long",
-      ({ project, secret }) => replace(`${project}/.env`, secret),
-      ".env"
-    )
+      ({ project, secret }) => replace(`${project}/.netrc`, secret),
+      ".netrc"
+    ),
     later(
-      ground,
       "a glob's file appears deeper down between commands",
-      ({ project, secret }) => write(`${project}/new/deep/.env`, secret),
-      "new/deep/.env"
-    )
+      () => "mv pkg pkg2; mv pkg2 pkg",
+      ({ project, secret }, name) => write(`${project}/new/${name}/.env`, secret),
+      (name) => `new/${name}/.env`
+    ),
     later(
-      ground,
       "the host replaces a masked file whose directory was renamed inside",
-      ({ project, secret }) => {
-        Fs.renameSync(`${project}/pkg`, `${project}/p2`)
-        replace(`${project}/p2/.env`, secret)
+      ({ project, secret }, name) => {
+        write(`${project}/${name}/.env`, secret)
+        return `cat ${name}/.env; mv ${name} p2; mv p2 ${name}`
       },
-      "p2/.env"
+      ({ project, secret }, name) => {
+        Fs.renameSync(`${project}/${name}`, `${project}/p${name}`)
+        replace(`${project}/p${name}/.env`, secret)
+      },
+      (name) => `p${name}/.env`
     )
-    scene(
-      ground,
-      "LIMIT: a FIFO in a place that is only read takes what commands write",
-      { prepare: ({ outside }) => void ChildProcess.execFileSync("mkfifo", [`${outside}/fifo`]) },
-      ({ attack, outside }) =>
+  ],
+  "programs of other users' rights": [
+    {
+      title: "the system's passwords, and the copies of them, are read by nobody's commands",
+      test: ({ attack }) =>
+        Effect.gen(function* () {
+          const said = yield* attack(
+            "for f in shadow shadow- gshadow gshadow-; do test -r /etc/$f && echo READABLE; done; true"
+          )
+          assert.notInclude(said.stdout, "READABLE")
+        })
+    },
+    ...setUserId.map(([tool, script]) =>
+      settingId(`a command can't make a file of its own set-uid: ${tool}`, tool, script, "u")
+    ),
+    ...setGroupId.map(([tool, script]) => ({
+      ...settingId(`root's command can't make a file of its own set-gid: ${tool}`, tool, script, "g"),
+      not: process.getuid?.() === 0 ? undefined : "ordinary users' groups are their own"
+    }))
+  ]
+})
+
+export const ofLimits: Setup = {
+  prepare: ({ home, outside, project, secret }) => {
+    ChildProcess.execFileSync("mkfifo", [`${outside}/fifo`])
+    write(`${outside}/.env`, secret)
+    Fs.linkSync(`${home}/.ssh/id_rsa`, `${outside}/link`)
+    Fs.writeFileSync(`${outside}/letter`, "READABLE", { mode: 0o600 })
+    Fs.linkSync(`${outside}/file`, `${project}/second`)
+    Fs.mkdirSync(`${project}/shared`)
+    Fs.chmodSync(`${project}/shared`, 0o2775)
+    if (!has("git")) return
+    const git = (...args: ReadonlyArray<string>) =>
+      ChildProcess.execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@x", ...args], { cwd: project })
+    git("init", "-q")
+    git("add", ".env")
+    git("commit", "-qm", "oops")
+  }
+}
+
+/** What can't be helped. */
+export const limits: Families = {
+  LIMIT: [
+    {
+      title: "a FIFO in a place that is only read takes what commands write",
+      test: ({ attack, outside }) =>
         Effect.gen(function* () {
           const fd = Fs.openSync(`${outside}/fifo`, Fs.constants.O_RDONLY | Fs.constants.O_NONBLOCK)
           yield* attack(`echo through >${outside}/fifo`)
           const bytes = Buffer.alloc(16)
           assert.strictEqual(bytes.toString("utf8", 0, Fs.readSync(fd, bytes)), "through\n")
           Fs.closeSync(fd)
-          Fs.unlinkSync(`${outside}/fifo`)
         })
-    )
-    limit(ground, "what a glob names outside of the whitelist is seen", ({ outside }) => `cat ${outside}/.env`, {
-      prepare: ({ outside, secret }) => write(`${outside}/.env`, secret)
-    })
-    limit(
-      ground,
-      "a hard link outside of the whitelist to what is masked is seen",
-      ({ outside }) => `cat ${outside}/link`,
-      {
-        prepare: ({ home, outside }) => Fs.linkSync(`${home}/.ssh/id_rsa`, `${outside}/link`)
-      }
-    )
-    limit(ground, "a copy in git's history is seen", () => "git show HEAD:.env", {
-      needs: ["git"],
-      prepare: ({ project }) => {
-        const git = (...args: ReadonlyArray<string>) =>
-          ChildProcess.execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@x", ...args], { cwd: project })
-        git("init", "-q")
-        git("add", ".env")
-        git("commit", "-qm", "oops")
-      }
-    })
-    scene(
-      ground,
-      "LIMIT: what a command puts into the project may be run by its user later",
-      {},
-      ({ attack, project }) =>
+    },
+    limit("what a glob names outside of the whitelist is seen", ({ outside }) => `cat ${outside}/.env`),
+    limit("a hard link outside of the whitelist to what is masked is seen", ({ outside }) => `cat ${outside}/link`),
+    limit("a copy in git's history is seen", () => "git show HEAD:.env", ["git"]),
+    {
+      title: "what a command puts into the project may be run by its user later",
+      test: ({ attack, project }) =>
         Effect.gen(function* () {
           yield* attack("printf 'all:\\n\\ttrue\\n' > Makefile")
           assert.isTrue(Fs.existsSync(`${project}/Makefile`))
         })
-    )
-    scene(ground, "LIMIT: commands read the files of their user that no rule names", {}, ({ attack, outside }) =>
-      Effect.gen(function* () {
-        Fs.writeFileSync(`${outside}/letter`, "READABLE", { mode: 0o600 })
-        assert.include((yield* attack(`cat ${outside}/letter`)).stdout, "READABLE")
-      })
-    )
-    scene(ground, "the system's passwords, and the copies of them, are read by nobody's commands", {}, ({ attack }) =>
-      Effect.gen(function* () {
-        const said = yield* attack(
-          "for f in shadow shadow- gshadow gshadow-; do test -r /etc/$f && echo READABLE; done; true"
-        )
-        assert.notInclude(said.stdout, "READABLE")
-      })
-    )
-    scenes(ground, [
-      ...setUserId.map(([tool, script]) =>
-        settingId(`a command can't make a file of its own set-uid: ${tool}`, tool, script, "u")
-      ),
-      ...setGroupId.map(([tool, script]) => ({
-        ...settingId(`root's command can't make a file of its own set-gid: ${tool}`, tool, script, "g"),
-        not: process.getuid?.() === 0 ? undefined : "ordinary users' groups are their own"
-      }))
-    ])
-    scene(
-      ground,
-      "LIMIT: a directory made in a set-gid one is set-gid too, by the kernel",
-      {
-        prepare: ({ project }) => {
-          Fs.mkdirSync(`${project}/shared`)
-          Fs.chmodSync(`${project}/shared`, 0o2775)
-        }
-      },
-      ({ attack, project }) =>
+    },
+    {
+      title: "commands read the files of their user that no rule names",
+      test: ({ attack, outside }) =>
+        Effect.gen(function* () {
+          assert.include((yield* attack(`cat ${outside}/letter`)).stdout, "READABLE")
+        })
+    },
+    {
+      title: "a directory made in a set-gid one is set-gid too, by the kernel",
+      test: ({ attack, project }) =>
         Effect.gen(function* () {
           yield* attack("mkdir shared/d; touch shared/f; install -m 755 /bin/true shared/t")
           const isSetGroup = (name: string) => (Fs.statSync(`${project}/shared/${name}`).mode & 0o2000) !== 0
           assert.deepStrictEqual(["d", "f", "t"].map(isSetGroup), [true, false, false])
         })
-    )
-  })
+    },
+    {
+      title: "the file that servers are started by can be made where there is none (and is not trusted: see servers)",
+      test: ({ attack, project }) =>
+        Effect.gen(function* () {
+          yield* attack("echo '{}' > mcp_servers.json")
+          assert.isTrue(Fs.existsSync(`${project}/mcp_servers.json`))
+        })
+    },
+    {
+      title: "a file of the project that has another name outside is written under both",
+      test: ({ attack, outside }) =>
+        Effect.gen(function* () {
+          yield* attack("echo changed > second")
+          assert.strictEqual(Fs.readFileSync(`${outside}/file`, "utf8"), "changed\n")
+        })
+    }
+  ]
 }

@@ -1,7 +1,7 @@
 /** The kernel's own ways out: /proc, mounts, namespaces, devices, keys, terminals. */
 import * as Probe from "../../src/sandbox/platform/linux/check/Probe.js"
 import * as Seccomp from "../../src/sandbox/platform/linux/plan/Seccomp.js"
-import { type Attack, family } from "../support/escape/Attack.js"
+import type { Attack, Families } from "../support/escape/Attack.js"
 
 const machine = Probe.machine() ?? "x64"
 const denied: Readonly<Record<string, number>> = Seccomp.denied[machine]
@@ -258,8 +258,8 @@ const devices: ReadonlyArray<Attack> = [
   }
 ]
 
-export const kernel = (ground: string): void => {
-  family(ground, "/proc and /sys", proc)
-  family(ground, "mounts, namespaces, keys and system calls", mounts)
-  family(ground, "devices and terminals", devices)
+export const kernel: Families = {
+  "/proc and /sys": proc,
+  "mounts, namespaces, keys and system calls": mounts,
+  "devices and terminals": devices
 }

@@ -1,7 +1,7 @@
 /** Ways to say a path so that nobody who reads the words knows which. */
 import * as Fs from "node:fs"
-import { type Attack, family } from "../support/escape/Attack.js"
-import { write } from "../support/escape/World.js"
+import type { Attack, Families } from "../support/escape/Attack.js"
+import { type Setup, write } from "../support/escape/World.js"
 
 const denied = /Permission denied/
 
@@ -89,7 +89,7 @@ const links: ReadonlyArray<Attack> = [
   { title: "a symbolic link made beforehand", says: denied, script: "cat soft" },
   { title: "a chain of links, through a directory's", says: denied, script: "cat chain/id_rsa" },
   { title: "a link made inside", says: denied, script: ({ home }) => `ln -sfn ${home} h; cat h/.ssh/id_rsa` },
-  { title: "a link by /proc/self/cwd", says: denied, script: "ln -sf /proc/self/cwd/.env c; cat c" },
+  { title: "a link by /proc/self/cwd", says: denied, script: "ln -sf /proc/self/cwd/.env here; cat here" },
   { title: "a hard link made beforehand", says: denied, script: "cat hard" },
   { title: "a hard link into a masked directory, made beforehand", says: denied, script: "cat hardkey" },
   {
@@ -146,60 +146,49 @@ const names = [
 
 const escape = (path: string) => path.replaceAll(/[\\*?[\]{}$,]/g, "\\$&")
 
-export const paths = (ground: string): void => {
-  family(ground, "obfuscated paths", obfuscated)
-  family(ground, "interpreters and tools", tools)
-  family(ground, "links and renames", links, {
-    prepare: ({ home, outside, project, secret }) => {
-      write(`${project}/deep/er/key`, secret)
-      write(`${home}/.ssh/linked`, secret)
-      Fs.symlinkSync(".env", `${project}/soft`)
-      Fs.symlinkSync(`${outside}/hop`, `${project}/chain`)
-      Fs.symlinkSync(`${home}/.ssh`, `${outside}/hop`)
-      Fs.linkSync(`${project}/.env`, `${project}/hard`)
-      Fs.linkSync(`${home}/.ssh/linked`, `${project}/hardkey`)
-    },
-    blacklist: ({ project }) => [`${project}/deep/er/key`]
-  })
-  family(
-    ground,
-    "names of every kind on the blacklist",
-    names.map((name, at) => ({
-      title: JSON.stringify(name),
+export const paths: Families = {
+  "obfuscated paths": obfuscated,
+  "interpreters and tools": tools,
+  "links and renames": links,
+  "names of every kind on the blacklist": [
+    {
+      title: names.map((name) => JSON.stringify(name)).join(", "),
+      says: new RegExp(`(?:Permission denied[\\s\\S]*){${names.length}}`),
+      script: 'cd names; for d in *; do cat -- "./$d/key"; done'
+    }
+  ],
+  "paths of the policy that lead nowhere": [
+    {
+      title: "dangling, looping and missing ones leave no ghosts, and the rest holds",
       says: denied,
-      script: `cd names; i=0; for d in *; do cat -- "./$d/key"; done; exec 0<&-; : ${at}`
-    })),
-    {
-      prepare: ({ project, secret }) => {
-        for (const name of names) write(`${project}/names/${name}/key`, secret)
-      },
-      blacklist: ({ project }) => names.map((name) => escape(`${project}/names/${name}/key`))
-    }
-  )
-  family(
-    ground,
-    "paths of the policy that lead nowhere",
-    [
-      {
-        title: "dangling, looping and missing ones leave no ghosts, and the rest holds",
-        says: denied,
-        script: "cat .env; ls -A; ls missing && echo BREACH",
-        after: ({ project }) => {
-          for (const name of ["missing", "nowhere"]) if (Fs.existsSync(`${project}/${name}`)) throw new Error(name)
-          return undefined
-        }
+      script: "cat .env; ls -A; ls missing && echo BREACH",
+      after: ({ project }) => {
+        for (const name of ["missing", "nowhere"]) if (Fs.existsSync(`${project}/${name}`)) throw new Error(name)
+        return undefined
       }
-    ],
-    {
-      prepare: ({ project }) => {
-        Fs.symlinkSync("nowhere", `${project}/dangling`)
-        Fs.symlinkSync("loop", `${project}/loop`)
-      },
-      blacklist: ({ project }) =>
-        ["dangling", "loop", "loop/deeper", "missing", "missing/deeper", "README/no-directory"].map(
-          (name) => `${project}/${name}`
-        ),
-      whitelist: ({ project }) => [`${project}/absent`, `${project}/loop`, `${project}/dangling`]
     }
-  )
+  ]
+}
+
+export const ofPaths: Setup = {
+  prepare: ({ home, outside, project, secret }) => {
+    write(`${project}/deep/er/key`, secret)
+    write(`${home}/.ssh/linked`, secret)
+    Fs.symlinkSync(".env", `${project}/soft`)
+    Fs.symlinkSync(`${outside}/hop`, `${project}/chain`)
+    Fs.symlinkSync(`${home}/.ssh`, `${outside}/hop`)
+    Fs.linkSync(`${project}/.env`, `${project}/hard`)
+    Fs.linkSync(`${home}/.ssh/linked`, `${project}/hardkey`)
+    for (const name of names) write(`${project}/names/${name}/key`, secret)
+    Fs.symlinkSync("nowhere", `${project}/dangling`)
+    Fs.symlinkSync("loop", `${project}/loop`)
+  },
+  blacklist: ({ project }) => [
+    `${project}/deep/er/key`,
+    ...names.map((name) => escape(`${project}/names/${name}/key`)),
+    ...["dangling", "loop", "loop/deeper", "missing", "missing/deeper", "README/no-directory"].map(
+      (name) => `${project}/${name}`
+    )
+  ],
+  whitelist: ({ project }) => [`${project}/absent`, `${project}/loop`, `${project}/dangling`]
 }

@@ -2,10 +2,10 @@
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as PrivateDirectory from "../../src/session/PrivateDirectory.js"
-import { type Attack, family, scene } from "../support/escape/Attack.js"
+import { type Attack, scene, together } from "../support/escape/Attack.js"
 import { type Places, type Setup, type Shape, write } from "../support/escape/World.js"
 
 const inHome = ({ project }: Places) => `${project}/.synapse/run`
@@ -73,54 +73,59 @@ const settings: Attack = {
   after: isAsMade
 }
 
-export const privateDirectories = (ground: string): void => {
-  family(ground, "the places of other sessions", [...attacks, settings], setup)
-  describe("another session's private directory", () => {
-    scene(
-      ground,
-      "is hidden where a rule hides what lies around it, and the session's own works",
+export const privateDirectories = (ground: string): void =>
+  together(ground, "private directories", setup, {
+    "the places of other sessions": [...attacks, settings],
+    "another session's private directory": [
       {
-        prepare: ({ mark, secret, temporary }) => write(`${temporary}/${mark}`, secret),
-        blacklist: ({ temporary }) => [temporary]
-      },
-      (world) =>
-        Effect.gen(function* () {
-          const { mark, temporary } = world
-          const seen = yield* world.attack(
-            `cat ${temporary}/${mark} && echo BREACH; echo x >${temporary}/x && echo BREACH`
-          )
-          assert.match(seen.stdout, /^RAN$/m)
-          assert.notMatch(JSON.stringify(seen), new RegExp(`${world.secret}|BREACH`))
-          assert.deepStrictEqual(Fs.existsSync(`${temporary}/x`), false)
-        }).pipe(Effect.ensuring(Effect.sync(() => Fs.rmSync(`${world.temporary}/${world.mark}`))))
-    )
-    scene(ground, "is not to be seen by one that runs already, nor once a third has ended", setup, (world) =>
-      Effect.gen(function* () {
-        yield* world.execute("true")
-        for (const place of all(world)) {
-          const made = PrivateDirectory.make([place])
-          Fs.writeFileSync(`${made}/command`, world.secret)
-          ChildProcess.execFileSync("mkfifo", [`${made}/state`])
-          const reader = Fs.openSync(`${made}/state`, Fs.constants.O_RDONLY | Fs.constants.O_NONBLOCK)
-          const seen = yield* world.attack(
-            `cat ${made}/*; echo x >${made}/command; timeout 2 sh -c 'echo x >${made}/state'; ls -A ${place} | sed s/^/BREACH/; rm -rf ${made}`
-          )
-          assert.notMatch(JSON.stringify(seen), new RegExp(`${world.secret}|BREACH`))
-          assert.strictEqual(Fs.readFileSync(`${made}/command`, "utf8"), world.secret)
-          assert.strictEqual(Fs.readSync(reader, Buffer.alloc(10)), 0)
-          Fs.closeSync(reader)
-          // As a session does at its end.
-          Fs.rmSync(made, { recursive: true })
-          assert.throws(() => Fs.rmdirSync(place))
-          const next = yield* world.attack(`mkdir ${place} && echo BREACH; mkdir ${place}/x && echo BREACH; true`)
-          assert.notInclude(JSON.stringify(next), "BREACH")
-        }
-        yield* world.manager.shutdown
-        assert.deepStrictEqual(
-          all(world).filter((place) => Fs.existsSync(place)),
-          []
-        )
-      })
-    )
+        title: "is not to be seen by one that runs already, nor once a third has ended",
+        test: (world) =>
+          Effect.gen(function* () {
+            yield* world.execute("true")
+            for (const place of all(world)) {
+              const made = PrivateDirectory.make([place])
+              Fs.writeFileSync(`${made}/command`, world.secret)
+              ChildProcess.execFileSync("mkfifo", [`${made}/state`])
+              const reader = Fs.openSync(`${made}/state`, Fs.constants.O_RDONLY | Fs.constants.O_NONBLOCK)
+              const seen = yield* world.attack(
+                `cat ${made}/*; echo x >${made}/command; timeout 2 sh -c 'echo x >${made}/state'; ls -A ${place} | sed s/^/BREACH/; rm -rf ${made}`
+              )
+              assert.notMatch(JSON.stringify(seen), new RegExp(`${world.secret}|BREACH`))
+              assert.strictEqual(Fs.readFileSync(`${made}/command`, "utf8"), world.secret)
+              assert.strictEqual(Fs.readSync(reader, Buffer.alloc(10)), 0)
+              Fs.closeSync(reader)
+              // As a session does at its end.
+              Fs.rmSync(made, { recursive: true })
+              assert.throws(() => Fs.rmdirSync(place))
+              const next = yield* world.attack(`mkdir ${place} && echo BREACH; mkdir ${place}/x && echo BREACH; true`)
+              assert.notInclude(JSON.stringify(next), "BREACH")
+            }
+            yield* world.manager.shutdown
+            assert.deepStrictEqual(
+              all(world).filter((place) => Fs.existsSync(place)),
+              []
+            )
+          })
+      }
+    ]
   })
-}
+
+export const hiddenPrivateDirectory = (ground: string): void =>
+  scene(
+    ground,
+    "another session's private directory is hidden where a rule hides what lies around it, and the session's own works",
+    {
+      prepare: ({ mark, secret, temporary }) => write(`${temporary}/${mark}`, secret),
+      blacklist: ({ temporary }) => [temporary]
+    },
+    (world) =>
+      Effect.gen(function* () {
+        const { mark, temporary } = world
+        const seen = yield* world.attack(
+          `cat ${temporary}/${mark} && echo BREACH; echo x >${temporary}/x && echo BREACH`
+        )
+        assert.match(seen.stdout, /^RAN$/m)
+        assert.notMatch(JSON.stringify(seen), new RegExp(`${world.secret}|BREACH`))
+        assert.deepStrictEqual(Fs.existsSync(`${temporary}/x`), false)
+      }).pipe(Effect.ensuring(Effect.sync(() => Fs.rmSync(`${world.temporary}/${world.mark}`))))
+  )

@@ -1,10 +1,10 @@
 /** Processes: those of others, those that shall outlive, and too many of them. */
 import * as ChildProcess from "node:child_process"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Launch from "../../src/sandbox/platform/linux/start/Launch.js"
-import { type Attack, family, type Scene, scene, scenes } from "../support/escape/Attack.js"
+import type { Attack, Families, Scene } from "../support/escape/Attack.js"
 import { processesWith } from "../support/escape/World.js"
 
 /** An ordinary user's are limited without one. */
@@ -77,85 +77,85 @@ const until = (mark: string, is: (count: number) => boolean) =>
     Effect.orDie
   )
 
-export const processes = (ground: string): void => {
-  describe("processes", () => {
-    scenes(ground, [
-      {
-        title: "neither sees nor signals a process outside",
-        test: ({ attack, secret }) =>
-          withVictim(secret, (victim, pid) =>
-            Effect.gen(function* () {
-              const script = "kill -9 PID\nkill -0 PID && echo BREACH\ncat /proc/PID/environ\nls /proc/PID/fd"
-              const said = yield* attack(script.replaceAll("PID", pid))
-              assert.notMatch(said.stdout, /BREACH|s3cr3t/)
-              assert.match(said.stderr, /No such process/)
-              assert.isNull(victim.exitCode)
-              assert.isNull(victim.signalCode)
-              assert.isTrue(process.kill(Number(pid), 0))
-            })
-          )
-      },
-      ...meddling.map(
-        ([tool, script]): Scene => ({
-          title: `does nothing to a process outside by ${tool}`,
-          needs: [tool],
-          test: ({ attack, secret }) =>
-            withVictim(secret, (_, pid) =>
-              Effect.gen(function* () {
-                const { stderr, stdout } = yield* attack(`${script.replaceAll("PID", pid)} && echo BREACH`)
-                assert.notMatch(stdout, /BREACH|s3cr3t/)
-                assert.match(stderr + stdout, /No such process/)
-              })
-            )
-        })
-      ),
-      {
-        title: "neither traces nor reads a process outside",
-        needs: ["perl"],
-        not: process.arch === "x64" ? undefined : "the numbers of the calls are another machine's",
+/** After it, a shell is another one: the last of its world. */
+export const killing: Scene = {
+  title: "kills everybody, and that is only itself",
+  test: ({ execute, manager, project }) =>
+    Effect.gen(function* () {
+      yield* Effect.exit(manager.execute("kill -9 -1; kill -9 1"))
+      assert.strictEqual((yield* execute("pwd")).stdout, `${project}\n`)
+    })
+}
+
+export const processes = (): Families => ({
+  processes: [
+    {
+      title: "neither sees nor signals a process outside",
+      test: ({ attack, secret }) =>
+        withVictim(secret, (victim, pid) =>
+          Effect.gen(function* () {
+            const script = "kill -9 PID\nkill -0 PID && echo BREACH\ncat /proc/PID/environ\nls /proc/PID/fd"
+            const said = yield* attack(script.replaceAll("PID", pid))
+            assert.notMatch(said.stdout, /BREACH|s3cr3t/)
+            assert.match(said.stderr, /No such process/)
+            assert.isNull(victim.exitCode)
+            assert.isNull(victim.signalCode)
+            assert.isTrue(process.kill(Number(pid), 0))
+          })
+        )
+    },
+    ...meddling.map(
+      ([tool, script]): Scene => ({
+        title: `does nothing to a process outside by ${tool}`,
+        needs: [tool],
         test: ({ attack, secret }) =>
           withVictim(secret, (_, pid) =>
             Effect.gen(function* () {
-              // ptrace, process_vm_readv, pidfd_open.
-              const calls = [
-                call(101, pid, 16, "PID", 0, 0),
-                call(310, pid, "PID", memory, 1, "$v", 1, 0),
-                call(434, pid, "PID", 0)
-              ]
-              const said = yield* attack(calls.join("\n"))
-              assert.strictEqual(said.stdout, "errno 3\nerrno 3\nerrno 3\nRAN\n")
+              const { stderr, stdout } = yield* attack(`${script.replaceAll("PID", pid)} && echo BREACH`)
+              assert.notMatch(stdout, /BREACH|s3cr3t/)
+              assert.match(stderr + stdout, /No such process/)
             })
           )
-      }
-    ])
-
-    scene(ground, "kills everybody, and that is only itself", {}, ({ execute, manager, project }) =>
-      Effect.gen(function* () {
-        yield* Effect.exit(manager.execute("kill -9 -1; kill -9 1"))
-        assert.strictEqual((yield* execute("pwd")).stdout, `${project}\n`)
+      })
+    ),
+    {
+      title: "neither traces nor reads a process outside",
+      needs: ["perl"],
+      not: process.arch === "x64" ? undefined : "the numbers of the calls are another machine's",
+      test: ({ attack, secret }) =>
+        withVictim(secret, (_, pid) =>
+          Effect.gen(function* () {
+            // ptrace, process_vm_readv, pidfd_open.
+            const calls = [
+              call(101, pid, 16, "PID", 0, 0),
+              call(310, pid, "PID", memory, 1, "$v", 1, 0),
+              call(434, pid, "PID", 0)
+            ]
+            const said = yield* attack(calls.join("\n"))
+            assert.strictEqual(said.stdout, "errno 3\nerrno 3\nerrno 3\nRAN\n")
+          })
+        )
+    },
+    ...Object.entries(daemons).map(
+      ([title, leave], at): Scene => ({
+        title: `a process left ${title} ends with the session`,
+        needs: ["perl", "nohup", "setsid"],
+        test: ({ execute, manager, mark }) =>
+          Effect.gen(function* () {
+            yield* execute(leave(`${mark}-${at}`))
+            yield* until(`${mark}-${at}`, (count) => count > 0)
+            yield* manager.shutdown
+            yield* until(`${mark}-${at}`, (count) => count === 0)
+          })
       })
     )
-
-    for (const [title, leave] of Object.entries(daemons)) {
-      scene(
-        ground,
-        `a process left ${title} ends with the session`,
-        { needs: ["perl", "nohup", "setsid"] },
-        ({ execute, manager, mark }) =>
-          Effect.gen(function* () {
-            yield* execute(leave(mark))
-            yield* until(mark, (count) => count > 0)
-            yield* manager.shutdown
-            yield* until(mark, (count) => count === 0)
-          })
-      )
-    }
-
-    scene(
-      ground,
-      "what is left goes also when the app is closed",
-      { needs: ["perl", "nohup", "setsid"] },
-      ({ execute, mark }) =>
+  ],
+  limits: limits(),
+  "what is left": [
+    {
+      title: "goes also when the app is closed",
+      needs: ["perl", "nohup", "setsid"],
+      test: ({ execute, mark }) =>
         Effect.gen(function* () {
           yield* execute(
             Object.values(daemons)
@@ -165,7 +165,6 @@ export const processes = (ground: string): void => {
           yield* until(mark, (count) => count >= 4)
           // That nothing is left is looked at when this world has ended.
         })
-    )
-  })
-  family(ground, "limits", limits())
-}
+    }
+  ]
+})

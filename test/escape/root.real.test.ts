@@ -1,7 +1,10 @@
 import { describe } from "@effect/vitest"
 import * as Ground from "../support/escape/Ground.js"
-import { all } from "./all.js"
+import { byRights, byRoot } from "./all.js"
 
 const ground = Ground.take("root")
 
-describe.skipIf(ground === undefined)("attacks by root", () => all(ground ?? ""))
+describe.skipIf(ground === undefined)("attacks by root", () => {
+  byRights(ground ?? "")
+  byRoot(ground ?? "")
+})

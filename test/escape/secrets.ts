@@ -3,9 +3,9 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Url from "node:url"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type Attack, family, scene } from "../support/escape/Attack.js"
+import { type Attack, scene, together } from "../support/escape/Attack.js"
 import { type Places, write } from "../support/escape/World.js"
 
 /** Files that Synapse, editors and backups leave beside its own. */
@@ -13,11 +13,6 @@ const own = [
   "history settings.json~ .settings.json.swp settings.json.bak .settings.json.new #settings.json# mcp/mcp_servers.json",
   "mcp/mcp_servers.json.bak mcp/.mcp_servers.json.new mcp/oauth/0.json cache/mcp/tools snapshots/0/HEAD agents/a.md old/deep/key"
 ].flatMap((line) => line.split(" "))
-
-const ownHomes: ReadonlyArray<readonly [title: string, home: (places: Places) => string]> = [
-  ["Synapse's own files", ({ home }) => `${home}/.synapse`],
-  ["Synapse's own files in the project", ({ project }) => `${project}/.synapse`]
-]
 
 const ownAttacks = (home: (places: Places) => string): ReadonlyArray<Attack> =>
   (
@@ -70,7 +65,7 @@ const usualAttacks = usual.map(([title, inHome, inProject]): Attack => {
   return {
     title,
     script: ({ home }) =>
-      `h=${home}; for f in ${paths}; do cat "$f"; base64 "$f" | base64 -d; cp "$f" c; cat c; ln "$f" l; cat l; cat < "$f"; done`,
+      `h=${home}; for f in ${paths}; do cat "$f"; base64 "$f" | base64 -d; cp "$f" copied; cat copied; ln "$f" linked; cat linked; cat < "$f"; done`,
     says: /Permission denied/
   }
 })
@@ -109,64 +104,75 @@ const forged: ReadonlyArray<readonly [title: string, variables: (places: Places)
   ["a relative HOME", () => ({ HOME: ".", SYNAPSE_HOME: "" })]
 ]
 
-export const secrets = (ground: string): void => {
-  for (const [title, home] of ownHomes) {
-    family(ground, `${title} are read`, ownAttacks(home), {
-      synapseHome: home,
-      prepare: (places) => {
-        for (const name of own) write(`${home(places)}/${name}`, places.secret)
-        Fs.symlinkSync(home(places), `${places.project}/way`)
-      }
-    })
-  }
-  family(ground, "usual secrets are read", usualAttacks, {
-    prepare: ({ home, project, secret }) => {
-      for (const [, inHome, inProject] of usual) {
-        for (const name of words(inHome)) write(`${home}/${name}`, `token=${secret}\n`)
-        for (const name of words(inProject)) write(`${project}/${name}`, `token=${secret}\n`)
-      }
-    }
-  })
-  family(ground, "code is put where programs outside look for it:", planting, {
-    temporary: ({ base }) => `${base}/tmp`,
-    prepare: ({ base }) => Fs.mkdirSync(`${base}/tmp`)
-  })
-  describe("a home that commands have filled", () => {
-    scene(
-      ground,
-      "grants nothing, however the next session comes to it",
-      {},
-      (world) =>
-        Effect.gen(function* () {
-          const { base, home, outside, project } = world
-          const run = (command: string, variables: Record<string, string>) =>
-            Effect.async<string>((resume) => {
-              const env = { PATH: process.env["PATH"], HOME: home, SYNAPSE_HOME: `${home}/.synapse`, ...variables }
-              const args = [program, "exec", command]
-              ChildProcess.execFile(process.execPath, args, { cwd: project, env }, (_, stdout, stderr) =>
-                resume(Effect.succeed(`${stdout}\n${stderr}`))
-              )
-            })
-          const servers = { mcpServers: { own: { command: "/bin/sh", args: ["-c", `touch ${outside}/pwned`] } } }
-          const planted = yield* run(
-            `for d in .synapse deep/er; do mkdir -p $d/mcp; echo '{"enabled":false}' > $d/sandbox.json
-               echo '${JSON.stringify(servers)}' > $d/mcp/mcp_servers.json; done; ln -s deep/er out; ls out`,
-            {}
-          )
-          assert.match(planted, /sandbox\.json/)
-          Fs.symlinkSync(project, `${base}/way`)
-          const isOff = /^Seccomp:\t0$/m
-          for (const [title, variables] of forged) {
-            const said = yield* run("grep Seccomp: /proc/self/status; mcp:own:x; echo", variables(world))
-            assert.match(said, /^Seccomp:\t2$|SYNAPSE_TRUSTED_HOME/m, title)
-            assert.notMatch(said, isOff, title)
-            assert.isFalse(Fs.existsSync(`${outside}/pwned`), title)
-          }
-          // Where commands could not write, the same takes effect.
-          Fs.cpSync(`${project}/deep/er`, `${outside}/home`, { recursive: true })
-          assert.match(yield* run("grep Seccomp: /proc/self/status", { SYNAPSE_HOME: `${outside}/home` }), isOff)
-        }),
-      Fs.existsSync(program) ? undefined : "the program is not built"
-    )
-  })
+const prepareOwn = (home: (places: Places) => string, places: Places) => {
+  for (const name of own) write(`${home(places)}/${name}`, places.secret)
+  Fs.symlinkSync(home(places), `${places.project}/way`)
 }
+
+export const secrets = (ground: string): void => {
+  const inHome = ({ home }: Places) => `${home}/.synapse`
+  const prepare = (places: Places) => {
+    const { base, home, project, secret } = places
+    prepareOwn(inHome, places)
+    Fs.mkdirSync(`${base}/tmp`)
+    for (const [, inHome, inProject] of usual) {
+      for (const name of words(inHome)) write(`${home}/${name}`, `token=${secret}\n`)
+      for (const name of words(inProject)) write(`${project}/${name}`, `token=${secret}\n`)
+    }
+  }
+  together(
+    ground,
+    "without a rule of the user's",
+    { prepare, temporary: ({ base }) => `${base}/tmp` },
+    {
+      "Synapse's own files are read": ownAttacks(inHome),
+      "usual secrets are read": usualAttacks,
+      "code is put where programs outside look for it:": planting
+    }
+  )
+  const inProject = ({ project }: Places) => `${project}/.synapse`
+  together(
+    ground,
+    "Synapse's own files in the project are read",
+    { synapseHome: inProject, prepare: (places) => prepareOwn(inProject, places) },
+    ownAttacks(inProject)
+  )
+}
+
+export const forgedHome = (ground: string): void =>
+  scene(
+    ground,
+    "a home that commands have filled grants nothing, however the next session comes to it",
+    {},
+    (world) =>
+      Effect.gen(function* () {
+        const { base, home, outside, project } = world
+        const run = (command: string, variables: Record<string, string>) =>
+          Effect.async<string>((resume) => {
+            const env = { PATH: process.env["PATH"], HOME: home, SYNAPSE_HOME: `${home}/.synapse`, ...variables }
+            const args = [program, "exec", command]
+            ChildProcess.execFile(process.execPath, args, { cwd: project, env }, (_, stdout, stderr) =>
+              resume(Effect.succeed(`${stdout}\n${stderr}`))
+            )
+          })
+        const servers = { mcpServers: { own: { command: "/bin/sh", args: ["-c", `touch ${outside}/pwned`] } } }
+        const planted = yield* run(
+          `for d in .synapse deep/er; do mkdir -p $d/mcp; echo '{"enabled":false}' > $d/sandbox.json
+             echo '${JSON.stringify(servers)}' > $d/mcp/mcp_servers.json; done; ln -s deep/er out; ls out`,
+          {}
+        )
+        assert.match(planted, /sandbox\.json/)
+        Fs.symlinkSync(project, `${base}/way`)
+        const isOff = /^Seccomp:\t0$/m
+        for (const [title, variables] of forged) {
+          const said = yield* run("grep Seccomp: /proc/self/status; mcp:own:x; echo", variables(world))
+          assert.match(said, /^Seccomp:\t2$|SYNAPSE_TRUSTED_HOME/m, title)
+          assert.notMatch(said, isOff, title)
+          assert.isFalse(Fs.existsSync(`${outside}/pwned`), title)
+        }
+        // Where commands could not write, the same takes effect.
+        Fs.cpSync(`${project}/deep/er`, `${outside}/home`, { recursive: true })
+        assert.match(yield* run("grep Seccomp: /proc/self/status", { SYNAPSE_HOME: `${outside}/home` }), isOff)
+      }),
+    Fs.existsSync(program) ? undefined : "the program is not built"
+  )

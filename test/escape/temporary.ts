@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as PolicyBuilder from "../../src/sandbox/config/PolicyBuilder.js"
 import * as TemporaryDirectory from "../../src/sandbox/platform/TemporaryDirectory.js"
-import { family, scene } from "../support/escape/Attack.js"
+import { scene, together } from "../support/escape/Attack.js"
 import { type Places, type Shape, write } from "../support/escape/World.js"
 
 const other = ({ home }: Places) => `${home}/.synapse/tmp/0123456789abcdef`
@@ -21,10 +21,9 @@ const run = (world: Shape, command: string) =>
   Effect.map(world.execute(command), ({ stderr, stdout }) => stdout + stderr)
 
 export const temporary = (ground: string): void => {
-  family(
-    ground,
-    "at what another project, or the machine, has in its /tmp",
-    [
+  const hidden = { temporary: below, prepare: plant } as const
+  together(ground, "what another project, or the machine, has in its /tmp", hidden, {
+    "is attacked": [
       { title: "reads another project's by its name", script: (at) => `cat ${other(at)}/key`, says: /No such file/ },
       {
         title: "lists them",
@@ -34,37 +33,35 @@ export const temporary = (ground: string): void => {
       { title: "reads the machine's", script: (at) => `cat ${at.base}/tmp/shot.png`, says: /No such file/ },
       { title: "unmounts it", script: "umount -l /tmp", says: /superuser|ermitted/ }
     ],
-    { prepare: plant, temporary: below }
-  )
-
-  scene(
-    ground,
-    "is the same at /tmp, at TMPDIR and at its own path, and stays",
-    { temporary: below, prepare: plant },
-    (world) =>
-      Effect.gen(function* () {
-        const path = yield* own(world)
-        assert.strictEqual(
-          yield* run(world, `echo one >/tmp/a; cat ${world.base}/tmp/a ${path}/a; stat -c %a /tmp`),
-          "one\none\n1777\n"
-        )
-        assert.strictEqual(Fs.readFileSync(`${path}/a`, "utf8"), "one\n")
-        assert.isFalse(Fs.existsSync(`${world.base}/tmp/a`))
-        yield* world.manager.shutdown
-        assert.strictEqual(yield* run(world, "cat /tmp/a"), "one\n")
-      })
-  )
-
-  const hidden = { temporary: below, prepare: plant } as const
-  scene(ground, "tells what only the machine's has", hidden, (world) =>
-    Effect.gen(function* () {
-      const told = yield* world.execute(`cat ${world.base}/tmp/shot.png`)
-      assert.include(told.blockedReason ?? "", "the sandbox has a /tmp of its own")
-      assert.include(told.blockedReason ?? "", `synapse sandbox allow ${world.base}/tmp/shot.png`)
-      const unknown = yield* world.execute(`cat ${world.base}/tmp/nothing`)
-      assert.isUndefined(unknown.blockedReason)
-    })
-  )
+    "and the own /tmp": [
+      {
+        title: "is the same at /tmp, at TMPDIR and at its own path, and stays",
+        test: (world) =>
+          Effect.gen(function* () {
+            const path = yield* own(world)
+            assert.strictEqual(
+              yield* run(world, `echo one >/tmp/a; cat ${world.base}/tmp/a ${path}/a; stat -c %a /tmp`),
+              "one\none\n1777\n"
+            )
+            assert.strictEqual(Fs.readFileSync(`${path}/a`, "utf8"), "one\n")
+            assert.isFalse(Fs.existsSync(`${world.base}/tmp/a`))
+            yield* world.manager.shutdown
+            assert.strictEqual(yield* run(world, "cat /tmp/a"), "one\n")
+          })
+      },
+      {
+        title: "tells what only the machine's has",
+        test: (world) =>
+          Effect.gen(function* () {
+            const told = yield* world.execute(`cat ${world.base}/tmp/shot.png`)
+            assert.include(told.blockedReason ?? "", "the sandbox has a /tmp of its own")
+            assert.include(told.blockedReason ?? "", `synapse sandbox allow ${world.base}/tmp/shot.png`)
+            const unknown = yield* world.execute(`cat ${world.base}/tmp/nothing`)
+            assert.isUndefined(unknown.blockedReason)
+          })
+      }
+    ]
+  })
   for (const permission of ["allow_once", "allow_session"] as const) {
     scene(ground, `shows what a person has allowed (${permission})`, { ...hidden, permission }, (world) =>
       Effect.gen(function* () {

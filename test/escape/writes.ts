@@ -2,8 +2,8 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
-import { type Attack, family } from "../support/escape/Attack.js"
-import { type Places, write } from "../support/escape/World.js"
+import type { Attack, Families } from "../support/escape/Attack.js"
+import { type Places, type Setup, write } from "../support/escape/World.js"
 
 /** `$o` is the directory outside; whatever gets through is seen there. */
 export const routes: ReadonlyArray<readonly [title: string, script: string, ...needs: ReadonlyArray<string>]> = [
@@ -138,20 +138,18 @@ const sessions: ReadonlyArray<Attack> = [
   }
 ]
 
-export const writes = (ground: string): void => {
-  family(ground, "writes outside", outside)
-  family(ground, "what is our own", policy, {
-    prepare: ({ project }) => {
-      write(`${project}/own/.synapse/sandbox.json`, "{}")
-      write(`${project}/program/main.cjs`, "program")
-    },
-    synapseHome: ({ project }) => `${project}/own/.synapse`,
-    program: ({ project }) => [`${project}/program`]
-  })
-  family(ground, "sessions", sessions, {
-    prepare: ({ secret, temporary }) => {
-      write(Path.join(temporary, `synapse-${process.getuid?.()}`, "foreign", "command"), secret)
-      Fs.chmodSync(Path.join(temporary, `synapse-${process.getuid?.()}`), 0o700)
-    }
-  })
+export const writes: Families = { "writes outside": outside }
+
+export const own: Families = { "what is our own": policy, sessions }
+
+export const ofOwn: Setup = {
+  prepare: ({ project, secret, temporary }) => {
+    write(`${project}/own/.synapse/sandbox.json`, "{}")
+    write(`${project}/program/main.cjs`, "program")
+    const sessions = Path.join(temporary, `synapse-${process.getuid?.()}`)
+    write(Path.join(sessions, "foreign", "command"), secret)
+    Fs.chmodSync(sessions, 0o700)
+  },
+  synapseHome: ({ project }) => `${project}/own/.synapse`,
+  program: ({ project }) => [`${project}/program`]
 }

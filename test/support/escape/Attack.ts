@@ -33,9 +33,8 @@ const missing = ({ needs = [], not }: Pick<Attack, "needs" | "not">): string | u
 const still = ({ home, outside, secret }: Shape) => ({ home: snapshot(home), outside: snapshot(outside), secret })
 
 /** Runs an attack and holds it to what every attack is held to. */
-const run = (attack: Attack): Effect.Effect<string, never, World> =>
+const run = (attack: Attack, world: Shape): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const world = yield* World
     const before = still(world)
     const script = typeof attack.script === "string" ? attack.script : attack.script(world)
     const { stderr, stdout } = yield* world.attack(script)
@@ -47,22 +46,9 @@ const run = (attack: Attack): Effect.Effect<string, never, World> =>
     if (attack.says !== undefined) assert.match(said, attack.says)
     assert.deepStrictEqual(still(world), before)
     yield* attack.after?.(world) ?? Effect.void
-    return said
   })
 
-/** All attacks of a family, in one sandbox. */
-export const family = (ground: string, title: string, attacks: ReadonlyArray<Attack>, setup: Setup = {}): void => {
-  const skipped = attacks.filter((attack) => missing(attack) !== undefined)
-  describe(title, () => {
-    for (const attack of skipped) it.skip(`${attack.title} (${missing(attack)})`)
-    layer(worldLayer(ground, setup), { excludeTestServices: true, timeout: 30_000 })((it) => {
-      for (const attack of attacks) {
-        if (!skipped.includes(attack)) it.effect(attack.title, () => run(attack))
-      }
-    })
-  })
-}
-
+/** A test of another shape. */
 export interface Scene {
   readonly title: string
   readonly needs?: ReadonlyArray<string>
@@ -70,18 +56,24 @@ export interface Scene {
   readonly test: (world: Shape) => Effect.Effect<unknown>
 }
 
-/** Tests of other shapes in one world, which none of them may spoil for the next. */
-export const scenes = (ground: string, list: ReadonlyArray<Scene>): void => {
-  for (const each of list) {
-    const why = missing(each)
-    if (why !== undefined) it.skip(`${each.title} (${why})`)
-  }
-  layer(worldLayer(ground), { excludeTestServices: true, timeout: 30_000 })((it) => {
-    for (const each of list) {
-      if (missing(each) === undefined) it.effect(each.title, () => Effect.asVoid(Effect.flatMap(World, each.test)))
+type List = ReadonlyArray<Attack | Scene>
+
+export type Families = Readonly<Record<string, List>>
+
+/** Attacks, or families of them, in one sandbox, where none spoils what the next begins with. */
+export const together = (ground: string, title: string, setup: Setup, all: Families | List): void =>
+  layer(worldLayer(ground, setup), { excludeTestServices: true, timeout: 30_000 })(title, ({ effect }) => {
+    const each = (one: Attack | Scene) => {
+      const why = missing(one)
+      if (why !== undefined) return it.skip(`${one.title} (${why})`)
+      const test = (world: Shape) => ("script" in one ? run(one, world) : one.test(world))
+      effect(one.title, () => Effect.asVoid(Effect.flatMap(World, test)))
     }
+    if (isList(all)) return all.forEach(each)
+    for (const [name, list] of Object.entries(all)) describe(name, () => list.forEach(each))
   })
-}
+
+const isList = (all: Families | List): all is List => Array.isArray(all)
 
 /** A test of another shape, in a world of its own; skipped, visibly, for the reason that `not` gives. */
 export const scene = (

@@ -4,6 +4,7 @@
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import { assert } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -55,6 +56,8 @@ export interface Setup {
   /** Gives commands the machine's directory for temporary files, in place of their own. */
   readonly sharesTemporary?: true
   readonly permission?: Permission.Answer
+  /** Run in a session before that of the tests, which changes nothing outside either. */
+  readonly earlier?: (places: Places) => string
   /** Further places for private directories; the session's own lies in `temporary`. */
   readonly privateDirectories?: (places: Places) => ReadonlyArray<string>
 }
@@ -179,6 +182,12 @@ const make = (ground: string, setup: Setup) =>
           write(`${places.project}/.attacks/${name}`, `${script}\necho RAN\n`)
           return execute(`cd ${places.project} && bash .attacks/${name} </dev/null`)
         })
+    }
+    if (setup.earlier !== undefined) {
+      const before = [places.home, places.outside].map(snapshot)
+      assert.match((yield* world.attack(setup.earlier(places))).stdout, /^RAN$/m)
+      yield* manager.shutdown
+      assert.deepStrictEqual([places.home, places.outside].map(snapshot), before)
     }
     return world
   })
