@@ -393,9 +393,7 @@ class Build {
     const led = this.objectionToLinks()
     if (led !== undefined) return led
     const decision = PolicyDecision.make(policy)
-    const loose = [this.file, this.settings.home]
-      .flatMap((path) => RealPath.follow(path).links)
-      .find((link) => decision.decide(link, "write").allowed)
+    const loose = RealPath.follow(this.file).links.find((link) => decision.decide(link, "write").allowed)
     if (loose !== undefined) {
       return new SandboxConfigError({
         origin: this.file,
