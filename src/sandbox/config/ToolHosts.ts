@@ -22,6 +22,8 @@ interface Place {
   readonly cwd: string
   readonly userHome: string
   readonly variables: Readonly<Record<string, string | undefined>>
+  /** The directory of the machine's own settings; `/etc` by default. */
+  readonly etc?: string
 }
 
 /** A setting. Its name includes its section, in lower case and with `-` for `_`. */
@@ -36,7 +38,7 @@ type Test = (name: string, block: ReadonlyArray<Line>) => boolean
 interface Manager {
   /** Matches the prefix of environment variables that are settings. */
   readonly prefix: RegExp
-  readonly files: (place: Place, configHome: string) => ReadonlyArray<string | undefined>
+  readonly files: (place: Place, configHome: string, etc: string) => ReadonlyArray<string | undefined>
   /** Settings for which only the nearest file that sets one counts. */
   readonly nearest: ReadonlyArray<Test>
   readonly others: Test
@@ -57,23 +59,23 @@ const managers: Readonly<Record<"npm" | "pip" | "uv" | "cargo" | "go" | "apt", M
   },
   pip: {
     prefix: /^PIP_/,
-    files: ({ userHome, variables }, configHome) => [
+    files: ({ userHome, variables }, configHome, etc) => [
       variables["PIP_CONFIG_FILE"],
       `${configHome}/pip/pip.conf`,
       `${userHome}/.pip/pip.conf`,
-      "/etc/xdg/pip/pip.conf",
-      "/etc/pip.conf"
+      `${etc}/xdg/pip/pip.conf`,
+      `${etc}/pip.conf`
     ],
     nearest: [(name) => /^(?:[\w-]+\.)?index-url$/.test(name)],
     others: (name) => /^(?:[\w-]+\.)?(?:extra-index-url|find-links)$/.test(name)
   },
   uv: {
     prefix: /^UV_/,
-    files: ({ variables }, configHome) => [
+    files: ({ variables }, configHome, etc) => [
       variables["UV_CONFIG_FILE"],
       `${configHome}/uv/uv.toml`,
-      "/etc/xdg/uv/uv.toml",
-      "/etc/uv/uv.toml"
+      `${etc}/xdg/uv/uv.toml`,
+      `${etc}/uv/uv.toml`
     ],
     nearest: [(name, block) => /^(?:pip\.)?index-url$|^default-index$/.test(name) || isIndex(name, block)],
     others: (name) => /^(?:pip\.)?(?:index|extra-index-url|find-links|index\.url)$/.test(name)
@@ -93,11 +95,11 @@ const managers: Readonly<Record<"npm" | "pip" | "uv" | "cargo" | "go" | "apt", M
   },
   apt: {
     prefix: /(?!)/,
-    files: () => [
-      "/etc/apt/sources.list",
-      ...Attempt.orElse(() => Fs.readdirSync("/etc/apt/sources.list.d"), [])
+    files: (_, __, etc) => [
+      `${etc}/apt/sources.list`,
+      ...Attempt.orElse(() => Fs.readdirSync(`${etc}/apt/sources.list.d`), [])
         .filter((name) => /\.(?:list|sources)$/.test(name))
-        .map((name) => `/etc/apt/sources.list.d/${name}`)
+        .map((name) => `${etc}/apt/sources.list.d/${name}`)
     ],
     nearest: [],
     others: (name, block) =>
@@ -159,7 +161,7 @@ export type Tool = keyof typeof managers | "git"
 
 const ofManager = (tool: keyof typeof managers, place: Place): ReadonlyArray<Found> => {
   const { files, nearest, others, prefix } = managers[tool]
-  const { userHome, variables } = place
+  const { etc = "/etc", userHome, variables } = place
   const configHome = variables["XDG_CONFIG_HOME"] || `${userHome}/.config`
   const set = Object.entries(variables).filter(([name, value]) => prefix.test(name) && value !== undefined)
   const sources = [
@@ -167,7 +169,7 @@ const ofManager = (tool: keyof typeof managers, place: Place): ReadonlyArray<Fou
       origin: "the environment",
       blocks: set.map(([name, value = ""]) => [{ name: nameOf(name.replace(prefix, "")), value }])
     },
-    ...files(place, configHome).flatMap((path) => {
+    ...files(place, configHome, etc).flatMap((path) => {
       const text = path === undefined ? undefined : read(path)
       return path === undefined || text === undefined ? [] : [{ origin: Name.of(path), blocks: blocksIn(text) }]
     })

@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import * as ToolHosts from "../../../src/sandbox/config/ToolHosts.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
@@ -17,7 +18,8 @@ const find = (
       Fs.mkdirSync(Path.dirname(`${userHome}/${name}`), { recursive: true })
       Fs.writeFileSync(`${userHome}/${name}`, text)
     }
-    const place = { cwd: userHome, userHome, variables: { npm_config_prefix: `${userHome}/prefix`, ...variables } }
+    const known = { npm_config_prefix: `${userHome}/prefix`, ...variables }
+    const place = { cwd: userHome, userHome, variables: known, etc: `${userHome}/etc` }
     return ToolHosts.find(tool, place).map(({ entry, origin }) => [entry, origin.replace(userHome, "~")])
   })
 
@@ -26,7 +28,7 @@ const entries = (...given: Parameters<typeof find>) => Effect.map(find(...given)
 describe("the hosts of a tool", () => {
   it.scoped("are none where it is not configured", () =>
     Effect.gen(function* () {
-      for (const tool of ["npm", "uv", "cargo", "go", "git"] as const) {
+      for (const tool of ["npm", "pip", "uv", "cargo", "go", "git", "apt"] as const) {
         assert.deepStrictEqual(yield* entries(tool), [])
       }
     })
@@ -95,6 +97,18 @@ describe("the hosts of a tool", () => {
       const files = { ".config/go/env": "GOPROXY=https://one.test|https://two.test:8443,direct\nGOSUMDB=off\n" }
       assert.deepStrictEqual(yield* entries("go", files), ["one.test", "two.test:8443"])
       assert.deepStrictEqual(yield* entries("go", files, { GOPROXY: "off", GOSUMDB: "off" }), [])
+    })
+  )
+
+  it.scoped("of apt are its sources in both forms, but for those that are off", () =>
+    Effect.gen(function* () {
+      const off = "Types: deb\nURIs: https://off.test/\nEnabled: no\n\nTypes: deb\nURIs: https://two.test/\n"
+      const files = { "sources.list": "deb http://one.test/debian stable main\n", "sources.list.d/a.sources": off }
+      const found = yield* entries(
+        "apt",
+        Record.mapKeys(files, (name) => `etc/apt/${name}`)
+      )
+      assert.deepStrictEqual(found, ["one.test", "two.test"])
     })
   )
 
