@@ -221,13 +221,17 @@ export const local = (title: string, ground: string, isSecond = false): void => 
       )
     )
 
-    it.live("masks what has appeared under a glob, by and by", () =>
+    it.live("masks what has appeared under a glob, by and by, or at once where the last look is long ago", () =>
       sandboxed(({ execute }, { project }) =>
         Effect.gen(function* () {
           yield* execute("kept=1; f=.en")
           Fs.mkdirSync(`${project}/new`)
           Fs.writeFileSync(`${project}/new/.env`, "TOKEN=2\n")
           assert.deepInclude(yield* untilHidden(execute("cat new/${f}v")), hidden)
+          yield* Effect.sleep("3 seconds")
+          Fs.mkdirSync(`${project}/other`)
+          Fs.writeFileSync(`${project}/other/.env`, "TOKEN=3\n")
+          assert.deepInclude(yield* execute("cat other/${f}v"), hidden)
           assert.strictEqual((yield* execute("echo $kept")).stdout, "1\n")
         })
       )
