@@ -1,4 +1,5 @@
 /** Whose turn it is in a manager's sandbox. */
+import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -155,6 +156,54 @@ describe("the turns of a manager's commands", () => {
           })
         )
         assert.deepStrictEqual(provider.events.slice(-3), ["run a in 2", "run b in 2", "dispose 2"])
+      })
+    )
+  )
+
+  it.live("a crash ends no sandbox but its own", () =>
+    inDirectory((options) =>
+      Effect.gen(function* () {
+        const [begun, go] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+        const crash = new ExecutionFailed({ kind: "crash", reason: "it is gone" })
+        const provider = new FakeProvider((_, made) =>
+          made === 1
+            ? Deferred.succeed(begun, undefined).pipe(Effect.zipRight(Deferred.await(go)), Effect.zipRight(crash))
+            : {}
+        )
+        yield* withManager(provider, options, ({ addRuntimeWhitelist, execute }) =>
+          Effect.gen(function* () {
+            const running = yield* Effect.fork(execute("a"))
+            yield* Deferred.await(begun)
+            yield* addRuntimeWhitelist("/path1")
+            yield* Deferred.succeed(go, undefined)
+            yield* Fiber.join(running)
+          })
+        )
+        assert.deepStrictEqual(provider.events.slice(2), ["dispose 1", "create 2", "run a in 2", "dispose 2"])
+      })
+    )
+  )
+
+  it.live("a restart builds the sandbox anew where sandbox.json has changed since", () =>
+    inDirectory((options) =>
+      Effect.gen(function* () {
+        const provider = new FakeProvider()
+        yield* withManager(provider, options, ({ execute, restart }) =>
+          Effect.gen(function* () {
+            yield* execute("a")
+            yield* restart
+            Fs.writeFileSync(`${options.home}/sandbox.json`, "{}")
+            yield* restart
+            yield* execute("b")
+          })
+        )
+        assert.deepStrictEqual(provider.events.slice(2), [
+          "restart 1",
+          "dispose 1",
+          "create 2",
+          "run b in 2",
+          "dispose 2"
+        ])
       })
     )
   )
