@@ -14,7 +14,7 @@ describe("Newlines", () => {
   it("are counted", () => {
     FastCheck.assert(
       FastCheck.property(bytes, (values) => assert.strictEqual(Newlines.count(values), plain(values))),
-      { numRuns: 2000 }
+      { numRuns: 500 }
     )
     // More in a lane than a byte counts.
     assert.strictEqual(Newlines.count(new Uint8Array(100_003).fill(0x0a)), 100_003)
@@ -30,7 +30,7 @@ describe("Newlines", () => {
           plain(values) < lines ? values.length : text.slice(0, lines).join(" ").length + (lines > 0 ? 1 : 0)
         assert.deepStrictEqual(Newlines.skip(values, lines), { index, skipped })
       }),
-      { numRuns: 2000 }
+      { numRuns: 500 }
     )
     const long = new Uint8Array(100_000).fill(0x0a)
     assert.deepStrictEqual(Newlines.skip(long, 70_000), { index: 70_000, skipped: 70_000 })

@@ -43,7 +43,7 @@ describe("FrameReader", () => {
       const text = `${before.join("")}${frame(body)}${after.join("")}`
       assert.deepStrictEqual(read(expecting(), text, cuts), [body])
     },
-    { fastCheck: { numRuns: 500 } }
+    { fastCheck: { numRuns: 200 } }
   )
 
   it.prop(

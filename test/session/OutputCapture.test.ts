@@ -119,7 +119,7 @@ describe("OutputCapture", () => {
       assert.isAbove(Number(left), 0)
       Fs.rmSync(file ?? "")
     },
-    { fastCheck: { numRuns: 500 } }
+    { fastCheck: { numRuns: 200 } }
   )
 
   it.prop(
@@ -139,7 +139,7 @@ describe("OutputCapture", () => {
       assert.deepStrictEqual(Fs.readFileSync(file), all.subarray(0, Math.min(all.length, fileLimit)))
       Fs.rmSync(file)
     },
-    { fastCheck: { numRuns: 500 } }
+    { fastCheck: { numRuns: 200 } }
   )
 
   it("says how far a file goes that may not grow further", () => {

@@ -77,7 +77,7 @@ describe("TerminalText.show", () => {
       assert.strictEqual(TerminalText.show(once), once)
       assert.isBelow(once.length, 300 * (text.length + 1))
     },
-    { fastCheck: { numRuns: 3000 } }
+    { fastCheck: { numRuns: 800 } }
   )
 
   it.prop("leaves a text without control characters as it is", [FastCheck.string({ unit: "binary" })], ([any]) => {

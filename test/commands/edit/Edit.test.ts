@@ -335,7 +335,7 @@ describe("edit", () => {
             assert.strictEqual(result.exitCode, rest.length === 0 ? 1 : 0)
           }
         ),
-        { numRuns: 400 }
+        { numRuns: 150 }
       )
     )
   })

@@ -73,7 +73,7 @@ describe("read in a result", () => {
             assert.strictEqual(shown, numbered(all))
           }
         ),
-        { numRuns: 200 }
+        { numRuns: 100 }
       )
     )
   )
