@@ -2,6 +2,7 @@
 import * as Fs from "node:fs"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import { NotThere } from "../../src/sandbox/SandboxBackend.js"
 import * as Directory from "../support/sandbox/Directory.js"
 import { FakeProvider, withManager } from "../support/sandbox/Managed.js"
@@ -36,5 +37,27 @@ it.scoped("builds the policy anew for a path that is not there once it is there,
     )
     const grants = fake.events.filter((event) => event.startsWith(`grant write ${later}`))
     assert.lengthOf(grants, 3)
+  })
+)
+
+it.scoped("gives no sandbox what is put in a path's place while it is allowed", () =>
+  Effect.gen(function* () {
+    const [home, cwd, outside] = yield* Effect.all([Directory.make, Directory.make, Directory.make])
+    const provider = new FakeProvider()
+    provider.granting = Effect.suspend(() => {
+      Fs.rmdirSync(`${outside}/place`)
+      Fs.symlinkSync("/etc", `${outside}/place`)
+      return new ExecutionFailed({ kind: "sandbox", reason: "it was replaced" })
+    })
+    Fs.mkdirSync(`${outside}/place`)
+    yield* withManager(provider, { home, cwd }, ({ allow, execute }) =>
+      Effect.zipRight(Effect.flip(allow(`${outside}/place`)), execute("true"))
+    )
+    assert.deepStrictEqual(provider.events, [
+      "create 1",
+      `grant write ${outside}/place in 1`,
+      "run true in 1",
+      "dispose 1"
+    ])
   })
 )
