@@ -163,8 +163,6 @@ export interface Captured {
 
 const maxBytesPerCharacter = 4
 
-const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
-
 /** Takes a stream's bytes as they come, and returns its text at the end. */
 export class OutputCapture {
   /** All bytes while they fit, then the first ones. */
@@ -212,13 +210,11 @@ export class OutputCapture {
     }
     const tail = this.readTail(this.ring)
     this.close()
-    let start = 0
-    while (start < 3 && isContinuation(tail[start])) start++
     const head = Buffer.concat(this.head, this.headLength)
     this.ends = { head, tail }
     return this.cut(
       TextCut.headOf(head.toString(), Math.ceil(limit / 2)),
-      TextCut.tailOf(tail.toString("utf8", start), Math.floor(limit / 2))
+      TextCut.tailOf(tail.toString(), Math.floor(limit / 2))
     )
   }
 
