@@ -27,7 +27,7 @@ export const rewrite = (given: CommandLine, file: string): string | undefined =>
   const list = tree.lists.at(-1)
   const pipeline = list?.pipelines.at(-1)
   const [command, ...others] = pipeline?.commands ?? []
-  if (!CommandTree.isComplete(tree) || list?.isBackground !== false || pipeline?.isNegated !== false) return undefined
+  if (!CommandTree.isComplete(tree) || list?.isBackground !== false) return undefined
   const [name] = command?.words ?? []
   if (command === undefined || others.length > 0 || command.keyword !== undefined || name === undefined)
     return undefined
