@@ -48,7 +48,7 @@ const isMisuse = (thrown: unknown): thrown is Error =>
   thrown instanceof Error && "category" in thrown && thrown.category === "invalid_usage"
 
 const misused = (name: string, usage: string, { message }: Error): InvalidUsage =>
-  new InvalidUsage({ reason: `${name}: ${message}${message.includes(usage) ? "" : `\nUsage: ${usage}`}` })
+  new InvalidUsage({ reason: `${name}: ${message}\nUsage: ${usage}` })
 
 /**
  * Makes a handler, which answers `--help` with the summary and the usage. Interrupting the call aborts the command's
