@@ -18,7 +18,7 @@ const last = (messages: ReadonlyArray<{ readonly content: unknown }>) => JSON.st
 describe("a task", () => {
   inTasks(
     "runs a sub-agent once, and prints its text; without a description, nothing runs (S22, S23)",
-    { turns: [{ text: "It is done." }, { text: "Two." }] },
+    { turns: [{ text: "It is done." }, { text: "Two." }, { calls: ["cat"] }, { text: "Three." }] },
     ({ cwd, fake, models, run }) =>
       Effect.gen(function* () {
         const missing = yield* run('task:general --prompt "hi"')
@@ -37,6 +37,11 @@ describe("a task", () => {
         assert.include(last(fake.requests[1] ?? []), "review\\n\\n<stdin>\\nthe diff\\n</stdin>")
         assert.include(JSON.stringify(fake.requests[1]?.[0]), `The shell starts in ${cwd}/s.`)
         assert.strictEqual(fake.requests.length, 2)
+
+        const input = [Buffer.from("the caller's\n")]
+        yield* CallContext.locally(run("task:general -d Test -p go <<< x"), { stdin: async () => input.shift() })
+        assert.strictEqual(fake.requests.length, 4)
+        assert.notInclude(last(fake.requests[3] ?? []), "the caller's")
       })
   )
 
