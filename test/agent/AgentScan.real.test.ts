@@ -4,8 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { scan } from "../../src/agent/LiveSubAgentManager.js"
 import * as Temporary from "../support/Temporary.js"
 
-const look = (directory: string) => {
-  const steps = scan([{ source: "home", directory }])
+const look = (directory: string, within?: string) => {
+  const steps = scan([{ source: "project", directory, ...(within === undefined ? {} : { within }) }])
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
@@ -27,5 +27,20 @@ describe("a directory with more types than are read", () => {
       add(501)
       assert.deepStrictEqual(unusable(), [["t500", "it can't be used: only the first 500 files are read"]])
       assert.isTrue(look(directory).some(({ isUsable, name }) => isUsable && name === "t499"))
+    }))
+})
+
+describe("a project's directory of types", () => {
+  it("is not read through a link that leads out of the project", () =>
+    Temporary.using(async (directory) => {
+      for (const name of ["out", "project"]) fs.mkdirSync(path.join(directory, name))
+      fs.writeFileSync(path.join(directory, "out/t.md"), "---\nname: t\ndescription: d\n---\nDo it.\n")
+      const link = path.join(directory, "project/agents")
+      fs.symlinkSync("../out", link)
+      const problems = (within: string) => look(link, within).flatMap(({ problem }) => problem ?? [])
+      assert.deepStrictEqual(problems(path.join(directory, "project")), [
+        "it can't be used: its directory is a link that leads out of the project"
+      ])
+      assert.deepStrictEqual(problems(directory), [])
     }))
 })
