@@ -37,6 +37,10 @@ describe("a setting that can't work", () => {
     )
   }
 
+  it.effect("is no shell by its path from the directory that it starts in", () =>
+    Effect.scoped(Layer.build(Synapse.layer({ cwd: "/", shellCommand: "bin/bash" })))
+  )
+
   it.effect("is not looked at where there is no sandbox", () =>
     Effect.scoped(Layer.build(Synapse.layer({}, { sandbox: { enabled: false, whitelist: ["/etc"] } })))
   )

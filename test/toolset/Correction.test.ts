@@ -54,6 +54,7 @@ describe("the command for another agent's tool", () => {
       ["Write", { file_path: "a", content: "\0" }, "write a <content>"],
       ["Edit", { file_path: "a", old_string: "it's", new_string: "$x" }, "edit a 'it'\\''s' '$x'"],
       ["edit", { filePath: "a", oldString: "-a", newString: "b", replaceAll: true }, "edit --all -- a '-a' 'b'"],
+      ["Edit", { file_path: "a", old_string: "b", new_string: "-c" }, "edit -- a 'b' '-c'"],
       ["Edit", { file_path: "a", old_string: "", new_string: "x\n" }, "[ ! -s a ] && write a 'x\n'"],
       ["Edit", { file_path: "a" }, "edit a <old> <new>"],
       [

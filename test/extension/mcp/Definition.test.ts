@@ -197,6 +197,7 @@ describe("what a definition expands to", () => {
         { url: "${T}" },
         { url: "file:///etc/passwd" },
         { url: "https://u:p@h" },
+        { url: "https://:p@h" },
         { command: "c", env: { "A=B": "x" } },
         { command: "c", args: ["x", "a\0b"] },
         { command: "${E:-}" }
@@ -207,6 +208,7 @@ describe("what a definition expands to", () => {
         `headers: "A B" can't be a header's name`,
         "url: it is no address",
         "url: it is no http or https address",
+        "url: it holds a user or a password, whose place is in headers",
         "url: it holds a user or a password, whose place is in headers",
         `env: "A=B" can't be a variable's name`,
         "args[1]: it holds a NUL, which no program can be given",
