@@ -130,6 +130,24 @@ describe("OAuth", () => {
       })
     ))
 
+  it("forgets tokens that are refused, but none that another process has renewed", () =>
+    Servers.using((world) =>
+      Effect.promise(async () => {
+        const entry = entryOf("https://far.test/mcp")
+        const one = OAuth.provider(world.home, entry.url)
+        const save = (access_token: string) =>
+          OAuth.provider(world.home, entry.url).saveTokens({ access_token, token_type: "Bearer" })
+        await save("a")
+        await one.tokens()
+        await save("b")
+        await one.invalidateCredentials?.("tokens")
+        assert.isTrue(OAuth.isLoggedIn(world.home, entry))
+        await one.tokens()
+        await one.invalidateCredentials?.("tokens")
+        assert.isFalse(OAuth.isLoggedIn(world.home, entry))
+      })
+    ))
+
   it("says that the user has refused, and that a server wants no login", () =>
     Servers.using((world) =>
       Effect.gen(function* () {
