@@ -1,5 +1,6 @@
 /** Sub-agents over a scripted model and real shells. */
 import * as Fs from "node:fs"
+import { setTimeout } from "node:timers/promises"
 import { assert, describe } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,7 @@ const last = (messages: ReadonlyArray<{ readonly content: unknown }>) => JSON.st
 describe("a task", () => {
   inTasks(
     "runs a sub-agent once, and prints its text; without a description, nothing runs (S22, S23)",
-    { turns: [{ text: "It is done." }, { text: "Two." }, { calls: ["cat"] }, { text: "Three." }] },
+    { turns: [{ text: "It is done." }, { text: "Two." }, { calls: ["head -n 1"] }, { text: "Three." }] },
     ({ cwd, fake, models, run }) =>
       Effect.gen(function* () {
         const missing = yield* run('task:general --prompt "hi"')
@@ -38,8 +39,8 @@ describe("a task", () => {
         assert.include(JSON.stringify(fake.requests[1]?.[0]), `The shell starts in ${cwd}/s.`)
         assert.strictEqual(fake.requests.length, 2)
 
-        const input = [Buffer.from("the caller's\n")]
-        yield* CallContext.locally(run("task:general -d Test -p go <<< x"), { stdin: async () => input.shift() })
+        const stdin = () => setTimeout(5, Buffer.from("the caller's\n"))
+        yield* CallContext.locally(run("task:general -d Test -p go <<< x"), { stdin })
         assert.strictEqual(fake.requests.length, 4)
         assert.notInclude(last(fake.requests[3] ?? []), "the caller's")
       })
