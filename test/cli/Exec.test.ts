@@ -232,6 +232,10 @@ describe("synapse exec", () => {
           ["--timeout", "x", "ls"],
           '--timeout must be a whole number of milliseconds from 1 to 2147483647; it was "x".'
         ],
+        [
+          ["--publish", "80:65536", "ls"],
+          '--publish must be a port, or two: 3000:8080 opens port 3000 of the sandbox at 8080; it was "80:65536".'
+        ],
         [["ls", "--timeout"], "--timeout needs a value after it."],
         [["--ask", "maybe", "ls"], '--ask must be one of never, terminal; it was "maybe".'],
         [["--deny", "", "ls"], '--deny must not be empty; it was "".'],
