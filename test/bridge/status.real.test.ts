@@ -35,6 +35,7 @@ describe("a command of ours", () => {
     [`(trap 'echo ERR $?' ERR; ${bad}; ${good}; ${bad} || :)`]: "ERR 1\n",
     [`until ${good}; do :; done; while ${bad}; do :; done; echo $?`]: "0\n",
     "write /dev/null/x y 2>/dev/null; echo $?; read nosuch 2>/dev/null; echo $?": "1\n1\n",
+    "seq 1000 >long; read ./long >/dev/full 2>&1; echo $?": "1\n",
     "echo x >f; edit f y z 2>/dev/null; echo $?; edit f x y >/dev/null; echo $?": "1\n0\n"
   })
 
