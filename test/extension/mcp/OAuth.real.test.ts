@@ -108,13 +108,14 @@ describe("OAuth", () => {
         assert.strictEqual(yield* asked(server, other), "none")
         for (const [from, to] of [
           ["https://far.example/mcp", server],
+          ["https://far.example/mcp", "https://127.0.0.1/"],
           ["https://far.example/mcp", "http://other.example/"],
           ["https://far.example/mcp", "http://far.example/"],
           [server, "http://other.example/"],
           [server, "vscode://127.0.0.1/"],
           [server, "http://user@localhost/"]
         ] as const) {
-          assert.match(yield* asked(from, to), /^the server names (http|vscode):\/\/[^/]+, which it may not$/)
+          assert.match(yield* asked(from, to), /^the server names (https?|vscode):\/\/[^/]+, which it may not$/)
         }
         const plain = yield* Effect.flip(OAuth.login(world.home, entryOf("http://far.example/mcp"), follow))
         assert.match(plain.message, /anybody on the way could read it/)
