@@ -59,6 +59,13 @@ describe("a private directory", () => {
       })
   )
 
+  it.live.skipIf(process.getuid?.() !== 0)("is not made in the home of another user", () =>
+    inDirectory((home) => {
+      Fs.chownSync(home, 65_534, 65_534)
+      assert.match(refusal([`${home}/.synapse/run`]), /belongs to others/)
+    })
+  )
+
   it.live("is not made in a place that others may enter or write, that is a link or a file, or lies in a link", () =>
     inDirectory((home) => {
       const place = `${home}/.synapse/run`
