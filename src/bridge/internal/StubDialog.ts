@@ -46,7 +46,6 @@ class RequestReader {
   read(chunk: Buffer): CallRequest | "refused" | "excess" | undefined {
     this.chunks.push(chunk)
     this.charge(chunk.length)
-    if (this.budget.left < 0) return "excess"
     for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) this.ended++
     if (this.expected === undefined && this.ended >= headers) {
       const words = Number(this.fields(headers)[headers - 1] ?? "")
