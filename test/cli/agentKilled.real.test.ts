@@ -5,49 +5,50 @@ import { assert, describe, it } from "@effect/vitest"
 import * as ModelServer from "../support/agent/ModelServer.js"
 import { assertNothingDangles, until, using } from "../support/cli/AgentPlace.js"
 
-const turns = 2
-
-/** Each turn writes its number into a file; the turn is that after those in the conversation. */
-const script: ModelServer.Script = ({ body }) => {
-  const turn = body.messages.filter(({ role }: { readonly role: string }) => role === "assistant").length + 1
-  if (turn > turns) return ModelServer.text("done")
-  const call = (part: string) => ({ name: "Bash", arguments: { command: `echo ${turn}${part} >> log; sleep 0.05` } })
-  return ModelServer.calls(call("a"), call("b"))
-}
-
-const transcriptOf = (home: string, ids: ReadonlyArray<string>): string => {
-  const [id] = ids
-  return id === undefined ? "" : fs.readFileSync(path.join(home, "sessions", `${id}.jsonl`), "latin1")
-}
-
 describe("synapse agent, killed", () => {
   it("goes on after each line of its transcript, and no call dangles", { timeout: 400_000 }, async () => {
-    // Two lines at the beginning, and for each turn: its end, the message, two results; then the answer. The points of the
-    // first turn are those of the second one, before which one more is whole.
-    const all = 2 + 1 + turns * 4 + 3
-    let killed = 0
-    for (const point of Array.from({ length: all }, (_, at) => at).filter((at) => at > 0 && (at < 3 || at > 6))) {
-      await using(script, async ({ about, agent, cwd, home, ids, lines, server, start }) => {
-        const { child, ended } = start(["--no-sandbox", "go"])
-        const kill = () => (transcriptOf(home, ids()).split("\n").length > point ? child.kill("SIGKILL") : false)
-        await Promise.race([until(kill), ended])
-        const { exitCode } = await ended
-        if (exitCode !== null) return
-        killed++
-        const isDone = lines().some(({ type }) => type === "end")
-        if (point === 1 || point === 7) assert.match((await about("list")).stdout, / {2}(?:killed|not begun|done) /)
-        const resumed = await agent("--quiet", "--continue", ...(isDone ? ["more"] : []))
-        assert.deepStrictEqual(resumed, { exitCode: 0, stdout: "done\n", stderr: "" })
-        assertNothingDangles(server)
-        const log = fs.readFileSync(path.join(cwd, "log"), "utf8").split("\n")
-        // A turn that was cut is answered as one that may have run: its commands are not simply called again.
-        for (const line of log.slice(0, -1)) assert.strictEqual(log.filter((one) => one === line).length, 1, line)
-        assert.deepStrictEqual(
-          fs.readdirSync(path.join(home, "sessions")).filter((name) => !name.endsWith(".jsonl")),
-          []
-        )
+    let isLast = false
+    /** Each turn writes its number into a file; the turn is that after those in the conversation. */
+    const script: ModelServer.Script = ({ body }) => {
+      if (isLast) return ModelServer.text("done")
+      const turn = body.messages.filter(({ role }: { readonly role: string }) => role === "assistant").length + 1
+      const call = (part: string) => ({
+        name: "Bash",
+        arguments: { command: `echo ${turn}${part} >> log; sleep 0.05` }
       })
+      return ModelServer.calls(call("a"), call("b"))
     }
-    assert.isAbove(killed, 3)
+    await using(script, async ({ about, agent, cwd, home, lines, server, start }) => {
+      const killAfter = async (written: number, ...args: ReadonlyArray<string>) => {
+        const before = lines().length
+        const { child, ended } = start(["--no-sandbox", "--quiet", ...args])
+        const kill = () => lines().length >= before + written && child.kill("SIGKILL")
+        await Promise.race([until(kill), ended])
+        return ended
+      }
+      const killed = { exitCode: null, stdout: "", stderr: "" }
+      // The session's line; then in each run its own, the prompt, a turn's end, its message and two results.
+      assert.deepStrictEqual(await killAfter(1, "go"), killed)
+      assert.match((await about("list")).stdout, / {2}(?:killed|not begun) /)
+      for (const point of [1, 2, 3, 4, 5, 6]) assert.deepStrictEqual(await killAfter(point, "--continue"), killed)
+      assert.match((await about("list")).stdout, / {2}killed /)
+      isLast = true
+      await killAfter(4, "--continue")
+      const isDone = lines().some(({ type }) => type === "end")
+      assert.deepStrictEqual(await agent("--quiet", "--continue", ...(isDone ? ["more"] : [])), {
+        exitCode: 0,
+        stdout: "done\n",
+        stderr: ""
+      })
+      assertNothingDangles(server)
+      const log = fs.readFileSync(path.join(cwd, "log"), "utf8").trimEnd().split("\n")
+      assert.isAbove(log.length, 2)
+      // A turn that was cut is answered as one that may have run: its commands are not simply called again.
+      assert.deepStrictEqual(log, [...new Set(log)])
+      assert.deepStrictEqual(
+        fs.readdirSync(path.join(home, "sessions")).filter((name) => !name.endsWith(".jsonl")),
+        []
+      )
+    })
   })
 })
