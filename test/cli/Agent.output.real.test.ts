@@ -1,5 +1,6 @@
 /** `synapse agent` where what it writes can't be written: its transcript, and its answer. */
 import { spawn } from "node:child_process"
+import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelServer from "../support/agent/ModelServer.js"
@@ -29,35 +30,25 @@ const shell = ({ cwd, env }: Place, line: string): Promise<readonly [stdout: str
   })
 
 describe("synapse agent, where nothing can be written", () => {
-  it("goes on when its transcript finds no room, says so once, and resumes from what was kept", () =>
+  it("ends with its reader, goes on without room for its transcript or its answer, and resumes from what was kept", () =>
     using(script, async (place) => {
-      const [stdout, stderr] = await shell(place, "ulimit -f 12; agent --quiet go; echo $?")
+      const [read] = await shell(place, "agent --json go | head -n 1 >/dev/null; echo ${PIPESTATUS[0]}")
+      assert.strictEqual(read, "141\n")
+      const [stdout, stderr] = await shell(place, "ulimit -f 12; agent --quiet --continue; echo $?")
       assert.strictEqual(stdout, "All done.\n0\n")
       assert.match(
         stderr,
         /^synapse: the session can't be kept, and can't be resumed from here on: .*\.jsonl: file too large\n$/
       )
+      const [id] = place.ids()
+      assert.match(fs.readFileSync(path.join(place.home, "sessions", `${id}.jsonl`), "utf8"), /\n$/)
       const kept = place.lines().filter(({ type }) => type === "message").length
       assert.isAbove(kept, 2)
       assert.isBelow(kept, 14)
-      assert.deepStrictEqual(await shell(place, "agent --continue; echo $?"), ["All done.\n0\n", ""])
-      assertNothingDangles(place.server)
-    }))
-
-  it("ends when nobody reads its steps, and resumes", () =>
-    using(script, async (place) => {
-      const [stdout] = await shell(place, "agent --json go | head -n 1 >/dev/null; echo ${PIPESTATUS[0]}")
-      assert.strictEqual(stdout, "141\n")
-      const [again] = await shell(place, "agent --continue; echo $?")
-      assert.strictEqual(again, "All done.\n0\n")
-      assertNothingDangles(place.server)
-    }))
-
-  it("says that its answer can't be written, and keeps it", () =>
-    using([ModelServer.text("All done.")], async (place) => {
-      const [stdout, stderr] = await shell(place, "agent go >/dev/full; echo $?")
-      assert.strictEqual(stdout, "1\n")
-      assert.match(stderr, /^synapse: the output can't be written: ENOSPC/)
+      const [nothing, complaint] = await shell(place, "agent --continue >/dev/full; echo $?")
+      assert.strictEqual(nothing, "1\n")
+      assert.match(complaint, /^synapse: the output can't be written: ENOSPC/)
       assert.include(JSON.stringify(place.lines()), "All done.")
+      assertNothingDangles(place.server)
     }))
 })

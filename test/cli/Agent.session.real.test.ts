@@ -1,11 +1,10 @@
-/** `synapse agent` as it is installed: what its session keeps where the disk is full or the window is used up, and its tasks. */
-import { execFile, execFileSync } from "node:child_process"
+/** `synapse agent` as it is installed: what its session keeps where the window is used up, and its tasks. */
+import { execFile } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelServer from "../support/agent/ModelServer.js"
 import { assertNothingDangles, using } from "../support/cli/AgentPlace.js"
-import { isRoot } from "../support/sandbox/Directory.js"
 
 const bash = (command: string) => ModelServer.calls({ name: "Bash", arguments: { command } })
 
@@ -19,36 +18,6 @@ const assistants = ({ messages }: { readonly messages: ReadonlyArray<{ readonly 
   messages.filter(({ role }) => role === "assistant").length
 
 describe("the session of synapse agent", () => {
-  it.skipIf(process.platform !== "linux" || !isRoot)(
-    "goes on where the disk is full, keeps whole lines alone, and is resumed from them",
-    () =>
-      using(
-        ({ body }) => (assistants(body) >= 6 ? ModelServer.text("done") : bash("seq 1500")),
-        async (place) => {
-          const sessions = path.join(place.home, "sessions")
-          fs.mkdirSync(sessions, { recursive: true, mode: 0o700 })
-          execFileSync("mount", ["-t", "tmpfs", "-o", "size=24k,mode=0700", "tmpfs", sessions])
-          try {
-            const { exitCode, stderr, stdout } = await place.agent("--quiet", "go")
-            assert.deepStrictEqual([exitCode, stdout], [0, "done\n"])
-            assert.match(stderr, /^synapse: the session can't be kept, [^\n]+: no space left on device\n$/)
-            const text = fs.readFileSync(path.join(sessions, `${place.ids()[0]}.jsonl`), "utf8")
-            assert.isTrue(text.endsWith("\n"))
-            assert.isAbove(place.lines().length, 3)
-            execFileSync("mount", ["-o", "remount,size=4m", sessions])
-            assert.deepStrictEqual(await place.agent("--quiet", "--continue"), {
-              exitCode: 0,
-              stdout: "done\n",
-              stderr: ""
-            })
-            assertNothingDangles(place.server)
-          } finally {
-            execFileSync("umount", ["-l", sessions])
-          }
-        }
-      )
-  )
-
   it("makes the conversation of a resumed run shorter, too", () =>
     using(
       ({ body }) => {
