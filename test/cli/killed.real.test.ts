@@ -23,14 +23,13 @@ const withText = (...texts: ReadonlyArray<string>) =>
 
 /** `N` stands for a number that no other test sleeps for. */
 const commands = [
-  ["a command that runs", "echo on; sleep N; sleep N"],
-  ["a busy loop", "echo on; while :; do :; done"],
-  ["what ignores signals", "trap '' INT TERM HUP; (sleep N & setsid sleep N) & echo on; wait"],
-  ["daemons", "setsid -f sleep N; (setsid nohup sleep N >/dev/null 2>&1 &); echo on; sleep N"],
-  ["what has no environment", "env -i sleep N & echo on; exec env -i sleep N"],
+  [
+    "what ignores signals, daemons and what has no environment",
+    "trap '' INT TERM HUP; sleep N & setsid -f sleep N; (setsid nohup sleep N >/dev/null 2>&1 &); env -i sleep N & echo on; exec env -i sleep N"
+  ],
   ["what is stopped", "sleep N & echo on; kill -STOP $! $$; sleep N"],
   ["a shell in its EXIT trap", "big=$(head -c 500000 /dev/zero | tr '\\0' b); trap 'echo on; sleep N' EXIT; exit"],
-  ["what forks all the time", "f() { (sleep 0.02; f) & }; f; f; f; echo on; sleep N"]
+  ["what forks all the time", "f() { (sleep 0.02; f) & }; f; f; f; echo on; while :; do :; done"]
 ] as const
 
 const sessionsIn = (home: string): ReadonlyArray<string> => {
@@ -60,8 +59,9 @@ const gone = async (name: string, sandbox: boolean, text: string) => {
 }
 
 describe("the program, when it is killed", () => {
-  for (const [name, command] of commands) {
+  for (const [at, [name, command]] of commands.entries()) {
     it(`leaves nothing of ${name}, without a sandbox`, () => gone(name, false, command), 60_000)
-    it(`leaves nothing of ${name}, with one`, () => gone(name, true, command), 60_000)
+    // With one, all of it is in a namespace of processes that ends as a whole.
+    if (at < 2) it(`leaves nothing of ${name}, with one`, () => gone(name, true, command), 60_000)
   }
 })
