@@ -33,35 +33,31 @@ const shell = (line: string) =>
 describe.each([[[]], [["--no-sandbox"]]])("the standard input of synapse exec %j", (options) => {
   const isPlain = options.length > 0
   const cases: ReadonlyArray<readonly [string, string, string]> = [
-    ["cat; exit 0", "\0\xff\r\n", "\0\xff\r\n"],
     ["while read -r line; do echo got $line; done", "1\n2\n", "got 1\ngot 2\n"],
     ["head -c 2; cat | wc -c", "123456", "124\n"],
-    ["cat /dev/stdin; cat /dev/stdin; echo end", "x\n", "x\nend\n"],
-    ["true", "unread\n", ""],
     ["bash cat", "x\n", "x\n"]
   ]
-  it.each(isPlain ? cases : cases.slice(-1))("is that of the command: %s", async (command, input, expected) => {
+  it.each(isPlain ? cases : [])("is that of the command: %s", async (command, input, expected) => {
     const { exitCode, stderr, stdout } = await run(["exec", ...options, command], input)
     assert.deepStrictEqual({ exitCode, stderr, stdout }, { exitCode: 0, stderr: "", stdout: expected })
   })
 
   it("arrives whole and binary", async () => {
-    const { exitCode, stdout } = await shell(
+    const { exitCode, stderr, stdout } = await shell(
       `head -c 3000001 /dev/urandom | tee >(md5sum >&2) | synapse exec ${options.join(" ")} md5sum 2>/dev/null; wait`
     )
     assert.strictEqual(exitCode, 0)
     assert.match(stdout, /^[0-9a-f]{32} {2}-\n$/)
+    assert.strictEqual(stdout, stderr)
   })
 
   it("holds nobody up who does not read it, though it never ends", async () => {
-    const commands = ["echo no | cat >/dev/null; wait; echo ok", "echo ok", "sleep .1 & wait; echo ok"]
-    for (const command of isPlain ? commands : commands.slice(0, 1)) {
-      const { child, ended } = start(["exec", ...options, command])
-      const { exitCode, stdout } = await ended
-      child.stdin.destroy()
-      assert.deepStrictEqual([exitCode, stdout.toString()], [0, "ok\n"])
-    }
-    const flood = await shell(`yes | synapse exec ${options.join(" ")} 'echo ok'`)
+    const { child, ended } = start(["exec", ...options, "sleep .1 & echo no | cat >/dev/null; wait; echo ok"])
+    const { exitCode, stdout } = await ended
+    child.stdin.destroy()
+    assert.deepStrictEqual([exitCode, stdout.toString()], [0, "ok\n"])
+    if (!isPlain) return
+    const flood = await shell("yes | synapse exec --no-sandbox 'echo ok'")
     assert.deepStrictEqual([flood.exitCode, flood.stdout], [0, "ok\n"])
   })
 
@@ -80,8 +76,6 @@ describe("what is wrong with the streams or the directory", () => {
     ["synapse exec --no-sandbox 'seq 100000' >/dev/full", 1],
     ["synapse exec --no-sandbox --json 'echo x' >/dev/full", 1],
     ["synapse --help >/dev/full", 1],
-    ["synapse tools >/dev/full", 1],
-    ["synapse doctor >/dev/full", 1],
     [`echo '{"id":"1","name":"Bash","arguments":{"command":"echo x"}}' | synapse call --no-sandbox >/dev/full`, 1]
   ])("a full disk is said once: %s", async (line, code) => {
     const { exitCode, stderr } = await shell(line)
