@@ -126,3 +126,18 @@ describe("a directory at rest", () => {
       }
     ))
 })
+
+describe("a git directory", () => {
+  it("is compared with what it was at first, and its configuration is no link to the same text", () =>
+    guarded(
+      (path) => makeGit(path(".git")),
+      async ({ guard, look, path }) => {
+        write(path(".git/hooks/pre-commit"), "#!/bin/sh\n")
+        guard.begin([])
+        assert.deepStrictEqual((await look()).changed, [path(".git/hooks")])
+        Fs.renameSync(path(".git/config"), path("elsewhere/config"))
+        Fs.symlinkSync("../elsewhere/config", path(".git/config"))
+        assert.include((await look()).changed, path(".git/config"))
+      }
+    ))
+})
