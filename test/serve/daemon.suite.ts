@@ -98,11 +98,15 @@ export class Place {
 
   /** Runs a command until the shell for the next one like it has started: a busy daemon is not waited for. */
   async warm(run: () => Promise<unknown> = () => this.auto("true")) {
+    do await run()
+    while (!(await this.isReady(10_000)))
+  }
+
+  /** Returns whether a shell is ready, or is within that time. */
+  async isReady(milliseconds?: number): Promise<boolean> {
     const isReady = (pid: string) => read(pid, "cmdline").endsWith("\0--noediting\0-i\0") && this.isOfDaemon(pid)
-    do {
-      await run()
-      await until(() => processes(isReady).length > 0, 10_000)
-    } while (processes(isReady).length === 0)
+    await until(() => processes(isReady).length > 0, milliseconds)
+    return processes(isReady).length > 0
   }
 
   private isOfDaemon(pid: string): boolean {
@@ -144,8 +148,8 @@ export const sleeping = (time: string) => processes((pid) => read(pid, "cmdline"
 export const until = async (isSo: () => boolean, milliseconds = Number.POSITIVE_INFINITY) => {
   const end = performance.now() + milliseconds
   for (let began = performance.now(); !isSo() && began < end; began = performance.now()) {
-    // A look at all processes takes long where there are many: it shall take a tenth of the time at most.
-    const pause = Math.max(20, 10 * (performance.now() - began))
+    // A look at all processes takes long where there are many: it shall take a twentieth of the time at most.
+    const pause = Math.max(20, 20 * (performance.now() - began))
     await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
@@ -173,8 +177,8 @@ export const using = (use: (place: Place) => Promise<void>) =>
     }
   })
 
-/** One home, and with it one daemon, for several tests: each has a project and a session of its own. */
-export const shared = () => {
+/** One home, and with it one daemon, for several tests: each has a session of its own, and a project if none is given. */
+export const shared = (project?: string) => {
   let directory = ""
   let all: Place | undefined
   let tests = 0
@@ -188,8 +192,8 @@ export const shared = () => {
   })
   return (use: (place: Place) => Promise<void>) => {
     const name = `s${tests++}`
-    const place = new Place(all?.home ?? "", Path.join(directory, name), name)
-    Fs.mkdirSync(place.project)
+    const place = new Place(all?.home ?? "", Path.join(directory, project ?? name), name)
+    Fs.mkdirSync(place.project, { recursive: true })
     return use(place)
   }
 }
@@ -256,10 +260,10 @@ export const daemon = (title: string, isSecond = false): void => {
       })
     )
 
-    once("runs each command once and in one daemon, for 20 programs at a time", () =>
+    once("runs each command once and in one daemon, for several programs at a time", () =>
       using(async (place) => {
         const all = await Promise.all(
-          Array.from({ length: 20 }, (_, at) => place.exec(`echo ${at} >> all; n=$((n + 1)); echo ${at}; exit 0`))
+          Array.from({ length: 6 }, (_, at) => place.exec(`echo ${at} >> all; n=$((n + 1)); echo ${at}; exit 0`))
         )
         assert.deepStrictEqual(
           all.map(({ code, stdout }) => [code, stdout]),
@@ -416,116 +420,109 @@ export const daemon = (title: string, isSecond = false): void => {
       })
     )
 
-    once("runs a command without a session in a shell that is ready, which is as a new one", () =>
-      using(async (place) => {
-        const command = `echo $? $- $SHLVL $BASH_SUBSHELL $LINENO; umask; pwd; ulimit -Sa | grep -v real-time
+    describe("without a session", () => {
+      const sharing = shared("project")
+
+      once("runs a command in a shell that is ready, which is as a new one", () =>
+        sharing(async (place) => {
+          const command = `echo $SECONDS >seconds; echo $? $- $SHLVL $BASH_SUBSHELL $LINENO; umask; pwd; ulimit -Sa | grep -v real-time
           env | grep -v ^SYNAPSE_SESSION= | sort; shopt; trap; declare -F; jobs; cat; exit 3`
-        const run = async (mode: string) => {
-          const { stdout, ...rest } = await place.auto(command, { env: { SYNAPSE_DAEMON: mode }, input: "a\nb\0c" })
-          return { ...rest, stdout: stdout.replaceAll(/session-[\w.]+-\w+/g, "session") }
-        }
-        const alone = await run("0")
-        assert.strictEqual(alone.code, 3)
-        assert.lengthOf(place.daemons(), 0)
-        await place.warm()
-        while (!(await place.isWarm())) await place.warm()
-        await place.warm()
-        assert.deepStrictEqual(await run("auto"), alone)
-        await until(() => place.daemons().length === 1)
-        const daemons = place.daemons()
-        for (let times = 0; times < 2; times++)
+          const run = async (mode: string) => {
+            const { stdout, ...rest } = await place.auto(command, { env: { SYNAPSE_DAEMON: mode }, input: "a\nb\0c" })
+            return { ...rest, stdout: stdout.replaceAll(/session-[\w.]+-\w+/g, "session") }
+          }
+          const alone = await run("0")
+          assert.strictEqual(alone.code, 3)
+          assert.lengthOf(place.daemons(), 0)
+          do await place.warm()
+          while (!(await place.isWarm()))
+          const daemons = place.daemons()
+          await place.isReady()
           assert.strictEqual((await place.auto("x=1; cd /; echo $x")).stdout, "1\n")
-        assert.deepStrictEqual(place.daemons(), daemons)
-        await place.warm()
-        await new Promise((resolve) => setTimeout(resolve, 3000))
-        const before = Date.now()
-        const seconds = Number((await place.auto("echo $SECONDS")).stdout)
-        assert.isAtMost(seconds, Math.ceil((Date.now() - before) / 1000))
-        assert.deepStrictEqual(await run("auto"), alone)
-        assert.strictEqual((await place.run(["daemon", "stop"])).code, 0)
-        await until(() => place.daemons().length === 0 && place.files().length === 0)
-      })
-    )
-
-    once("starts a shell of its own where anything differs, or no shell is ready", () =>
-      using(async (place) => {
-        await place.warm()
-        for (const [what, options, words] of [
-          ["a variable", { env: { LANG: "C" } }],
-          ["no daemon wanted", { env: { SYNAPSE_DAEMON: "0" } }],
-          ["an option", {}, ["exec", "--timeout", "60000"]]
-        ] as ReadonlyArray<readonly [string, Options, ReadonlyArray<string>?]>) {
-          assert.isFalse(await place.isWarm(options, words), what)
-        }
-        const exec = "SYNAPSE_DAEMON=auto synapse exec 'umask; ulimit -n'"
-        await place.run(["daemon", "stop"])
-        await until(() => place.daemons().length === 0)
-        await place.warm(() => place.bash(exec))
-        assert.strictEqual((await place.bash(`umask 027; ${exec}`)).stdout.split("\n")[0], "0027")
-        assert.strictEqual((await place.bash(`ulimit -n 500; ${exec}`)).stdout, "0022\n500\n")
-        await place.warm()
-        const garbled = await place.bash(
-          `SYNAPSE_DAEMON=auto synapse exec $'echo \\xff'; synapse exec --session s $'echo \\xff'`
-        )
-        assert.deepStrictEqual(
-          [garbled.stdout, garbled.stderr.match(/is not UTF-8, and nothing was run/g)?.length],
-          ["", 2]
-        )
-        for (const pid of place.daemons()) process.kill(pid, "SIGSTOP")
-        assert.strictEqual((await place.auto("echo on >> ran; cat ran")).stdout, "on\n")
-        for (const pid of place.daemons()) process.kill(pid, "SIGCONT")
-        for (const pid of place.daemons()) process.kill(pid, "SIGKILL")
-        assert.strictEqual((await place.auto("echo on >> ran; cat ran")).stdout, "on\non\n")
-      })
-    )
-
-    once("follows the policy as it is when the command comes", () =>
-      using(async (place) => {
-        const secret = Path.join(place.project, "plan")
-        Fs.writeFileSync(secret, "text\n")
-        await place.warm()
-        assert.strictEqual((await place.run(["sandbox", "deny", secret])).code, 0)
-        const denied = await place.auto("cat plan")
-        assert.deepStrictEqual([denied.code, denied.stdout], [126, ""])
-        await place.warm()
-        assert.strictEqual((await place.auto("cat plan")).code, 126)
-        assert.strictEqual((await place.run(["sandbox", "forget", secret])).code, 0)
-        assert.strictEqual((await place.auto("cat plan")).stdout, "text\n")
-      })
-    )
-
-    once("finds what a user has made since a shell was ready", () =>
-      using(async (place) => {
-        await place.warm()
-        await new Promise((resolve) => setTimeout(resolve, 2000))
-        const at = (...parts: ReadonlyArray<string>) => Path.join(place.project, ...parts)
-        Fs.mkdirSync(at("new", "deep"), { recursive: true })
-        Fs.writeFileSync(at("new", "deep", "id_rsa"), "secret\n")
-        const key = await place.auto("cat new/deep/id_r*")
-        assert.deepStrictEqual([key.code === 0, key.stdout], [false, ""])
-        await place.warm()
-        Fs.mkdirSync(at(".vscode"))
-        Fs.writeFileSync(at(".vscode", "tasks.json"), "{}\n")
-        await place.auto("echo evil >.vscode/tasks.json; true")
-        assert.strictEqual(Fs.readFileSync(at(".vscode", "tasks.json"), "utf8"), "{}\n")
-      })
-    )
-
-    once("leaves nothing of a command that has ended, and of one whose program is killed", () =>
-      using(async (place) => {
-        await place.warm()
-        const time = seconds()
-        await place.auto(`sleep ${time} & setsid sleep ${time} & (nohup sleep ${time} >/dev/null 2>&1 &)`)
-        assert.lengthOf(sleeping(time), 0)
-        await place.warm()
-        const { child, ended } = place.start(["exec", `sleep ${time} & sleep ${time}`], {
-          env: { SYNAPSE_DAEMON: "auto" }
+          await place.isReady()
+          await new Promise((resolve) => setTimeout(resolve, 3000))
+          const before = Date.now()
+          assert.deepStrictEqual(await run("auto"), alone)
+          const seconds = Number(Fs.readFileSync(Path.join(place.project, "seconds"), "utf8"))
+          assert.isAtMost(seconds, Math.ceil((Date.now() - before) / 1000))
+          assert.deepStrictEqual(place.daemons(), daemons)
         })
-        await until(() => sleeping(time).length === 2)
-        child.kill("SIGKILL")
-        await ended
-        await until(() => sleeping(time).length === 0)
-      })
-    )
+      )
+
+      once("leaves nothing of a command that has ended, and of one whose program is killed", () =>
+        sharing(async (place) => {
+          await place.isReady()
+          const time = seconds()
+          await place.auto(`sleep ${time} & setsid sleep ${time} & (nohup sleep ${time} >/dev/null 2>&1 &)`)
+          assert.lengthOf(sleeping(time), 0)
+          await place.isReady()
+          const { child, ended } = place.start(["exec", `sleep ${time} & sleep ${time}`], {
+            env: { SYNAPSE_DAEMON: "auto" }
+          })
+          await until(() => sleeping(time).length === 2)
+          child.kill("SIGKILL")
+          await ended
+          await until(() => sleeping(time).length === 0)
+        })
+      )
+
+      once("finds what a user has made since a shell was ready", () =>
+        sharing(async (place) => {
+          await place.isReady()
+          await new Promise((resolve) => setTimeout(resolve, 2000))
+          const at = (...parts: ReadonlyArray<string>) => Path.join(place.project, ...parts)
+          Fs.mkdirSync(at("new", "deep"), { recursive: true })
+          Fs.writeFileSync(at("new", "deep", "id_rsa"), "secret\n")
+          const key = await place.auto("cat new/deep/id_r*")
+          assert.deepStrictEqual([key.code === 0, key.stdout], [false, ""])
+          await place.isReady()
+          Fs.mkdirSync(at(".vscode"))
+          Fs.writeFileSync(at(".vscode", "tasks.json"), "{}\n")
+          await place.auto("echo evil >.vscode/tasks.json; true")
+          assert.strictEqual(Fs.readFileSync(at(".vscode", "tasks.json"), "utf8"), "{}\n")
+        })
+      )
+
+      once("follows the policy as it is when the command comes", () =>
+        sharing(async (place) => {
+          const secret = Path.join(place.project, "plan")
+          const file = Path.join(place.home, ".synapse/sandbox.json")
+          Fs.writeFileSync(secret, "text\n")
+          await place.isReady()
+          Fs.writeFileSync(file, JSON.stringify({ policy: { filesystem: { blacklist: [secret] } } }))
+          for (let times = 0; times < 2; times++) {
+            const { code, stdout } = await place.auto("cat plan")
+            assert.deepStrictEqual([code, stdout], [126, ""])
+            await place.isReady()
+          }
+          Fs.rmSync(file)
+          assert.strictEqual((await place.auto("cat plan")).stdout, "text\n")
+        })
+      )
+
+      once("starts a shell of its own where anything differs, or no shell is ready", () =>
+        sharing(async (place) => {
+          await place.isReady()
+          assert.isFalse(await place.isWarm({ env: { LANG: "C" } }), "a variable")
+          assert.isFalse(await place.isWarm({}, ["exec", "--timeout", "60000"]), "an option")
+          const exec = "SYNAPSE_DAEMON=auto synapse exec 'umask; ulimit -n'"
+          await place.run(["daemon", "stop"])
+          await until(() => place.daemons().length === 0)
+          await place.warm(() => place.bash(exec))
+          assert.strictEqual((await place.bash(`umask 027; ${exec}`)).stdout.split("\n")[0], "0027")
+          assert.strictEqual((await place.bash(`ulimit -n 500; ${exec}`)).stdout, "0022\n500\n")
+          const garbled = await place.bash(
+            `SYNAPSE_DAEMON=auto synapse exec $'echo \\xff'; synapse exec --session s $'echo \\xff'`
+          )
+          assert.deepStrictEqual(
+            [garbled.stdout, garbled.stderr.match(/is not UTF-8, and nothing was run/g)?.length],
+            ["", 2]
+          )
+          for (const pid of place.daemons()) process.kill(pid, "SIGSTOP")
+          assert.strictEqual((await place.auto("echo on >> ran; cat ran")).stdout, "on\n")
+          for (const pid of place.daemons()) process.kill(pid, "SIGKILL")
+        })
+      )
+    })
   })
 }
