@@ -17,10 +17,12 @@ import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
 import * as TemporaryDirectory from "../sandbox/platform/TemporaryDirectory.js"
 import * as BytePath from "../sandbox/policy/BytePath.js"
 import * as DefaultSecrets from "../sandbox/policy/DefaultSecrets.js"
+import { GitHeld } from "../sandbox/policy/GitHeld.js"
 import * as HostEntry from "../sandbox/policy/HostEntry.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as Name from "../sandbox/policy/Name.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
+import * as PathRule from "../sandbox/policy/PathRule.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as PrivateTemporary from "../sandbox/policy/PrivateTemporary.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
@@ -233,6 +235,14 @@ const why = (verdict: PolicyDecision.Verdict): string => {
   return `${name}: ${verdict.reason}${shown}`
 }
 
+/** Says why a built-in rule does not hide a file that it names. */
+const sparing = (policy: SandboxPolicy, real: string): string | undefined => {
+  const rule = PathRule.make(policy.blacklist).find(real)
+  if (rule === undefined || HostPath.isDirectory(real)) return undefined
+  const reason = GitHeld.of(policy).has(real) ? "git holds the same content" : "no secret is found in it"
+  return `rule ${Name.ofEntry(rule.pattern)} does not hide it: ${reason}`
+}
+
 interface Named {
   readonly host: boolean
   readonly path: string
@@ -252,7 +262,9 @@ const explainHost = (given: string, json: boolean) =>
     const verdict = HostEntry.decide({ allowed, denied }, host, port === undefined ? undefined : Number(port))
     const because = verdict.rule === undefined ? "" : `rule ${verdict.rule.pattern}: `
     const reason = verdict.allowed ? PolicyDecision.describeSource(verdict.rule.source) : verdict.reason
-    const text = `${verdict.allowed ? "allowed" : "denied"} to reach ${Name.ofEntry(given)}: ${because}${reason}`
+    const methods = verdict.allowed ? verdict.rule.methods : []
+    const only = methods.length === 0 ? "" : ` by ${methods.join(" and ")} in plain HTTP alone`
+    const text = `${verdict.allowed ? "allowed" : "denied"} to reach ${Name.ofEntry(given)}${only}: ${because}${reason}`
     yield* print("stdout", json ? JSON.stringify({ host, ...verdict }) : text)
     return verdict.allowed ? ExitCode.success : ExitCode.failure
   })
@@ -341,7 +353,8 @@ export const explain = (given: Named & { readonly json: boolean; readonly write:
     const missing =
       enforced.verdict?.own === undefined && HostPath.isMissing(enforced.outside ?? path) ? " (it does not exist)" : ""
     const place = `${Name.of(path)}${real}${missing}`
-    const reason = enforced.reason ?? why(verdict)
+    const spared = verdict.rule === undefined ? sparing(policy, decided.real) : undefined
+    const reason = enforced.reason ?? spared ?? why(verdict)
     yield* print(
       "stdout",
       given.json

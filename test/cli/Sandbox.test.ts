@@ -169,6 +169,12 @@ describe("synapse sandbox", () => {
         `denied to read ${place}/link (/etc/shadow): rule /etc/shadow: on the blacklist (built in)\n`,
         ""
       ])
+      Fs.writeFileSync(`${place}/a.pem`, "-----BEGIN CERTIFICATE-----\n")
+      assert.deepStrictEqual(yield* sandbox(home, "explain", `${place}/a.pem`), [
+        0,
+        `allowed to read ${place}/a.pem: rule **/?*.pem does not hide it: no secret is found in it\n`,
+        ""
+      ])
       assert.match((yield* sandbox(home, "explain", "~/.ssh/id_rsa"))[1], /^denied to read \/.*: rule ~\/\.ssh: /)
       const [, elsewhere] = yield* sandbox(home, "explain", "/opt/other/.env")
       assert.match(elsewhere, /^denied to read \/opt\/other\/\.env \(it does not exist\): rule \*\*\/\.env: /)
@@ -421,6 +427,11 @@ describe("synapse sandbox", () => {
       assert.deepStrictEqual(yield* run("explain", "a.example.com"), [
         1,
         "denied to reach a.example.com: rule *.example.com: on the list of denied hosts\n"
+      ])
+      assert.strictEqual((yield* run("allow", "GET:plain.org"))[0], 0)
+      assert.deepStrictEqual(yield* run("explain", "plain.org"), [
+        0,
+        "allowed to reach plain.org by GET in plain HTTP alone: rule GET:plain.org: sandbox.json\n"
       ])
       assert.match(String((yield* run("policy"))[1]), /Hosts that can be reached:\n {2}example.com {2}sandbox.json/)
       assert.match(String((yield* run("allow", "*.example.com"))[1]), /is denied, which wins.*forget/)
