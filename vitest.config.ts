@@ -14,17 +14,17 @@ const file = "test/support/suite/File.ts"
 const cores = availableParallelism()
 
 // Real tests wait for starts, signals and grace times more than they compute.
-const forks = Math.ceil(1.5 * cores)
+const forks = 2 * cores
 
 /** Seconds of CPU that a file may take on a slow machine; `.ci/run` fails if one takes more. */
 const costly = budget(45, {
-  "test/escape/nobody.real.test.ts": 150,
-  "test/escape/root.real.test.ts": 150,
+  "test/escape/nobody.real.test.ts": 100,
+  "test/escape/root.real.test.ts": 100,
   "test/package.real.test.ts": 60,
   "test/cli/signals.real.test.ts": 60,
   "test/cli/program.real.test.ts": 60,
   "test/docs.real.test.ts": 75,
-  "test/serve/daemon.real.test.ts": 120
+  "test/serve/daemon.real.test.ts": 75
 })
 
 /** Files that take long, by what they cost or by what they wait for. */
