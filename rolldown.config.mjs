@@ -111,7 +111,7 @@ const answers = () => ({
       return known
         .filter(([file]) => id.endsWith(`/${file}`))
         .reduce((text, [, from = "", to = ""]) => {
-          if (!text.includes(from)) this.error(`${id} no longer asks: ${from}`)
+          if (!text.includes(from)) this.error(`${id} no longer has: ${from}`)
           return text.replace(from, to)
         }, code)
     }

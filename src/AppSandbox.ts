@@ -126,7 +126,7 @@ const settled = (given: Partial<SessionSettings.Settings>, { permission, sandbox
     )
   })
 
-/** Fails with the name of a setting that can't work. */
+/** Builds what an app stands on. Fails with the name of a setting that can't work. */
 export const floor = (
   given: Partial<SessionSettings.Settings>,
   options: Asked

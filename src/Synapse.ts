@@ -152,7 +152,7 @@ const layerCommands = (changes: Commands) =>
   ).pipe(Layer.orDie)
 
 /**
- * Builds a layer over services, and adds its own to them. A chain of these costs a fifth of `Layer.provideMerge`, and
+ * Builds a layer over services, and adds its own to them. A chain of these costs a quarter of `Layer.provideMerge`, and
  * every start of an app or a sub-agent waits for it.
  *
  * @since 0.1.0

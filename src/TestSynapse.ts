@@ -141,6 +141,7 @@ export const layer = (
     readonly subAgents?: TaskScript
   } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
+  // Each call makes its own app, though it is made of layers in modules.
   Layer.scopedContext(
     Layer.build(
       Synapse.layerTools(options.commands).pipe(

@@ -237,7 +237,7 @@ const why = (verdict: PolicyDecision.Verdict): string => {
 
 /** Says why a built-in rule does not hide a file that it names. */
 const sparing = (policy: SandboxPolicy, real: string): string | undefined => {
-  const rule = PathRule.make(policy.blacklist).find(real)
+  const rule = PathRule.make(policy.blacklist.filter(({ source }) => source === "default")).find(real)
   if (rule === undefined || HostPath.isDirectory(real)) return undefined
   const reason = GitHeld.of(policy).has(real) ? "git holds the same content" : "no secret is found in it"
   return `rule ${Name.ofEntry(rule.pattern)} does not hide it: ${reason}`
@@ -259,7 +259,10 @@ const explainHost = (given: string, json: boolean) =>
     const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(given) ?? []
     const host = HostEntry.canonical(name) ?? name
     const { allowed = [], denied = [] } = policy.hosts ?? {}
-    const verdict = HostEntry.decide({ allowed, denied }, host, port === undefined ? undefined : Number(port))
+    const decide = (use?: string) =>
+      HostEntry.decide({ allowed, denied }, host, port === undefined ? undefined : Number(port), use)
+    const whole = decide("any")
+    const verdict = whole.allowed ? whole : decide()
     const because = verdict.rule === undefined ? "" : `rule ${verdict.rule.pattern}: `
     const reason = verdict.allowed ? PolicyDecision.describeSource(verdict.rule.source) : verdict.reason
     const methods = verdict.allowed ? verdict.rule.methods : []

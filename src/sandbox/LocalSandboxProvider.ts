@@ -274,7 +274,7 @@ const makeLocalSandboxBackend = (
       })
       return open.length === 0 ? undefined : open.join(" ")
     }
-    /** Asks a person whether the machine may reach each new server, and opens the ports of those that are allowed. */
+    /** Asks a person about each server that a command has started, and opens its port to the machine after a yes. */
     const offer = (ports: ReadonlyArray<number>, command: string) =>
       Effect.forEach(
         ports.filter((port) => !network.isPublished(port)),

@@ -178,13 +178,14 @@ const isDated = (path: string): boolean =>
   Attempt.orElse(() => dated.has(Fs.statfsSync(BytePath.toHost(path)).type), false)
 
 /**
- * How long a directory must not have changed to be remembered, in ms. An old ext keeps times in whole seconds, so a
- * second change within one may not show.
+ * A directory is remembered once it has not changed for this time, in ms. Old ext file systems keep times in whole
+ * seconds: two changes in one second leave the same time.
  */
 const coarsest = 1500
 
-/** How many directories of a walk are remembered, counting their subdirectories, and of how many walks. */
+/** The most directories that are remembered of one walk, with their subdirectories. */
 const mostDirectories = 40_000
+/** The most walks of which directories are remembered. */
 const mostWalks = 8
 
 /** A directory as a walk saw it: its identity, the subdirectories to enter, and the entries that the globs name. */
