@@ -20,7 +20,6 @@ const forks = 2 * cores
 const costly = budget(45, {
   "test/escape/nobody.real.test.ts": 100,
   "test/escape/root.real.test.ts": 100,
-  "test/package.real.test.ts": 60,
   "test/cli/signals.real.test.ts": 60,
   "test/cli/program.real.test.ts": 60,
   "test/docs.real.test.ts": 75,
