@@ -9,6 +9,8 @@ const real = ["test/**/*.real.test.ts", "scratchpad/*.test.mjs"]
 /** Root becomes an ordinary user for good in these. */
 const nobody = "test/**/*nobody.real.test.ts"
 
+const imports = "test/support/suite/Imports.ts"
+
 const file = "test/support/suite/File.ts"
 
 const cores = availableParallelism()
@@ -66,8 +68,8 @@ export default defineConfig({
     },
     projects: [
       ...[
-        { name: "real", include: real, exclude: [nobody], setupFiles: [file] },
-        { name: "nobody", include: [nobody], setupFiles: [file, "test/support/suite/Ordinary.ts"] }
+        { name: "real", include: real, exclude: [nobody], setupFiles: [imports, file] },
+        { name: "nobody", include: [nobody], setupFiles: [imports, file, "test/support/suite/Ordinary.ts"] }
       ].map((files) => ({
         extends: true as const,
         // What these see depends here and there on which of two processes comes first: on a busy machine one of some two
@@ -78,7 +80,7 @@ export default defineConfig({
         extends: true,
         // What opens a descriptor for a socket is real: a thread that ends closes by number what it has opened and not
         // closed itself, which may be the channel to the process of another test by then.
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: real, pool: "threads" }
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: real, setupFiles: [imports], pool: "threads" }
       }
     ]
   }
