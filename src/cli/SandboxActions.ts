@@ -95,7 +95,8 @@ const sessionsPlaces = (): ReadonlyArray<string> =>
 const look = (policy: SandboxPolicy, places: ReadonlyArray<string>) =>
   Effect.tryPromise(() => {
     const there = places.filter((place) => !HostPath.isMissing(place))
-    return Layout.make(policy, { session: `${there[0] ?? "/nonexistent"}/session`, places: there })
+    const toolCache = policy.toolCache && placeOf(policy.toolCache)
+    return Layout.make(policy, { session: `${there[0] ?? "/nonexistent"}/session`, places: there, toolCache })
   }).pipe(Effect.orElseSucceed(() => undefined))
 
 const denied = (reason: string, rule?: Rule): Enforced =>
@@ -129,9 +130,11 @@ const ofDenied = (
 const ofAllowed = (
   { real, rule }: Decided,
   access: PolicyDecision.Access,
-  { masks, openings, readonly, roots }: Layout.Layout
+  { masks, openings, readonly, roots, toolCache }: Layout.Layout
 ): Enforced => {
-  const mask = [...masks, ...openings.map((opening) => opening.mask)].find(({ path }) => isWithin(real, path))
+  const isIn = (path: string | undefined) => path !== undefined && isWithin(real, path)
+  const closed = openings.filter(({ granted }) => ![...granted, toolCache].some(isIn))
+  const mask = [...masks, ...closed.map((opening) => opening.mask)].find(({ path }) => isIn(path))
   if (mask !== undefined) {
     return denied(
       `${mask.reason ?? "the same as what the rule names, under another name"}: commands can't use it`,
@@ -235,8 +238,10 @@ const why = (verdict: PolicyDecision.Verdict): string => {
   return `${name}: ${verdict.reason}${shown}`
 }
 
-/** Says why a built-in rule does not hide a file that it names. */
+/** Says why a rule does not hide a file that it names: a built-in one, or that of Synapse's own files. */
 const sparing = (policy: SandboxPolicy, real: string): string | undefined => {
+  const own = [...(policy.visible ?? []), policy.toolCache].filter((rule) => rule !== undefined)
+  if (PathRule.make(own).find(real) !== undefined) return "of Synapse's own files, commands see this"
   const rule = PathRule.make(policy.blacklist.filter(({ source }) => source === "default")).find(real)
   if (rule === undefined || HostPath.isDirectory(real)) return undefined
   const reason = GitHeld.of(policy).has(real) ? "git holds the same content" : "no secret is found in it"

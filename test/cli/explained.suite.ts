@@ -16,6 +16,12 @@ const rows: ReadonlyArray<readonly [word: string, says: RegExp]> = [
   ["--write /run/x", /^denied to write \/run\/x: in the sandbox, \/run is its own, .* goes with the session$/m],
   ["--write /dev/shm/x", /^denied to write \/dev\/shm\/x: in the sandbox, \/dev\/shm is its own/],
   ["--write /tmp/synapse-$UID", /^denied to write \/tmp\/synapse-\d+.*: \S+ is for the private files of sessions/],
+  ["~/.synapse/skills/a/SKILL.md", /^allowed to read \S*: of Synapse's own files, commands see this$/m],
+  ["--write ~/.synapse/skills/a/SKILL.md", /^denied to write .*: read-only \(Synapse itself\)$/m],
+  ["~/.synapse/tool-cache/*", /^allowed to read \S*: of Synapse's own files, commands see this$/m],
+  ["--write ~/.synapse/tool-cache/*", /^allowed to write .*: the caches of tools$/m],
+  ["~/.ssh/config", /^allowed to read \S*: rule \S*\/\.ssh\/config: sandbox\.json$/m],
+  ["~/.ssh/key", /^denied to read .*: rule ~\/\.ssh: on the blacklist \(built in\)$/m],
   ["~/.synapse/run/x", /^denied to read .*is for the private files of sessions, and no sandbox shows it$/m],
   ["closed/x", /^denied to read .*: (?:the rights of the file, or of a directory around it, |.*it can't be searched )/],
   ["--write closed", /^denied to write .*: (?:the rights of the file|.*it can't be searched )/],
@@ -29,7 +35,7 @@ const rows: ReadonlyArray<readonly [word: string, says: RegExp]> = [
 ]
 
 /** The rows that a user's rights or name decide. */
-const ofUsers = /closed|synapse|hard/
+const ofUsers = /closed|\/tmp\/synapse|hard/
 
 export const explained = (title: string, isSecond = false): void => {
   describe(title, () => {
@@ -37,24 +43,34 @@ export const explained = (title: string, isSecond = false): void => {
       Temporary.using(async (made) => {
         const root = Fs.realpathSync(made)
         const [home, project] = [`${root}/home`, `${root}/project`]
-        for (const each of [`${home}/.synapse`, `${project}/q`, `${project}/d`, `${project}/vault`]) {
+        for (const each of [
+          `${home}/.ssh`,
+          `${home}/.synapse/skills/a`,
+          `${project}/q`,
+          `${project}/d`,
+          `${project}/vault`
+        ]) {
           Fs.mkdirSync(each, { recursive: true })
         }
         for (const name of ["d/x", ".env", "plain", "vault/key"]) Fs.writeFileSync(`${project}/${name}`, "x")
         Fs.symlinkSync("../d/x", `${project}/q/.env`)
         Fs.symlinkSync("nowhere", `${project}/q/.envrc`)
         Fs.linkSync(`${project}/.env`, `${project}/hard`)
+        for (const name of [".synapse/skills/a/SKILL.md", ".ssh/config", ".ssh/key"])
+          Fs.writeFileSync(`${home}/${name}`, "x")
         Fs.mkdirSync(`${project}/closed`, { mode: 0o755 })
-        Fs.writeFileSync(
-          `${home}/.synapse/sandbox.json`,
-          JSON.stringify({ policy: { filesystem: { whitelist: ["/nosuchplace"], blacklist: [`${project}/vault`] } } })
-        )
+        const filesystem = { whitelist: ["/nosuchplace"], blacklist: [`${project}/vault`], readable: ["~/.ssh/config"] }
+        Fs.writeFileSync(`${home}/.synapse/sandbox.json`, JSON.stringify({ policy: { filesystem } }))
         const shell = (script: string) =>
           ChildProcess.spawnSync("bash", ["-c", script], {
             cwd: project,
             encoding: "utf8",
             env: { ...process.env, HOME: home, PWD: project, SYNAPSE_HOME: `${home}/.synapse` }
           })
+        // A session makes the directory of the tools' caches.
+        const used =
+          "cat ~/.synapse/skills/a/SKILL.md ~/.ssh/config && cd ~/.synapse/tool-cache/* && echo x >x && cat x"
+        assert.strictEqual(shell(`${process.execPath} ${program} exec '${used}'`).stdout, "xxx\n")
         const byte = shell("mkdir $'p\\xff' && touch $'p\\xff/.env' && ln .env $'h\\xff'").status === 0
         Fs.chmodSync(`${project}/closed`, 0)
         try {
