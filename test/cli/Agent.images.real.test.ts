@@ -1,4 +1,4 @@
-/** Images on their way from a file to the model's API, through `synapse agent` as it is installed. */
+/** Images on their way from a file to the model's API, through `synapse agent`. */
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -20,12 +20,12 @@ describe("an image that the agent reads", () => {
   it("reaches the model, in this run and in one that resumes it", () =>
     using(
       [bash("read x.png"), ModelServer.text("A dot."), ModelServer.text("Still a dot.")],
-      async ({ agent, cwd, server }) => {
+      async ({ cwd, quiet, server }) => {
         fs.writeFileSync(path.join(cwd, "x.png"), Buffer.from(png, "base64"))
-        assert.strictEqual((await agent("what is in x.png?")).stdout, "A dot.\n")
+        assert.strictEqual((await quiet("what is in x.png?")).stdout, "A dot.\n")
         assert.deepStrictEqual(blocksOf(server.requests[1] as ModelServer.Recorded), ["text", "image"])
         assert.include(server.requests[1]?.text ?? "", png)
-        assert.strictEqual((await agent("--continue", "and now?")).stdout, "Still a dot.\n")
+        assert.strictEqual((await quiet("--continue", "and now?")).stdout, "Still a dot.\n")
         assert.deepStrictEqual(blocksOf(server.requests[2] as ModelServer.Recorded), ["text", "image"])
       }
     ))
@@ -38,13 +38,13 @@ describe("an image that the agent reads", () => {
           : request.text.includes(png)
             ? ModelServer.status(400, {}, { error: { type: "invalid_request_error", message: "no image input" } })
             : ModelServer.text("I can't see it."),
-      async ({ agent, cwd, home, server }) => {
+      async ({ cwd, home, quiet, server }) => {
         fs.writeFileSync(path.join(cwd, "x.png"), Buffer.from(png, "base64"))
-        const { exitCode, stdout } = await agent("what is in x.png?")
+        const { exitCode, stdout } = await quiet("what is in x.png?")
         assert.deepStrictEqual([exitCode, stdout, server.requests.length], [0, "I can't see it.\n", 3])
         assert.match(String(blocksOf(server.requests[2] as ModelServer.Recorded)), /\[image left out: the provider/)
         fs.writeFileSync(path.join(home, "settings.json"), '{"providers":{"anthropic":{"images":false}}}')
-        assert.strictEqual((await agent("--continue", "and now?")).exitCode, 0)
+        assert.strictEqual((await quiet("--continue", "and now?")).exitCode, 0)
         assert.strictEqual(server.requests.length, 4)
         assert.match(String(blocksOf(server.requests[3] as ModelServer.Recorded)), /\[image left out: this model/)
       }

@@ -15,42 +15,32 @@ const idOf = ({ ids }: Place): string => {
 }
 
 describe("synapse agent", () => {
-  it("prints the answer on stdout and static lines of its steps on stderr, and keeps the session", () =>
-    using([bash("echo one > f; cat f"), ModelServer.text("It is ", "done\x1b[2J.")], async (place) => {
+  it("prints the answer on stdout, static lines of its steps and of its waits on stderr, and keeps the session", () => {
+    const busy = ModelServer.status(529, { "retry-after": "0" }, { error: { message: "busy\x1b[2J" } })
+    return using([busy, bash("echo one > f; cat f"), ModelServer.text("It is ", "done\x1b[2J.")], async (place) => {
       const { exitCode, stderr, stdout } = await place.agent("write f")
       assert.deepStrictEqual([exitCode, stdout], [0, "It is done\\u001b[2J.\n"])
       // What takes some time is told when it begins, too, and with its time when it ends.
-      assert.match(stderr, /^(?:• Bash\(echo one > f; cat f\)[^\n]*\n){1,2} {2}└─ one\n$/)
+      const [wait, ...steps] = stderr.split("\n")
+      assert.strictEqual(wait, "• trying again in 1 s: anthropic can't answer now (529: busy\\u001b[2J)")
+      assert.match(steps.join("\n"), /^(?:• Bash\(echo one > f; cat f\)[^\n]*\n){1,2} {2}└─ one\n$/)
       assert.strictEqual(fs.readFileSync(path.join(place.cwd, "f"), "utf8"), "one\n")
       const id = idOf(place)
       assert.deepStrictEqual(
         place.lines().map(({ type }) => type),
         ["session", "run", "message", "turn", "message", "message", "turn", "message", "end"]
       )
-      const listed = await place.about("list")
+      const listed = await place.within(["list"])
       assert.include(listed.stdout, `${id}  `)
       assert.match(listed.stdout, / {2}done +2 turns {2}.* {2}"write f"\n$/)
-      const { sessions } = JSON.parse((await place.about("list", "--json")).stdout)
+      const { sessions } = JSON.parse((await place.within(["list", "--json"])).stdout)
       assert.deepInclude(sessions[0], { id, cwd: place.cwd, state: "done", turns: 2, prompt: "write f" })
-    }))
-
-  it("tells of requests that it tries again, on stderr", () =>
-    using(
-      [
-        ModelServer.status(529, { "retry-after": "0" }, { error: { message: "busy\x1b[2J" } }),
-        ModelServer.text("Done.")
-      ],
-      async ({ agent }) =>
-        assert.deepStrictEqual(await agent("go"), {
-          exitCode: 0,
-          stdout: "Done.\n",
-          stderr: "• trying again in 1 s: anthropic can't answer now (529: busy\\u001b[2J)\n"
-        })
-    ))
+    })
+  })
 
   it("prints every step as a line of JSON", () =>
     using([bash("printf a"), ModelServer.text("do", "ne\x9b")], async (place) => {
-      const { exitCode, stderr, stdout } = await place.agent("--json", "go")
+      const { exitCode, stderr, stdout } = await place.within(["--no-sandbox", "--json", "go"])
       assert.deepStrictEqual([exitCode, stderr], [0, ""])
       assert.notMatch(stdout.replaceAll("\n", ""), /\p{Cc}/u)
       const events = stdout
@@ -80,9 +70,9 @@ describe("synapse agent", () => {
   it("takes its prompt from stdin, from its words, or from both", () =>
     using(
       () => ModelServer.text("ok"),
-      async ({ server, start }) => {
+      async ({ server, within }) => {
         const asked = async (args: ReadonlyArray<string>, stdin: string) => {
-          const { exitCode, stderr } = await start(["--no-sandbox", ...args], { stdin }).ended
+          const { exitCode, stderr } = await within(["--no-sandbox", ...args], { stdin })
           const text = JSON.stringify(server.requests.at(-1)?.body.messages)
           return { exitCode, stderr, text }
         }
@@ -98,30 +88,10 @@ describe("synapse agent", () => {
 
   it("makes no session where a budget has no price", () =>
     using([], async (place) => {
-      const { exitCode, stderr, stdout } = await place.agent("--budget", "1", "go")
+      const { exitCode, stderr, stdout } = await place.quiet("--budget", "1", "go")
       assert.deepStrictEqual([exitCode, stdout], [1, ""])
       assert.match(stderr, /^synapse: A budget needs the model's price\. .*\n$/)
       assert.isFalse(fs.existsSync(path.join(place.home, "sessions")))
-    }))
-
-  it("ends with an exit code of its own at a limit, and goes on from there", () =>
-    using([bash("echo one"), ModelServer.text("all of it")], async (place) => {
-      const { exitCode, stderr } = await place.agent("--max-tokens", "1", "go")
-      const id = idOf(place)
-      assert.strictEqual(exitCode, 3)
-      assert.match(stderr, /^• Bash\(echo one\)\n {2}└─ one\nsynapse: The limit of 1 tokens is reached: /)
-      assert.include(stderr, `\nsynapse: go on with: synapse agent --resume ${id}\n`)
-      assert.include((await place.about("list")).stdout, "  tokens ")
-      assert.deepStrictEqual(await place.agent("--resume", id.slice(0, 3)), {
-        exitCode: 0,
-        stdout: "all of it\n",
-        stderr: ""
-      })
-      assertNothingDangles(place.server)
-      assert.include(place.server.requests[1]?.text, "Go on where you were interrupted.")
-      const done = await place.agent("--continue")
-      assert.deepStrictEqual([done.exitCode, done.stdout], [1, ""])
-      assert.match(done.stderr, /has ended with an answer: give a prompt to go on/)
     }))
 
   it("says which setting is missing, or refused", () =>
@@ -136,14 +106,14 @@ describe("synapse agent", () => {
           "SYNAPSE_PROVIDER"
         ]
         const env = Object.fromEntries(names.map((name) => [name, ""]))
-        const without = await place.start(["hi"], { env }).ended
+        const without = await place.within(["hi"], { env })
         assert.deepStrictEqual([without.exitCode, without.stdout, place.ids()], [1, "", []])
         assert.include(without.stderr, "ANTHROPIC_API_KEY")
-        const { stdout } = await place.start(["--json", "hi"], { env }).ended
+        const { stdout } = await place.within(["--json", "hi"], { env })
         const { reason, ...told } = JSON.parse(stdout)
         assert.deepStrictEqual(told, { type: "ended", ending: "failed", exitCode: 1, text: "" })
         assert.include(reason, "ANTHROPIC_API_KEY")
-        const refused = await place.agent("hi")
+        const refused = await place.quiet("hi")
         assert.deepStrictEqual([refused.exitCode, refused.stdout], [1, ""])
         assert.include(refused.stderr, "ANTHROPIC_API_KEY")
         assert.notInclude(refused.stderr, ModelServer.key)
@@ -156,12 +126,12 @@ describe("synapse agent", () => {
     using([bash("echo one"), ModelServer.text("done")], async (place) => {
       fs.mkdirSync(place.home)
       fs.writeFileSync(path.join(place.home, "sessions"), "")
-      const { exitCode, stderr, stdout } = await place.agent("--quiet", "go")
+      const { exitCode, stderr, stdout } = await place.quiet("go")
       assert.deepStrictEqual([exitCode, stdout], [0, "done\n"])
       assert.match(stderr, /^synapse: the session can't be kept, and can't be resumed from here on: [^\n]+\n$/)
     }))
 
-  it("interrupts what runs at a signal, says what was done and how to go on", () =>
+  it("interrupts what runs at a signal, ends with a code of its own at a limit, and goes on from both", () =>
     using(
       [
         ModelServer.answer({
@@ -169,9 +139,12 @@ describe("synapse agent", () => {
           calls: [{ id: "toolu_1", name: "Bash", arguments: '{"command":"sleep 86301"}' }],
           reason: "tool_use"
         }),
-        ModelServer.text("done")
+        bash("echo one"),
+        // Longer than the other waits for it.
+        ModelServer.answer({ text: ["all of it"], pause: 300 })
       ],
       async (place) => {
+        const { server } = place
         const { child, ended } = place.start(["--no-sandbox", "go"])
         await until(() => isRunning("sleep", "86301"))
         child.kill("SIGINT")
@@ -184,14 +157,30 @@ describe("synapse agent", () => {
         )
         assert.isTrue(stderr.endsWith(` --resume ${id}\n`), stderr)
         assert.isFalse(isRunning("sleep", "86301"))
-        assert.include((await place.about("list")).stdout, "  interrupted ")
-        assert.deepStrictEqual(await place.agent("--resume", id, "go on"), {
-          exitCode: 0,
-          stdout: "done\n",
-          stderr: ""
+        assert.include((await place.within(["list"])).stdout, "  interrupted ")
+
+        const limited = await place.quiet("--resume", id.slice(0, 3), "--max-tokens", "1", "go on")
+        assert.deepStrictEqual([limited.exitCode, limited.stdout], [3, ""])
+        assert.match(limited.stderr, /^synapse: The limit of 1 tokens is reached: /)
+        assert.include(limited.stderr, `\nsynapse: go on with: synapse agent --resume ${id}\n`)
+        assert.include(server.requests[1]?.text, "it may or may not have run")
+        assert.include((await place.within(["list"])).stdout, "  tokens ")
+
+        // One of two processes goes on with it.
+        const last = place.start(["--no-sandbox", "--continue"])
+        await until(() => server.requests.length === 3)
+        assert.deepStrictEqual(await place.quiet("--continue", "on"), {
+          exitCode: 1,
+          stdout: "",
+          stderr: `synapse: The session ${id} is run by process ${last.child.pid}: wait for it, or end it.\n`
         })
-        assertNothingDangles(place.server)
-        assert.include(place.server.requests[1]?.text, "it may or may not have run")
+        assert.deepStrictEqual(await last.ended, { exitCode: 0, stdout: "all of it\n", stderr: "" })
+        assert.include(server.requests[2]?.text, "Go on where you were interrupted.")
+        assertNothingDangles(server)
+
+        const done = await place.quiet("--continue")
+        assert.deepStrictEqual([done.exitCode, done.stdout], [1, ""])
+        assert.match(done.stderr, /has ended with an answer: give a prompt to go on/)
       }
     ))
 
@@ -203,24 +192,6 @@ describe("synapse agent", () => {
       child.kill("SIGTERM")
       assert.include([141, 143], (await ended).exitCode)
       assert.isFalse(isRunning("sleep", "86302"))
-      assert.strictEqual((await place.agent("--continue")).exitCode, 0)
+      assert.strictEqual((await place.quiet("--continue")).exitCode, 0)
     }))
-
-  it("lets one of two processes go on with a session", () =>
-    using(
-      (_, index) => (index === 0 ? ModelServer.text("first") : ModelServer.answer({ text: ["more"], pause: 300 })),
-      async (place) => {
-        await place.agent("go")
-        const both = await Promise.all([place.agent("--continue", "on"), place.agent("--continue", "on")])
-        const [good, bad] = both.sort((a, b) => (a.exitCode ?? 9) - (b.exitCode ?? 9))
-        assert.deepStrictEqual([good?.exitCode, good?.stdout], [0, "more\n"])
-        // The second may have come when the first had ended.
-        if (bad?.exitCode === 0) return
-        assert.deepStrictEqual([bad?.exitCode, bad?.stdout], [1, ""])
-        assert.match(
-          bad?.stderr ?? "",
-          /^synapse: The session \w{8} is run by process \d+: wait for it, or end it\.\n$/
-        )
-      }
-    ))
 })

@@ -1,5 +1,4 @@
-/** `synapse agent` as it is installed: what its session keeps where the window is used up, and its tasks. */
-import { execFile } from "node:child_process"
+/** `synapse agent`: what its session keeps where the window is used up, its tasks, plans, instructions and changes. */
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,8 +9,6 @@ const bash = (command: string) => ModelServer.calls({ name: "Bash", arguments: {
 
 /** An answer whose tokens nobody tells, so that its window is reckoned by its length. */
 const uncounted = (answer: ModelServer.Answer): ModelServer.Answer => ({ ...answer, usage: undefined })
-
-const synapse = path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
 
 /** The number of the model's messages in a request. */
 const assistants = ({ messages }: { readonly messages: ReadonlyArray<{ readonly role: string }> }): number =>
@@ -40,7 +37,7 @@ describe("the session of synapse agent", () => {
           { mode: 0o600 }
         )
         const env = { SYNAPSE_PROVIDER: "small" }
-        const run = (...args: ReadonlyArray<string>) => place.start(["--no-sandbox", ...args], { env }).ended
+        const run = (...args: ReadonlyArray<string>) => place.within(["--no-sandbox", "--quiet", ...args], { env })
         assert.strictEqual((await run("go")).stdout, "done\n")
         const last = server.requests.at(-1)?.body.messages
         assert.include(JSON.stringify(last), "[output left out to save room")
@@ -66,8 +63,8 @@ describe("the session of synapse agent", () => {
         ModelServer.text("done")
       ],
       async (place) => {
-        assert.strictEqual((await place.agent("go")).stdout, "planned\n")
-        assert.strictEqual((await place.agent("--continue", "on")).stdout, "done\n")
+        assert.strictEqual((await place.quiet("go")).stdout, "planned\n")
+        assert.strictEqual((await place.quiet("--continue", "on")).stdout, "done\n")
         assert.include(JSON.stringify(place.server.requests[4]?.body.messages.at(-1)), "[ ] Ship it")
         // A list that is the same as before is not kept once more.
         const kept = place.lines().flatMap(({ todos, type }) => (type === "todos" ? [todos] : []))
@@ -89,26 +86,28 @@ describe("the session of synapse agent", () => {
       async (place) => {
         let said = ""
         const run = async (...args: ReadonlyArray<string>) => {
-          const { exitCode, stderr, stdout } = await place.start(args).ended
+          const { exitCode, stderr, stdout } = await (args.includes("--quiet")
+            ? place.within(args)
+            : place.start(args).ended)
           said = stderr
           return [exitCode, stdout]
         }
         const last = (at: number) => JSON.stringify(place.server.requests[at]?.body.messages.at(-1))
-        assert.deepStrictEqual(await run("--plan", "go"), [1, ""])
+        assert.deepStrictEqual(await run("--quiet", "--plan", "go"), [1, ""])
         assert.match(said, /^synapse: go on with: synapse agent --plan --resume \w+$/m)
         assert.include(last(1), "touch: cannot touch 'planned': Read-only file system")
         assert.include(last(1), "a sub-agent starts no further ones")
         assert.include(JSON.stringify(place.server.requests[0]?.body.system), "Your answer is a plan of the task")
         // Nobody has read a plan yet.
-        assert.deepStrictEqual(await run("--continue"), [1, ""])
+        assert.deepStrictEqual(await run("--quiet", "--continue"), [1, ""])
         assert.deepStrictEqual(await run("--plan", "--continue"), [0, "the plan\n"])
         assert.match(said, /^synapse: carry out the plan: synapse agent --resume \w+$/m)
         assert.include(last(3), String(place.env["HOME"]))
         assert.deepStrictEqual(fs.readdirSync(place.cwd), [])
-        assert.deepStrictEqual(await run("--continue"), [0, "done\n"])
+        assert.deepStrictEqual(await run("--quiet", "--continue"), [0, "done\n"])
         assert.include(last(4), "Carry out the plan.")
         assert.deepStrictEqual(fs.readdirSync(place.cwd), ["written"])
-        assert.deepStrictEqual(await run("--plan", "--no-sandbox", "go"), [2, ""])
+        assert.deepStrictEqual(await run("--quiet", "--plan", "--no-sandbox", "go"), [2, ""])
       }
     )
   )
@@ -124,11 +123,11 @@ describe("the session of synapse agent", () => {
       async (place) => {
         const file = (name: string) => path.join(place.cwd, name)
         for (const name of ["old", "mine"]) fs.writeFileSync(file(name), "1\n")
-        await place.agent("go")
-        await place.agent("and now?")
+        await place.quiet("go")
+        await place.quiet("and now?")
         fs.writeFileSync(file("mine"), "3\n")
-        assert.match((await place.about("--diff")).stdout, /^\+\+\+ b\/new$/m)
-        assert.deepStrictEqual(await place.about("--undo"), {
+        assert.match((await place.within(["--diff"])).stdout, /^\+\+\+ b\/new$/m)
+        assert.deepStrictEqual(await place.within(["--undo"]), {
           exitCode: 1,
           stdout: "removed: new\nleft, for it was changed since: mine\nrestored: old\n",
           stderr: "Not covered: ignored and hidden files, repositories within, commits.\n"
@@ -143,12 +142,12 @@ describe("the session of synapse agent", () => {
           .filter((id) =>
             fs.readFileSync(path.join(place.home, "sessions", `${id}.jsonl`), "utf8").includes("took back")
           )
-        await place.agent("--resume", first, "why?")
+        await place.quiet("--resume", first, "why?")
         assert.include(
           JSON.stringify(place.server.requests.at(-1)?.body.messages),
           "The user took back what your last turn changed."
         )
-        assert.strictEqual((await place.about("--undo", "--diff")).exitCode, 2)
+        assert.strictEqual((await place.within(["--undo", "--diff"])).exitCode, 2)
       }
     ))
 
@@ -156,36 +155,9 @@ describe("the session of synapse agent", () => {
     using([ModelServer.text("a"), ModelServer.text("b"), ModelServer.text("c")], async (place) => {
       fs.writeFileSync(path.join(place.cwd, "AGENTS.md"), "Answer in French.")
       const systems = () => place.server.requests.map(({ body }) => JSON.stringify(body.system).includes("French"))
-      assert.include((await place.agent("go")).stderr, "synapse: instructions: AGENTS.md\n")
-      assert.strictEqual((await place.agent("--quiet", "--continue", "on")).stderr, "")
-      assert.notInclude((await place.agent("--no-instructions", "go")).stderr, "AGENTS.md")
+      assert.include((await place.within(["--no-sandbox", "go"])).stderr, "synapse: instructions: AGENTS.md\n")
+      assert.strictEqual((await place.quiet("--continue", "on")).stderr, "")
+      assert.notInclude((await place.within(["--no-sandbox", "--no-instructions", "go"])).stderr, "AGENTS.md")
       assert.deepStrictEqual(systems(), [true, true, false])
     }))
-
-  it("tells of the requests of tasks that are tried again, also where exec runs them", () =>
-    using(
-      (_, at) =>
-        at % 2 === 0
-          ? ModelServer.status(529, { "retry-after": "0" }, { error: { message: "busy\x1b[2J" } })
-          : ModelServer.text("Done."),
-      async ({ cwd, env }) => {
-        const args = ["exec", "--no-sandbox", "task:general -d 'A test' -p go | cat"]
-        const { status, stderr, stdout } = await new Promise<{ status: unknown; stderr: string; stdout: string }>(
-          (resolve) => {
-            execFile(process.execPath, [synapse, ...args], { cwd, env }, (error, stdout, stderr) =>
-              resolve({ status: error, stdout, stderr })
-            ).stdin?.end()
-          }
-        )
-        assert.deepStrictEqual(
-          { status, stderr, stdout },
-          {
-            status: null,
-            stdout: "Done.\n",
-            stderr:
-              "synapse: task:general (A test): trying again in 1 s: anthropic can't answer now (529: busy\\u001b[2J)\n"
-          }
-        )
-      }
-    ))
 })

@@ -18,20 +18,20 @@ describe("synapse agent, killed", () => {
       })
       return ModelServer.calls(call("a"), call("b"))
     }
-    await using(script, async ({ about, agent, cwd, home, lines, server, start }) => {
+    await using(script, async ({ agent, cwd, home, lines, server, start, within }) => {
       const killAfter = async (written: number, ...args: ReadonlyArray<string>) => {
         const before = lines().length
         const { child, ended } = start(["--no-sandbox", "--quiet", ...args])
         const kill = () => lines().length >= before + written && child.kill("SIGKILL")
-        await Promise.race([until(kill), ended])
+        await Promise.race([until(kill, 3), ended])
         return ended
       }
       const killed = { exitCode: null, stdout: "", stderr: "" }
       // The session's line; then in each run its own, the prompt, a turn's end, its message and two results.
       assert.deepStrictEqual(await killAfter(1, "go"), killed)
-      assert.match((await about("list")).stdout, / {2}(?:killed|not begun) /)
+      assert.match((await within(["list"])).stdout, / {2}(?:killed|not begun) /)
       for (const point of [1, 2, 3, 4, 5, 6]) assert.deepStrictEqual(await killAfter(point, "--continue"), killed)
-      assert.match((await about("list")).stdout, / {2}killed /)
+      assert.match((await within(["list"])).stdout, / {2}killed /)
       isLast = true
       await killAfter(4, "--continue")
       const isDone = lines().some(({ type }) => type === "end")

@@ -9,9 +9,9 @@ import * as Pty from "../support/terminal/Pty.js"
 const call = (command: string) => ({ name: "Bash", arguments: { command } })
 
 /** Answers a task that says `look` with two commands and an answer; `fail` is refused. */
-const tasks = (main: ReadonlyArray<ModelServer.Reply>): ModelServer.Script => {
+const tasks = (main: ReadonlyArray<ModelServer.Reply>) => {
   let turn = 0
-  return ({ body }) => {
+  return ({ body }: ModelServer.Recorded): ModelServer.Reply => {
     const text = JSON.stringify(body.messages[0])
     if (text.includes("please fail")) return ModelServer.status(400)
     if (!text.includes("please look")) return main[turn++] ?? ModelServer.status(400)
@@ -94,14 +94,21 @@ describe("synapse exec on a terminal", () => {
       ])
     }))
 
-  it("says nothing of tasks where stderr is no terminal", () =>
-    using(tasks([]), async ({ cwd, env }) => {
-      const command = "task:general -d 'find it' -p 'please look'"
+  it("says of tasks only that they are tried again where stderr is no terminal", () => {
+    const look = tasks([])
+    const busy = ModelServer.status(529, { "retry-after": "0" }, { error: { message: "busy\x1b[2J" } })
+    const script: ModelServer.Script = (request, at) => (at === 0 ? busy : look(request))
+    return using(script, async ({ cwd, env }) => {
+      const command = "task:general -d 'find it' -p 'please look' | cat"
       const run = Pty.start(["exec", "--no-sandbox", command], { cwd, env, redirected: "2>errors" })
       assert.strictEqual(await run.ended, 0, run.written())
       assert.deepStrictEqual(run.lines(), ["It is found."])
-      assert.strictEqual(fs.readFileSync(path.join(cwd, "errors"), "utf8"), "")
-    }))
+      assert.strictEqual(
+        fs.readFileSync(path.join(cwd, "errors"), "utf8"),
+        "synapse: task:general (find it): trying again in 1 s: anthropic can't answer now (529: busy\\u001b[2J)\n"
+      )
+    })
+  })
 
   it("shows the cursor again when it is interrupted", () =>
     using(

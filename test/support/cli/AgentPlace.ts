@@ -6,21 +6,21 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ModelServer from "../agent/ModelServer.js"
 import * as Temporary from "../Temporary.js"
+import * as InProcess from "./InProcess.js"
 
 const synapse = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs")
 
 /** The options that make it run wherever the tests run. */
 const unsandboxed = ["--no-sandbox"]
 
-interface Ended {
-  readonly exitCode: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 interface Started {
   readonly child: ChildProcess
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<InProcess.Ended>
+}
+
+interface Options {
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface Place {
@@ -30,13 +30,12 @@ export interface Place {
   /** The environment that it is started with. */
   readonly env: Readonly<Record<string, string>>
   /** Starts it; stdin is empty where it is undefined. */
-  readonly start: (
-    args: ReadonlyArray<string>,
-    options?: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> }
-  ) => Started
-  readonly agent: (...args: ReadonlyArray<string>) => Promise<Ended>
-  /** The same for its subcommands, which take no options of a session. */
-  readonly about: (...args: ReadonlyArray<string>) => Promise<Ended>
+  readonly start: (args: ReadonlyArray<string>, options?: Options) => Started
+  readonly agent: (...args: ReadonlyArray<string>) => Promise<InProcess.Ended>
+  /** Runs it in this process, one run at a time; what it shows of its steps is not in stderr. */
+  readonly within: (args: ReadonlyArray<string>, options?: Options) => Promise<InProcess.Ended>
+  /** The same without a sandbox, and without showing the steps. */
+  readonly quiet: (...args: ReadonlyArray<string>) => Promise<InProcess.Ended>
   /** The ids of the sessions. */
   readonly ids: () => ReadonlyArray<string>
   /** The whole lines of the transcript of the only session. */
@@ -77,12 +76,14 @@ const place = (directory: string, server: ModelServer.ModelServer): Place => {
       child[name]?.setEncoding("utf8").on("data", (text: string) => {
         said[name] += text
       })
-    const ended = new Promise<Ended>((resolve, reject) => {
+    const ended = new Promise<InProcess.Ended>((resolve, reject) => {
       child.on("error", reject)
       child.on("close", (exitCode) => resolve({ exitCode, ...said }))
     })
     return { child, ended }
   }
+  const within: Place["within"] = (args, { env, stdin } = {}) =>
+    InProcess.run(["agent", ...args], cwd, { ...plain, ...env }, stdin)
   const sessions = path.join(home, "sessions")
   const ids = () =>
     (fs.existsSync(sessions) ? fs.readdirSync(sessions) : [])
@@ -95,7 +96,8 @@ const place = (directory: string, server: ModelServer.ModelServer): Place => {
     env: plain,
     start,
     agent: (...args) => start([...unsandboxed, ...args]).ended,
-    about: (...args) => start(args).ended,
+    within,
+    quiet: (...args) => within([...unsandboxed, "--quiet", ...args]),
     ids,
     lines: () =>
       ids().flatMap((id) =>
@@ -130,7 +132,7 @@ export const assertNothingDangles = ({ requests }: ModelServer.ModelServer): voi
   }
 }
 
-/** Looks until it is so. */
-export const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2))
+/** Looks until it is so, every few milliseconds. */
+export const until = async (isSo: () => boolean, interval = 25): Promise<void> => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, interval))
 }

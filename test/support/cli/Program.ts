@@ -28,20 +28,8 @@ export interface SandboxedRun extends Run {
 
 type Input = ReadonlyArray<Uint8Array | string | Effect.Effect<string>>
 
-export const run = (
-  args: ReadonlyArray<string>,
-  script: TestSynapse.Script = () => ({}),
-  stdin: Input = [],
-  subAgents?: TestSynapse.TaskScript
-): Effect.Effect<Run> => Effect.map(runSandboxed(args, script, stdin, subAgents), ({ sandbox: _, ...run }) => run)
-
-/** The same, with what the sandbox was made with. */
-export const runSandboxed = (
-  args: ReadonlyArray<string>,
-  script: TestSynapse.Script = () => ({}),
-  stdin: Input = [],
-  subAgents?: TestSynapse.TaskScript
-): Effect.Effect<SandboxedRun> =>
+/** Streams that no terminal has, with this input, and the text that is written to them. */
+export const streams = (stdin: Input) =>
   Effect.gen(function* () {
     const written: { stdout: Array<Buffer>; stderr: Array<Buffer> } = { stdout: [], stderr: [] }
     const input = stdin[Symbol.iterator]()
@@ -60,6 +48,25 @@ export const runSandboxed = (
       hasInput: () => stdin.length > 0,
       isTerminal: () => false
     })
+    return { stdio, text: (stream: "stdout" | "stderr") => Buffer.concat(written[stream]).toString() }
+  })
+
+export const run = (
+  args: ReadonlyArray<string>,
+  script: TestSynapse.Script = () => ({}),
+  stdin: Input = [],
+  subAgents?: TestSynapse.TaskScript
+): Effect.Effect<Run> => Effect.map(runSandboxed(args, script, stdin, subAgents), ({ sandbox: _, ...run }) => run)
+
+/** The same, with what the sandbox was made with. */
+export const runSandboxed = (
+  args: ReadonlyArray<string>,
+  script: TestSynapse.Script = () => ({}),
+  stdin: Input = [],
+  subAgents?: TestSynapse.TaskScript
+): Effect.Effect<SandboxedRun> =>
+  Effect.gen(function* () {
+    const { stdio, text } = yield* streams(stdin)
     let settings: Partial<Settings> | undefined
     let sandbox: Partial<SandboxSettings.Settings> | undefined
     const make: MakeApp = (given, givenSandbox) => {
@@ -77,6 +84,5 @@ export const runSandboxed = (
       program(args),
       Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(App, app))
     )
-    const text = (stream: "stdout" | "stderr") => Buffer.concat(written[stream]).toString()
     return { exitCode, stdout: text("stdout"), stderr: text("stderr"), settings, sandbox }
   })
