@@ -18,7 +18,7 @@ type Run = (
 ) => { readonly printed: string; readonly status: number | null }
 
 /** A home with a project, whose commands find the built program and this checkout's packages. */
-const withHome = <A>(use: (run: Run) => A): Promise<A> =>
+const withHome = <A>(use: (run: Run, demo: string) => A): Promise<A> =>
   Temporary.using(async (home) => {
     const [demo, bin, modules] = ["demo", "bin", "demo/node_modules"].map((name) => Path.join(home, name)) as [
       string,
@@ -49,7 +49,7 @@ const withHome = <A>(use: (run: Run) => A): Promise<A> =>
       })
       if (error !== undefined) throw error
       return { printed: `${stdout}${stderr}`.replaceAll(home, "/home/ada"), status }
-    })
+    }, demo)
   })
 
 /** `…` stands for any text in its line, and alone in a line for any lines. */
@@ -107,21 +107,34 @@ describe("the documentation", () => {
       }
     })
 
-    it.runIf(/^```(?:console|js)$/m.test(text))(`${name} shows what its examples print`, () =>
+    it.runIf(/^```console$/m.test(text))(`${name} shows what its examples print`, () =>
       withHome(async (run) => {
         let printed = text
         for (const [block] of [...fences(text, "console")])
           printed = printed.replace(block, () =>
             rerun(block, (command) => run("bash", "-c", `exec 2>&1\n${command}`).printed)
           )
-        for (const [program] of [...fences(text, "js")]) {
-          const { printed, status } = run(process.execPath, "--input-type=module", "-e", program)
-          assert.strictEqual(status, 0, printed)
-        }
         await expect(printed).toMatchFileSnapshot(page)
       })
     )
   }
+
+  // In one process, since most of what they cost is to load the library.
+  it("the programs of all pages run, and end", () =>
+    withHome(async (run, demo) => {
+      let all = ""
+      for (const page of pages) {
+        for (const [at, [program]] of [...fences(Fs.readFileSync(page, "utf8"), "js")].entries()) {
+          const name = `${Path.basename(page)}.${at}.mjs`
+          Fs.writeFileSync(Path.join(demo, name), program)
+          all += `await import("./${name}"); console.log("end of ${name}")\n`
+        }
+      }
+      const { printed, status } = run(process.execPath, "--input-type=module", "-e", all)
+      assert.strictEqual(status, 0, printed)
+      for (const [end] of all.matchAll(/end of [^"]+/g)) assert.include(printed, `${end}\n`)
+      assert.include(printed, "end of README.md.0.mjs")
+    }))
 
   it("docs/settings.md has the fields of each file, as its schema names them", async () => {
     const page = Path.join(docs, "settings.md")
