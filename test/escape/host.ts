@@ -45,8 +45,8 @@ const later = (
       Effect.gen(function* () {
         const name = `later${++tries}`
         yield* world.attack(before(world, name))
-        // How long ago it must be depends on how long it took.
-        yield* Effect.sleep(2000 * tries)
+        // The last walk must lie twenty times as far back as it took, which a busy machine makes long.
+        yield* Effect.sleep(2000 * tries ** 2)
         yield* Effect.sync(() => change(world, name))
         const said = yield* world.attack(`cat ${path(name)}`)
         assert.notInclude(said.stdout, world.secret)
