@@ -84,7 +84,7 @@ describe("a server of calls", () => {
         assert.strictEqual(answers.find(({ toolCallId }) => toolCallId === "probe")?.output, "now")
         seen.push(kinds)
       }),
-      { seed: SEED, numRuns: 60 }
+      { seed: SEED, numRuns: 30 }
     )
     for (const kind of ["completed", "cancelled", "notRun", "refused", "late", "unknown"] as const) {
       assert.isAbove(seen.filter((kinds) => kinds[kind] > 0).length, 2, kind)

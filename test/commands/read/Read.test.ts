@@ -281,7 +281,7 @@ describe("read", () => {
       let most = 0
       const chunks = function* (): Generator<Uint8Array> {
         const before = process.memoryUsage().arrayBuffers
-        for (let count = 0; count < 192; count++) {
+        for (let count = 0; count < 96; count++) {
           most = Math.max(most, process.memoryUsage().arrayBuffers - before)
           yield new Uint8Array(1024 ** 2).fill("x".charCodeAt(0))
         }
@@ -289,7 +289,7 @@ describe("read", () => {
       const files = { ...MemoryFiles.make(), read: () => Stream.fromIteratorSucceed(chunks(), 1) }
       const { stdout } = yield* run(Read.make, ["f"], { files, room: 30_000 })
       assert.isBelow(stdout.length, 2100)
-      assert.isBelow(most, 128 * 1024 ** 2)
+      assert.isBelow(most, 64 * 1024 ** 2)
     })
   )
 

@@ -103,8 +103,8 @@ describe("the input of TodoWrite", () => {
         [`{"todos":[],"__proto__":{"todos":[]}}`, ["Validation failed", '- input: Unrecognized key "__proto__"']],
         [`{"todos":[{${item},"__proto__":{"x":1}}]}`, ["Validation failed", '- todos.0: Unrecognized key "__proto__"']],
         [
-          `{"todos":[{"content":${JSON.stringify("x".repeat(10_000_000))},"activeForm":"b","status":"pending"}]}`,
-          ["Validation failed", "- todos.0.content: Too long: at most 200 characters, got 10000000"]
+          `{"todos":[{"content":${JSON.stringify("x".repeat(1_000_000))},"activeForm":"b","status":"pending"}]}`,
+          ["Validation failed", "- todos.0.content: Too long: at most 200 characters, got 1000000"]
         ],
         [`{"a\\nb":1,"todos":[]}`, ["Validation failed", '- input: Unrecognized key "a\\nb"']]
       ]
