@@ -31,7 +31,9 @@ export class NoSuchJob extends Data.TaggedError("NoSuchJob")<{
 }> {
   override get message() {
     const { id, known } = this
-    const others = known.length === 0 ? "There are no jobs" : `The jobs are ${known.join(", ")}`
+    const { length } = known
+    const others =
+      length === 0 ? "There are no jobs" : `The ${length === 1 ? "only job is" : "jobs are"} ${known.join(", ")}`
     // A model guesses this id for a job that the same line has started.
     const late = id === Math.max(0, ...known) + 1 ? ". What a line leaves running is a job once the line has ended" : ""
     return `there is no job ${id}. ${others}${late}`

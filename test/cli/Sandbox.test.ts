@@ -438,7 +438,7 @@ describe("synapse sandbox", () => {
         0,
         "allowed to reach plain.org: rule plain.org: sandbox.json\n"
       ])
-      assert.match(String((yield* run("policy"))[1]), /Hosts that can be reached:\n {2}example.com {2}sandbox.json/)
+      assert.match(String((yield* run("policy"))[1]), /Hosts that can be reached:\n {2}example.com +sandbox.json/)
       assert.match(String((yield* run("allow", "*.example.com"))[1]), /is denied, which wins.*forget/)
       assert.match(String((yield* run("allow", "--host", "*.com"))[1]), /anybody can have a name below com/)
       assert.deepStrictEqual(yield* run("forget", "EXAMPLE.com."), [

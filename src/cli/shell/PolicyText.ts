@@ -12,25 +12,25 @@ import {
 } from "../../sandbox/policy/SandboxPolicy.js"
 import type { InForce } from "../../sandbox/SandboxManager.js"
 
-/**
- * Formats a heading and the rules below it as written, with the paths that they resolve to if they differ, and their
- * sources.
- */
-const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<string> => {
-  const rows = rules.map(({ path, pattern, real, source }) => {
-    const place = real ?? path
-    const isSaid = place === pattern || place === `/${pattern}` || place === `/**/${pattern}`
-    const shown = isSaid ? Name.ofEntry(pattern) : `${Name.ofEntry(pattern)} (${Name.ofEntry(place)})`
-    return [shown, PolicyDecision.describeSource(source)] as const
-  })
-  const width = Math.max(...rows.map(([what]) => what.length))
-  return rows.length === 0 ? [] : ["", heading, ...rows.map(([what, source]) => `  ${what.padEnd(width)}  ${source}`)]
+/** Formats a heading and the rules below it, each with its source. */
+const section = <R extends { readonly source: RuleSource }>(
+  heading: string,
+  rules: ReadonlyArray<R>,
+  nameOf: (rule: R) => string
+): ReadonlyArray<string> => {
+  const rows = rules.map((rule) => [nameOf(rule), PolicyDecision.describeSource(rule.source)] as const)
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.length === 0 ? [] : ["", heading, ...rows.map(([name, source]) => `  ${name.padEnd(width)}  ${source}`)]
 }
 
-const hostsIn = (heading: string, rules: ReadonlyArray<HostRule>): ReadonlyArray<string> =>
-  rules.length === 0
-    ? []
-    : ["", heading, ...rules.map(({ pattern, source }) => `  ${pattern}  ${PolicyDecision.describeSource(source)}`)]
+/** Returns a rule's path as written, with the path that it resolves to if that differs. */
+const pathOf = ({ path, pattern, real }: Rule): string => {
+  const place = real ?? path
+  const isSaid = place === pattern || place === `/${pattern}` || place === `/**/${pattern}`
+  return isSaid ? Name.ofEntry(pattern) : `${Name.ofEntry(pattern)} (${Name.ofEntry(place)})`
+}
+
+const hostOf = ({ pattern }: HostRule): string => pattern
 
 /** Tests whether a rule is a pattern for files in any directory. */
 export const isAnywhere = ({ kind, path }: Rule): boolean => kind === "glob" && path.startsWith("/**")
@@ -60,16 +60,16 @@ export const rules = (policy: SandboxPolicy, isShort = false): ReadonlyArray<str
   const [blacklist, readonly] = [policy.blacklist.filter(isShown), policy.readonly.filter(isShown)]
   const left = policy.blacklist.length + policy.readonly.length - blacklist.length - readonly.length
   return [
-    ...section("Read and write:", writable(policy)),
-    ...section("Never read or written:", blacklist),
+    ...section("Read and write:", writable(policy), pathOf),
+    ...section("Never read or written:", blacklist, pathOf),
     ...(blacklist.some(isAnywhere) ? ["", named] : []),
-    ...section("Allowed to be read all the same:", granted),
-    ...section("Never written:", readonly),
+    ...section("Allowed to be read all the same:", granted, pathOf),
+    ...section("Never written:", readonly, pathOf),
     ...(left === 0
       ? []
       : ["", `${left} built-in rules hide secrets and protect what your own tools run: synapse sandbox policy --all`]),
-    ...hostsIn("Hosts that can be reached:", hosts?.allowed ?? []),
-    ...hostsIn("Hosts that can never be reached:", hosts?.denied ?? []),
+    ...section("Hosts that can be reached:", hosts?.allowed ?? [], hostOf),
+    ...section("Hosts that can never be reached:", hosts?.denied ?? [], hostOf),
     ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
     "",
     ...(unixSockets === undefined ? [] : [socketsRisk[unixSockets === true ? "all" : unixSockets]]),
