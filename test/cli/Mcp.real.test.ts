@@ -1,20 +1,25 @@
-/** `synapse mcp` as it is installed: `npm run build` makes it. */
+/** `synapse mcp` over real files, and as it is installed where it asks (`npm run build` makes it). */
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as OAuth from "../../src/extension/mcp/OAuth.js"
+import * as InProcess from "../support/cli/InProcess.js"
 import * as Temporary from "../support/Temporary.js"
 
 const synapse = path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
+
+type Ended = readonly [number | null, string, string]
 
 interface Place {
   readonly directory: string
   readonly cwd: string
   readonly file: string
   readonly home: string
-  /** Exit code, stdout, stderr; without a terminal. */
-  readonly mcp: (...args: ReadonlyArray<string>) => Promise<readonly [number | null, string, string]>
+  /** Runs it where nothing is asked; exit code, stdout, stderr. */
+  readonly mcp: (...args: ReadonlyArray<string>) => Promise<Ended>
+  /** The same, as a program without a terminal. */
+  readonly alone: (...args: ReadonlyArray<string>) => Promise<Ended>
   /** What is shown at a terminal where this is typed when there is a question. */
   readonly atTerminal: (typed: string, ...args: ReadonlyArray<string>) => Promise<string>
   readonly write: (name: string, content: unknown) => void
@@ -26,7 +31,7 @@ const using = (use: (place: Place) => Promise<void>) =>
     fs.mkdirSync(cwd)
     const env = { PATH: process.env["PATH"], HOME: directory, SYNAPSE_HOME: path.join(directory, "home") }
     const start = (command: string, args: ReadonlyArray<string>, typed?: string) =>
-      new Promise<readonly [number | null, string, string]>((resolve, reject) => {
+      new Promise<Ended>((resolve, reject) => {
         // In a session of its own, it has no terminal, wherever the tests run.
         const child = spawn(command, args, { cwd, env, detached: true })
         const said = { stdout: "", stderr: "" }
@@ -46,7 +51,11 @@ const using = (use: (place: Place) => Promise<void>) =>
       cwd,
       file: path.join(cwd, "mcp_servers.json"),
       home: path.join(directory, "home", "mcp", "mcp_servers.json"),
-      mcp: (...args) => start(process.execPath, words(args)),
+      mcp: async (...args) => {
+        const { exitCode, stderr, stdout } = await InProcess.run(["mcp", ...args], cwd, env)
+        return [exitCode, stdout, stderr]
+      },
+      alone: (...args) => start(process.execPath, words(args)),
       atTerminal: async (typed, ...args) =>
         (await start("script", ["-qec", [process.execPath, ...words(args)].join(" "), "/dev/null"], typed))[1],
       write: (name, content) => {
@@ -58,7 +67,7 @@ const using = (use: (place: Place) => Promise<void>) =>
 
 const servers = (file: string) => JSON.parse(fs.readFileSync(file, "utf8")).mcpServers
 
-describe.concurrent("synapse mcp", () => {
+describe("synapse mcp", () => {
   it("adds, lists and removes servers of the home file", () =>
     using(async ({ home, mcp }) => {
       assert.deepStrictEqual(await mcp("list", "--json"), [0, "[]\n", ""])
@@ -153,7 +162,7 @@ describe.concurrent("synapse mcp", () => {
     }))
 
   it("asks at a terminal before it trusts a project's servers, and refuses without one", () =>
-    using(async ({ atTerminal, cwd, file, mcp, write }) => {
+    using(async ({ alone, atTerminal, cwd, file, mcp, write }) => {
       write("project/server.js", "1")
       write("project/mcp_servers.json", {
         mcpServers: {
@@ -161,7 +170,7 @@ describe.concurrent("synapse mcp", () => {
           p: { command: "node", args: ["./server.js", "\x1b[31m\u202e"], env: { KEY: "s3cret", T: "${HOME}" } }
         }
       })
-      const [code, stdout, stderr] = await mcp("trust")
+      const [code, stdout, stderr] = await alone("trust")
       assert.deepStrictEqual(
         [code, stderr],
         [1, "synapse: there is no terminal to ask at; --yes does it without asking.\nNothing was trusted.\n"]
@@ -252,7 +261,7 @@ describe.concurrent("synapse mcp", () => {
     }))
 
   it("takes over what other programs have, without a word of their secrets", () =>
-    using(async ({ atTerminal, cwd, directory, home, mcp, write }) => {
+    using(async ({ alone, atTerminal, cwd, directory, home, mcp, write }) => {
       write("home/mcp/mcp_servers.json", { mcpServers: { taken: { command: "mine" } } })
       write(".cursor/mcp.json", {
         mcpServers: { cur: { command: "c", env: { K: "s3cret" } }, taken: { command: "x" } }
@@ -271,15 +280,13 @@ describe.concurrent("synapse mcp", () => {
         `skipped: taken, from ${directory}/.cursor/mcp.json: the name is taken, by another server in ${home}`
       ]
       const before = fs.readFileSync(home, "utf8")
-      const [code, stdout, stderr] = await mcp("import")
+      const [code, stdout, stderr] = await alone("import")
       assert.deepStrictEqual(
         [code, stderr],
         [1, "synapse: there is no terminal to ask at; --yes does it without asking.\n"]
       )
       assert.include(stdout, lines("not taken over", "not taken over").join("\n"))
       assert.include(stdout, "    runs       node ./s.js\n")
-      assert.strictEqual(fs.readFileSync(home, "utf8"), before)
-      assert.match(await atTerminal("n\n", "import"), /\nnot taken over: codex/)
       assert.strictEqual(fs.readFileSync(home, "utf8"), before)
       const agreed = await atTerminal("y\n", "import")
       assert.match(agreed, /\ntaken over: codex/)

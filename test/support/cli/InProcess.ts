@@ -4,8 +4,7 @@ import * as Layer from "effect/Layer"
 import { App } from "../../../src/cli/Invocation.js"
 import { program } from "../../../src/cli/Program.js"
 import { Stdio } from "../../../src/cli/Stdio.js"
-import * as Synapse from "../../../src/Synapse.js"
-import * as Program from "./Program.js"
+import * as Streams from "./Streams.js"
 
 export interface Ended {
   readonly exitCode: number | null
@@ -20,9 +19,12 @@ const setEnvironment = (env: Environment) => {
   Object.assign(process.env, env)
 }
 
+const synapse = Effect.promise(() => import("../../../src/Synapse.js"))
+
 const app = App.of({
-  layer: (settings, sandbox) => Synapse.layer(settings, { sandbox }),
-  reading: (settings, sandbox) => Synapse.layerReading(settings, { sandbox }),
+  layer: (settings, sandbox) => Layer.unwrapEffect(Effect.map(synapse, ({ layer }) => layer(settings, { sandbox }))),
+  reading: (settings, sandbox) =>
+    Layer.unwrapEffect(Effect.map(synapse, ({ layerReading }) => layerReading(settings, { sandbox }))),
   shell: () => Layer.die("synapse exec is no part of this")
 })
 
@@ -31,7 +33,7 @@ export const run = async (
   args: ReadonlyArray<string>,
   cwd: string,
   env: Environment,
-  stdin: string | undefined
+  stdin?: string
 ): Promise<Ended> => {
   const before = { cwd: process.cwd(), env: { ...process.env } }
   process.chdir(cwd)
@@ -39,7 +41,7 @@ export const run = async (
   try {
     return await Effect.runPromise(
       Effect.gen(function* () {
-        const { stdio, text } = yield* Program.streams(stdin === undefined ? [] : [stdin])
+        const { stdio, text } = yield* Streams.make(stdin === undefined ? [] : [stdin])
         const services = Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(App, app))
         const exitCode = yield* Effect.provide(program(args), services)
         return { exitCode, stdout: text("stdout"), stderr: text("stderr") }

@@ -3,7 +3,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Runtime from "effect/Runtime"
 import { App, type MakeApp } from "../../../src/cli/Invocation.js"
 import { program } from "../../../src/cli/Program.js"
 import { Stdio } from "../../../src/cli/Stdio.js"
@@ -12,6 +11,7 @@ import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js
 import * as JobTable from "../../../src/session/JobTable.js"
 import type { Settings } from "../../../src/session/SessionSettings.js"
 import * as TestSynapse from "../../../src/TestSynapse.js"
+import * as Streams from "./Streams.js"
 
 export interface Run {
   readonly exitCode: number
@@ -26,35 +26,10 @@ export interface SandboxedRun extends Run {
   readonly sandbox: Partial<SandboxSettings.Settings> | undefined
 }
 
-type Input = ReadonlyArray<Uint8Array | string | Effect.Effect<string>>
-
-/** Streams that no terminal has, with this input, and the text that is written to them. */
-export const streams = (stdin: Input) =>
-  Effect.gen(function* () {
-    const written: { stdout: Array<Buffer>; stderr: Array<Buffer> } = { stdout: [], stderr: [] }
-    const input = stdin[Symbol.iterator]()
-    const runtime = yield* Effect.runtime<never>()
-    const read = Effect.suspend(() => {
-      const { done, value } = input.next()
-      // @effect-diagnostics-next-line effectSucceedWithVoid:off
-      if (done === true) return Effect.succeed(undefined)
-      const chunk = Effect.isEffect(value) ? value : Effect.succeed(value)
-      return Effect.map(chunk, (each) => Buffer.from(each))
-    })
-    const stdio = Stdio.of({
-      write: (stream, chunk) => void written[stream].push(Buffer.from(chunk)),
-      read,
-      pull: () => Runtime.runPromise(runtime)(read),
-      hasInput: () => stdin.length > 0,
-      isTerminal: () => false
-    })
-    return { stdio, text: (stream: "stdout" | "stderr") => Buffer.concat(written[stream]).toString() }
-  })
-
 export const run = (
   args: ReadonlyArray<string>,
   script: TestSynapse.Script = () => ({}),
-  stdin: Input = [],
+  stdin: Streams.Input = [],
   subAgents?: TestSynapse.TaskScript
 ): Effect.Effect<Run> => Effect.map(runSandboxed(args, script, stdin, subAgents), ({ sandbox: _, ...run }) => run)
 
@@ -62,11 +37,11 @@ export const run = (
 export const runSandboxed = (
   args: ReadonlyArray<string>,
   script: TestSynapse.Script = () => ({}),
-  stdin: Input = [],
+  stdin: Streams.Input = [],
   subAgents?: TestSynapse.TaskScript
 ): Effect.Effect<SandboxedRun> =>
   Effect.gen(function* () {
-    const { stdio, text } = yield* streams(stdin)
+    const { stdio, text } = yield* Streams.make(stdin)
     let settings: Partial<Settings> | undefined
     let sandbox: Partial<SandboxSettings.Settings> | undefined
     const make: MakeApp = (given, givenSandbox) => {
