@@ -8,8 +8,9 @@ import * as Fiber from "effect/Fiber"
 import * as Quote from "../../src/bash/Quote.js"
 import * as CallContext from "../../src/domain/CallContext.js"
 import type * as FakeModel from "../support/agent/FakeModel.js"
-import { inTasks, isSandboxed } from "../support/agent/Tasks.js"
+import { inTasks } from "../support/agent/Tasks.js"
 import * as World from "../support/escape/World.js"
+import { isSandboxed } from "../support/sandbox/Bubblewrap.js"
 
 /** By which the processes of this file's tests are known. */
 const number = 400_000 + process.pid

@@ -7,8 +7,9 @@ import * as Quote from "../../src/bash/Quote.js"
 import * as TaintedPaths from "../../src/sandbox/config/TaintedPaths.js"
 import type * as Permission from "../../src/sandbox/permission/Permission.js"
 import type * as FakeModel from "../support/agent/FakeModel.js"
-import { inTasks, isSandboxed } from "../support/agent/Tasks.js"
+import { inTasks } from "../support/agent/Tasks.js"
 import * as Ground from "../support/escape/Ground.js"
+import { isSandboxed } from "../support/sandbox/Bubblewrap.js"
 import * as Directory from "../support/sandbox/Directory.js"
 
 const ground = Ground.take("root")

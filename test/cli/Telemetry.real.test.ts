@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net"
 import * as Timers from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelServer from "../support/agent/ModelServer.js"
-import { isSandboxed } from "../support/agent/Tasks.js"
 import * as AgentPlace from "../support/cli/AgentPlace.js"
 import { run } from "../support/cli/Real.js"
+import { isSandboxed } from "../support/sandbox/Bubblewrap.js"
 import * as Temporary from "../support/Temporary.js"
 
 interface Value {

@@ -3,8 +3,8 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelServer from "../support/agent/ModelServer.js"
-import { isSandboxed } from "../support/agent/Tasks.js"
 import { type Place, using } from "../support/cli/AgentPlace.js"
+import { isSandboxed } from "../support/sandbox/Bubblewrap.js"
 import * as Pty from "../support/terminal/Pty.js"
 
 /** A project with a file that no command may read. */

@@ -2,22 +2,28 @@
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { isSandboxed } from "../support/agent/Tasks.js"
-import { run } from "../support/cli/Real.js"
+import * as InProcess from "../support/cli/InProcess.js"
+import { isSandboxed } from "../support/sandbox/Bubblewrap.js"
 import * as Temporary from "../support/Temporary.js"
 
-/** Runs command lines in a directory with one file; returns what each wrote to stderr, with `@` for the directory. */
-const told = (commands: ReadonlyArray<string>, options: ReadonlyArray<string> = ["--no-sandbox"]) =>
+/** Runs command lines in a directory with two files; returns how each ended, with `@` for the directory. */
+const ran = (commands: ReadonlyArray<string>, options: ReadonlyArray<string> = ["--no-sandbox"]) =>
   Temporary.using(async (directory) => {
-    fs.writeFileSync(path.join(directory, "config.ts"), "export const port = 80\n")
-    fs.writeFileSync(path.join(directory, ".env"), "TOKEN=1\n")
-    const all: Array<string> = []
+    const cwd = path.join(directory, "project")
+    fs.mkdirSync(cwd)
+    fs.writeFileSync(path.join(cwd, "config.ts"), "export const port = 80\n")
+    fs.writeFileSync(path.join(cwd, ".env"), "TOKEN=1\n")
+    const env = { ...process.env, SYNAPSE_HOME: path.join(directory, "home") }
+    const all: Array<InProcess.Ended> = []
     for (const command of commands) {
-      const { stderr } = await run(["exec", "--cwd", directory, "--ask", "never", ...options, command])
-      all.push(stderr.replaceAll(directory, "@"))
+      const ended = await InProcess.run(["exec", "--ask", "never", ...options, command], cwd, env)
+      all.push({ ...ended, stderr: ended.stderr.replaceAll(cwd, "@") })
     }
     return all
   })
+
+/** What each wrote to stderr. */
+const told = async (...given: Parameters<typeof ran>) => (await ran(...given)).map(({ stderr }) => stderr)
 
 describe("synapse exec tells a person", () => {
   it("what was probably meant, once, and nothing where an exit code is an answer", async () => {
@@ -53,8 +59,9 @@ describe("synapse exec tells a person", () => {
       "synapse: what the command left running ends with exec. To keep it running: synapse exec --session NAME\n"
     const all = await told(["sleep 4321 & echo started", "setsid -f sleep 4321", "sleep 0 & wait", "true && echo"])
     assert.deepStrictEqual(all, [left, left, "", ""])
-    for (const command of ["sleep 4321 & echo started", "setsid -f sleep 4321"]) {
-      const { output, extras } = JSON.parse((await run(["exec", "--no-sandbox", "--json", command])).stdout)
+    const commands = ["sleep 4321 & echo started", "setsid -f sleep 4321"]
+    for (const { stdout } of await ran(commands, ["--no-sandbox", "--json"])) {
+      const { output, extras } = JSON.parse(stdout)
       assert.match(output, /^\[job 1 "[^"]+" was ended with its shell\]\n?/)
       assert.strictEqual(extras.jobs[0].state, "lost")
     }
@@ -69,8 +76,8 @@ describe("synapse exec tells a person", () => {
   })
 
   it("what a program reads in JSON as before", async () => {
-    const { stdout } = await run(["exec", "--no-sandbox", "--json", "gerp x"])
-    const { message, output } = JSON.parse(stdout)
+    const [ended] = await ran(["gerp x"], ["--no-sandbox", "--json"])
+    const { message, output } = JSON.parse(ended?.stdout ?? "")
     assert.deepStrictEqual(
       [output, message],
       [

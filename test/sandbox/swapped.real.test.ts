@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { make } from "../../src/promise.js"
-import { isSandboxed } from "../support/agent/Tasks.js"
+import { isSandboxed } from "../support/sandbox/Bubblewrap.js"
 import * as Temporary from "../support/Temporary.js"
 
 type Answer = "allow_once" | "allow_session"

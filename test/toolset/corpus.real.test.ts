@@ -3,16 +3,15 @@
  * is worth to it. `SYNAPSE_CORPUS=record` writes what the calls answer now into the fixtures; a line that was not judged
  * before has the judgement `?` then, and the tests fail until it has been read and judged.
  */
-import * as ChildProcess from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Entry from "../support/corpus/Entry.js"
 import * as Ground from "../support/corpus/Ground.js"
 import * as Session from "../support/corpus/Session.js"
 import { has } from "../support/escape/Ground.js"
+import { isSandboxed } from "../support/sandbox/Bubblewrap.js"
 import * as Directory from "../support/sandbox/Directory.js"
 
-const isSandboxed = process.platform === "linux" && ChildProcess.spawnSync("bwrap", ["--version"]).status === 0
 const isRecording = process.env["SYNAPSE_CORPUS"] === "record"
 
 /** The environment that the sessions begin with; each test file begins with the run's. */

@@ -22,9 +22,8 @@ import * as FakeModel from "../../support/agent/FakeModel.js"
 import * as Running from "../../support/agent/Running.js"
 import * as Extension from "../../support/Extension.js"
 import * as Handlers from "../../support/Handlers.js"
+import { isSandboxed } from "../../support/sandbox/Bubblewrap.js"
 import * as Directory from "../../support/sandbox/Directory.js"
-
-const isSandboxed = process.platform === "linux" && ChildProcess.spawnSync("bwrap", ["--version"]).status === 0
 
 /** A test with an app of its own, in a sandbox and without one. */
 const inApps = (

@@ -3,8 +3,8 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelServer from "../../support/agent/ModelServer.js"
-import { isSandboxed } from "../../support/agent/Tasks.js"
 import { type Place, using } from "../../support/cli/AgentPlace.js"
+import { isSandboxed } from "../../support/sandbox/Bubblewrap.js"
 import * as Tmux from "../../support/terminal/Tmux.js"
 
 const program = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs")

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { isSandboxed } from "../../support/agent/Tasks.js"
+import { isSandboxed } from "../../support/sandbox/Bubblewrap.js"
 import * as Temporary from "../../support/Temporary.js"
 import * as Tmux from "../../support/terminal/Tmux.js"
 

@@ -1,5 +1,4 @@
 /** An app whose sub-agents talk to a scripted model, with and without a sandbox. */
-import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { it } from "@effect/vitest"
@@ -13,10 +12,9 @@ import type { SandboxManager as Manager } from "../../../src/sandbox/SandboxMana
 import { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
+import { isSandboxed } from "../sandbox/Bubblewrap.js"
 import * as Directory from "../sandbox/Directory.js"
 import * as FakeModel from "./FakeModel.js"
-
-export const isSandboxed = process.platform === "linux" && ChildProcess.spawnSync("bwrap", ["--version"]).status === 0
 
 export interface Ground {
   readonly cwd: string

@@ -6,7 +6,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ModelServer from "../agent/ModelServer.js"
 import * as Temporary from "../Temporary.js"
-import * as InProcess from "./InProcess.js"
+import type * as InProcess from "./InProcess.js"
 
 const synapse = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs")
 
@@ -82,8 +82,11 @@ const place = (directory: string, server: ModelServer.ModelServer): Place => {
     })
     return { child, ended }
   }
-  const within: Place["within"] = (args, { env, stdin } = {}) =>
-    InProcess.run(["agent", ...args], cwd, { ...plain, ...env }, stdin)
+  const within: Place["within"] = async (args, { env, stdin } = {}) => {
+    // Many files do without, and without its modules.
+    const { run } = await import("./InProcess.js")
+    return run(["agent", ...args], cwd, { ...plain, ...env }, stdin)
+  }
   const sessions = path.join(home, "sessions")
   const ids = () =>
     (fs.existsSync(sessions) ? fs.readdirSync(sessions) : [])

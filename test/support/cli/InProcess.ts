@@ -1,6 +1,7 @@
 /** The program over a real shell in this process, without the CPU of a start. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as AppSandbox from "../../../src/AppSandbox.js"
 import { App } from "../../../src/cli/Invocation.js"
 import { program } from "../../../src/cli/Program.js"
 import { Stdio } from "../../../src/cli/Stdio.js"
@@ -25,7 +26,7 @@ const app = App.of({
   layer: (settings, sandbox) => Layer.unwrapEffect(Effect.map(synapse, ({ layer }) => layer(settings, { sandbox }))),
   reading: (settings, sandbox) =>
     Layer.unwrapEffect(Effect.map(synapse, ({ layerReading }) => layerReading(settings, { sandbox }))),
-  shell: () => Layer.die("synapse exec is no part of this")
+  shell: (settings, sandbox) => AppSandbox.layerShell(settings, { sandbox })
 })
 
 /** Runs it with this directory and this environment, which this process has meanwhile: one run at a time. */

@@ -1,5 +1,4 @@
 /** A whole app over this machine's own shell, in a directory of its own: what a model's tool call does and answers. */
-import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -8,11 +7,10 @@ import * as Synapse from "../../../src/Synapse.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
 import * as Extension from "../Extension.js"
+import { isSandboxed } from "../sandbox/Bubblewrap.js"
 import * as Directory from "../sandbox/Directory.js"
 
 /** Whether the shell lies in a sandbox; the tests say so in their names where it does not. */
-const isSandboxed = process.platform === "linux" && ChildProcess.spawnSync("bwrap", ["--version"]).status === 0
-
 /** What a command put out and how it ended. */
 interface Seen {
   readonly exitCode: number | undefined
