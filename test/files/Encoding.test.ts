@@ -24,6 +24,8 @@ describe("the encoding of a file", () => {
       ["# coding: utf-8\n\xff", undefined],
       ["# coding: nonsense\n", undefined],
       ["# coding: latin1\n# caf\xc3\xa9\n", undefined],
+      // What is examined ends within a character.
+      [`# coding: latin1\n${"x".repeat(1006)}\xc3\xa9\n`, undefined],
       ['data = open("x", encoding="latin1").read()\n', undefined],
       [`${"x".repeat(1023)}\r\nb\r\n`, undefined],
       ["a\rb\rc", "lines end in CR"],

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as CallContext from "../../src/domain/CallContext.js"
 import { CommandQueue } from "../../src/session/CommandQueue.js"
 
 const yieldOften = Effect.repeatN(Effect.yieldNow(), 20)
@@ -137,6 +138,20 @@ describe("a queue of commands and of calls that need no shell", () => {
       queue.leave(first)
       assert.strictEqual(yield* Fiber.join(next), "next")
       yield* Fiber.interrupt(hanging)
+    })
+  )
+
+  it.effect("lets a call from inside the shell in at once: the command that has the turn waits for it", () =>
+    Effect.gen(function* () {
+      const [bridge, turn] = [{}, {}]
+      const queue = new CommandQueue(bridge)
+      yield* queue.take(turn)
+      const inside = { within: bridge }
+      for (const call of [queue.enter(Effect.succeed(1)), queue.enterPassable(Effect.succeed(1))]) {
+        const fiber = yield* Effect.fork(CallContext.locally(call, inside))
+        yield* yieldOften
+        assert.isNotNull(fiber.unsafePoll())
+      }
     })
   )
 

@@ -3,6 +3,8 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import * as Fifo from "../../src/session/Fifo.js"
+import { OutputPipe } from "../../src/session/internal/OutputPipe.js"
 import { type PipePair, PipePool } from "../../src/session/internal/SessionIo.js"
 import { SessionDirectory } from "../../src/session/SessionDirectory.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
@@ -56,6 +58,22 @@ const until = async (isSo: () => boolean) => {
 }
 
 describe("PipePool", () => {
+  it("opens no other pipe that a command has put in the place of its own", async () => {
+    const path = Path.join(root, "pipe")
+    await Fifo.makeFifos([path])
+    const pipe = new OutputPipe(path)
+    const writer = open(path)
+    const ended = new Promise<void>((resolve) => pipe.untilEnd(ignore, resolve))
+    Fs.closeSync(writer)
+    await ended
+    Fs.renameSync(path, `${path}.own`)
+    await Fifo.makeFifos([path])
+    assert.isFalse(pipe.reopen())
+    Fs.renameSync(`${path}.own`, path)
+    assert.isTrue(pipe.reopen())
+    pipe.close()
+  })
+
   it("reads no more until whoever takes it has taken what was read", () =>
     withPool(async (pool) => {
       const { paths, stdout } = take(pool)

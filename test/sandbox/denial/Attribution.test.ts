@@ -433,6 +433,13 @@ describe("the network", () => {
       assert.strictEqual(cause("curl: (6) Could not resolve host: example.com", 6), "example.com")
       assert.strictEqual(cause("curl: (6) Could not resolve host: example.com", 0), undefined)
       assert.strictEqual(cause("cat: .env: Permission denied", 1), `${world.project}/.env`)
+      // What was met in passing is the cause only where nothing else is.
+      const [other] = attribute(world, "cat: .env: Permission denied")
+      assert(other !== undefined)
+      const met = { ...other, isMet: true as const }
+      const causeOf = (...denials: ReadonlyArray<Denial.Denial>) => Attribution.causeOf(denials, { exitCode: 1 })
+      assert.strictEqual(causeOf(met, other), other)
+      assert.strictEqual(causeOf(met), met)
     }))
 })
 

@@ -30,6 +30,7 @@ describe("a message that is only printed is no denial", () => {
       assert.deepStrictEqual(await named(line), [], line)
     }
     assert.deepStrictEqual(await named(message, { command: `echo '${message}' >&2; false` }), [])
+    assert.deepStrictEqual(await named(message, { command: `echo '${message}' >&2; npm test` }), [])
     assert.deepStrictEqual(await named("docker: socket: operation not permitted"), ["no unix sockets"])
     const said = "socket: operation not permitted"
     assert.deepStrictEqual(await named(said, { command: `echo '${said}' >&2; false` }), [])

@@ -140,4 +140,17 @@ describe("a git directory", () => {
         assert.include((await look()).changed, path(".git/config"))
       }
     ))
+
+  it("of a new worktree may name the one around it as the place of its configuration, and no other", () =>
+    guarded(
+      (path) => makeGit(path(".git")),
+      async ({ look, path }) => {
+        const worktree = path(".git/worktrees/w")
+        write(`${worktree}/HEAD`, "ref: refs/heads/w\n")
+        write(`${worktree}/commondir`, "../..\n")
+        assert.deepStrictEqual((await look()).changed, [])
+        write(`${worktree}/commondir`, "../../../elsewhere\n")
+        assert.deepStrictEqual((await look()).changed, [`${worktree}/commondir`])
+      }
+    ))
 })

@@ -1,6 +1,8 @@
 /** The proof that all is masked before the first command, where files move between its walks. */
+import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type { ExecutionFailed } from "../../../../../src/domain/CommandError.js"
 import * as LiveMasks from "../../../../../src/sandbox/platform/linux/live/LiveMasks.js"
@@ -9,6 +11,49 @@ import type { Layout } from "../../../../../src/sandbox/platform/linux/plan/Layo
 import type { Mask } from "../../../../../src/sandbox/platform/SandboxPlatform.js"
 import type { SandboxPolicy } from "../../../../../src/sandbox/policy/SandboxPolicy.js"
 import * as Directory from "../../../../support/sandbox/Directory.js"
+
+const idle: LiveNamespace = {
+  canChange: true,
+  verify: Effect.void,
+  arrive: Effect.void,
+  isMounted: () => true,
+  areMounted: () => true,
+  lost: () => [],
+  evict: () => Effect.succeed([]),
+  addMasks: () => Effect.void,
+  removeMask: () => Effect.void,
+  unmask: () => Effect.void,
+  addBind: () => Effect.succeed([]),
+  removeBind: () => Effect.void,
+  network: () => undefined
+}
+
+const policyOf = (cwd: string, source: "default" | "file"): SandboxPolicy => ({
+  cwd,
+  whitelist: [],
+  blacklist: [{ pattern: "**/.env", path: "/**/.env", kind: "glob", source }],
+  readonly: [],
+  allowNetwork: false
+})
+
+const layoutOf = (base: string, masks: ReadonlyArray<Mask> = []): Layout => ({
+  cwd: base,
+  roots: [base],
+  readonly: [],
+  refused: [],
+  moved: [],
+  masks,
+  openings: [],
+  pins: [],
+  isReadOnly: false,
+  held: () => [],
+  temporary: [],
+  sessions: "/nonexistent",
+  others: [],
+  unsearched: [],
+  session: base,
+  vital: []
+})
 
 /** Proves over a directory with `a/.env`, which is masked, and calls `after` when a walk has been compared. */
 const prove = (
@@ -23,49 +68,16 @@ const prove = (
     const learnt: Array<string> = []
     let walks = 0
     const namespace: LiveNamespace = {
-      canChange: true,
-      verify: Effect.void,
-      arrive: Effect.void,
+      ...idle,
       isMounted: (path) => mounted.has(path),
       areMounted: (masks) => {
         const areAll = masks.every(({ path }) => mounted.has(path))
         after(++walks, base)
         return areAll
-      },
-      lost: () => [],
-      evict: () => Effect.succeed([]),
-      addMasks: () => Effect.void,
-      removeMask: () => Effect.void,
-      unmask: () => Effect.void,
-      addBind: () => Effect.succeed([]),
-      removeBind: () => Effect.void,
-      network: () => undefined
+      }
     }
-    const policy: SandboxPolicy = {
-      cwd: base,
-      whitelist: [],
-      blacklist: [{ pattern: "**/.env", path: "/**/.env", kind: "glob", source: "file" }],
-      readonly: [],
-      allowNetwork: false
-    }
-    const layout: Layout = {
-      cwd: base,
-      roots: [base],
-      readonly: [],
-      refused: [],
-      moved: [],
-      masks: [],
-      openings: [],
-      pins: [],
-      isReadOnly: false,
-      held: () => [],
-      temporary: [],
-      sessions: "/nonexistent",
-      others: [],
-      unsearched: [],
-      session: base,
-      vital: []
-    }
+    const policy = policyOf(base, "file")
+    const layout = layoutOf(base)
     const learn = (masks: ReadonlyArray<Mask>) =>
       Effect.sync(() => {
         for (const { path } of masks) {
@@ -125,6 +137,31 @@ describe("the proof of a sandbox", () => {
       )
       assert.match(single.outcome, moved)
       assert.strictEqual(single.walks, 2)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the masks of a sandbox", () => {
+  it.live("go from a file whose content git holds since, as soon as its index has it", () =>
+    Effect.gen(function* () {
+      const base = yield* Directory.make
+      const git = (...words: ReadonlyArray<string>) => ChildProcess.execFileSync("git", ["-C", base, ...words])
+      git("init", "-q")
+      const path = `${base}/.env`
+      Fs.writeFileSync(path, "PORT=1\n")
+      const policy = policyOf(base, "default")
+      const shown = yield* Deferred.make<string>()
+      const namespace = { ...idle, unmask: (path: string) => Deferred.succeed(shown, path) }
+      const layout = layoutOf(
+        base,
+        policy.blacklist.map((rule) => ({ path, kind: "file", rule }))
+      )
+      yield* LiveMasks.make(namespace, policy, layout, 0).watch({
+        exclusive: (change) => change,
+        isGranted: () => false
+      })
+      git("add", "-f", ".env")
+      assert.strictEqual(yield* Deferred.await(shown), path)
     }).pipe(Effect.scoped)
   )
 })
