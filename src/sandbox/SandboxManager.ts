@@ -329,8 +329,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
     const { cwd: directory = process.cwd(), environment, timeout, yield: yields } = yield* SessionSettings
     const { variables } = yield* UserEnvironment
     const searched = ShellEnvironment.make("", environment, variables)["PATH"] ?? ""
-    // Only `false` itself disables the sandbox; any other value is not a request to run without one.
-    const enabled = settings.enabled === undefined || settings.enabled === null ? undefined : settings.enabled !== false
+    const enabled = settings.enabled ?? undefined
 
     const queue = new CommandQueue(bridge)
     const grants = new CurrentSandbox.RuntimeGrants()
