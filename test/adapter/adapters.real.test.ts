@@ -156,12 +156,35 @@ describe("the OpenAI Agents SDK's tools", () => {
   )
 
   it(
+    "ends the command with the run's abort signal, under the id of its call",
+    over(async (synapse, cwd) => {
+      const abort = new AbortController()
+      const ids: Array<string> = []
+      const handle = ((call, options) => {
+        ids.push(call.id)
+        return synapse.handle(call, options)
+      }) satisfies Synapse["handle"]
+      const noting: Synapse = { ...synapse, handle }
+      const call = { callId: "c7", arguments: '{"command":"touch begun; sleep 1000"}' }
+      const { model } = modelOf([{ type: "function_call", name: "Bash", ...call }])
+      const agent = new Agent({ name: "a", model, tools: [OpenAiAgents.bash(noting)] })
+      const running = runner.run(agent, "go", { signal: abort.signal }).catch(() => "aborted")
+      await begun(path.join(cwd, "begun"))
+      abort.abort()
+      await running
+      const { output } = await synapse.handle({ id: "next", name: "Bash", arguments: { command: "echo next" } })
+      assert.deepStrictEqual([ids, output], [["c7"], "next\n"])
+    })
+  )
+
+  it(
     "is a shell for models that know one",
     over(async (synapse) => {
       const action = { commands: ["y=2; echo $y; echo e >&2", "exit $y"] }
       const { inputs, model } = modelOf([
         { type: "shell_call", callId: "s", action },
-        { type: "shell_call", callId: "t", action: { commands: ["sleep 1000"], timeoutMs: 300 } }
+        { type: "shell_call", callId: "t", action: { commands: ["sleep 1000"], timeoutMs: 300 } },
+        { type: "shell_call", callId: "u", action: { commands: ["echo \0"] } }
       ])
       const agent = new Agent({ name: "a", model, tools: [shellTool({ shell: OpenAiAgents.shell(synapse) })] })
       assert.strictEqual((await runner.run(agent, "go")).finalOutput, "done")
@@ -169,10 +192,12 @@ describe("the OpenAI Agents SDK's tools", () => {
       const sent = Array.isArray(last)
         ? last.flatMap((item) => (item.type === "shell_call_output" ? item.output : []))
         : []
+      assert.match(`${sent[3]?.stderr}`, /holds a NUL byte/)
       assert.deepStrictEqual(sent, [
         { stdout: "2\n", stderr: "e\n", outcome: { type: "exit", exitCode: 0 } },
         { stdout: "", stderr: "", outcome: { type: "exit", exitCode: 2 } },
-        { stdout: "", stderr: "", outcome: { type: "timeout" } }
+        { stdout: "", stderr: "", outcome: { type: "timeout" } },
+        { stdout: "", stderr: sent[3]?.stderr, outcome: { type: "exit", exitCode: 1 } }
       ])
     })
   )
@@ -199,6 +224,18 @@ describe("LangChain's tool", () => {
       assert.strictEqual(answers[1].artifact.extras.exitCode, 3)
       assert.include(JSON.stringify(answers[2].content), png)
       assert.strictEqual(await tool.invoke({ command: "echo plain" }), "plain\n")
+    })
+  )
+
+  it(
+    "ends the command with the run's abort signal",
+    over(async (synapse, cwd) => {
+      const abort = new AbortController()
+      const running = LangChain.bash(synapse).invoke({ command: "touch begun; sleep 1000" }, { signal: abort.signal })
+      await begun(path.join(cwd, "begun"))
+      abort.abort()
+      await running.catch(() => "aborted")
+      assert.strictEqual(await LangChain.bash(synapse).invoke({ command: "echo next" }), "next\n")
     })
   )
 })
