@@ -110,18 +110,24 @@ describe("SynapseClient", { timeout: 120_000 }, () => {
         const denied = yield* session.run("cat /etc/hosts")
         return [
           denied.extras.failureCategory,
-          yield* caught(client.session("s", { allow: ["/"] }).run("echo ran > ran")),
+          (yield* session.run("-x")).extras.exitCode,
+          ...yield* Effect.forEach(
+            [{ allow: ["/"] }, { allowRead: ["/"] }, { env: ["X"] }, { allowedHosts: ["a.example"] }, { sandbox: false }],
+            (options) => caught(client.session("s", options).run("echo ran > ran"))
+          ),
           yield* caught(client.session("no name").run("echo ran > ran")),
           yield* caught(client.session("t", { cwd: "/no/such" }).run("echo ran > ran")),
           yield* caught(SynapseClient.make({ program: "/bin/sh" }).session("s").run("true"))
         ]`
       )
       const refused = (message: string) => ["DaemonError", "Refused", message]
+      const others = refused(
+        "The session s was opened with other options: leave them out, or end it first with synapse daemon stop s."
+      )
       assert.deepStrictEqual(answer, [
         "blocked",
-        refused(
-          "The session s was opened with other options: leave them out, or end it first with synapse daemon stop s."
-        ),
+        127,
+        ...Array.from({ length: 5 }, () => others),
         refused('--session must be a name of letters, digits, dots, dashes and underscores; it was "no name".'),
         refused('--cwd must be a directory that exists; it was "/no/such".'),
         ["DaemonError", "Unavailable", "The program synapse is not beside this module: set program to its path."]

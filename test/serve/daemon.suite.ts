@@ -333,6 +333,9 @@ export const daemon = (title: string, isSecond = false): void => {
         using(async (place) => {
           Fs.writeFileSync(Path.join(place.project, ".env"), "TOKEN=1\n")
           await place.run(["exec", "--session", "first", "true"], { env: { OF_FIRST: "yes", LANG: "C" } })
+          const [pid] = place.daemons()
+          assert.strictEqual(Fs.readlinkSync(`/proc/${pid}/cwd`), "/")
+          assert.notInclude(read(`${pid}`, "environ"), "OF_FIRST")
           const above = Path.dirname(place.project)
           const { stdout } = await place.bash(
             "umask 077; synapse exec --session s 'umask; echo [$LANG] [$OF_FIRST] [$API_TOKEN]; pwd'",
@@ -382,6 +385,50 @@ export const daemon = (title: string, isSecond = false): void => {
           [2, "synapse: a command of Synapse can't use the daemon: run it from outside\n"]
         )
       }))
+
+    once("is used by its own build alone, and in a directory of this user's alone", () =>
+      sharing(async (place) => {
+        await place.exec("true")
+        const { stderr, stdout } = await place.node(`
+          const fs = require("node:fs")
+          const directory = ${JSON.stringify(Path.join(place.home, ".synapse/run/daemon"))}
+          const client = ${JSON.stringify(Path.join(Path.dirname(synapse), "client.cjs"))}
+          const other = process.cwd() + "/client.cjs"
+          fs.writeFileSync(other, fs.readFileSync(client, "utf8").replace(/main-[\\w-]+/, "main-other"))
+          const reaches = async (file = client) => {
+            const answer = await require(file).reach({ words: ["daemon", "list"] }, false, () => {})
+            answer?.socket.destroy()
+            return answer !== undefined
+          }
+          const run = async () => {
+            const seen = [await reaches(), await reaches(other)]
+            fs.chmodSync(directory, 0o710)
+            seen.push(await reaches())
+            fs.chmodSync(directory, 0o700)
+            fs.renameSync(directory, directory + ".aside")
+            fs.symlinkSync(directory + ".aside", directory)
+            seen.push(await reaches())
+            fs.rmSync(directory)
+            fs.renameSync(directory + ".aside", directory)
+            const isRoot = process.getuid() === 0
+            if (isRoot) fs.chownSync(directory, 65534, 65534)
+            seen.push(isRoot && (await reaches()))
+            if (isRoot) fs.chownSync(directory, 0, 0)
+            console.log([...seen, await reaches()].join())
+          }
+          run()`)
+        assert.strictEqual(stdout, "true,false,false,false,false,true\n", stderr)
+      })
+    )
+
+    once("is not started in a shell of ours, for a command's own words, nor for help", () =>
+      using(async (place) => {
+        await place.auto("true", { env: { SYNAPSE_SESSION: "x" } })
+        await place.run(["exec", "--no-sandbox", "--", "--session=x"])
+        await place.auto("--help")
+        assert.lengthOf(place.daemons(), 0)
+      })
+    )
 
     once("ends by itself when its sessions have been idle", () =>
       using(async (place) => {
