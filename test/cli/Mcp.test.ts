@@ -47,4 +47,17 @@ describe("synapse mcp", () => {
       )
     })
   )
+  it.effect("serve listens where others can connect with a token only", () =>
+    Effect.gen(function* () {
+      for (const [address, reason] of [
+        ["0.0.0.0:0", "On 0.0.0.0 others can connect: set SYNAPSE_MCP_TOKEN to"],
+        ["seven", "--http must be a port, or host:port, and is seven."],
+        ["70000", "--http must be a port"]
+      ]) {
+        const { exitCode, stderr } = yield* run(["mcp", "serve", "--http", address ?? ""])
+        assert.strictEqual(exitCode, 2)
+        assert.include(stderr, `synapse: ${reason}`)
+      }
+    })
+  )
 })

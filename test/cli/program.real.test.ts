@@ -18,30 +18,19 @@ const lines = (stdout: string) =>
 const nap = (offset: number) => `${1000 + (process.pid % 5000) * 10 + offset}`
 
 describe("synapse exec", () => {
-  it("passes on stdout, stderr and the exit code of a real command", async () => {
-    assert.deepStrictEqual(await run(["exec", "--cwd", "/", "pwd; echo err >&2; exit 3"]), {
-      exitCode: 3,
-      stdout: "/\n",
-      stderr: "err\n"
-    })
-    const missing = await run(["exec", "nosuchcommand"])
-    assert.deepStrictEqual({ ...missing, stderr: "" }, { exitCode: 127, stdout: "", stderr: "" })
-    assert.match(missing.stderr, /^bash: .*nosuchcommand: command not found\n$/)
+  it("S34: passes on stdout, stderr and the exit code of a real command, and runs bash echo hi as echo hi", async () => {
+    const command = "bash echo hi | cat; bash -c 'cd /tmp; pwd'; pwd; echo err >&2; nosuchcommand"
+    const { exitCode, stderr, stdout } = await run(["exec", "--cwd", "/", command])
+    assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 127, stdout: "hi\n/tmp\n/\n" })
+    assert.match(stderr, /^err\nbash: .*nosuchcommand: command not found\n$/)
   })
 
-  it("S34: runs bash echo hi as echo hi", async () => {
-    assert.deepStrictEqual(await run(["exec", "bash echo hi | cat"]), { exitCode: 0, stdout: "hi\n", stderr: "" })
-  })
-
-  it("runs a script of the session's directory, and bash -c, with a bash of its own", async () => {
+  it("runs a script of the session's directory with a bash of its own", async () => {
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
     try {
-      fs.writeFileSync(path.join(directory, "build"), 'echo "built $1"\n')
-      assert.strictEqual((await run(["exec", "--cwd", directory, "bash build all"])).stdout, "built all\n")
-      assert.strictEqual(
-        (await run(["exec", "--cwd", directory, "bash -c 'cd /; pwd'; pwd"])).stdout,
-        `/\n${directory}\n`
-      )
+      fs.writeFileSync(path.join(directory, "build"), 'echo "built $1"; exit 3\n')
+      const { exitCode, stdout } = await run(["exec", "--cwd", directory, "bash build all"])
+      assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 3, stdout: "built all\n" })
     } finally {
       fs.rmSync(directory, { recursive: true })
     }
@@ -75,23 +64,7 @@ describe("synapse exec", () => {
     assert.strictEqual(hash(stdout), hash(expected))
   })
 
-  it("ends a command that runs out of its time with 124", async () => {
-    const { exitCode, stderr, stdout } = await run(["exec", "--timeout", "300", `echo begun; sleep ${nap(1)}`])
-    assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 124, stdout: "begun\n" })
-    assert.match(stderr, /^synapse: Command execution timeout/)
-    assert.isFalse(isRunning("sleep", nap(1)))
-  })
-
-  it("shows output while the command runs, and a signal leaves nothing running", async () => {
-    const { child, ended, says } = start(["exec", `echo begun; sleep ${nap(2)}; echo more`])
-    await says("begun")
-    child.kill("SIGTERM")
-    const { exitCode, stdout } = await ended
-    assert.deepStrictEqual({ exitCode, stdout: stdout.toString() }, { exitCode: 143, stdout: "begun\n" })
-    assert.isFalse(isRunning("sleep", nap(2)))
-  })
-
-  it("ends quietly when nobody reads its output any more", async () => {
+  it("shows output while the command runs, and ends quietly when nobody reads it any more", async () => {
     const { child, ended, says } = start(["exec", "yes"])
     await says("y")
     child.stdout.destroy()
@@ -99,11 +72,14 @@ describe("synapse exec", () => {
     assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 141, stderr: "" })
   })
 
-  it("makes no home directory that is missing, where commands can't make it either", async () => {
+  it("ends a command that runs out of its time with 124, and makes no home directory that is missing", async () => {
     const home = `/synapse-test-${process.pid}`
+    const env = { HOME: home, SYNAPSE_HOME: "" }
     try {
-      const { exitCode, stdout } = await run(["exec", "echo hi"], "", { HOME: home, SYNAPSE_HOME: "" })
-      assert.deepStrictEqual({ exitCode, stdout: stdout.toString() }, { exitCode: 0, stdout: "hi\n" })
+      const { exitCode, stderr, stdout } = await run(["exec", "--timeout", "300", `echo hi; sleep ${nap(1)}`], "", env)
+      assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 124, stdout: "hi\n" })
+      assert.match(stderr, /^synapse: Command execution timeout/m)
+      assert.isFalse(isRunning("sleep", nap(1)))
       assert.isFalse(fs.existsSync(home))
     } finally {
       fs.rmSync(home, { recursive: true, force: true })
@@ -127,14 +103,26 @@ describe("the files of long outputs", () => {
 })
 
 describe("synapse call", () => {
-  it("keeps one shell for all calls, in their order", async () => {
-    const { exitCode, stderr, stdout } = await run(
-      ["call"],
-      call("1", "cd /tmp; x=5") + call("2", 'pwd; echo "$x"') + call("3", "ls /no/such") + call("4", "nosuchcommand")
+  it("S47 S48: keeps one shell for all calls, in their order, past one that is cancelled or out of its time", async () => {
+    const { child, ended } = start(["call", "--timeout", "4000"])
+    const marker = path.join(os.tmpdir(), `synapse-test-${process.pid}`)
+    child.stdin.write(
+      [
+        call("1", "cd /tmp; x=kept"),
+        call("2", 'pwd; echo "$x"'),
+        call("3", "ls /no/such"),
+        call("4", "nosuchcommand"),
+        call("5", `echo begun; touch ${marker}; sleep ${nap(4)}`)
+      ].join("")
     )
+    while (!fs.existsSync(marker)) await new Promise((resolve) => setTimeout(resolve, 10))
+    fs.rmSync(marker)
+    child.stdin.end(`{"cancel":"5"}\n${call("6", "echo $x")}${call("7", `sleep ${nap(5)}`)}`)
+    const { exitCode, stderr, stdout } = await ended
     assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 0, stderr: "" })
+    const answers = lines(stdout.toString())
     assert.deepStrictEqual(
-      lines(stdout).map(({ extras, isError, toolCallId }) => [
+      answers.map(({ extras, isError, toolCallId }) => [
         toolCallId,
         isError,
         extras.exitCode,
@@ -143,53 +131,33 @@ describe("synapse call", () => {
       ]),
       [
         ["1", false, 0, "", undefined],
-        ["2", false, 0, "/tmp\n5\n", undefined],
+        ["2", false, 0, "/tmp\nkept\n", undefined],
         ["3", true, 2, "", "execution_error"],
-        ["4", true, 127, "", "command_not_found"]
+        ["4", true, 127, "", "command_not_found"],
+        ["5", true, 130, "begun\n", undefined],
+        ["6", false, 0, "kept\n", undefined],
+        ["7", true, 124, "", "execution_error"]
       ]
     )
-  })
-
-  it("S47 S48: cancels a running command by its id, keeps its output and the shell", async () => {
-    const { child, ended } = start(["call"])
-    const marker = path.join(os.tmpdir(), `synapse-test-${process.pid}`)
-    child.stdin.write(call("0", "x=kept") + call("1", `echo begun; touch ${marker}; sleep ${nap(4)}`))
-    while (!fs.existsSync(marker)) await new Promise((resolve) => setTimeout(resolve, 10))
-    fs.rmSync(marker)
-    child.stdin.end(`{"cancel":"1"}\n${call("2", "echo $x")}`)
-    const { exitCode, stdout } = await ended
-    assert.strictEqual(exitCode, 0)
-    assert.deepStrictEqual(lines(stdout.toString()).slice(1), [
+    assert.deepStrictEqual(answers.slice(4, 6), [
       {
-        toolCallId: "1",
+        toolCallId: "5",
         isError: true,
         output: "begun\nCommand interrupted before it ended.",
         message: "Command interrupted.",
         extras: { exitCode: 130, stdout: "begun\n", stderr: "", interrupted: true }
       },
       {
-        toolCallId: "2",
+        toolCallId: "6",
         isError: false,
         output: "kept\n",
         message: "Command executed successfully.",
         extras: { exitCode: 0, stdout: "kept\n", stderr: "" }
       }
     ])
-    assert.isFalse(isRunning("sleep", nap(4)))
-  })
-
-  it("answers a timeout, and a signal ends everything", async () => {
-    const timedOut = await run(["call", "--timeout", "200"], call("1", `sleep ${nap(5)}`))
-    assert.deepStrictEqual(
-      lines(timedOut.stdout).map(({ extras, message, output }) => [extras.exitCode, message, output.split(":")[0]]),
-      [[124, "Command timed out.", "Command execution timeout"]]
-    )
-    const { child, ended, says } = start(["call"])
-    child.stdin.write(call("1", "echo ready") + call("2", `sleep ${nap(6)}`))
-    await says("ready")
-    child.kill("SIGINT")
-    assert.strictEqual((await ended).exitCode, 130)
-    assert.isFalse(isRunning("sleep", nap(6)))
+    assert.strictEqual(answers[6].message, "Command timed out.")
+    assert.match(answers[6].output, /^Command execution timeout:/)
+    for (const time of [nap(4), nap(5)]) assert.isFalse(isRunning("sleep", time))
   })
 
   it("ends quietly when nobody reads its answers any more", async () => {
@@ -229,26 +197,17 @@ describe("the program", () => {
 describe("the file commands of synapse exec", () => {
   it("tell a person what to type", async () => {
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
-    const file = path.join(directory, "f")
     try {
-      const said = async (command: string) => (await run(["exec", "--no-sandbox", command])).stderr
-      fs.writeFileSync(file, "line\n".repeat(2001))
-      assert.strictEqual(
-        await said(`read ${file}`),
-        `read: ${file}: lines 1–2000 of 2001: read ${file} --offset 2000\n`
-      )
-      fs.writeFileSync(file, 'Bash(command="ls f")\nUsage: read f\n')
-      assert.strictEqual(
-        await said(`read ${directory}/no`),
-        `read: ${directory}/no: No such file or directory\n\`ls ${directory}\` shows what there is.\n`
-      )
-      assert.strictEqual(
-        await said(`edit ${file}`),
+      fs.writeFileSync(path.join(directory, "long"), "line\n".repeat(2001))
+      fs.writeFileSync(path.join(directory, "f"), 'Bash(command="ls f")\nUsage: read f\n')
+      const command = "read ./long; edit f; edit f 'Usage: read g' x"
+      const { stderr } = await run(["exec", "--no-sandbox", "--cwd", directory, command])
+      const said =
+        "read: ./long: lines 1–2000 of 2001: read ./long --offset 2000\n" +
         "edit: <old> is missing.\nUsage: edit <file> <old> <new> [--all] | --patch < <patch>\n`edit --help` shows more.\n"
-      )
+      assert.strictEqual(stderr.slice(0, said.length), said)
       // What is in the file looks like ours, and stays as it is.
-      const absent = await said(`edit ${file} 'Usage: read g' x`)
-      assert.include(absent, "\tUsage: read f\n")
+      assert.include(stderr, "\tUsage: read f\n")
     } finally {
       fs.rmSync(directory, { recursive: true })
     }

@@ -1,9 +1,9 @@
 /** `synapse mcp serve` as it is installed, with the official client: `npm run build` makes the program. */
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import * as http from "node:http"
 import * as path from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import {
   type CallToolResult,
   Client,
@@ -215,7 +215,7 @@ describe("synapse mcp serve", () => {
 /** Starts it over HTTP, and ends it afterwards. */
 const serving = async (
   { env, project }: Place,
-  use: (url: URL, child: ChildProcess) => Promise<void>,
+  use: (url: URL) => Promise<void>,
   more: Readonly<Record<string, string>> = {}
 ) => {
   const child = spawn(process.execPath, [synapse, "mcp", "serve", "--http", "0"], {
@@ -233,12 +233,37 @@ const serving = async (
       })
       child.on("exit", () => reject(new Error(said)))
     })
-    await use(url, child)
+    await use(url)
   } finally {
     const exited = new Promise((resolve) => (child.exitCode === null ? child.on("exit", resolve) : resolve(null)))
     child.kill()
     await exited
   }
+}
+
+/** One server for several tests. */
+const shared = () => {
+  let url: URL
+  let end = () => {}
+  let ended = Promise.resolve()
+  beforeAll(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const use = (at: URL) =>
+          new Promise<void>((done) => {
+            url = at
+            end = done
+            resolve()
+          })
+        ended = using((place) => serving(place, use))
+        ended.catch(reject)
+      })
+  )
+  afterAll(() => {
+    end()
+    return ended
+  })
+  return (use: (url: URL) => Promise<void>) => use(url)
 }
 
 /** The status of a request as it is written, and what is answered. */
@@ -270,99 +295,93 @@ const initialize = JSON.stringify({
 })
 
 describe("synapse mcp serve --http", () => {
+  const sharing = shared()
+
   it("keeps a session for each client, and ends it with the client", () =>
-    using((place) =>
-      serving(place, async (url) => {
-        const [one, other] = [new StreamableHTTPClientTransport(url), new StreamableHTTPClientTransport(url)]
-        const clients = [await connect(one as Transport), await connect(other as Transport)] as const
-        await call(clients[0], "X=kept")
-        assert.strictEqual(textOf(await call(clients[0], "echo [$X]")), "[kept]\n")
-        assert.strictEqual(textOf(await call(clients[1], "echo [$X]")), "[]\n")
-        const time = seconds()
-        await call(clients[0], `sleep ${time} & :`)
-        assert.isTrue(sleeping(time))
-        await one.terminateSession()
-        await until(() => !sleeping(time))
-        assert.strictEqual(textOf(await call(clients[1], "echo alive")), "alive\n")
-        for (const client of clients) await client.close()
-      })
-    ))
+    sharing(async (url) => {
+      const [one, other] = [new StreamableHTTPClientTransport(url), new StreamableHTTPClientTransport(url)]
+      const clients = [await connect(one as Transport), await connect(other as Transport)] as const
+      await call(clients[0], "X=kept")
+      assert.strictEqual(textOf(await call(clients[0], "echo [$X]")), "[kept]\n")
+      assert.strictEqual(textOf(await call(clients[1], "echo [$X]")), "[]\n")
+      const time = seconds()
+      await call(clients[0], `sleep ${time} & :`)
+      assert.isTrue(sleeping(time))
+      await one.terminateSession()
+      await until(() => !sleeping(time))
+      assert.strictEqual(textOf(await call(clients[1], "echo alive")), "alive\n")
+      for (const client of clients) await client.close()
+    }))
 
   it("gives a client that has lost its stream another one", () =>
-    using((place) =>
-      serving(place, async (url) => {
-        const transport = new StreamableHTTPClientTransport(url)
-        const client = await connect(transport as Transport)
-        const headers = { accept: "text/event-stream", "mcp-session-id": transport.sessionId ?? "" }
-        const listen = () =>
-          new Promise<number>((resolve, reject) => {
-            const request = http.get(url, { headers }, (response) => {
-              resolve(response.statusCode ?? 0)
-              response.on("error", () => {})
-              request.destroy()
-            })
-            request.on("error", reject)
+    sharing(async (url) => {
+      const transport = new StreamableHTTPClientTransport(url)
+      const client = await connect(transport as Transport)
+      const headers = { accept: "text/event-stream", "mcp-session-id": transport.sessionId ?? "" }
+      const listen = () =>
+        new Promise<number>((resolve, reject) => {
+          const request = http.get(url, { headers }, (response) => {
+            resolve(response.statusCode ?? 0)
+            response.on("error", () => {})
+            request.destroy()
           })
-        await client.close()
-        // The first one of ours may come before the server has heard of the client's end.
-        for (let times = 0; times < 2; times++) while ((await listen()) !== 200) await pause()
-      })
-    ))
+          request.on("error", reject)
+        })
+      await client.close()
+      // The first one of ours may come before the server has heard of the client's end.
+      for (let times = 0; times < 2; times++) while ((await listen()) !== 200) await pause()
+    }))
 
   it("ends the command of a client that goes away", () =>
-    using((place) =>
-      serving(place, async (url) => {
-        const transport = new StreamableHTTPClientTransport(url)
-        const client = await connect(transport as Transport)
-        await call(client, ":")
-        const headers = {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          "mcp-session-id": transport.sessionId ?? "",
-          "mcp-protocol-version": "2025-11-25"
-        }
-        const request = http.request(url, { method: "POST", headers })
-        request.on("error", () => {})
-        const time = seconds()
-        const params = { name: "Bash", arguments: { command: `sleep ${time}` } }
-        request.end(JSON.stringify({ jsonrpc: "2.0", id: "gone", method: "tools/call", params }))
-        await until(() => sleeping(time))
-        request.destroy()
-        await until(() => !sleeping(time))
-        assert.strictEqual(textOf(await call(client, "echo alive")), "alive\n")
-        await client.close()
-      })
-    ))
+    sharing(async (url) => {
+      const transport = new StreamableHTTPClientTransport(url)
+      const client = await connect(transport as Transport)
+      await call(client, ":")
+      const headers = {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-session-id": transport.sessionId ?? "",
+        "mcp-protocol-version": "2025-11-25"
+      }
+      const request = http.request(url, { method: "POST", headers })
+      request.on("error", () => {})
+      const time = seconds()
+      const params = { name: "Bash", arguments: { command: `sleep ${time}` } }
+      request.end(JSON.stringify({ jsonrpc: "2.0", id: "gone", method: "tools/call", params }))
+      await until(() => sleeping(time))
+      request.destroy()
+      await until(() => !sleeping(time))
+      assert.strictEqual(textOf(await call(client, "echo alive")), "alive\n")
+      await client.close()
+    }))
 
   it("lets a new client in where 100 are there, in the place of one that was idle", () =>
-    using((place) =>
-      serving(place, async (url) => {
-        const first = await connect(new StreamableHTTPClientTransport(url) as Transport)
-        const listening = await connect(new StreamableHTTPClientTransport(url) as Transport)
-        await call(listening, "X=kept")
-        const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" }
-        const { headers: given } = await fetch(url, { method: "POST", headers, body: initialize })
-        const idle = { "mcp-session-id": given.get("mcp-session-id") ?? "" }
-        const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
-        assert.strictEqual((await raw(url, idle, ping))[0], 200)
-        const time = seconds()
-        const running = call(first, `sleep ${time}`, { timeout: 100_000 }).catch(() => "ended")
-        await until(() => sleeping(time))
-        const flood = await Promise.all(Array.from({ length: 250 }, () => raw(url, {}, initialize)))
-        assert.deepStrictEqual(
-          flood.filter(([status]) => status !== 200 && status !== 503),
-          []
-        )
-        while ((await raw(url, {}, initialize))[0] !== 200) await pause()
-        assert.match(String(await raw(url, idle, ping)), /^404,.*longest idle of 100/)
-        assert.strictEqual(textOf(await call(listening, "echo $X")), "kept\n")
-        assert.isTrue(sleeping(time))
-        const next = await connect(new StreamableHTTPClientTransport(url) as Transport)
-        assert.strictEqual(textOf(await call(next, "echo alive")), "alive\n")
-        for (const client of [next, listening, first]) await client.close()
-        await running
-      })
-    ))
+    sharing(async (url) => {
+      const first = await connect(new StreamableHTTPClientTransport(url) as Transport)
+      const listening = await connect(new StreamableHTTPClientTransport(url) as Transport)
+      await call(listening, "X=kept")
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" }
+      const { headers: given } = await fetch(url, { method: "POST", headers, body: initialize })
+      const idle = { "mcp-session-id": given.get("mcp-session-id") ?? "" }
+      const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+      assert.strictEqual((await raw(url, idle, ping))[0], 200)
+      const time = seconds()
+      const running = call(first, `sleep ${time}`, { timeout: 100_000 }).catch(() => "ended")
+      await until(() => sleeping(time))
+      const flood = await Promise.all(Array.from({ length: 250 }, () => raw(url, {}, initialize)))
+      assert.deepStrictEqual(
+        flood.filter(([status]) => status !== 200 && status !== 503),
+        []
+      )
+      while ((await raw(url, {}, initialize))[0] !== 200) await pause()
+      assert.match(String(await raw(url, idle, ping)), /^404,.*longest idle of 100/)
+      assert.strictEqual(textOf(await call(listening, "echo $X")), "kept\n")
+      assert.isTrue(sleeping(time))
+      const next = await connect(new StreamableHTTPClientTransport(url) as Transport)
+      assert.strictEqual(textOf(await call(next, "echo alive")), "alive\n")
+      for (const client of [next, listening, first]) await client.close()
+      await running
+    }))
 
   it("answers no page of the web, no other name, and no client without its token", () =>
     using((place) =>
@@ -383,22 +402,4 @@ describe("synapse mcp serve --http", () => {
         { SYNAPSE_MCP_TOKEN: "secret" }
       )
     ))
-
-  it("listens where others can connect with a token only", () =>
-    using(({ env, project }) => {
-      const run = (...args: ReadonlyArray<string>) =>
-        new Promise<string>((resolve) => {
-          const child = spawn(process.execPath, [synapse, "mcp", "serve", "--http", ...args], { cwd: project, env })
-          let said = ""
-          child.stderr.setEncoding("utf8").on("data", (text: string) => {
-            said += text
-          })
-          child.on("close", (code) => resolve(`${code} ${said}`))
-        })
-      return Promise.all([
-        run("0.0.0.0:0").then((said) => assert.match(said, /^2 .*others can connect: set SYNAPSE_MCP_TOKEN/s)),
-        run("seven").then((said) => assert.match(said, /^2 .*--http must be a port, or host:port, and is seven/s)),
-        run("70000").then((said) => assert.match(said, /^2 .*--http must be/s))
-      ]).then(() => {})
-    }))
 })
