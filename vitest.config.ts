@@ -22,7 +22,6 @@ const forks = 2 * cores
 const costly = budget(45, {
   "test/escape/nobody.real.test.ts": 100,
   "test/escape/root.real.test.ts": 100,
-  "test/cli/signals.real.test.ts": 60,
   "test/docs.real.test.ts": 60,
   "test/serve/daemon.real.test.ts": 75
 })

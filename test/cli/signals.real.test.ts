@@ -4,7 +4,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
-import { isRunning, start } from "../support/cli/Real.js"
+import { commandLines, isRunning, start } from "../support/cli/Real.js"
 
 let temporary = ""
 beforeEach(() => {
@@ -49,11 +49,11 @@ const cgroups = (pid: number | undefined) =>
     fs.existsSync(parent) ? fs.readdirSync(parent).filter((name) => name.startsWith(`synapse-${pid}-`)) : []
   )
 
-/** Looks until it is so, for 50 seconds. */
+/** Looks until it is so, for 50 seconds; to look at all processes takes some milliseconds of CPU. */
 const until = async (isSo: () => boolean): Promise<boolean> => {
   for (const end = performance.now() + 50_000; performance.now() < end; ) {
     if (isSo()) return true
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setTimeout(resolve, 25))
   }
   return false
 }
@@ -80,7 +80,8 @@ const begin = async (action: "exec" | "call", options: ReadonlyArray<string>) =>
     TMPDIR: temporary
   })
   if (action === "call") running.child.stdin.write(say("1", command))
-  const sleeps = () => [mine, job, daemon].filter((each) => isRunning("sleep", each))
+  const naps = [mine, job, daemon]
+  const sleeps = () => commandLines().filter(([program, nap]) => program === "sleep" && naps.includes(nap ?? ""))
   assert.isTrue(await until(() => sleeps().length === 3))
   return { ...running, sleeps }
 }
@@ -106,41 +107,37 @@ const signals = [
   "SIGPWR"
 ] as const
 
-/** All modes hear the same signals, by one handler, and differ in what they end. */
+/** All modes hear the same signals, by one handler, and differ in what they end; of two signals in a row, the first counts. */
 const modes = [
-  ["exec", ["--no-sandbox"], ["SIGHUP"]],
-  ["exec", [], ["SIGINT", "SIGPWR"]],
-  ["call", ["--no-sandbox"], ["SIGHUP"]],
-  ["call", [], ["SIGHUP"]]
+  ["exec", ["--no-sandbox"], [["SIGHUP"]]],
+  ["exec", [], [["SIGPWR"], ["SIGTERM", "SIGINT"]]],
+  ["call", ["--no-sandbox"], [["SIGTERM", "SIGINT"]]],
+  ["call", [], [["SIGHUP"]]]
 ] as const
 
 for (const [action, options, sent] of modes) {
   describe(`synapse ${[action, ...options].join(" ")}`, () => {
-    for (const signal of sent) {
-      it(`leaves nothing at ${signal}, and tells it by the exit code`, async () => {
+    for (const [signal, another] of sent) {
+      it(`ignores a broken pipe, goes on after a stop, and leaves nothing at ${signal}, which its exit code tells`, async () => {
         const { child, ended, sleeps } = await begin(action, options)
         assert.deepStrictEqual(heard(child.pid), signals)
+        child.kill("SIGPIPE")
+        child.kill("SIGSTOP")
+        child.kill("SIGCONT")
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        assert.lengthOf(sleeps(), 3)
         child.kill(signal)
+        if (another !== undefined) {
+          assert.isTrue(await until(() => !isPending(child.pid, os.constants.signals[signal])))
+          child.kill(another)
+        }
         const { exitCode, stderr } = await ended
         assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 128 + os.constants.signals[signal], stderr: "" })
-        assert.deepStrictEqual([sleeps(), left(), cgroups(child.pid)], [[], [], []])
+        // Two in a row do not wait for all of it.
+        assert.isTrue(another === undefined ? sleeps().length === 0 : await until(() => sleeps().length === 0))
+        assert.deepStrictEqual([left(), cgroups(child.pid)], [[], []])
       })
     }
-
-    it("ignores a broken pipe, goes on after a stop, and leaves nothing at two signals in a row", async () => {
-      const { child, ended, sleeps } = await begin(action, options)
-      child.kill("SIGPIPE")
-      child.kill("SIGSTOP")
-      child.kill("SIGCONT")
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      assert.strictEqual(sleeps().length, 3)
-      child.kill("SIGTERM")
-      assert.isTrue(await until(() => !isPending(child.pid, os.constants.signals.SIGTERM)))
-      child.kill("SIGINT")
-      assert.strictEqual((await ended).exitCode, 143)
-      assert.isTrue(await until(() => sleeps().length === 0))
-      assert.deepStrictEqual([left(), cgroups(child.pid)], [[], []])
-    })
 
     it("leaves nothing at a signal at any time of its start", async () => {
       for (const delay of action === "exec" ? [5, 40, 60, 80, 100, 150] : [5, 60, 80, 150]) {
@@ -160,16 +157,17 @@ for (const [action, options, sent] of modes) {
       }
     })
 
-    it("clears what a killed program has left with the next start", async () => {
-      const { child, ended, sleeps } = await begin(action, options)
-      child.kill("SIGKILL")
-      await ended
-      // What becomes of the commands without a sandbox is the supervisor's part.
-      if (options.length === 0) assert.isTrue(await until(() => sleeps().length === 0))
-      const next = start(["exec", "--no-sandbox", "true"], { HOME: temporary, TMPDIR: temporary })
-      next.child.stdin.end()
-      assert.strictEqual((await next.ended).exitCode, 0)
-      assert.isTrue(await until(() => left().length === 0))
-    })
+    // Without a sandbox, the supervisor clears it: `killed.real.test.ts`; exec leaves less than call.
+    if (action === "call" && options.length === 0)
+      it("clears what a killed program has left with the next start", async () => {
+        const { child, ended, sleeps } = await begin(action, options)
+        child.kill("SIGKILL")
+        await ended
+        assert.isTrue(await until(() => sleeps().length === 0))
+        const next = start(["exec", "--no-sandbox", "true"], { HOME: temporary, TMPDIR: temporary })
+        next.child.stdin.end()
+        assert.strictEqual((await next.ended).exitCode, 0)
+        assert.isTrue(await until(() => left().length === 0))
+      })
   })
 }

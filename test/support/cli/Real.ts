@@ -65,15 +65,19 @@ export const run = async (args: ReadonlyArray<string>, stdin = "", env: Readonly
   return { exitCode, stdout: stdout.toString(), stderr }
 }
 
-/** Whether a process with exactly these arguments runs. */
-export const isRunning = (...args: ReadonlyArray<string>): boolean =>
+/** The command lines of all processes. */
+export const commandLines = (): ReadonlyArray<ReadonlyArray<string>> =>
   fs
     .readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .some((pid) => {
+    .flatMap((pid) => {
       try {
-        return fs.readFileSync(`/proc/${pid}/cmdline`, "utf8") === `${args.join("\0")}\0`
+        return [fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1)]
       } catch {
-        return false
+        return []
       }
     })
+
+/** Whether a process with exactly these arguments runs. */
+export const isRunning = (...args: ReadonlyArray<string>): boolean =>
+  commandLines().some((line) => line.join("\0") === args.join("\0"))
