@@ -42,10 +42,10 @@ const valuesOf = (attributes: Attributes): Readonly<Record<string, unknown>> =>
     attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.doubleValue])
   )
 
-/** Runs with a collector, whose answer has that status; returns what was sent to it. */
+/** Runs with a collector, whose answers have that status; returns what was sent to it. */
 const collecting = async (
   use: (env: Record<string, string>, sent: Sent) => Promise<void>,
-  status = 200
+  status: (path: string) => number = () => 200
 ): Promise<Sent> => {
   const sent: Sent = { paths: [], keys: new Set(), spans: [], metrics: [] }
   const server = http.createServer((request, response) => {
@@ -62,7 +62,7 @@ const collecting = async (
         for (const { scopeMetrics } of resourceMetrics)
           for (const { metrics } of scopeMetrics) sent.metrics.push(...metrics)
       }
-      response.writeHead(status, { location: "/elsewhere" }).end("{}")
+      response.writeHead(status(request.url ?? ""), { location: "/elsewhere" }).end("{}")
     })
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -150,8 +150,8 @@ describe("telemetry", () => {
         stdout: "a\n",
         stderr: ""
       })
-    assert.notInclude((await collecting(echo, 302)).paths, "/elsewhere")
-    await collecting(echo, 500)
+    const { paths } = await collecting(echo, (path) => (path === "/v1/traces" ? 302 : 500))
+    assert.deepStrictEqual(paths.toSorted(), ["/v1/metrics", "/v1/traces"])
     assert.deepStrictEqual((await collecting((env) => echo({ ...env, OTEL_SDK_DISABLED: "true" }))).paths, [])
     await echo({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" })
     await echo({ OTEL_EXPORTER_OTLP_ENDPOINT: "no address", OTEL_EXPORTER_OTLP_HEADERS: "a=%zz" })
