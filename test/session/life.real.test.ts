@@ -76,7 +76,7 @@ describe("life", () => {
   )
 
   it.live(
-    "sixteen sessions at once serve, and go",
+    "eight sessions at once serve, and go",
     () =>
       withSession(({ directory, mark }) =>
         Effect.gen(function* () {
@@ -100,7 +100,7 @@ describe("life", () => {
               Effect.provide(Layer.fresh(Session.services({ cwd: directory, environment: { [markVariable]: mark } })))
             )
           yield* Effect.forEach(
-            Array.from({ length: 16 }, (_, i) => i),
+            Array.from({ length: 8 }, (_, i) => i),
             one,
             { concurrency: "unbounded", discard: true }
           )
