@@ -1,7 +1,3 @@
-/**
- * The provider named `local`, whose sandboxes this machine's kernel enforces.
- */
-import * as Path from "node:path"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -11,13 +7,10 @@ import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as CommandLine from "../bash/CommandLine.js"
-import * as CommandStatus from "../bash/CommandStatus.js"
-import * as CommandTree from "../bash/CommandTree.js"
 import * as Attempt from "../domain/Attempt.js"
 import * as CallContext from "../domain/CallContext.js"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
-import * as CommandResult from "../domain/CommandResult.js"
-import * as Diagnostic from "../domain/Diagnostic.js"
+import type * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { UserEnvironment } from "../domain/UserEnvironment.js"
 import * as Yield from "../domain/Yield.js"
@@ -30,23 +23,16 @@ import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import { SandboxSettings, type Settings } from "./config/SandboxSettings.js"
 import * as StartupFiles from "./config/StartupFiles.js"
-import * as Attribution from "./denial/Attribution.js"
 import * as CommandWords from "./denial/CommandWords.js"
-import * as Denial from "./denial/Denial.js"
-import * as Explanation from "./denial/Explanation.js"
-import * as GitAdvice from "./denial/GitAdvice.js"
-import * as NpmCi from "./denial/NpmCi.js"
-import * as PassingDenial from "./denial/PassingDenial.js"
-import * as Preflight from "./denial/Preflight.js"
-import { longestLook, longestOutput, WithheldVariables } from "./denial/WithheldVariables.js"
+import { CommandDenials, isOfNetwork, isUneventful, withDenied, withNotice } from "./internal/CommandDenials.js"
 import * as CurrentSandbox from "./internal/CurrentSandbox.js"
+import { OnceTold } from "./internal/OnceTold.js"
 import * as RunningSandbox from "./internal/RunningSandbox.js"
 import { type Change, StartupGuard } from "./internal/StartupGuard.js"
-import { SandboxNetwork, type Seen } from "./network/SandboxNetwork.js"
+import { SandboxNetwork } from "./network/SandboxNetwork.js"
 import { CurrentUpstream } from "./network/Upstream.js"
 import * as LoginShell from "./platform/LoginShell.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
-import * as ToolCache from "./platform/ToolCache.js"
 import * as HostPath from "./policy/HostPath.js"
 import * as Name from "./policy/Name.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
@@ -54,13 +40,6 @@ import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { Execute, Grant, NetworkQuestions, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 import { executed } from "./SandboxBackend.js"
 import type * as SandboxProvider from "./SandboxProvider.js"
-
-const withMissed = (result: CommandResult.CommandResult, names: ReadonlyArray<string>): CommandResult.CommandResult => {
-  const left = `leaves ${names.join(", ")} out of the environment`
-  const options = `${names.map((name) => `--env ${name}`).join(" ")}, or "env" in sandbox.json.`
-  const notice = `The sandbox ${left}; the user can let ${names.length === 1 ? "it" : "them"} through: ${options}`
-  return withPersonal(withNotice(result, notice), `the sandbox ${left}: ${options}`)
-}
 
 /** The shortest pause between two scans, in ms. After a long scan, the pause is `share` times the scan's duration. */
 const shortest = 1000
@@ -96,85 +75,6 @@ const pause = 2
 /** How many sentences about reverted changes wait for the next result. */
 const mostSentences = 5
 
-/** How many servers one result names. */
-const mostServers = 5
-
-/** Returns the resource that a denial is reported under in `blockedResource`. */
-const resourceOf = (denial: Denial.Denial) =>
-  denial.access === "network" || denial.access === "system" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
-
-const reached = "The command tried to reach a network, and the sandbox has none: that may be why it failed."
-const request = "If so, ask the user to allow the host that it needs: synapse sandbox allow HOST"
-
-/** Tests whether the command or a part of its pipeline failed, so that a denial may explain it. */
-const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
-  exitCode !== ExitCode.success || pipeline !== undefined
-
-/** Returns the programs that failed in the last pipeline; of a failed part in brackets, all of its programs. */
-const failedIn = (
-  { tree }: CommandLine.CommandLine,
-  { exitCode, pipeline = [] }: CommandResult.CommandResult
-): ReadonlyArray<string> =>
-  CommandStatus.lastPipeline(tree, pipeline, exitCode)?.flatMap(({ program }, at) =>
-    pipeline[at] === 0 ? [] : program === undefined ? nestedIn(tree) : [Path.basename(program)]
-  ) ?? []
-
-/** Returns the programs of the pipelines' compound commands in a text. */
-const nestedIn = ({ lists }: CommandTree.CommandTree): ReadonlyArray<string> =>
-  [...lists, ...[...CommandTree.commandsIn(lists)].flatMap((command) => command.lists)]
-    .flatMap(({ pipelines }) => pipelines)
-    .flatMap(({ commands }) => (commands.length > 1 ? commands : []))
-    .flatMap((command) => [...CommandTree.commandsIn(command.lists)])
-    .flatMap(({ words }) => (CommandStatus.unwrapped(words) ?? words).slice(0, 1))
-    .map(({ value }) => Path.basename(value))
-
-/** Tests whether the command succeeded in silence, as most do: then only its output is reported. */
-const isUneventful = (command: string, { exitCode, pipeline, stderr }: CommandResult.CommandResult): boolean =>
-  exitCode === ExitCode.success &&
-  pipeline === undefined &&
-  stderr === "" &&
-  !merges.test(command) &&
-  !/\bgit\b/.test(command) &&
-  !CommandWords.mayFetch.test(command)
-
-/**
- * Tests whether the network traffic of a command matters: it failed, fetches something, or says that it did not reach a
- * host.
- */
-const isOfNetwork = (command: CommandLine.CommandLine, result: CommandResult.CommandResult): boolean =>
-  isAsked(result) ||
-  [result.stderr, mergedOf(command.text, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
-  CommandWords.programIn(command) !== undefined
-
-/** Matches a command that sends its messages to standard output. */
-const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
-
-/** Returns standard output if the command's messages went there, else an empty string. */
-const mergedOf = (command: string, { stdout }: CommandResult.CommandResult): string =>
-  merges.test(command) ? stdout : ""
-
-/** Matches messages about a connection that failed or was cut. */
-const cut = /reset|hang up|\bSSL|\bTLS|EOF|empty reply|connect|unreachable|resol|network|fetch|timed? ?out/i
-
-/**
- * Tests whether a refused host explains the failure: the command is silent, names the host, or reports a connection
- * error.
- */
-const saysOfHosts = (
-  command: CommandLine.CommandLine,
-  { stderr, stdout }: CommandResult.CommandResult,
-  { refused }: Seen
-): boolean => {
-  const said = `${stderr}\n${stdout.slice(-longestOutput)}`
-  return (
-    refused.length > 0 &&
-    (stderr.trim() === "" ||
-      cut.test(stderr) ||
-      CommandWords.programIn(command) !== undefined ||
-      refused.some(({ host }) => command.text.includes(host) || said.includes(host)))
-  )
-}
-
 /** Makes a sandbox. Its shell starts with the first command and ends with the scope. */
 const makeLocalSandboxBackend = (
   policy: SandboxPolicy,
@@ -202,7 +102,6 @@ const makeLocalSandboxBackend = (
               ...given.environment
             }
           }
-    const preflight = Preflight.make(policy, decision)
     /** The number of running and queued commands, and when the first of them began (`performance.now()`). */
     let busy = 0
     let since = 0
@@ -233,47 +132,7 @@ const makeLocalSandboxBackend = (
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
 
-    const repository = policy.whitelist.find(({ source }) => source === "git")
-    let isRepositoryTold = repository === undefined
-    /** When git is first used, explains what it may write. */
-    const ofRepository = (command: string): string | undefined => {
-      if (!/\bgit\b/.test(command.slice(0, longestLook))) return undefined
-      isRepositoryTold = true
-      return `The sandbox lets git write ${Name.of(repository?.path ?? "")}, but not its hooks.`
-    }
-    const hasEmpty = policy.blacklist.some(({ hidden }) => hidden === "empty")
-    const toldEmpty = new Set<string>()
-    /** Names each file that reads as empty, once. */
-    const ofEmpty = (): string | undefined => {
-      const fresh = running.masks().filter(({ path, standIn }) => standIn === "" && !toldEmpty.has(path))
-      const first = fresh.find(({ path }) => HostPath.isWithin(path, policy.cwd)) ?? fresh[0]
-      if (first === undefined) return undefined
-      for (const { path } of fresh) toldEmpty.add(path)
-      const what = fresh.length === 1 ? "an empty file" : `an empty file, and ${fresh.length - 1} more`
-      return `The sandbox shows ${Name.of(first.path)} as ${what} (rule ${Name.ofEntry(first.rule.pattern)}).`
-    }
-    const jobs = yield* provided
-    let heard: ReadonlyArray<number> = []
-    /** Returns the ports of the servers that commands have started, each once. */
-    const newServers = (): ReadonlyArray<number> => {
-      // A server that outlives its command belongs to a job, or to a person's shell, which keeps its own.
-      if (questions === undefined && jobs.running === 0 && heard.length === 0) return []
-      const now = running.listening()
-      const fresh = now.filter((port) => !heard.includes(port))
-      heard = now
-      return fresh.slice(0, mostServers)
-    }
-    const ofServers = (ports: ReadonlyArray<number>): string | undefined => {
-      const open = ports.map((port) => {
-        const outside = network.outsideOf(port)
-        const way =
-          outside === undefined
-            ? `synapse port ${port} opens it to the user`
-            : `the user has it at http://127.0.0.1:${outside}`
-        return `Listening on ${port}: ${way}.`
-      })
-      return open.length === 0 ? undefined : open.join(" ")
-    }
+    const once = new OnceTold(policy, running, network, yield* provided)
     /** Asks a person about each server that a command has started, and opens its port to the machine after a yes. */
     const offer = (ports: ReadonlyArray<number>, command: string) =>
       Effect.forEach(
@@ -286,8 +145,9 @@ const makeLocalSandboxBackend = (
           }),
         { discard: true }
       )
-    const withheld = new WithheldVariables()
-    const passing = new PassingDenial.PassingDenials()
+    const takesNewSandbox = (path: string) => !running.canChange() || StartupFiles.takesNewSandbox(path, userHome)
+    const environment = () => ShellEnvironment.make("", settings.environment, variables)
+    const denials = new CommandDenials({ policy, decision, running, network, userHome, environment, takesNewSandbox })
 
     /**
      * Renews the masks over paths that the host has replaced or created. If that fails, a new shell is started, and a
@@ -312,17 +172,13 @@ const makeLocalSandboxBackend = (
     /** Sentences about changes that were reverted after a scan, for the next result. */
     let taken: ReadonlyArray<string> = []
     let unread = profile?.failure
-    let held = policy.readonly
-    // The modules that this needs are loaded on first use.
-    let attribute = (outcome: Attribution.Outcome) => Attribution.make(policy, decision)(outcome)
     const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> =>
       Effect.forEach(changes, ({ apply, path, said }) =>
         Effect.match(running.protect(path, apply, guard.isAdded(path)), {
           onFailure: ({ message }) => `${said} That failed: ${message}.`,
           onSuccess: (isHeld) => {
             if (!isHeld || HostPath.isMissing(path)) return said
-            held = [...held, { pattern: path, path, kind: "path", source: "startup" }]
-            attribute = Attribution.make({ ...policy, readonly: held })
+            denials.protect(path)
             return `${said} Until the session ends, ${Name.of(path.replace(`${policy.cwd}/`, ""))} is read-only.`
           }
         })
@@ -368,129 +224,6 @@ const makeLocalSandboxBackend = (
         : Effect.void
     })
 
-    const takesNewSandbox = (path: string) => !running.canChange() || StartupFiles.takesNewSandbox(path, userHome)
-    const blocked = (
-      result: CommandResult.CommandResult,
-      denial: Denial.Denial,
-      others: ReadonlyArray<Denial.Denial>,
-      rest?: string
-    ): SandboxResult => {
-      const denied = Explanation.of(denial, policy, others, rest, takesNewSandbox)
-      return {
-        ...result,
-        blocked: true,
-        blockedReason: Diagnostic.denialText(denied),
-        blockedResource: resourceOf(denial),
-        blockedRule: denial.rule,
-        denied,
-        denial
-      }
-    }
-
-    /** Refuses `npm ci` if it would empty `node_modules` and could not fill it again. */
-    const ofNpm = (command: CommandLine.CommandLine, cwd: string): SandboxResult | undefined => {
-      if (command.text.length > longestLook) return undefined
-      const { HOME = userHome, npm_config_cache } = ShellEnvironment.make("", settings.environment, variables)
-      const users = Path.join(HOME, ".npm")
-      if ((npm_config_cache ?? users) !== users || decision.decide(users, "write").allowed) return undefined
-      const directory = ToolCache.find(policy)
-      if (directory === undefined) return undefined
-      const lacks = NpmCi.lacking(command, cwd, { users, directory, own: "npm" })
-      if (lacks.length === 0) return undefined
-      const named = `${lacks.slice(0, 3).map(Name.ofEntry).join(", ")}${lacks.length > 3 ? `, and ${lacks.length - 3} more` : ""}`
-      const rest = `npm ci would empty node_modules, and its cache lacks ${named}.`
-      return blocked(CommandResult.make({ exitCode: ExitCode.blocked }), Denial.network("preflight"), [], rest)
-    }
-
-    /** True if a command may have set a limit of its own, which the shell keeps. */
-    let mayBeLimited = false
-    const trace = (
-      command: CommandLine.CommandLine,
-      before: string,
-      cwd: string,
-      given: CommandResult.CommandResult
-    ): Effect.Effect<SandboxResult> => {
-      mayBeLimited ||= command.text.includes("ulimit")
-      const seen = network.take()
-      const result = seen.reached.length === 0 ? given : { ...given, hosts: seen.reached }
-      if (seen.refused.length + seen.late.length === 0 && isUneventful(command.text, result))
-        return Effect.succeed({ ...result, blocked: false })
-      const asked = isAsked(result)
-      const merged = mergedOf(command.text, result)
-      const events = seen.refused.map((refused) => Denial.host(refused, command.text, `${result.stderr}\n${merged}`))
-      if (
-        events.length === 0 &&
-        seen.late.length + seen.failed.length === 0 &&
-        !asked &&
-        !PassingDenial.isLikely(command, { stderr: result.stderr, merged })
-      )
-        return Effect.succeed({ ...result, blocked: false })
-      const outcome = {
-        command,
-        policy,
-        directories: [...new Set([cwd, before, ...CommandWords.entered(CommandWords.invocations(command), before)])],
-        stderr: result.stderr,
-        stdout: result.stdout,
-        merged,
-        failed: asked ? failedIn(command, result) : undefined,
-        resolvesLocally: network.isThere ? () => false : Attribution.isLocal,
-        masks: running.masks(),
-        processes: mayBeLimited ? undefined : running.processes(),
-        hasAgent: running.withheld().includes("SSH_AUTH_SOCK"),
-        // The traffic counters do not matter if the whole command succeeded and does not mention the network.
-        traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
-      }
-      const spoken = { ...outcome, stderr: merged === "" ? result.stderr : `${result.stderr}\n${merged}` }
-      const said = Attribution.saysItself(command.text) ? `${result.stdout}\n${result.stderr}` : result.stderr
-      const server = asked ? Denial.findMachineServer(command.text, said, result.exitCode) : undefined
-      const reach = server === undefined ? undefined : questions?.reach("localhost", server, command.text)
-      return Effect.map(reach ?? Effect.succeed(false), (isAllowed): SandboxResult => {
-        const allowed = isAllowed ? [`localhost:${server}`] : []
-        const late = result.exitCode === ExitCode.success ? [] : [...seen.late, ...allowed]
-        if (late.length > 0) {
-          return {
-            ...withNotice(result, `Allowed meanwhile: ${late.join(", ")}: run the command again.`),
-            blocked: false
-          }
-        }
-        const attributed = attribute(outcome)
-        const isOfMachine = asked && seen.failed.length > 0 && events.length === 0
-        if (isOfMachine && attributed.every(({ access }) => access === "network")) {
-          const failed = `Allowed, and not reached from this machine: ${seen.failed.join(", ")}.`
-          return { ...withDenied(result, failed), blocked: false }
-        }
-        const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
-        const machine = server === undefined ? [] : [Denial.machine(server)]
-        const denials = [...attributed, ...machine, ...(isOfHosts ? events : [])]
-        const denial = Attribution.causeOf(denials, result)
-        if (denial !== undefined) {
-          passing.note(denial)
-          const rest = GitAdvice.rest(spoken) ?? (denial.access === "read" ? undefined : GitAdvice.worktree(command))
-          return blocked(result, denial, Attribution.othersOf(denials, denial), rest)
-        }
-        const refusedHosts = passing.ofHosts([...machine, ...events])
-        if (refusedHosts !== undefined) return { ...withDenied(result, refusedHosts), blocked: false }
-        const isFailed = result.exitCode !== ExitCode.success
-        const passed = { ...spoken, denials, isFailed: asked }
-        const denied = isFailed ? undefined : passing.denied(passed)
-        if (denied !== undefined) {
-          return { ...withPersonal(result, Diagnostic.denialForPerson(denied)), denied, blocked: false }
-        }
-        // Programs also look for updates in passing, so that traffic alone does not explain a failure.
-        const isSilent = isFailed && result.stderr.trim() === ""
-        if (
-          asked &&
-          !network.isThere &&
-          denials.some(({ how }) => how === "counter") &&
-          passing.tellsTraffic(isSilent)
-        ) {
-          const advice = policy.unattended === true ? "" : ` ${request}`
-          return { ...withNotice(result, `${reached}${advice}`), blocked: false }
-        }
-        return { ...withDenied(result, isFailed ? passing.hidden(spoken) : passing.notice(passed)), blocked: false }
-      })
-    }
-
     const observer: Observer = {
       onBegin: (queued) => {
         current = queued
@@ -512,7 +245,7 @@ const makeLocalSandboxBackend = (
     ): Effect.Effect<SandboxResult, ExecutionFailed | InvalidUsage> => {
       const { text: command } = line
       const told = (result: CommandResult.CommandResult) => {
-        const servers = newServers()
+        const servers = once.newServers(questions !== undefined)
         return servers.length === 0 || questions === undefined
           ? reported(result, servers)
           : Effect.zipRight(
@@ -526,23 +259,15 @@ const makeLocalSandboxBackend = (
         const notices = [
           failures[0],
           running.notice(),
-          ofServers(servers),
-          isRepositoryTold ? undefined : ofRepository(command),
-          hasEmpty ? ofEmpty() : undefined,
+          once.ofServers(servers),
+          once.ofRepository(command),
+          once.ofEmpty(),
           notice
         ]
         const denied = [failures[1], network.notice()]
         let noted = result
         for (const one of notices) if (one !== undefined) noted = withNotice(noted, one)
         for (const one of denied) if (one !== undefined) noted = withDenied(noted, one)
-        const merged = mergedOf(command, result)
-        const said = {
-          isFailed: isAsked(result),
-          messages: `${merged}\n${result.stderr}`,
-          rest: merged === "" ? result.stdout : ""
-        }
-        const missed = withheld.missed(command, running.withheld(), said)
-        if (missed.length > 0) noted = withMissed(noted, missed)
         const now = result.movedTo ?? cwd
         const changes = guard.afterCommand(command, cwd === now ? [cwd] : [cwd, now])
         const told = guard.told()
@@ -551,7 +276,7 @@ const makeLocalSandboxBackend = (
         // A command that gave up while a person was being asked is told the answer.
         const answered = result.exitCode === ExitCode.success ? Effect.void : network.settled
         return Effect.flatMap(Effect.zipLeft(takeBack(changes), answered), (said) =>
-          trace(line, cwd, now, withChanged(noted, [...sentences, ...said]))
+          denials.explain(line, { before: cwd, now, questions }, withChanged(noted, [...sentences, ...said]))
         )
       }
       const execution = session.execute(command, { timeout: options?.timeout, yield: options?.yield, line, observer })
@@ -604,24 +329,8 @@ const makeLocalSandboxBackend = (
       )
     }
     const executeIn = (line: CommandLine.CommandLine, cwd: string, options: BashSession.ExecuteOptions | undefined) => {
-      const { text: command } = line
-      const [denial, ...others] = preflight(line, { cwd, home: userHome }).filter(
-        ({ access, resource }) => !(access === "read" && running.isGranted(resource))
-      )
-      if (denial !== undefined) {
-        return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
-      }
-      const stopped = /\bgit\b/.test(command)
-        ? GitAdvice.stopped(line, cwd, policy, (path, access) =>
-            running.isGranted(path) ? { allowed: true } : decision.decide(path, access)
-          )
-        : undefined
-      if (stopped !== undefined) {
-        const none = CommandResult.make({ exitCode: ExitCode.blocked })
-        return Effect.succeed(blocked(none, stopped.denial, stopped.others, stopped.rest))
-      }
-      const unfetched = /\bnpm\b/.test(command) ? ofNpm(line, cwd) : undefined
-      if (unfetched !== undefined) return Effect.succeed(unfetched)
+      const refused = denials.refused(line, cwd)
+      if (refused !== undefined) return Effect.succeed(refused)
       return Effect.zipRight(
         upToDate,
         Effect.suspend(() =>
@@ -662,20 +371,6 @@ const firstLine = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? ""
 }
-
-const withNotice = (result: CommandResult.CommandResult, notice: string | undefined) =>
-  notice === undefined ? result : { ...result, notices: [notice, ...(result.notices ?? [])] }
-
-const withDenied = (result: CommandResult.CommandResult, denied: string | undefined) =>
-  denied === undefined ? result : withPersonal(withNotice(result, denied), denied)
-
-const withPersonal = (result: CommandResult.CommandResult, line: string): CommandResult.CommandResult => ({
-  ...result,
-  personal: {
-    ...result.personal,
-    denied: [result.personal?.denied, line].filter((text) => text !== undefined).join("\n")
-  }
-})
 
 const withChanged = (result: CommandResult.CommandResult, sentences: ReadonlyArray<string>) =>
   sentences.length === 0
