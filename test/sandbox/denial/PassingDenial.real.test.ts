@@ -113,6 +113,8 @@ describe("a command that goes on without what was denied to it", () => {
           told.output.trimEnd(),
           "ERROR: No matching distribution found for x\n[./pip exited 1]\nsandbox: there is no network. Its localhost is the sandbox's own. Ask the user to allow the host that it needs: synapse sandbox allow HOST"
         )
+        // The packets are counted between commands.
+        yield* Effect.sleep(200)
         const again = yield* handle({ command: "./pip install x 2>&1 | tail -n 1" })
         assert.strictEqual(again.output.trimEnd().split("\n").at(-1), "sandbox: there is no network.")
       })
