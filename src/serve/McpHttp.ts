@@ -14,7 +14,6 @@ import {
   readRequestBody,
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -93,6 +92,7 @@ export const serve = (
 ): Effect.Effect<number, NotListening, Scope.Scope> =>
   Effect.gen(function* () {
     const outer = yield* Effect.scope
+    const clock = yield* Effect.clock
     const run = yield* FiberSet.makeRuntimePromise<never>()
     const clients = new Map<string, Client>()
     let opening = 0
@@ -124,10 +124,10 @@ export const serve = (
     const add = Effect.gen(function* () {
       const scope = yield* Scope.fork(outer, { _tag: "Parallel" })
       const connection = yield* Scope.extend(McpConnection.make(options), scope)
-      const now = yield* Clock.currentTimeMillis
+      const used = clock.unsafeCurrentTimeMillis()
       const transport = new WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: randomUUID,
-        onsessioninitialized: (id) => void clients.set(id, { connection, transport, scope, open: 0, used: now }),
+        onsessioninitialized: (id) => void clients.set(id, { connection, transport, scope, open: 0, used }),
         onsessionclosed: (id) => run(end(id))
       })
       yield* Effect.promise(() => connection.server.connect(transport))
@@ -176,10 +176,10 @@ export const serve = (
       if (client === undefined)
         return id === null ? refusal(400, "The first request is initialize.") : refusal(404, ended)
       client.open++
-      client.used = Date.now()
+      client.used = clock.unsafeCurrentTimeMillis()
       outgoing.on("close", () => {
         client.open--
-        client.used = Date.now()
+        client.used = clock.unsafeCurrentTimeMillis()
         // A client that leaves before its answer cancels its calls.
         if (!outgoing.writableFinished)
           for (const message of messages) if (isJSONRPCRequest(message)) client.connection.cancel(message.id)
@@ -210,7 +210,7 @@ export const serve = (
           server.closeAllConnections()
         })
     )
-    const sweep = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    const sweep = Effect.flatMap(clock.currentTimeMillis, (now) =>
       Effect.forEach(
         [...clients].filter(
           ([, { connection, open, used }]) => open === 0 && !connection.isBusy() && now - used > Duration.toMillis(idle)
