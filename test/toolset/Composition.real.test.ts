@@ -14,7 +14,15 @@ const handle = (command: string, timeout?: number) =>
 
 type Services = Toolset | TodoStore
 
-/** The directory has a secret and two texts in it; as many apps as there are kinds. */
+/** Puts a secret and two texts into a directory. */
+const fill = (directory: string): void => {
+  Fs.writeFileSync(`${directory}/.env`, "TOKEN=1\n")
+  Fs.writeFileSync(`${directory}/a.ts`, "const foo = 1\nconst bar = 2\nfoo + bar\n")
+  Fs.mkdirSync(`${directory}/sub`)
+  Fs.writeFileSync(`${directory}/sub/x.txt`, "1\n2\n3\n4\n5\n")
+}
+
+/** Runs in a filled directory; as many apps as there are kinds. */
 const inApp = (
   name: string,
   use: (cwd: string) => Effect.Effect<unknown, unknown, Services>,
@@ -27,10 +35,7 @@ const inApp = (
         Effect.scoped(
           Effect.gen(function* () {
             const cwd = yield* Directory.make
-            Fs.writeFileSync(`${cwd}/.env`, "TOKEN=1\n")
-            Fs.writeFileSync(`${cwd}/a.ts`, "const foo = 1\nconst bar = 2\nfoo + bar\n")
-            Fs.mkdirSync(`${cwd}/sub`)
-            Fs.writeFileSync(`${cwd}/sub/x.txt`, "1\n2\n3\n4\n5\n")
+            fill(cwd)
             const outside = yield* Directory.make
             const sandbox = { home: `${outside}/home`, temporary: outside, enabled }
             yield* Effect.provide(use(cwd), Synapse.layer({ cwd }, { sandbox }))
@@ -41,23 +46,12 @@ const inApp = (
   }
 }
 
-/** A line, and the stdout of a success. */
-const gives = (command: string, stdout: string, files: Readonly<Record<string, string>> = {}) =>
-  inApp(command.replaceAll("\n", " "), (cwd) =>
-    Effect.gen(function* () {
-      const { extras } = yield* handle(command)
-      assert.deepStrictEqual([extras.stdout, extras.exitCode], [stdout, 0], extras.stderr)
-      for (const [name, text] of Object.entries(files)) {
-        assert.strictEqual(Fs.readFileSync(`${cwd}/${name}`, "utf8"), text)
-      }
-    })
-  )
-
-describe.skipIf(process.platform !== "linux")("a command of ours in a shell line", () => {
-  gives("read a.ts | grep -n foo", "1:     1\tconst foo = 1\n3:     3\tfoo + bar\n")
-  gives("cd sub && read x.txt --limit 3", "     1\t1\n     2\t2\n     3\t3\n")
-  gives("read sub/x.txt --offset 2 --limit 3", "     3\t3\n     4\t4\n     5\t5\n")
-  gives(
+/** Lines, the stdout of their success, and the files that they leave. */
+const lines: ReadonlyArray<readonly [command: string, stdout: string, files?: Readonly<Record<string, string>>]> = [
+  ["read a.ts | grep -n foo", "1:     1\tconst foo = 1\n3:     3\tfoo + bar\n"],
+  ["cd sub && read x.txt --limit 3", "     1\t1\n     2\t2\n     3\t3\n"],
+  ["read sub/x.txt --offset 2 --limit 3", "     3\t3\n     4\t4\n     5\t5\n"],
+  [
     'cp a.ts b.md; cp a.ts c.md; for f in *.md; do edit "$f" foo old; done',
     ["b.md", "c.md"]
       .map(
@@ -69,34 +63,49 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
       "b.md": "const old = 1\nconst bar = 2\nfoo + bar\n",
       "c.md": "const old = 1\nconst bar = 2\nfoo + bar\n"
     }
-  )
-  gives("printf '{\"a\": 1}' | write out.json", "Written 8 bytes (1 line) to out.json\n", { "out.json": '{"a": 1}' })
-  gives(
+  ],
+  ["printf '{\"a\": 1}' | write out.json", "Written 8 bytes (1 line) to out.json\n", { "out.json": '{"a": 1}' }],
+  [
     "find . -name '*.txt' -exec read {} \\; -exec read {} --offset 4 \\;",
     "     1\t1\n     2\t2\n     3\t3\n     4\t4\n     5\t5\n     5\t5\n"
-  )
-  gives("ls *.ts | xargs -n 1 read | head -n 1", "     1\tconst foo = 1\n")
-  gives(
+  ],
+  ["ls *.ts | xargs -n 1 read | head -n 1", "     1\tconst foo = 1\n"],
+  [
     'echo \'read "$1" --limit 1; edit "$1" foo baz\' >s.sh; bash s.sh a.ts; chmod +x s.sh; (./s.sh a.ts)',
     "     1\tconst foo = 1\n1 more match: line 3; --all replaces every one\nReplaced 1 occurrence in a.ts (line 1)\n-const foo = 1\n+const baz = 1\n     1\tconst baz = 1\nReplaced 1 occurrence in a.ts (line 3)\n const bar = 2\n-foo + bar\n+baz + bar\n"
-  )
-  gives("write one 1 >log & (write two 2 >>log2); wait; cat one two", "12")
-  gives(
+  ],
+  ["write one 1 >log & (write two 2 >>log2); wait; cat one two", "12"],
+  [
     'while read line; do echo "<$line>"; done <sub/x.txt | head -n 2; read -r first <a.ts; echo $first',
     "<1>\n<2>\nconst foo = 1\n"
-  )
-  gives(
+  ],
+  [
     "write new.txt <<'EOF'\n  kept \\n $x `y`\n\tthe tab, too\nEOF\ncat new.txt",
     "Written 31 bytes (2 lines) to new.txt\n  kept \\n $x `y`\n\tthe tab, too\n"
-  )
-  gives(
-    "x=5; write sum.txt <<EOF\n$x and $((x * 2))\nEOF\ncat sum.txt",
-    "Written 9 bytes (1 line) to sum.txt\n5 and 10\n"
-  )
-  gives("HOME=$PWD; write ~/home.txt x >/dev/null; cd sub; edit ../home.txt x y >/dev/null; cat ~/home.txt", "y")
-  gives(
+  ],
+  ["x=5; write sum.txt <<EOF\n$x and $((x * 2))\nEOF\ncat sum.txt", "Written 9 bytes (1 line) to sum.txt\n5 and 10\n"],
+  ["HOME=$PWD; write ~/home.txt x >/dev/null; cd sub; edit ../home.txt x y >/dev/null; cat ~/home.txt", "y"],
+  [
     'out=$(read a.ts --limit 1 2>/dev/null); echo "[$out]"; if read missing 2>/dev/null; then echo there; else echo none; fi',
     "[     1\tconst foo = 1]\nnone\n"
+  ]
+]
+
+describe.skipIf(process.platform !== "linux")("a command of ours in a shell line", () => {
+  inApp("gives what a command of the shell would", (cwd) =>
+    Effect.gen(function* () {
+      for (const [at, [command, stdout, files = {}]] of lines.entries()) {
+        const directory = `${cwd}/${at}`
+        Fs.mkdirSync(directory)
+        fill(directory)
+        yield* handle(`cd ${directory}`)
+        const { extras } = yield* handle(command)
+        assert.deepStrictEqual([extras.stdout, extras.exitCode], [stdout, 0], `${command}\n${extras.stderr}`)
+        for (const [name, text] of Object.entries(files)) {
+          assert.strictEqual(Fs.readFileSync(`${directory}/${name}`, "utf8"), text)
+        }
+      }
+    })
   )
 
   inApp("TodoWrite takes its list from a substitution, from a pipe, from a here-document, bare", () =>

@@ -17,7 +17,7 @@ import * as Resumed from "../../support/agent/Resumed.js"
 import * as Running from "../../support/agent/Running.js"
 import { assertNothingDangles } from "../../support/cli/AgentPlace.js"
 
-const turns = 100
+const turns = 50
 
 /** Each comes once before an answer; whatever of the answer has come is void. */
 const faults: ReadonlyArray<(answer: ModelServer.Answer) => ModelServer.Reply> = [
@@ -55,7 +55,7 @@ const script = (): ModelServer.Script => {
   }
 }
 
-describe("a run of 100 turns", () => {
+describe("a run of 50 turns", () => {
   it.live(
     "survives each fault once in ten turns, and goes on from each kind of point where it was cut",
     () =>
@@ -99,8 +99,8 @@ describe("a run of 100 turns", () => {
 
           const kept = Running.only(events, "Appended").flatMap(({ messages }) => messages.map(Resumed.message))
           assert.strictEqual(kept.length, 1 + 3 * turns + 1)
-          // A turn has three messages: every fourth one is each of them in turn.
-          for (let cut = 0; cut <= kept.length; cut += cut < 20 ? 1 : 4) {
+          // A turn has three messages: every eighth one is each of them in turn.
+          for (let cut = 0; cut <= kept.length; cut += cut < 20 ? 1 : 8) {
             const before = server.requests.length
             const resumed = yield* run("Go on where it stopped.", kept.slice(0, cut))
             assert.strictEqual((resumed.at(-1) as Running.Ended).ending, "done", `cut after ${cut} messages`)
