@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
 import * as NamedSessions from "../../src/serve/NamedSessions.js"
@@ -46,6 +47,19 @@ describe("named sessions", () => {
       assert.match(String(refused), /100 sessions are open/)
       assert.isTrue(yield* stop("s0"))
       yield* use("more", request(), Effect.void)
+    })
+  )
+
+  it.scoped("refuse other options, and run each command with the settings of the first", () =>
+    Effect.gen(function* () {
+      const { use } = yield* NamedSessions.make<never, string>(1000, () => {})
+      const settings = yield* FiberRef.make("daemon")
+      const within: NamedSessions.Request<never, string>["within"] = Effect.locally(settings, "first")
+      const first = { ...request(), options: "--deny x", within }
+      assert.strictEqual(yield* use("s", first, FiberRef.get(settings)), "first")
+      assert.strictEqual(yield* use("s", { ...request(), options: undefined }, FiberRef.get(settings)), "first")
+      const refused = yield* Effect.flip(use("s", { ...first, options: "--deny y" }, Effect.void))
+      assert.match(String(refused), /was opened with other options/)
     })
   )
 })
