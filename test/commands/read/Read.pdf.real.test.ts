@@ -49,6 +49,9 @@ describe("read of a PDF", () => {
       ] as const) {
         assert.strictEqual(trimmed((yield* run(`${command} 2>&1`)).stdout), shown, command)
       }
+      put("pdftotext", '#!/bin/sh\nprintf "%s\\f" "$4"')
+      const { stdout } = yield* run("chmod +x pdftotext; PATH=$PWD:$PATH; read -- '-b c.PDF'")
+      assert.strictEqual(stdout, page(1, 1, "./-b c.PDF"))
     })
   )
 
