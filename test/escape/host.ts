@@ -46,7 +46,7 @@ const later = (
         const name = `later${++tries}`
         yield* world.attack(before(world, name))
         // The last walk must lie twenty times as far back as it took, which a busy machine makes long.
-        yield* Effect.sleep(2000 * tries ** 2)
+        yield* Effect.sleep(4000 * tries)
         yield* Effect.sync(() => change(world, name))
         const said = yield* world.attack(`cat ${path(name)}`)
         assert.notInclude(said.stdout, world.secret)
