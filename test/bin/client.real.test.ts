@@ -62,4 +62,37 @@ describe("the daemon's client", () => {
       assert.strictEqual(run(client()), facts[0])
       assert.strictEqual(run(`${client()} $'echo \\xff'`), "false\n")
     }))
+
+  it("sends a file only while it has credit, and ends with the second signal", () => {
+    const daemon = `
+      const directory = process.cwd() + "/run"
+      require("fs").mkdirSync(directory, { mode: 0o700 })
+      const server = require("net").createServer((socket) => {
+        const { frame, read } = require("./client.cjs")
+        let sent = 0
+        let pid
+        read(socket.on("error", () => {}), Buffer.alloc(0), (kind, body) => {
+          if (kind === "I" && sent === 0) setTimeout(() => {
+            socket.write(Buffer.concat([frame("1", String(sent)), frame("X", Uint8Array.of(0))]))
+          }, 200)
+          if (kind === "I") sent += body.length
+          if (kind === "E" || kind === "S") process.kill(pid)
+          if (kind !== "O") return true
+          pid = Number(JSON.parse(body).nonce.split(".")[1])
+          socket.write(frame("R"))
+          socket.write(frame("C", Uint8Array.of(1, 0, 0, 0)))
+          return true
+        }, () => process.exit())
+      })
+      server.listen("run/" + process.argv[3], () => console.log(directory))`
+    return beside(
+      "client.cjs",
+      { "synapse.cjs": `process.chdir(__dirname);${daemon}`, input: "x".repeat(300_000) },
+      (run) => {
+        const client = `timeout -s KILL 10 "$NODE" -e 'require("./client.cjs").run([], true)'`
+        assert.match(run(`${client} <input`), /^65536synapse/)
+        assert.match(run(`rm -r run; ${client} </dev/null; echo $?`), /^143\n/)
+      }
+    )
+  })
 })
