@@ -391,6 +391,10 @@ describe("the network", () => {
         "git.example.com:8443"
       ],
       ["wget: unable to resolve host address ‘example.com’", "example.com"],
+      ["wget: unable to resolve host address ‘mirror’", "mirror"],
+      ['could not translate host name "db" to address: Name or service not known', "db:5432"],
+      ["Could not resolve host name 'a.example.com': Name or service not known", "a.example.com"],
+      ["Could not resolve host name: mirror", "mirror"],
       ["fatal: unable to look up github.com (port 9418) (Temporary failure in name resolution)", "github.com:9418"],
       ["bash: line 1: /dev/tcp/1.1.1.1/80: Network is unreachable", "1.1.1.1"]
     ] as const) {
@@ -399,6 +403,21 @@ describe("the network", () => {
       assert.deepStrictEqual(await hosts(text, 0), [], text)
     }
   })
+
+  it("has the port that a command gives to psql", () =>
+    withWorld((world) => {
+      const said =
+        'psql: error: could not translate host name "db.example.com" to address: Temporary failure in name resolution'
+      for (const [command, resource] of [
+        ["psql -h db.example.com -p 5433", "db.example.com:5433"],
+        ["psql 'host=db.example.com port=6432'", "db.example.com:6432"],
+        ["psql postgresql://u:p@db.example.com:7432/x", "db.example.com:7432"],
+        ["psql -h db.example.com", "db.example.com:5432"]
+      ] as const) {
+        const [denial] = attribute(world, said, { command, traffic: { surely: 1, perhaps: 0 } })
+        assert.strictEqual(denial?.resource, resource)
+      }
+    }))
 
   it("is not what another command may have sent, where nothing is said of it", async () => {
     assert.deepStrictEqual(await hosts("", 0, 1), [])

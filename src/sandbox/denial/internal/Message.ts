@@ -105,7 +105,7 @@ const hosts: ReadonlyArray<RegExp> = [
   /(?:^|: )([\w-]+(?:\.[\w-]+)+): (?=temporary failure in name|name or service not known)/i,
   /(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\.\d)/,
   /(?<![\w:])(::1\b|(?:[\da-f]{1,4}:){2,7}:?[\da-f]*(?::[\da-f]+)*)/i,
-  /(?:resolve (?:host(?:name)?:? |(?!host(?:name)?\b))|\bhost(?:name)?:? |connect to )['"‘“`]?(?!(?<=connect to )(?:a|an|any|bus|daemon|database|host|proxy|remote|server|socket|the)\b(?!\.))([\w-]+(?:\.[\w-]+)*)/i
+  /(?:resolve (?!host(?:name)?\b)|\bhost(?: ?name| address)?:? (?!(?:name|address)(?![\w.-]))|connect to )['"‘“`]?(?!(?<=connect to )(?:a|an|any|bus|daemon|database|host|proxy|remote|server|socket|the)\b(?!\.))([\w-]+(?:\.[\w-]+)*)/i
 ]
 const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
 
@@ -128,7 +128,10 @@ export const hostsIn = (text: string): ReadonlyArray<string> => {
 /** Matches ssh programs with an explicit port. */
 const sshPort = /\b(?:scp|sftp|ssh)\b[^;|&\n]{0,200}?\s-[pP]\s?(\d{2,5})\b/
 
-/** Returns the entry for a host, with the port from a command or its messages, or ssh's. */
+/** Matches an explicit port of PostgreSQL's programs. */
+const postgresPort = /(?:\s-p\s?|port[ =])(\d{2,5})\b/i
+
+/** Returns the entry for a host, with the port from a command or its messages, or that of its program. */
 export const withPort = (host: string, command: string, said: string): string => {
   if (host.includes(":")) return host
   const name = host.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
@@ -136,8 +139,12 @@ export const withPort = (host: string, command: string, said: string): string =>
     String.raw`(?://(?:[^\s/@]{0,100}@)?|(?<![\w.@-]))${name}['"’]?(?::|,? \(?port )(\d{2,5})\b`,
     "i"
   )
-  const isSsh = new RegExp(`^ssh: .*\\bhostname ${name}: `, "im").test(said)
-  const port = named.exec(`${command}\n${said}`)?.[1] ?? (isSsh ? (sshPort.exec(command)?.[1] ?? "22") : undefined)
+  const programs = [
+    [`^ssh: .*\\bhostname ${name}: `, sshPort, "22"],
+    [`could not translate host name "${name}" to address`, postgresPort, "5432"]
+  ] as const
+  const [, given, usual] = programs.find(([message]) => new RegExp(message, "im").test(said)) ?? []
+  const port = named.exec(`${command}\n${said}`)?.[1] ?? given?.exec(command)?.[1] ?? usual
   return port === undefined || HostEntry.defaultPorts.includes(Number(port)) ? host : `${host}:${port}`
 }
 
