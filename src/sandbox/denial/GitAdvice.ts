@@ -89,12 +89,29 @@ const resetting = (revision: string, excluded: string): string => {
   return ` ${restore}${revision === "HEAD" ? "" : ` && git reset -q ${to}`} does the rest.`
 }
 
+/** Tests whether a command names only hidden files to git, so that there is no rest. */
+const isOfHidden = (work: Work): boolean => {
+  const isHidden = (path: string) => work.masks.some((mask) => HostPath.isWithin(path, mask.path))
+  const directories = CommandWords.directoriesOf(work)
+  const all = CommandWords.invocations(work.command)
+    .map(argumentsOf)
+    .filter(([name = ""]) => /^(?:add|checkout|checkout-index|restore)$/.test(name))
+  return (
+    all.length > 0 &&
+    all.every(([, ...args]) => {
+      const named = args.slice(args.indexOf("--") + 1).filter((word) => !/^(?:-|HEAD\b|@)/.test(word))
+      return named.length > 0 && named.every((word) => directories.some((from) => isHidden(Path.resolve(from, word))))
+    })
+  )
+}
+
 /** Returns a sentence with the command that does the rest; undefined unless it is certain to work. */
 export const rest = (work: Work): string | undefined => {
   const {
     command: { text: command },
     stderr
   } = work
+  if (isOfHidden(work)) return undefined
   const stopped = Array.from(stderr.matchAll(kept), ([, name = ""]) => name)
   if (stopped.length > 0) {
     const [, revision] = givenUp.exec(stderr) ?? []

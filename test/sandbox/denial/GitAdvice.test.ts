@@ -60,6 +60,33 @@ describe("what git says of a file that it could not replace", () => {
   }
 })
 
+describe("what git leaves of a command that names hidden files", () => {
+  const masks = ["/.env", "/sub/.env"].map((path) => {
+    const rule = { pattern: "**/.env", path: "**/.env", kind: "glob", source: "default" } as const
+    return { path, kind: "file", rule } as const
+  })
+  const busy = "error: unable to unlink old '.env': Device or resource busy\n"
+  const unread = "error: unable to index file 'sub/.env'\n"
+  for (const [command, stderr, told] of [
+    ["git checkout .env", busy, undefined],
+    ["git checkout HEAD sub/.env", busy, undefined],
+    ["git checkout main -- .env && make", busy, undefined],
+    ["git -C sub restore -q .env ../.env", busy, undefined],
+    ["git restore .env a", busy, "git has done the rest."],
+    ["git restore .env && git checkout .", busy, "git has done the rest."],
+    ["git add sub/.env && git commit -m x", unread, undefined],
+    ["git add sub", unread, "git add sub -- ':!/sub/.env' adds the rest."],
+    ["git add -A; git restore .env", unread, "git add -A -- ':!/sub/.env' adds the rest."]
+  ] as const) {
+    it(command, () =>
+      assert.strictEqual(
+        GitAdvice.rest({ command: CommandLine.parse(command), directories: ["/"], masks, stderr }),
+        told
+      )
+    )
+  }
+})
+
 describe("a worktree where commands may write", () => {
   for (const [command, told] of [
     ["git worktree add ../x", "git worktree add .worktrees/x"],
