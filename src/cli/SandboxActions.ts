@@ -263,7 +263,8 @@ const explainHost = (given: string, json: boolean) =>
   Effect.gen(function* () {
     const { policy } = yield* inspect
     const [, name = "", port] = /^(.*?)(?::(\d+))?$/.exec(given) ?? []
-    const host = HostEntry.canonical(name) ?? name
+    const isMachine = name === "127.0.0.1" || name === "[::1]"
+    const host = isMachine ? "localhost" : (HostEntry.canonical(name) ?? name)
     const { allowed = [], denied = [] } = policy.hosts ?? {}
     const decide = (use?: string) =>
       HostEntry.decide({ allowed, denied }, host, port === undefined ? undefined : Number(port), use)
@@ -470,6 +471,8 @@ export const forget = (given: { readonly path: string }) =>
     const gone = yield* config.forget(of(given.path), cwd)
     for (const { entry, list } of gone)
       yield* print("stdout", `forgotten: ${Name.ofEntry(entry)}, of the ${listed[list]}`)
+    if (gone.some(({ list }) => list !== "allowedHosts" && list !== "deniedHosts"))
+      yield* print("stderr", "synapse: sessions that are open go on as before until they restart")
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))
     return yield* complain(`${given.path} ${isBuiltIn ? "is built in, and stays" : `is not in ${config.file}`}.`)

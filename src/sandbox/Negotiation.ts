@@ -85,7 +85,7 @@ const toRequest = (denial: Denial, grant: Grant, command: string, { policy }: Sa
 
 const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxResult, why?: string): Blocked => {
   const denied = result.denied ?? (policy && Explanation.of(denial, policy))
-  const more = why === undefined ? [] : [why]
+  const more = [...(result.notices ?? []), ...(why === undefined ? [] : [why])]
   return new Blocked({
     resource: result.blockedResource ?? denial.resource,
     path: nameOf(denial),

@@ -283,7 +283,7 @@ describe("synapse sandbox", () => {
       assert.deepStrictEqual(yield* sandbox(home, "forget", "secret.txt"), [
         0,
         `forgotten: ${cwd}/secret.txt, of the blacklist\n`,
-        ""
+        "synapse: sessions that are open go on as before until they restart\n"
       ])
       yield* sandbox(home, "forget", `${home}/a[b]`)
       assert.deepStrictEqual(filesystem(home).blacklist, ["*.pem", `${cwd}/secret/*.txt`, "~/x/$Y"])
@@ -441,6 +441,8 @@ describe("synapse sandbox", () => {
       assert.match(String((yield* run("policy"))[1]), /Hosts that can be reached:\n {2}example.com +sandbox.json/)
       assert.match(String((yield* run("allow", "*.example.com"))[1]), /is denied, which wins.*forget/)
       assert.match(String((yield* run("allow", "--host", "*.com"))[1]), /anybody can have a name below com/)
+      yield* run("allow", "localhost:3000")
+      assert.match(String((yield* run("explain", "127.0.0.1:3000"))[1]), /^allowed to reach 127/)
       assert.deepStrictEqual(yield* run("forget", "EXAMPLE.com."), [
         0,
         "forgotten: example.com, of the allowed hosts\n"

@@ -52,6 +52,17 @@ describe("a command that the policy denies", () => {
     )
   )
 
+  it.live("says in the error of a command that was not run what its result would have told", () =>
+    inDirectory((options) =>
+      Effect.gen(function* () {
+        const notices = ["/p/b.pem is allowed by now, for a new shell: call with restart: true."]
+        const provider = new FakeProvider(() => ({ ...denied("/p/a.pem"), notices }))
+        const error = yield* withManager(provider, options, ({ execute }) => Effect.flip(execute("cat a.pem")))
+        assert.include(error.message, notices.join())
+      })
+    )
+  )
+
   it.live("is asked about with the rule, and stays blocked after deny and after a question that fails", () =>
     inDirectory((options) =>
       Effect.gen(function* () {

@@ -478,9 +478,10 @@ export const daemon = (title: string, isSecond = false): void => {
             const { stdout, ...rest } = await place.auto(command, { env: { SYNAPSE_DAEMON: mode }, input: "a\nb\0c" })
             return { ...rest, stdout: stdout.replaceAll(/session-[\w.]+-\w+/g, "session") }
           }
+          const earlier = place.daemons()
           const alone = await run("0")
           assert.strictEqual(alone.code, 3)
-          assert.lengthOf(place.daemons(), 0)
+          assert.deepStrictEqual(place.daemons(), earlier)
           do await place.warm()
           while (!(await place.isWarm()))
           const daemons = place.daemons()
@@ -492,7 +493,8 @@ export const daemon = (title: string, isSecond = false): void => {
           assert.deepStrictEqual(await run("auto"), alone)
           const seconds = Number(Fs.readFileSync(Path.join(place.project, "seconds"), "utf8"))
           assert.isAtMost(seconds, Math.ceil((Date.now() - before) / 1000))
-          assert.deepStrictEqual(place.daemons(), daemons)
+          // Where this one was busy, a second one finds it and ends.
+          await until(() => place.daemons().join() === daemons.join())
         })
       )
 
