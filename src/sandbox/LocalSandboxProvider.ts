@@ -106,11 +106,12 @@ const makeLocalSandboxBackend = (
     let busy = 0
     let since = 0
     const guard = new StartupGuard(policy, userHome)
+    let heads: ReadonlyArray<string> = []
     // Finalizers run in reverse order, so this one runs after all processes of the sandbox have ended.
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         // A path may be gone, or belong to another user.
-        for (const { apply } of guard.allChanges([])) Attempt.ignore(apply)
+        for (const { apply } of guard.allChanges(heads)) Attempt.ignore(apply)
       })
     )
     const makeUpstream = yield* CurrentUpstream
@@ -199,12 +200,14 @@ const makeLocalSandboxBackend = (
     /** Why the last scan failed, until a result has reported it. */
     let unsearched: string | undefined
     let isTold = false
+    /** True if a command has begun since the last scan. */
+    let hasRun = false
     /** When the last scan began and ended (`performance.now()`). */
     let scanned = [performance.now(), performance.now()] as const
     const scan = Effect.suspend(() => {
       const begun = performance.now()
       return Effect.flatMap(running.scan, () => {
-        isTold = false
+        isTold = hasRun = false
         scanned = [begun, performance.now()]
         return takeBackAll
       })
@@ -216,17 +219,26 @@ const makeLocalSandboxBackend = (
         unsearched = `New files that the blacklist names could not be looked for, and may be readable: ${firstLine(cause)}.`
       })
     const rescan = yield* makeRescan(scan, onFailure)
-    /** Looks for new secrets before a command if the last scan is old: the user may have created files since. */
-    const upToDate = Effect.suspend(() => {
+    /** True if the last scan has ended so long ago that another one is worth its time. */
+    const isOld = () => {
       const [begun, ended] = scanned
-      return busy === 0 && performance.now() - ended > share * (ended - begun)
-        ? Effect.catchAllCause(scan, onFailure)
+      return performance.now() - ended > share * (ended - begun)
+    }
+    // `synapse exec` has one command, which no other one follows.
+    yield* Effect.addFinalizer(() =>
+      hasRun && performance.now() - scanned[1] > shortest && isOld()
+        ? Effect.map(Effect.ignore(running.scan), () => {
+            heads = running.heads()
+          })
         : Effect.void
-    })
+    )
+    /** Looks for new secrets before a command if the last scan is old: the user may have created files since. */
+    const upToDate = Effect.suspend(() => (busy === 0 && isOld() ? Effect.catchAllCause(scan, onFailure) : Effect.void))
 
     const observer: Observer = {
       onBegin: (queued) => {
         current = queued
+        hasRun = true
         if (busy++ === 0) since = performance.now()
       },
       onEnd: ({ line }, result) => {

@@ -168,6 +168,10 @@ const linksTo = (path: string): ReadonlyArray<string> =>
 export class StartupGuard {
   /** The directories and files that commands may write. */
   private roots: ReadonlyArray<string>
+  /** Synapse's own directories for commands, where no git directory is the user's: their `/tmp`, and the caches of tools. */
+  private readonly own: ReadonlyArray<string>
+  /** All places where commands can make a git directory. */
+  private writable: () => ReadonlyArray<string>
   private places: StartupFiles.Places
   /** Named directories and files that were no git directories at the start. A command may turn them into one. */
   private readonly plain: Set<string>
@@ -193,6 +197,10 @@ export class StartupGuard {
   ) {
     const rules = policy.shown === undefined ? policy.whitelist.filter(({ source }) => source !== "tmp") : []
     this.roots = rules.map(realOf)
+    const { temporary, toolCache, whitelist } = policy
+    this.own = [temporary, toolCache].filter((rule) => rule !== undefined).map(realOf)
+    const machines = temporary === undefined ? whitelist.filter(({ source }) => source === "tmp").map(realOf) : []
+    this.writable = () => [...this.roots, ...this.own, ...machines]
     const named = rules.filter(({ isNamed, source }) => isNamed === true || isNamedBy.has(source)).map(realOf)
     this.places = { cwd: policy.cwd, userHome: RealPath.follow(userHome).real, writable: this.roots, named }
     this.plain = new Set(named.filter((path) => !GitDirectory.at(path).has(path)))
@@ -208,6 +216,7 @@ export class StartupGuard {
     this.isBegun = true
     const readonly = new Set(this.policy.readonly.map(({ path }) => path))
     for (const git of this.find([...GitDirectory.upwards(this.policy.cwd), ...repositories])) {
+      if (this.own.some((directory) => isWithin(git, directory))) continue
       const files = new Map<string, Good>()
       for (const name of [...configs, "commondir"]) {
         const path = `${git}/${name}`
@@ -254,9 +263,9 @@ export class StartupGuard {
     this.stamps.set(directory, stamps.set(path, state))
   }
 
-  /** Tests whether a path lies in an added directory, where the running sandbox can't make it read-only. */
+  /** Tests whether the running sandbox cannot make a path read-only: in an added directory, or in two places at once. */
   isAdded(path: string): boolean {
-    return [...this.added].some((root) => isWithin(path, root))
+    return [...this.added, ...this.own].some((root) => isWithin(path, root))
   }
 
   /** Stops watching a directory that commands may not write any more. */
@@ -336,7 +345,7 @@ export class StartupGuard {
       if (all.size === 0 && !this.roots.some((root) => isWithin(directory, root))) this.empty.add(directory)
       for (const git of all) {
         const isNamed = StartupFiles.isNamed(this.places, git) && !this.plain.has(git)
-        if (!isNamed && this.roots.some((root) => isWithin(git, root))) found.add(git)
+        if (!isNamed && this.writable().some((place) => isWithin(git, place))) found.add(git)
       }
     }
     return found

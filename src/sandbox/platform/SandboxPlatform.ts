@@ -158,7 +158,7 @@ export interface LiveSandbox {
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   /** Walks all writable directories, and returns a mask for each path that the blacklist now names. */
   readonly scan: Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
-  /** Returns the directories with a `HEAD`, as in a git directory, that the last walk found. */
+  /** Returns the directories that the last walk found to be git directories by their `HEAD`, or to lead to one. */
   readonly heads?: () => ReadonlyArray<string>
   /**
    * Keeps the masks in place until the scope ends. The host may replace files, which removes their masks, or create new

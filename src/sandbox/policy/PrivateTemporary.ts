@@ -1,5 +1,6 @@
 /** Translates between a sandbox's own `/tmp` and the directory outside that holds its files. */
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
 import * as HostPath from "./HostPath.js"
 import * as PathEntry from "./PathEntry.js"
@@ -53,6 +54,8 @@ export const make = ({ granted = [], temporary, whitelist }: Known): PrivateTemp
   const move = (path: string, from: string, to: string) => to + path.slice(from.length)
   const toOutside = (path: string): string => {
     const place = places.findLast((one) => isWithin(path, one))
+    // Above the private directory lies the sandbox's root, not Synapse's own directory.
+    if (place !== undefined && /\/\.\.(?:\/|$)/.test(path)) return toOutside(Path.normalize(path))
     return place === undefined || shown.some((root) => isWithin(path, root)) ? path : move(path, place, own)
   }
   return {

@@ -8,10 +8,18 @@ import * as PolicyBuilder from "../../../src/sandbox/config/PolicyBuilder.js"
 import * as SandboxFile from "../../../src/sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
 import { StartupGuard } from "../../../src/sandbox/internal/StartupGuard.js"
+import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
 import * as Temporary from "../../support/Temporary.js"
 
 /** Longer than the time after a change in which a directory is always looked at again, in ms. */
 const rest = 150
+
+/** Synapse's own directories for commands. */
+const own = (directory: string): Pick<SandboxPolicy, "temporary" | "toolCache"> => {
+  const rule = (name: string) =>
+    ({ pattern: `${directory}/${name}`, path: `${directory}/${name}`, kind: "path", source: "cache" }) as const
+  return { temporary: rule("tmp"), toolCache: rule("cache") }
+}
 
 /** Makes a guard for a project whose directories were looked at twice, at rest, and returns what it finds later. */
 const guarded = <A>(before: (path: (name: string) => string) => void, use: (found: Found) => Promise<A>): Promise<A> =>
@@ -25,20 +33,22 @@ const guarded = <A>(before: (path: (name: string) => string) => void, use: (foun
       userHome: "/nonexistent",
       temporary: "/nonexistent/t"
     })
-    const policy = PolicyBuilder.merge(project, path("../home/sandbox.json"), SandboxFile.defaults, settings)
-    const guard = new StartupGuard(Either.getOrThrow(policy), "/nonexistent")
+    const merged = PolicyBuilder.merge(project, path("../home/sandbox.json"), SandboxFile.defaults, settings)
+    const policy = { ...Either.getOrThrow(merged), ...own(path("../own")) }
+    const guard = new StartupGuard(policy, "/nonexistent")
     guard.begin([])
     const look = async (command = "true") => {
       await setTimeout(rest)
       return { changed: guard.afterCommand(command, [project]).map((one) => one.path), told: guard.told() }
     }
     for (let times = 0; times < 2; times++) assert.deepStrictEqual(await look(), { changed: [], told: undefined })
-    return use({ path, look, guard })
+    return use({ path, look, guard, policy })
   })
 
 interface Found {
   readonly path: (name: string) => string
   readonly guard: StartupGuard
+  readonly policy: SandboxPolicy
   readonly look: (
     command?: string
   ) => Promise<{ readonly changed: ReadonlyArray<string>; readonly told: string | undefined }>
@@ -88,6 +98,20 @@ describe("a directory at rest", () => {
         assert.deepStrictEqual((await look()).changed, [path("elsewhere/git/config")])
       }
     ))
+
+  it("becomes a working tree of a git directory in the sandbox's own /tmp, or among the caches of tools", async () => {
+    for (const own of ["temporary", "toolCache"] as const) {
+      await guarded(
+        () => {},
+        async ({ look, path, policy }) => {
+          const git = `${policy[own]?.path}/git`
+          makeGit(git)
+          write(path(".git"), `gitdir: ${git}\n`)
+          assert.deepStrictEqual((await look()).changed, [`${git}/config`])
+        }
+      )
+    }
+  })
 
   it("becomes a git directory by its last missing part", () =>
     guarded(

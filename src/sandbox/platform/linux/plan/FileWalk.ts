@@ -118,7 +118,7 @@ interface Search {
 
 export interface Walked {
   readonly matches: ReadonlyArray<Match>
-  /** The directories that hold a `HEAD`, as git directories do. */
+  /** The directories that hold a `HEAD`, as git directories do, or a `.git` that leads to one. */
   readonly heads: ReadonlyArray<string>
   /** Directories that commands may look into but the walk can't. One may lie around the roots. */
   readonly closed: ReadonlyArray<string>
@@ -226,7 +226,7 @@ const sort = (path: string, entries: ReadonlyArray<Entry>, search: Search) => {
   for (const entry of entries) {
     const { name } = entry
     const isDirectory = entry.isDirectory()
-    if (name === "HEAD") hasHead = true
+    if (name === "HEAD" || (name === ".git" && !isDirectory)) hasHead = true
     const rule = search.findEntry(path, name, isDirectory)
     if (rule !== undefined) {
       const kind = isDirectory ? "directory" : entry.isSymbolicLink() ? "link" : "file"

@@ -267,7 +267,7 @@ export interface Found {
   readonly awaited: ReadonlyArray<Rule>
   /** The masks that files would have if git did not hold their content. */
   readonly held: ReadonlyArray<Mask>
-  /** The directories that hold a `HEAD`, as git directories do. */
+  /** The directories that hold a `HEAD`, as git directories do, or a `.git` that leads to one. */
   readonly heads: ReadonlyArray<string>
   /**
    * Says whether the search may have missed a file that was moved meanwhile. `still`: no directory has changed since
