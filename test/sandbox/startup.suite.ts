@@ -25,6 +25,10 @@ interface Attack {
   readonly cwd?: string
 }
 
+/** Makes a repository by a script, whose words say nothing of git. */
+const made =
+  'printf "g=g\\n\\${g}it init -q sub\\n\\${g}it -C sub config core.fsmonitor \\"RUN; true\\"" >s.sh; . ./s.sh'
+
 const attacks: Readonly<Record<string, Attack>> = {
   "a setting": { commands: ['git config core.fsmonitor "RUN; true"'] },
   "a setting in a file of another spelling": {
@@ -101,12 +105,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     commands: ['git init -q sub; git -C sub config core.fsmonitor "RUN; true"']
   },
   "a repository that a script makes, found by the next walk": {
-    commands: [
-      'printf "g=g\\n\\${g}it init -q sub\\n\\${g}it -C sub config core.fsmonitor \\"RUN; true\\"" >s.sh; . ./s.sh',
-      "true",
-      "sleep 2.5",
-      "sleep 1.5"
-    ]
+    commands: [made, "true", "sleep 2.5", "sleep 1.5"]
   },
   "a bare repository": {
     commands: [
@@ -205,6 +204,12 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
         })
       )
     }
+
+    it.live("runs nothing for a repository that a script makes in the only command of a session", () =>
+      Effect.map(session({ commands: [`${made}; sleep 1.6`] }, leavesTrace), ({ said, used }) =>
+        assert.isFalse(used, said)
+      )
+    )
 
     it.live("lets everyday git work, and keeps what it has set", () =>
       Effect.gen(function* () {

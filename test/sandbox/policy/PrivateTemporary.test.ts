@@ -31,6 +31,7 @@ describe("a private /tmp", () => {
       "/tmpx",
       own
     ])
+    assert.deepStrictEqual(["/tmp/../etc/a", "/tmp/a/..", "/tmp/a/../.."].map(toOutside), ["/etc/a", own, "/"])
     assert.deepStrictEqual([`${own}/a`, "/project"].map(toInside), ["/tmp/a", "/project"])
     assert.deepStrictEqual(
       whitelist.map(({ path }) => path),
