@@ -225,9 +225,7 @@ export const make = Effect.fnUntraced(function* (
     takeCalls: (mark) => {
       if (ended.length === 0) return CallServer.noCalls
       // A background call of another line may end at any time.
-      const [only, more] = ended.splice(0).filter((call) => call.mark === undefined || call.mark === mark)
-      const called =
-        only === undefined || more !== undefined ? undefined : { exitCode: only.exitCode, category: only.category }
+      const called = ended.splice(0).findLast((call) => call.mark === undefined || call.mark === mark)
       return { called, images: images.take() }
     }
   }

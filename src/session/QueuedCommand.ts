@@ -54,7 +54,7 @@ interface Findings {
   readonly movedTo: string | undefined
   /** True if the command ended the shell. */
   readonly left: boolean
-  /** How the Synapse command ended, if exactly one was called. */
+  /** How the last Synapse command ended, if one was called. */
   readonly called: CallEnding | undefined
   readonly images: ReadonlyArray<CommandResult.Image>
 }

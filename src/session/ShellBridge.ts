@@ -40,7 +40,7 @@ export interface CallEnding {
 
 /** What a command line's result says about the calls that the line made. */
 export interface Calls {
-  /** How the call ended; undefined unless there was exactly one. A call without a mark counts as the line's. */
+  /** How the last call ended; undefined without any. A call without a mark counts as the line's. */
   readonly called: CallEnding | undefined
   readonly images: ReadonlyArray<Image>
 }

@@ -95,6 +95,8 @@ const ordinary: ReadonlyArray<readonly [command: string, result: Partial<Command
       (command) => [command, notFound(command.split(" ", 1).join()), "[exit 127]"] as const
     ),
     ["str_replace a b c", { exitCode: 127, notFound: "str_replace" }, "[exit 127] did you mean edit?"],
+    // A skill's tool that did not find a program of its own.
+    ["true; skill:pdf:extract", { exitCode: 127, stderr: "run.sh: line 2: pdftk: command not found\n" }, "[exit 127]"],
     ["constructor", { exitCode: 127, notFound: "constructor" }, "[exit 127]"],
     ["a", { exitCode: 139 }, "[exit 139] Segmentation fault"],
     ["a", { exitCode: 137 }, "[exit 137] Killed (SIGKILL)"]

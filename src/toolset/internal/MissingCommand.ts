@@ -63,7 +63,7 @@ export const meant = (line: CommandLine.CommandLine, named: string | undefined, 
     const near = known.includes(name) ? undefined : Similar.nearest(name, known)
     if (near !== undefined) return asking(near)
     // If the line calls the command itself, stderr has already said what is wrong.
-    return name === line.name
+    return name === line.name || !isMissing(name, result)
       ? undefined
       : { text: `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself` }
   }

@@ -174,6 +174,9 @@ describe("skills in a shell", () => {
         }
         const { extras } = yield* app.handle({ command: name })
         assert.deepStrictEqual([extras.failureCategory, extras.exitCode], ["command_not_found", 127])
+        const later = yield* app.handle({ command: `skill:list; ${name}` })
+        assert.match(later.output, /tells what each is for\.\n\[exit 127\]$/)
+        assert.deepStrictEqual([later.extras.failureCategory, later.message], ["command_not_found", "Command failed."])
       }
       assert.deepStrictEqual(
         yield* app.run("skill:pdf | cat"),
