@@ -31,9 +31,10 @@ describe("the file commands", () => {
 
   it("say in their help where their limits are", () => {
     const plain = (help: string) => help.replace(/\s+/g, " ")
-    assert.include(plain(Write.grammar.help), "A hard link is cut: other names of the file keep the old content.")
+    assert.include(plain(Write.grammar.help), "Where the file has several names (hard links),")
     assert.include(plain(Write.grammar.help), "overwritten in place, from a copy that is complete.")
     assert.include(plain(Edit.grammar.help), "a regular one")
+    assert.include(plain(Edit.grammar.help), "its mode, its owner and its hard links stay.")
     assert.include(plain(Read.grammar.help), `("read host") calls bash's own read, unless it stands in a plain line`)
     assert.include(plain(Read.grammar.help), "In scripts of other shells (dash), read is that shell's own.")
   })

@@ -169,7 +169,7 @@ USAGE
 
 ARGUMENTS
   <file>     The file, from the current directory: a regular one. It is written as write does it ("write --help"): all
-             at once or not at all; its mode and owner stay, a hard link is cut.
+             at once or not at all; its mode, its owner and its hard links stay.
   <old>      The text to replace: literally, byte for byte, with its white space and line breaks. It is no pattern:
              . * [ $ mean themselves. It may be of several lines, or a part of one. Its line feeds match CRLF too,
              where the file has it.

@@ -21,8 +21,8 @@ USAGE
 ARGUMENTS
   <file>     The file, from the current directory. Directories that are missing on the way to it are made. What was in
              the file is replaced, all at once or not at all; its mode and owner stay, a symbolic link stays one.
-             A hard link is cut: other names of the file keep the old content. Where the directory can not be written,
-             or the owner can not be kept, the file is overwritten in place, from a copy that is complete.
+             Where the file has several names (hard links), the directory can not be written, or the owner can not be
+             kept, the file is overwritten in place, from a copy that is complete.
   <content>  What the file holds afterwards, byte for byte as bash passes it: nothing is decoded, no newline is added.
              '' makes the file empty. Without this argument, standard input is the content; with it, nobody reads that.
 
