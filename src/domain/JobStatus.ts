@@ -35,6 +35,8 @@ export interface JobStatus {
   readonly exitCode?: number
   /** When the call that started it ended, in milliseconds since 1970. */
   readonly since: number
+  /** When its last process ended, in milliseconds since 1970; undefined while the job runs. */
+  readonly until?: number | undefined
   /** The number of printed lines that nobody has read. */
   readonly unread: number
   /** The last line that it has printed since that call ended, shortened, or an empty text. */

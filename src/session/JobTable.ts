@@ -122,6 +122,7 @@ export interface Leftover {
 export class Job {
   readonly log = new JobLog()
   readonly since = Date.now()
+  private until: number | undefined
   state: JobStatus["state"] = "running"
   exitCode: number | undefined
   /** The child whose exit code becomes the job's; undefined once the code is known or can't be known. */
@@ -165,6 +166,7 @@ export class Job {
     if (this.known.some(({ pid, started }) => ProcessTable.stat(pid)?.started === started)) return
     if (this.find().length > 0) return
     this.state = "ending"
+    this.until = Date.now()
     if (this.child === undefined) this.settle()
   }
 
@@ -201,15 +203,16 @@ export class Job {
 
   private end(state: JobStatus["state"]): void {
     this.state = state
+    this.until ??= Date.now()
     this.input?.close()
     this.tell(this)
   }
 
   get status(): JobStatus {
-    const { exitCode, id, input, log, name, since, state } = this
+    const { exitCode, id, input, log, name, since, state, until } = this
     const code = exitCode === undefined || this.isRunning ? {} : { exitCode }
     const open = input?.isOpen ? ({ input: input.start.terminal === undefined ? "pipe" : "terminal" } as const) : {}
-    return { id, name, state, ...code, since, ...log.rest, ...open }
+    return { id, name, state, ...code, since, until, ...log.rest, ...open }
   }
 }
 
@@ -330,7 +333,7 @@ export class JobTable {
     this.look()
     // A job whose exit code is still awaited counts as running, so that its end is reported with the code.
     const taken = [...this.news].map(({ state, status }) =>
-      state === "ending" ? { ...status, state: "running" as const } : status
+      state === "ending" ? { ...status, state: "running" as const, until: undefined } : status
     )
     this.news.clear()
     return taken

@@ -104,7 +104,14 @@ describe("JobTable", () => {
     table.takeNews()
     table.forget()
     adopt()
-    table.takeNews()
+    assert.deepStrictEqual(
+      table.takeNews().map(({ state, until }) => [state, until]),
+      [
+        ["ended", table.get(1)?.status.until],
+        ["running", undefined]
+      ]
+    )
+    assert.isNumber(table.get(2)?.status.until)
     assert.deepStrictEqual(table.takeUntold([2, 1, 3]), [7])
     assert.deepStrictEqual(table.takeUntold([2]), [])
     table.learn(new Map([[7, 5]]))

@@ -81,8 +81,8 @@ const listGrammar = CommandGrammar.described({
   more: `
 OPTIONS
   --json     One array: id, name, state (running, waiting for input, exited, ending: its exit code is told with the result,
-             ended: its exit code is not known, lost: ended with its shell), exitCode, since, unread, last, processes,
-             ports.
+             ended: its exit code is not known, lost: ended with its shell), exitCode, since, until (of one that has
+             ended), unread, last, processes, ports.
 `,
   config: { json: Parameter.flag("json") }
 })
@@ -96,7 +96,7 @@ export const list = make(listGrammar, (jobs, { json }) =>
         if (details.length === 0) return told(["There are no jobs."])
         return told(
           details.map((job) => {
-            const age = Math.round((Date.now() - job.since) / 1000)
+            const age = Math.round(((job.until ?? Date.now()) - job.since) / 1000)
             const facts = [
               JobStatus.stateOf(job),
               `${age} s`,

@@ -94,7 +94,11 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         assert.deepStrictEqual([json[0].state, json[0].ports], ["running", [Number(port)]])
         const stopped = yield* handle("job:stop 1")
         assert.match(stopped.output, /^job 1 ".*" exited 143 \(SIGTERM\)\n(ready on \d+\n)?$/)
-        assert.match((yield* handle("job:list")).output, /exited 143 \(SIGTERM\)/)
+        const [listed, later] = (yield* handle("job:list; sleep 1.1; job:list")).output.split("\n")
+        assert.match(listed ?? "", /exited 143 \(SIGTERM\), \d+ s/)
+        assert.strictEqual(later, listed)
+        const [{ since, until }] = JSON.parse((yield* handle("job:list --json")).extras.stdout ?? "")
+        assert.include(listed, `, ${Math.round((until - since) / 1000)} s`)
       })
     )
 
