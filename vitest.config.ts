@@ -58,6 +58,9 @@ export default defineConfig({
     sequence: { sequencer: beginWith(longest) },
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // What some see depends here and there on which of two processes comes first, or on the time that others take: on a
+    // busy machine one of some two thousand fails, another each time. Such a one gets two more tries, and is named.
+    retry: 2,
     // To load the modules anew for each file takes longer than most files; files of other projects have other processes.
     // Fewer forks at least than at most: tinypool then fails where it ends one that is idle.
     poolOptions: {
@@ -70,9 +73,7 @@ export default defineConfig({
         { name: "nobody", include: [nobody], setupFiles: [imports, file, "test/support/suite/Ordinary.ts"] }
       ].map((files) => ({
         extends: true as const,
-        // What these see depends here and there on which of two processes comes first: on a busy machine one of some two
-        // thousand fails, another each time. Such a one gets two more tries, and is named.
-        test: { ...files, pool: "forks" as const, retry: 2 }
+        test: { ...files, pool: "forks" as const }
       })),
       {
         extends: true,

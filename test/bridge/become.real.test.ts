@@ -169,7 +169,7 @@ describe("a call that runs as a program", () => {
     })
   )
 
-  inShell("gives its place back at once, and does not take another's category", ({ directory, run }) =>
+  inShell("gives its place back at once, and the line has the category of its last call", ({ directory, run }) =>
     Effect.gen(function* () {
       script(directory, "run", 'echo up; read -r -t 30 <"$1"; exit 1')
       Fs.writeFileSync(`${directory}/true`, "#!/bin/sh\n", { mode: 0o755 })
@@ -179,7 +179,7 @@ describe("a call that runs as a program", () => {
       )
       assert.strictEqual(many.stdout, "80\n")
       const { category, exitCode } = yield* run("go:true; misuse")
-      assert.deepStrictEqual([exitCode, category], [1, undefined])
+      assert.deepStrictEqual([exitCode, category], [1, "invalid_usage"])
     })
   )
 
