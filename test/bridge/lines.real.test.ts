@@ -89,7 +89,8 @@ describe("a command of ours", () => {
       "Unknown skill: no (in skill:no:such).\nThere are no skills.\n" +
       "Unknown command: task:x.\nThere are these commands besides the shell's own: " +
       "count, fail, half, mcp:*, misuse, read, show, write.\n",
-    exitCode: 127
+    exitCode: 127,
+    category: "command_not_found"
   })
   gives(
     "ends like any program that writes to nobody",
