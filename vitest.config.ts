@@ -22,8 +22,10 @@ const forks = 2 * cores
 const costly = budget(45, {
   "test/escape/nobody.real.test.ts": 100,
   "test/escape/root.real.test.ts": 100,
-  "test/docs.real.test.ts": 60,
-  "test/serve/daemon.real.test.ts": 75
+  "test/package.real.test.ts": 60,
+  "test/sandbox/startup.real.test.ts": 60,
+  "test/docs.real.test.ts": 75,
+  "test/serve/daemon.real.test.ts": 90
 })
 
 /** Files that take long, by what they cost or by what they wait for. */
