@@ -283,10 +283,11 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         yield* handle("job:stop 3 4 5")
         yield* handle(`job:start --pty "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done"`)
         yield* handle("job:wait 6 --for ready --timeout 60000")
-        assert.match((yield* handle("job:stop 6")).output, /^job 6 ".*" exited 3\nready\n(Terminated\n)?bye\n$/)
+        // On a busy machine, the start may have shown `ready`.
+        assert.match((yield* handle("job:stop 6")).output, /^job 6 ".*" exited 3\n(ready\n)?(Terminated\n)?bye\n$/)
         yield* handle("job:start --pty 'echo ready; sleep 3107'")
         yield* handle("job:wait 7 --for ready --timeout 60000")
-        assert.match((yield* handle("job:stop 7")).output, /^job 7 ".*" exited 143 \(SIGTERM\)\nready\n$/)
+        assert.match((yield* handle("job:stop 7")).output, /^job 7 ".*" exited 143 \(SIGTERM\)\n(ready\n)?$/)
       })
     )
 
