@@ -54,7 +54,7 @@ interface Findings {
   readonly movedTo: string | undefined
   /** True if the command ended the shell. */
   readonly left: boolean
-  /** How the last Synapse command ended, if one was called. */
+  /** The exit code and the category of the line's last Synapse command; undefined if it called none. */
   readonly called: CallEnding | undefined
   readonly images: ReadonlyArray<CommandResult.Image>
 }

@@ -40,7 +40,7 @@ export interface CallEnding {
 
 /** What a command line's result says about the calls that the line made. */
 export interface Calls {
-  /** How the last call ended; undefined without any. A call without a mark counts as the line's. */
+  /** The exit code and the category of the line's last Synapse command; undefined if it called none. A call that carries no mark is taken for one of this line. */
   readonly called: CallEnding | undefined
   readonly images: ReadonlyArray<Image>
 }

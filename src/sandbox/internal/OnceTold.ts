@@ -3,15 +3,17 @@ import { longestLook } from "../denial/WithheldVariables.js"
 import type { SandboxNetwork } from "../network/SandboxNetwork.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
-import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import type { RunningSandbox } from "./RunningSandbox.js"
 
-/** How many servers one result names. */
+/** The most servers that one result names. */
 const mostServers = 5
 
-/** What one session's commands have not been told yet. */
+/** The remarks that a session's results make once: what git may write, files that read as empty, new servers. */
 export class OnceTold {
-  private isRepositoryTold = false
+  /** The repository that git may write, until a result has said so. */
+  private repository: Rule | undefined
+  private readonly mayHaveEmpty: boolean
   private readonly empty = new Set<string>()
   private heard: ReadonlyArray<number> = []
 
@@ -20,20 +22,22 @@ export class OnceTold {
     private readonly running: RunningSandbox,
     private readonly network: SandboxNetwork,
     private readonly jobs: { readonly running: number }
-  ) {}
+  ) {
+    this.repository = policy.whitelist.find(({ source }) => source === "git")
+    this.mayHaveEmpty = policy.blacklist.some(({ hidden }) => hidden === "empty")
+  }
 
   /** Explains what git may write when a command first uses it. */
   ofRepository(command: string): string | undefined {
-    if (this.isRepositoryTold) return undefined
-    const repository = this.policy.whitelist.find(({ source }) => source === "git")
+    const { repository } = this
     if (repository === undefined || !/\bgit\b/.test(command.slice(0, longestLook))) return undefined
-    this.isRepositoryTold = true
+    this.repository = undefined
     return `The sandbox lets git write ${Name.of(repository.path)}, but not its hooks.`
   }
 
   /** Names the files that read as empty since the last time. */
   ofEmpty(): string | undefined {
-    if (this.policy.blacklist.every(({ hidden }) => hidden !== "empty")) return undefined
+    if (!this.mayHaveEmpty) return undefined
     const fresh = this.running.masks().filter(({ path, standIn }) => standIn === "" && !this.empty.has(path))
     const first = fresh.find(({ path }) => HostPath.isWithin(path, this.policy.cwd)) ?? fresh[0]
     if (first === undefined) return undefined

@@ -170,8 +170,8 @@ export class StartupGuard {
   private roots: ReadonlyArray<string>
   /** Synapse's own directories for commands, where no git directory is the user's: their `/tmp`, and the caches of tools. */
   private readonly own: ReadonlyArray<string>
-  /** All places where commands can make a git directory. */
-  private writable: () => ReadonlyArray<string>
+  /** The machine's directories for temporary files, if commands have these. */
+  private readonly machines: ReadonlyArray<string>
   private places: StartupFiles.Places
   /** Named directories and files that were no git directories at the start. A command may turn them into one. */
   private readonly plain: Set<string>
@@ -199,8 +199,7 @@ export class StartupGuard {
     this.roots = rules.map(realOf)
     const { temporary, toolCache, whitelist } = policy
     this.own = [temporary, toolCache].filter((rule) => rule !== undefined).map(realOf)
-    const machines = temporary === undefined ? whitelist.filter(({ source }) => source === "tmp").map(realOf) : []
-    this.writable = () => [...this.roots, ...this.own, ...machines]
+    this.machines = temporary === undefined ? whitelist.filter(({ source }) => source === "tmp").map(realOf) : []
     const named = rules.filter(({ isNamed, source }) => isNamed === true || isNamedBy.has(source)).map(realOf)
     this.places = { cwd: policy.cwd, userHome: RealPath.follow(userHome).real, writable: this.roots, named }
     this.plain = new Set(named.filter((path) => !GitDirectory.at(path).has(path)))
@@ -335,6 +334,7 @@ export class StartupGuard {
 
   private find(directories: ReadonlyArray<string>): ReadonlySet<string> {
     const found = new Set<string>()
+    const writable = [...this.roots, ...this.own, ...this.machines]
     this.unchanged.again()
     for (const directory of new Set(directories)) {
       if (this.empty.has(directory) || (this.unchanged.has(directory) && this.barren.has(directory))) continue
@@ -345,7 +345,7 @@ export class StartupGuard {
       if (all.size === 0 && !this.roots.some((root) => isWithin(directory, root))) this.empty.add(directory)
       for (const git of all) {
         const isNamed = StartupFiles.isNamed(this.places, git) && !this.plain.has(git)
-        if (!isNamed && this.writable().some((place) => isWithin(git, place))) found.add(git)
+        if (!isNamed && writable.some((place) => isWithin(git, place))) found.add(git)
       }
     }
     return found
