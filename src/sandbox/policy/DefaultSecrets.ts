@@ -103,6 +103,17 @@ const isSecretJson = (name: string, value: unknown): boolean => {
 export const redactJson = (text: string): string | undefined =>
   Attempt.orUndefined(() => `${JSON.stringify(withoutSecrets(JSON.parse(text)), null, 2)}\n`)
 
+/** Matches a secret in git's configuration: a password in an address, or a setting or shell text named like one. */
+const gitSecret = /:\/\/[^/\s:@"']*:[^/\s@"']+@|(?:pass|passw(?:or)?d|token|secret|extraheader)\s*=\s*\S/i
+const holdsGitSecret = (text: string): boolean => gitSecret.test(text) || token.test(text)
+
+/** Redacts git's configuration, line by line: git must go on reading the rest. */
+const redactGit = (text: string): string =>
+  [first, ...text.replace(/\\\r?\n/g, "").split("\n")]
+    .map(withoutUser)
+    .flatMap((line) => (!holdsGitSecret(line) ? [line] : /^\s*\[/.test(line) ? ["[hidden]"] : []))
+    .join("\n")
+
 /** The entries in the syntax of `sandbox.json`. */
 export const entries: ReadonlyArray<string> = [
   "~/.ssh ~/.aws ~/.gnupg ~/.config/gcloud ~/.azure",
@@ -120,13 +131,26 @@ export const entries: ReadonlyArray<string> = [
   "~/.claude.json ~/.pulumi/credentials.json ~/.cloudflared ~/.config/configstore ~/.config/scw/config.yaml ~/.cf/config.json",
   "~/.ansible/galaxy_token ~/.smbcredentials ~/.curlrc ~/.wgetrc ~/.electrum ~/.fetchmailrc ~/.mbsyncrc ~/.offlineimaprc",
   "~/.config/weechat ~/.weechat ~/.irssi ~/.purple ~/.config/filezilla ~/.local/share/remmina ~/.config/fish/fish_variables",
+  "~/.tsh ~/.circleci/cli.yml ~/.doppler ~/.infisical ~/.android/adbkey ~/.edgerc ~/.jfrog ~/.talos/config ~/.aliyun ~/.ovh.conf",
+  "~/.config/neonctl/credentials.json ~/.config/planetscale ~/.config/turso ~/.config/tea/config.yml ~/.modal.toml ~/.mcp-auth",
+  "~/.wrangler ~/.clasprc.json ~/.expo/state.json ~/.streamlit/secrets.toml ~/.rye/credentials ~/.config/dart/pub-credentials.json",
+  "~/.config/code-server/config.yaml ~/.vnc/passwd ~/.wakatime.cfg ~/.passwd-s3fs ~/.local/share/kwalletd ~/.local/share/TelegramDesktop",
+  // Of coding agents, and tools for models.
+  "~/.config/goose/secrets.yaml ~/.qwen/oauth_creds.json ~/.config/cursor/auth.json ~/.config/io.datasette.llm/keys.json",
+  "~/.gemini/mcp-oauth-tokens.json ~/.gemini/.env ~/.qwen/.env ~/.codex/.env ~/.local/share/opencode/mcp-auth.json ~/.continue/.env",
+  "~/.codex/history.jsonl ~/.claude/history.jsonl",
   // Settings that may hold a token.
+  "~/.gitconfig ~/.config/git/config ~/.config/uv/uv.toml ~/.config/nix/nix.conf ~/.bunfig.toml ~/.config/pnpm/rc ~/.cargo/config",
+  "~/.config/pdm/config.toml ~/.codex/config.toml ~/.claude/settings.json ~/.gemini/settings.json ~/.cursor/mcp.json",
+  "~/.copilot/config.json ~/.copilot/mcp-config.json ~/.mc/config.json ~/.tofurc",
   "~/.npmrc ~/.yarnrc ~/.yarnrc.yml ~/.docker/config.json ~/.cargo/config.toml ~/.config/pip/pip.conf ~/.pip/pip.conf ~/.condarc",
   "~/.bundle/config ~/.gradle/gradle.properties ~/.m2/settings.xml ~/.m2/settings-security.xml ~/.nuget/NuGet/NuGet.Config",
   "~/.terraformrc",
   // Shell histories, and stores of passwords and cookies.
   "~/.bash_history ~/.zsh_history ~/.ash_history ~/.sh_history ~/.local/share/fish/fish_history ~/.python_history",
   "~/.node_repl_history ~/.irb_history ~/.psql_history ~/.mysql_history ~/.mariadb_history ~/.sqlite_history ~/.rediscli_history",
+  "~/.ipython/profile_default/history.sqlite ~/.ts_node_repl_history ~/.duckdb_history ~/.julia/logs/repl_history.jl",
+  "~/.mongodb/mongosh/mongosh_repl_history ~/.local/share/powershell/PSReadLine ~/.config/nushell/history.txt",
   "~/.zhistory ~/.histfile ~/.local/share/atuin ~/.viminfo ~/.lesshst ~/.config/1Password ~/.config/Bitwarden ~/.config/Slack",
   "~/.config/op ~/.password-store ~/.local/share/keyrings ~/.mozilla ~/.thunderbird ~/.config/google-chrome ~/.config/chromium",
   "~/.config/BraveSoftware ~/.config/microsoft-edge ~/.config/vivaldi ~/Library/Keychains ~/Library/Cookies",
@@ -173,24 +197,35 @@ const holdsKey = (text: string): boolean => /PRIVATE KEY/.test(text) || !/-----B
 const judges: Readonly<Record<string, (text: string) => boolean>> = {
   ...Object.fromEntries(["?*.key", "?*.pem"].map((name) => [name, holdsKey])),
   ...Object.fromEntries(
-    [".npmrc", ".yarnrc", ".yarnrc.yml", "config.json", "config.toml", "pip.conf", ".condarc", "config"]
+    [".npmrc", ".yarnrc", ".yarnrc.yml", "config.json", "config.toml", "pip.conf", ".condarc", "config", "uv.toml"]
+      .concat(["nix.conf", ".bunfig.toml", "rc", "settings.json", "mcp.json", "mcp-config.json", ".tofurc"])
       .concat(["gradle.properties", "settings.xml", "NuGet.Config", ".terraformrc", ".my.cnf", ".curlrc", ".wgetrc"])
       .map((name) => [name, holdsSetting])
   )
 }
 
+const ofGit = /\/(?:\.gitconfig|git\/config)$/
+
 /** Returns the test that decides on files of a rule by their text; undefined if the name alone decides. */
 export const judgeOf = ({ pattern, source }: Rule): ((text: string) => boolean) | undefined =>
-  source !== "default" || pattern.endsWith("/.kube/config") ? undefined : judges[Path.posix.basename(pattern)]
+  source !== "default" || /\/\.(?:kube|talos)\/config$/.test(pattern)
+    ? undefined
+    : ofGit.test(pattern)
+      ? holdsGitSecret
+      : judges[Path.posix.basename(pattern)]
 
 /** How to redact settings files, by the ends of their entries. */
 const redactions = Object.entries({
   ...Object.fromEntries(
     ["/.npmrc", "/.yarnrc", "/.yarnrc.yml", "/pip/pip.conf", "/.pip/pip.conf", "/.condarc", "/.cargo/config.toml"]
-      .concat(["/.cargo/credentials", "/.cargo/credentials.toml", "/.gradle/gradle.properties"])
+      .concat(["/.cargo/credentials", "/.cargo/credentials.toml", "/.cargo/config", "/.gradle/gradle.properties"])
+      .concat(["/uv/uv.toml", "/nix/nix.conf", "/.bunfig.toml", "/pnpm/rc", "/pdm/config.toml", "/.codex/config.toml"])
       .map((end) => [end, redactLines])
   ),
-  "/.docker/config.json": redactJson
+  ...Object.fromEntries(
+    ["/.docker/config.json", "/settings.json", "/mcp.json", "/mcp-config.json"].map((end) => [end, redactJson])
+  ),
+  ...Object.fromEntries(["/.gitconfig", "/git/config"].map((end) => [end, redactGit]))
 })
 
 /**
@@ -204,7 +239,7 @@ const redacted = (rule: Rule, path: string): string | undefined => {
   const redact = redactions.find(([end]) => rule.pattern.endsWith(end))?.[1]
   const bytes = redact === undefined ? undefined : GitDirectory.readBytes(path, largest)
   const text = bytes === undefined ? undefined : redact?.(bytes.toString("latin1"))
-  return text === undefined || holdsSetting(text) ? undefined : text
+  return text === undefined || (judgeOf(rule) ?? holdsSetting)(text) ? undefined : text
 }
 
 const largest = 256 * 1024
@@ -220,7 +255,7 @@ const judge = (path: string, holdsSecret: (text: string) => boolean): boolean =>
   const at = Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true })
   // A missing key file is denied, as is all that a built-in pattern names. A missing settings file is not, because
   // tools write it.
-  if (at === undefined) return holdsSecret === holdsSetting
+  if (at === undefined) return holdsSecret !== holdsKey
   const stamp = `${at.dev} ${at.ino} ${at.size} ${at.mtimeNs} ${at.ctimeNs}`
   const found = known.get(path)
   if (found?.stamp === stamp) return found.isHarmless

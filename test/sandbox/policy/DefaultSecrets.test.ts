@@ -36,6 +36,10 @@ describe("files that built-in rules name", () => {
       ["**/?*.key", "server.key", begin("PRIVATE KEY")],
       ["**/?*.key", "server.key", "word\n"],
       ["**/?*.pem", "both.pem", begin("CERTIFICATE") + begin("RSA PRIVATE KEY")],
+      ["~/.gitconfig", ".gitconfig", '[url "https://ada:hunter@r.example/"]\n\tinsteadOf = https://r.example/\n'],
+      ["~/.config/git/config", "config", "[github]\n\ttoken = hunter\n"],
+      ["~/.config/uv/uv.toml", "uv.toml", '[[index]]\nurl = "https://ada:hunter@r.example/"\n'],
+      ["~/.talos/config", "config", "context: a\n"],
       ["**/.env.*", ".env.production", "A=1\n"],
       ["**/.env.*", ".env.example.local", "A=1\n"],
       ["~/.kube/config", "config", "apiVersion: v1\n"]
@@ -54,6 +58,7 @@ describe("files that built-in rules name", () => {
       ["~/.docker/config.json", "config.json", '{\n\t"auths": {},\n\t"credsStore": "desktop"\n}\n'],
       ["~/.cargo/config.toml", "config.toml", '[build]\nrustflags = [\n  "-C", "target-cpu=native",\n]\n'],
       ["**/?*.pem", "ca.pem", begin("CERTIFICATE")],
+      ["~/.gitconfig", ".gitconfig", "[user]\n\tsigningKey = ssh-ed25519 AAAAC3NzaC1lZDI1\n[alias]\n\ta = !b \\\n c\n"],
       ["**/?*.key", "public.key", begin("PUBLIC KEY")],
       ["**/?*.key", "node_modules/x/test/server.key", begin("PRIVATE KEY")],
       ["**/.env.*", ".env.example", "A=1\n"],

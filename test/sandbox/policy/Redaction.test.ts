@@ -98,6 +98,30 @@ describe("settings without their secrets", () => {
       assert.isUndefined(shown("a=b\nmachine r.example, login ada, hunter\n"))
     }))
 
+  it("keep what git needs, in a form that git reads", () =>
+    Temporary.using(async (directory) => {
+      const path = `${directory}/.gitconfig`
+      const rule: Rule = { pattern: "~/.gitconfig", path, kind: "path", source: "default" }
+      const lines = [
+        '[http "https://r.example/"]',
+        "\textraHeader = Authorization: Basic \\",
+        "\t\thunter",
+        '[url "https://ada:hunter@r.example/"]',
+        "\tinsteadOf = https://r.example/",
+        '[url "https://r.example/ghp_hunterhunter"] insteadOf = x',
+        "[user]",
+        "\tname = Ada",
+        "[github]",
+        "\ttoken = hunter"
+      ]
+      Fs.writeFileSync(path, lines.join("\n"))
+      const shown = DefaultSecrets.standInOf({ blacklist: [rule] }, rule, path)
+      if (process.platform !== "linux") return
+      const [http, , , , instead, , user, name, github] = lines
+      const url = '[url "https://r.example/"]'
+      assert.deepStrictEqual(shown?.split("\n"), [note, http, url, instead, "[hidden]", user, name, github])
+    }))
+
   it("keep the registries of Docker", () => {
     const config = {
       auths: { "r.example": { auth: "YWRhOnB3", email: "ada@r.example" }, "s.example": { identitytoken: "hunter" } },
