@@ -190,8 +190,23 @@ const holdsSetting = (text: string): boolean =>
   secretSetting.test(text) ||
   text.split("\n").some((line) => !setting.test(line) || isSecretValue(line.replace(/^[^=]*=\s*/, "")))
 
-/** Tests for a private key, in files that may instead hold only certificates and public keys. */
-const holdsKey = (text: string): boolean => /PRIVATE KEY/.test(text) || !/-----BEGIN |^PK\x03\x04/.test(text)
+/** Matches a block of certificates, public keys or parameters. */
+const publicBlock =
+  /^-----BEGIN ((?:(?:TRUSTED |X509 )?CERTIFICATE|(?:NEW )?CERTIFICATE REQUEST|X509 CRL|PKCS7|(?:[RD]SA |EC )?PUBLIC KEY|PGP PUBLIC KEY BLOCK|(?:DH|EC) PARAMETERS))-----\n([^-]*)^-----END \1-----$/gm
+/** Matches text that may be a secret beside certificates: binary data, a word for it, or a word that stands alone. */
+const besideCertificates = /[^\t\n -~\x80-\xff]|pass(?:w|phrase)|secret|^(?![#-]+$)[^\s:=]+$/im
+
+/** Tests for more than certificates and public keys with their descriptions, in files whose names are also of private keys. */
+const holdsKey = (text: string): boolean => {
+  // Keynote's documents are archives.
+  if (text.startsWith("PK\x03\x04")) return text.includes("PRIVATE KEY")
+  const lines = text.split("\n").map((line) => line.trim())
+  const whole = lines.join("\n")
+  const blocks = whole.replace(publicBlock, (_, _kind, body: string) => body.replace(/^[A-Za-z0-9+/=]+$/gm, ""))
+  // In bundles, the names of authorities are underlined.
+  const rest = blocks.replace(/^.*\n=+$/gm, "")
+  return blocks === whole || besideCertificates.test(rest) || token.test(rest) || credential.test(rest)
+}
 
 /** For names whose files may or may not hold a secret: tests for a secret in the file's text. */
 const judges: Readonly<Record<string, (text: string) => boolean>> = {
