@@ -44,33 +44,23 @@ describe("scratchpad", () => {
     assert.strictEqual(lines.at(2), "denied with exit code 126")
   })
 
-  it("promise.mjs", async () => {
-    assert.strictEqual(
-      await run(process.execPath, example("promise.mjs")),
-      "Oslo: 21 degrees\nRome: 21 degrees\n\n130\n"
+  // In one process, since most of what they cost is to load the library.
+  it("the programs", async () => {
+    const names = ["promise.mjs", "layers.mjs", "sessions.mjs", "agent.mjs", "ai.mjs"]
+    const all = names.map((name) => `await import(${JSON.stringify(example(name))}); console.log("end of program")`)
+    const said = await run(process.execPath, "--input-type=module", "-e", all.join("\n"))
+    const [promise, layers, sessions, agent = "", ...rest] = said.split("end of program\n")
+    assert.deepStrictEqual(
+      [promise, layers, sessions, ...rest],
+      [
+        "Oslo: 21 degrees\nRome: 21 degrees\n\n130\n",
+        "Oslo: 21 degrees\nRome: 21 degrees\n\nweather: which city?\nUsage: weather <city>\n",
+        "5 in sessions\n130\n[ 'example' ]\ntrue\n",
+        "ok: HELLO\n\n",
+        ""
+      ],
+      said
     )
-  })
-
-  it("layers.mjs", async () => {
-    assert.strictEqual(
-      await run(process.execPath, example("layers.mjs")),
-      "Oslo: 21 degrees\nRome: 21 degrees\n\nweather: which city?\nUsage: weather <city>\n"
-    )
-  })
-
-  it("sessions.mjs", async () => {
-    assert.strictEqual(
-      await run(process.execPath, example("sessions.mjs")),
-      "5 in sessions\n130\n[ 'example' ]\ntrue\n"
-    )
-  })
-
-  it("agent.mjs", async () => {
-    const said = await run(process.execPath, example("agent.mjs"))
-    for (const part of ['"HELLO\\n"', '"Ended"', '"It is loud now."']) assert.include(said.replaceAll("'", '"'), part)
-  })
-
-  it("ai.mjs", async () => {
-    assert.strictEqual(await run(process.execPath, example("ai.mjs")), "ok: HELLO\n\n")
+    for (const part of ['"HELLO\\n"', '"Ended"', '"It is loud now."']) assert.include(agent.replaceAll("'", '"'), part)
   })
 })
