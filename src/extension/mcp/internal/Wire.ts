@@ -206,10 +206,12 @@ export const makeStdioTransport = (program: ServerProcess.Program): StdioTranspo
       running = await server
     },
     send: async (message) => {
-      if (running?.isThere() !== true) throw new NotSent("The server has ended")
+      const isAnswer = !("method" in message)
+      // To ask the system costs more than an answer, and nobody waits for one.
+      if (running === undefined || (!isAnswer && !running.isThere())) throw new NotSent("The server has ended")
       const text = `${JSON.stringify(message)}\n`
       const written = running.write(text)
-      if (!("method" in message)) unread.add(written)
+      if (isAnswer) unread.add(written)
       try {
         await written
       } catch (cause) {
