@@ -18,7 +18,7 @@ describe("synapse agent, killed", () => {
       })
       return ModelServer.calls(call("a"), call("b"))
     }
-    await using(script, async ({ agent, cwd, home, lines, server, start, within }) => {
+    await using(script, async ({ cwd, home, lines, quiet, server, start, within }) => {
       const killAfter = async (written: number, ...args: ReadonlyArray<string>) => {
         const before = lines().length
         const { child, ended } = start(["--no-sandbox", "--quiet", ...args])
@@ -35,7 +35,7 @@ describe("synapse agent, killed", () => {
       isLast = true
       await killAfter(4, "--continue")
       const isDone = lines().some(({ type }) => type === "end")
-      assert.deepStrictEqual(await agent("--quiet", "--continue", ...(isDone ? ["more"] : [])), {
+      assert.deepStrictEqual(await quiet("--continue", ...(isDone ? ["more"] : [])), {
         exitCode: 0,
         stdout: "done\n",
         stderr: ""

@@ -258,9 +258,10 @@ describe("an endpoint", () => {
 })
 
 /** A server that writes without end; it takes a request only to its head. */
-const endless = (start: string, more: string, status = 200) =>
+const endless = (start: string, part: string, status = 200) =>
   Effect.acquireRelease(
     Effect.async<Http.Server>((resume) => {
+      const more = Buffer.from(part)
       const server = Http.createServer((request, response) => {
         request.resume()
         response.writeHead(status, { "content-type": status === 200 ? "text/event-stream" : "text/plain" })

@@ -23,7 +23,7 @@ describe("writers at once", () => {
         '{"policy":{"filesystem":{"blacklist":["/first"]}},"providerOptions":{"x":1}}'
       )
       const names = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `/${kind}/${at}`)
-      const [processes, fibers] = [names("process", 8), names("fiber", 30)]
+      const [processes, fibers] = [names("process", 5), names("fiber", 30)]
       const other = yield* Config.open(home)
       const runs = [
         ...processes.map((name) => Effect.map(synapse(home, ["deny", name]), ({ exitCode }) => exitCode === 0)),
@@ -73,7 +73,7 @@ describe("a writer that dies", () => {
           "sandbox.json",
           "sandbox.json.lock"
         ])
-        assert.strictEqual((yield* synapse(home, ["deny", "/third"])).exitCode, 0)
+        assert.isTrue(yield* (yield* Config.open(home)).addBlacklist("/third"))
         assert.deepStrictEqual(blacklist(text()), ["/first", "/third"])
         assert.deepStrictEqual(Directory.list(home), ["preload.cjs", "sandbox.json"])
       })

@@ -49,11 +49,11 @@ const watching = (count: number) =>
 export const crowd = (title: string, isRoot: boolean): void => {
   describe(title, () => {
     it.live.skipIf(!isRoot && Ground.isSecond())(
-      "50 sandboxes at once start, run, end, and leave nothing",
+      "30 sandboxes at once start, run, end, and leave nothing",
       () =>
         Effect.gen(function* () {
           const seen = yield* Effect.forEach(
-            Array.from({ length: 50 }, (_, index) => index),
+            Array.from({ length: 30 }, (_, index) => index),
             (index) =>
               Effect.scoped(
                 Effect.gen(function* () {
