@@ -9,11 +9,12 @@ const nameOf = ({ moduleId, project }: TestModule) => relative(project.config.ro
 
 const seconds = (value: number) => `${value.toFixed(1)} s`
 
-/** Names the tests that did not pass at the first try. */
+/** Names the tests that did not pass at the first try, with what went wrong there. */
 export const flaky: Reporter = {
   onTestCaseResult: (test) => {
     const { flaky = false, retryCount = 0 } = test.diagnostic() ?? {}
-    if (flaky) say(`passed at try ${retryCount + 1}: ${test.fullName}`)
+    const why = test.result().errors?.[0]?.message ?? ""
+    if (flaky) say(`passed at try ${retryCount + 1}: ${test.fullName}: ${JSON.stringify(why.slice(0, 300))}`)
   }
 }
 
