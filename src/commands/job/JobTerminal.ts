@@ -199,7 +199,7 @@ const screenGrammar = CommandGrammar.described({
 
 /** The characters drawn at once, and the most milliseconds that they may take, since some sequences take forever. */
 const stride = 16_384
-const longestStride = 500
+const longestStride = 1000
 
 /** The most characters drawn, from the end on. What a program wrote earlier is mostly overdrawn. */
 const mostDrawn = 131_072
