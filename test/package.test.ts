@@ -65,12 +65,12 @@ it("gives scratchpad the source of each of its modules", () => {
   assert.deepStrictEqual(modules.map(resolved), modules.map(sourceOf))
 })
 
-it("asks for no other package, and builds before it is packed", () => {
+it("asks for no other package, and is checked and built before it is packed", () => {
   const { bundleDependencies, dependencies, peerDependencies, peerDependenciesMeta, scripts } = manifest
   assert.deepStrictEqual(Object.keys(dependencies), bundleDependencies)
   assert.deepStrictEqual(
     peerDependenciesMeta,
     Object.fromEntries(Object.keys(peerDependencies).map((name) => [name, { optional: true }]))
   )
-  assert.strictEqual(scripts.prepack, "npm run build")
+  assert.strictEqual(scripts.prepack, "npm run types && npm run build")
 })
