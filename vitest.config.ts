@@ -58,6 +58,8 @@ export default defineConfig({
     env: { SYNAPSE_TEMPORARY: "host" },
     provide: begin(),
     sequence: { sequencer: beginWith(longest) },
+    // Otherwise every use of a module with a default export, such as node's own, goes through a proxy.
+    deps: { interopDefault: false },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // What some see depends here and there on which of two processes comes first, or on the time that others take: on a
