@@ -35,8 +35,8 @@ const step: FastCheck.Arbitrary<Step> = FastCheck.oneof(
   FastCheck.constantFrom("never", "")
 )
 
-/** Calls that hold all places: the next ones wait for the end of these. */
-const crowd = Array.from({ length: 120 }, (_, at): Conversation.Call => ({ id: `crowd ${at}`, command: "hang" }))
+/** Calls that hold the session: the next ones wait for the end of these. */
+const crowd = Array.from({ length: 5 }, (_, at): Conversation.Call => ({ id: `crowd ${at}`, command: "hang" }))
 
 const conversation = FastCheck.tuple(FastCheck.boolean(), FastCheck.array(step, { maxLength: 30 })).chain(
   ([isCrowded, steps]) =>
@@ -91,24 +91,24 @@ describe("a server of calls", () => {
     }
   }, 60_000)
 
-  it.effect("reads cancellations while thousands of calls are in flight, and answers them before all others", () =>
+  it.effect("reads cancellations while a thousand calls are in flight, and answers them before all others", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
-      const calls = Array.from({ length: 3000 }, (_, at): Conversation.Call => ({ id: String(at), command: "wait" }))
+      const calls = Array.from({ length: 1000 }, (_, at): Conversation.Call => ({ id: String(at), command: "wait" }))
       const { stdout } = yield* run(["call"], () => Effect.as(Deferred.await(gate), {}), [
         calls.map(Conversation.write).join(""),
-        Effect.as(turns(3), ["2999", "0"].map(Conversation.write).join("")),
+        Effect.as(turns(3), ["999", "0"].map(Conversation.write).join("")),
         Effect.as(Effect.zipRight(turns(50), Deferred.succeed(gate, undefined)), "")
       ])
       const answers = Conversation.read(stdout)
       assert.deepStrictEqual(
         answers.slice(0, 2).map(({ extras, toolCallId }) => [toolCallId, extras.exitCode]),
         [
-          ["2999", 130],
+          ["999", 130],
           ["0", 130]
         ]
       )
-      Conversation.check([...calls, "2999", "0"], answers)
+      Conversation.check([...calls, "999", "0"], answers)
     })
   )
 })

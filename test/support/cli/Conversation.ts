@@ -2,6 +2,7 @@
  * A conversation with `synapse call`: the lines of it, and what must hold of the answers, whenever they come.
  */
 import { assert } from "@effect/vitest"
+import * as Array from "effect/Array"
 
 export interface Call {
   readonly id: string
@@ -20,6 +21,8 @@ interface Answer {
   readonly message: string
   readonly extras: { readonly exitCode: number; readonly interrupted?: true }
 }
+
+const idOf = (line: Line) => (isCall(line) ? line.id : line)
 
 export const isCall = (line: Line): line is Call => typeof line !== "string"
 
@@ -51,18 +54,17 @@ export interface Kinds {
  */
 export const check = (lines: ReadonlyArray<Line>, answers: ReadonlyArray<Answer>): Kinds => {
   const kinds: Kinds = { completed: 0, cancelled: 0, notRun: 0, refused: 0, late: 0, unknown: 0 }
-  const ids = new Set(lines.map((line) => (isCall(line) ? line.id : line)))
-  const said = new Map<string | null, Array<Answer>>()
-  for (const answer of answers) said.set(answer.toolCallId, [...(said.get(answer.toolCallId) ?? []), answer])
+  const linesOf = Array.groupBy(lines, idOf)
+  const [others, named] = Array.partition(answers, ({ toolCallId }) => toolCallId !== null)
+  const said = Array.groupBy(named, ({ toolCallId }) => `${toolCallId}`)
   assert.deepStrictEqual(
-    [...said.keys()].filter((id) => id !== null && !ids.has(id)),
+    Object.keys(said).filter((id) => linesOf[id] === undefined),
     [],
     "ids that nobody gave"
   )
-  const withoutId = (said.get(null) ?? []).map(({ message }) => message)
-  for (const id of ids) {
-    const own = lines.filter((line) => (isCall(line) ? line.id : line) === id)
-    const given = said.get(id) ?? []
+  const withoutId = others.map(({ message }) => message)
+  for (const [id, own] of Object.entries(linesOf)) {
+    const given = said[id] ?? []
     assert.strictEqual(given.length, own.filter(isCall).length, `answers to ${id}: ${JSON.stringify(given)}`)
     // A call of another tool is never running.
     const first = own.findIndex((line) => isCall(line) && line.name === undefined)
