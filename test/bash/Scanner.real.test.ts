@@ -33,7 +33,7 @@ const fragment = FastCheck.oneof(
       "#"
     )
   },
-  { weight: 1, arbitrary: FastCheck.string({ unit: "binary", maxLength: 6 }) },
+  { weight: 1, arbitrary: FastCheck.fullUnicodeString({ maxLength: 6 }) },
   { weight: 2, arbitrary: FastCheck.constantFrom("echo", "a", "$x", "$'\\x41", "~", "*", "{a,b}", "é", "🙂") }
 )
 const shellText = FastCheck.array(fragment, { maxLength: 30 }).map((parts) => parts.join(""))

@@ -52,7 +52,7 @@ describe("the names of our commands in a text", () => {
     const text = FastCheck.string({
       unit: FastCheck.oneof(
         FastCheck.constantFrom("mcp:", "skill:", ":", "/", ".", "-", "\n", "\0", " ", "'", "é", "\u0301", "\ud800"),
-        FastCheck.string({ unit: "binary", maxLength: 2 })
+        FastCheck.fullUnicodeString({ maxLength: 2 })
       )
     })
     FastCheck.assert(

@@ -136,7 +136,7 @@ const interesting = [..."abzAZ019_.:+@-*=/~!#$%^&(){}[]<>|;'\"`\\?, \t\n\0é\u03
 const names = FastCheck.oneof(
   FastCheck.string({ unit: FastCheck.constantFrom(...interesting), maxLength: 6 }),
   FastCheck.string({ unit: FastCheck.constantFrom(..."abzAZ019_.:+@-é中"), minLength: 1, maxLength: 12 }),
-  FastCheck.string({ unit: "binary", maxLength: 8 }),
+  FastCheck.fullUnicodeString({ maxLength: 8 }),
   FastCheck.string({ unit: FastCheck.constantFrom(..."abcz_:"), minLength: 1, maxLength: 5 }).map((name) => `${name}:*`)
 )
 

@@ -6,7 +6,7 @@ import * as UntrustedText from "../../src/domain/UntrustedText.js"
 const hidden =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]|(?!\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0061}-\u{e007f}]|[\u{e0100}-\u{e01ef}])\p{Default_Ignorable_Code_Point}/u
 
-const anything = FastCheck.string({ unit: "binary", maxLength: 200 })
+const anything = FastCheck.fullUnicodeString({ maxLength: 200 })
 const most = { characters: 2000, lines: 10 }
 
 describe("a text of somebody else's", () => {

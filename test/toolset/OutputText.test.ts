@@ -107,8 +107,8 @@ describe("OutputText.of", () => {
   })
 
   const streams = FastCheck.record({
-    stdout: FastCheck.string({ unit: "binary", maxLength: 200 }),
-    stderr: FastCheck.string({ unit: "binary", maxLength: 200 }),
+    stdout: FastCheck.fullUnicodeString({ maxLength: 200 }),
+    stderr: FastCheck.fullUnicodeString({ maxLength: 200 }),
     limit: FastCheck.integer({ min: 1, max: 150 })
   })
 

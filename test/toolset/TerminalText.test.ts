@@ -13,7 +13,7 @@ const written = FastCheck.array(
     FastCheck.constantFrom("\x1b", "\x1b[", "\x1b]", "\x1bP", "\x9b", "\x9d", "\x1b[31m", "\x1b\\", "\x07", ";", "9"),
     FastCheck.constantFrom("\x1b[999999999C", "\x1b[99999;99999H", "\x1b[1.5C", "\x1b[?25l", "\0", "\x7f", "\x85"),
     FastCheck.constantFrom("日本", "e\u0301", "👍🏽", "привет", "\ud83d"),
-    FastCheck.string({ unit: "binary", maxLength: 5 })
+    FastCheck.fullUnicodeString({ maxLength: 5 })
   ),
   { maxLength: 40 }
 ).map((parts) => parts.join(""))
@@ -80,7 +80,7 @@ describe("TerminalText.show", () => {
     { fastCheck: { numRuns: 800 } }
   )
 
-  it.prop("leaves a text without control characters as it is", [FastCheck.string({ unit: "binary" })], ([any]) => {
+  it.prop("leaves a text without control characters as it is", [FastCheck.fullUnicodeString()], ([any]) => {
     const text = any.replace(new RegExp(control, "g"), "\n")
     assert.strictEqual(TerminalText.show(text), text)
   })
