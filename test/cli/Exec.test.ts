@@ -173,7 +173,7 @@ describe("synapse exec", () => {
 
   it.effect("takes no command for the value of a flag", () =>
     Effect.gen(function* () {
-      for (const command of ["true", "false", "yes", "no", "y", "n", "on", "off", "1", "0"]) {
+      for (const command of ["true", "no", "on", "0"]) {
         for (const flag of ["--json", "--no-sandbox"]) {
           const forms = [
             [flag, command],

@@ -14,7 +14,7 @@ describe("EventQueue", () => {
       const events = yield* Stream.runCollect(
         EventQueue.stream((emit) =>
           Effect.forEach(
-            Array.from({ length: 1000 }, (_, at) => at),
+            Array.from({ length: 300 }, (_, at) => at),
             (at) => emit(text(at)),
             { discard: true }
           )
@@ -22,7 +22,7 @@ describe("EventQueue", () => {
       )
       assert.deepStrictEqual(
         Chunk.toReadonlyArray(events).map((event) => (event._tag === "Text" ? Number(event.delta) : -1)),
-        Array.from({ length: 1000 }, (_, at) => at)
+        Array.from({ length: 300 }, (_, at) => at)
       )
     })
   )
@@ -33,7 +33,7 @@ describe("EventQueue", () => {
       const stream = EventQueue.stream((emit) =>
         Effect.forever(Effect.suspend(() => Effect.tap(emit(text(emitted)), () => Effect.sync(() => emitted++))))
       )
-      yield* Stream.runForEach(Stream.take(stream, 3), () => Effect.repeatN(Effect.yieldNow(), 1000))
+      yield* Stream.runForEach(Stream.take(stream, 3), () => Effect.repeatN(Effect.yieldNow(), 100))
       assert.isAtMost(emitted, 3)
     })
   )

@@ -75,16 +75,16 @@ OPTIONS
   })
 
   it("is bounded, and shows no character that a terminal obeys, whatever the server says", () => {
-    const evil = `\u001b]0;x\u0007\r\nOPTIONS\n${"line\n".repeat(500)}${"\u202e".repeat(10_000)}`
+    const evil = `\u001b]0;x\u0007\r\nOPTIONS\n${"line\n".repeat(500)}${"\u202e".repeat(5000)}`
     const tool = toolOf({
       name: evil,
       title: evil,
       description: evil,
       inputSchema: object(
         Object.fromEntries(
-          Array.from({ length: 500 }, (_, n) => [
+          Array.from({ length: 100 }, (_, n) => [
             `${n}${evil}`,
-            { description: evil, default: evil, enum: Array.from({ length: 500 }, (_, m) => `${m}${evil}`) }
+            { description: evil, default: evil, enum: Array.from({ length: 50 }, (_, m) => `${m}${evil}`) }
           ])
         )
       )

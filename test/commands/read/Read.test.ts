@@ -104,7 +104,7 @@ describe("read", () => {
   it.effect("shows 2000 lines where nothing is said, or as many as the variable says", () =>
     Effect.gen(function* () {
       const counted = (limit: string | undefined) =>
-        read(numbers(3000)).pipe(
+        read(numbers(3000), [], [4096]).pipe(
           Effect.map(({ stdout }) => stdout.split("\n").length - 1),
           Effect.withConfigProvider(
             ConfigProvider.fromMap(new Map(limit === undefined ? [] : [["SYNAPSE_READ_DEFAULT_LIMIT", limit]]))
@@ -114,8 +114,11 @@ describe("read", () => {
       for (const none of [undefined, "", "0", "-3", "2.5", "many"]) {
         assert.strictEqual(yield* counted(none), 2000, String(none))
       }
-      assert.strictEqual((yield* read(numbers(2001))).stderr, "read: f: lines 1–2000 of 2001: read f --offset 2000\n")
-      assert.strictEqual((yield* read(numbers(2000))).stderr, "")
+      assert.strictEqual(
+        (yield* read(numbers(2001), [], [4096])).stderr,
+        "read: f: lines 1–2000 of 2001: read f --offset 2000\n"
+      )
+      assert.strictEqual((yield* read(numbers(2000), [], [4096])).stderr, "")
     })
   )
 
@@ -140,8 +143,8 @@ describe("read", () => {
         ...shown("     1\ta\n"),
         stderr: "read: f: line 1 of 2: read f --offset 1 --limit 1\n"
       })
-      const lines = yield* read(numbers(1_000_001), ["--offset", "999998"], [65536])
-      assert.deepStrictEqual(lines, shown("999999\t999999\n1000000\t1000000\n1000001\t1000001\n"))
+      const lines = yield* read(`${"\n".repeat(999_998)}a\nb\nc\n`, ["--offset", "999998"], [65536])
+      assert.deepStrictEqual(lines, shown("999999\ta\n1000000\tb\n1000001\tc\n"))
     })
   )
 
@@ -152,10 +155,10 @@ describe("read", () => {
         ["x".repeat(2000), `${"x".repeat(2000)}\n`],
         [`${"x".repeat(2000)}\r\n`, `${"x".repeat(2000)}\n`],
         ["x".repeat(2001), `${"x".repeat(2000)}${mark(1)}`],
-        [`${"x".repeat(12_345)}\r\n`, `${"x".repeat(2000)}${mark(10_345)}`],
+        [`${"x".repeat(2345)}\r\n`, `${"x".repeat(2000)}${mark(345)}`],
         ["🙂".repeat(2000), `${"🙂".repeat(2000)}\n`],
-        [`${"🙂".repeat(5000)}\n`, `${"🙂".repeat(2000)}${mark(3000)}`],
-        [`a${"🙂".repeat(5000)}é`, `a${"🙂".repeat(1999)}${mark(3002)}`]
+        [`${"🙂".repeat(2100)}\n`, `${"🙂".repeat(2000)}${mark(100)}`],
+        [`a${"🙂".repeat(2100)}é`, `a${"🙂".repeat(1999)}${mark(102)}`]
       ]
       for (const [content, expected] of cases) {
         // The first cuts a character at each of its bytes.
@@ -295,7 +298,7 @@ describe("read", () => {
 
   it.effect("puts out a large window in parts", () =>
     Effect.gen(function* () {
-      const content = `${"line ".repeat(20)}\n`.repeat(50_000)
+      const content = `${"line ".repeat(20)}\n`.repeat(10_000)
       const result = yield* run(Read.make, ["f", "--limit", "10000000"], { files: MemoryFiles.make({ f: content }) })
       const expected = content
         .split("\n")
@@ -303,7 +306,7 @@ describe("read", () => {
         .map((line, index) => `${String(index + 1).padStart(6)}\t${line}\n`)
         .join("")
       assert.isTrue(result.stdout === expected)
-      assert.isAbove(result.parts, 10)
+      assert.isAbove(result.parts, 5)
       assert.strictEqual(result.stderr, "")
     })
   )

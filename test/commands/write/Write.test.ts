@@ -121,7 +121,7 @@ Bash(command="write --help") shows more.`
     Effect.promise(() =>
       FastCheck.assert(
         FastCheck.asyncProperty(
-          FastCheck.array(FastCheck.uint8Array({ maxLength: 50 }), { maxLength: 30 }),
+          FastCheck.array(FastCheck.uint8Array({ maxLength: 50 }), { maxLength: 10 }),
           FastCheck.integer({ min: 0, max: 255 }),
           async (parts, replaced) => {
             // Many a newline, at every alignment.
@@ -137,7 +137,7 @@ Bash(command="write --help") shows more.`
             assert.deepStrictEqual(files.get("f"), all)
           }
         ),
-        { numRuns: 300 }
+        { numRuns: 100 }
       )
     )
   )

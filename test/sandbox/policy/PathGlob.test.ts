@@ -17,7 +17,7 @@ describe("a name's wildcards", () => {
   })
 
   it("mean nothing where they are escaped", () => {
-    const any = FastCheck.string({ unit: "grapheme", minLength: 1 }).filter((name) => !name.includes("/"))
+    const any = FastCheck.fullUnicodeString({ minLength: 1 }).filter((name) => !name.includes("/"))
     for (const name of [...FastCheck.sample(any, 500), "~", "!a", "$HOME", "${A}", "{a,b}", "[id]", "a\\", "\\"]) {
       const escaped = PathGlob.escape(name)
       assert.isFalse(PathGlob.hasWildcard(escaped), name)
@@ -32,14 +32,15 @@ describe("a path's wildcards", () => {
   it("of many patterns match what each of them matches", () => {
     const patterns = ["/a/*/c", "/**/*a*b*", "/x/**/y/**/*.z*", "/[ab]?"]
     const all = PathGlob.compile(patterns, false)
-    const path = text(["/", "a", "b", "x/", "/y", ".z"], 6).map(
+    const paths = text(["/", "a", "b", "x/", "/y", ".z"], 6).map(
       (rest) => `/${rest.replace(/\/+/g, "/").replace(/^\/|\/$/g, "")}`
     )
-    for (const each of FastCheck.sample(path, 2000)) {
+    const each = patterns.map((pattern) => PathGlob.compile([pattern], false))
+    for (const path of FastCheck.sample(paths, 2000)) {
       assert.strictEqual(
-        all.test(each),
-        patterns.some((pattern) => PathGlob.compile([pattern], false).test(each)),
-        each
+        all.test(path),
+        each.some((pattern) => pattern.test(path)),
+        path
       )
     }
   })

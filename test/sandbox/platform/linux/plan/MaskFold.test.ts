@@ -40,7 +40,7 @@ describe("masks that are too many", () => {
 
 describe("a long text with one byte that is not UTF-8", () => {
   it("is encoded", () => {
-    const text = `${"/tmp/many/d1/credentials.json none bind 0 0\n".repeat(400_000)}\udcff`
+    const text = `${"/tmp/many/d1/credentials.json none bind 0 0\n".repeat(50_000)}\udcff`
     assert.strictEqual(BytePath.encode(text).length, text.length)
   })
 })
