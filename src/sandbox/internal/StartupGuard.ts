@@ -8,6 +8,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Arr from "effect/Array"
 import * as Quote from "../../bash/Quote.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as FileStamp from "../../files/FileStamp.js"
@@ -127,6 +128,9 @@ const put = (reached: string, name: string, text: string | undefined): void => {
 const listed = (names: ReadonlyArray<string>): string =>
   names.slice(0, mostNamed).map(Name.of).join(", ") +
   (names.length > mostNamed ? ` and ${names.length - mostNamed} others` : "")
+
+/** Returns the name that a tool looks for. Of workspaces, it looks for the ending. */
+const toolOf = (path: string): string => /\.code-workspace$/i.exec(path)?.[0] ?? Path.basename(path)
 
 /** Returns the directories that a command's words may name, if the command may use git. */
 const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
@@ -308,9 +312,12 @@ export class StartupGuard {
   /** Returns a sentence about new or changed files of other tools; each is reported once. */
   told(): string | undefined {
     const changed = this.untold.splice(0)
-    return changed.length === 0
-      ? undefined
-      : `The user's own tools run or load what has changed: ${this.list(changed)}. The user should look at it first.`
+    if (changed.length === 0) return undefined
+    // Each tool is named, whatever else has changed.
+    const names = Object.values(Arr.groupBy(changed, toolOf)).map(
+      ([first, ...more]) => `${this.list([first])}${more.length === 0 ? "" : ` and ${more.length} more of its name`}`
+    )
+    return `The user's own tools run or load what has changed: ${names.join(", ")}. The user should look at it first.`
   }
 
   private note(): void {

@@ -137,6 +137,30 @@ describe("a directory at rest", () => {
       }
     ))
 
+  it("is told of by each tool that loads it, whatever else has changed", () =>
+    guarded(
+      () => {},
+      async ({ look, path }) => {
+        const decoys = [
+          ".agents",
+          ".aider.conf.yml",
+          ".amazonq",
+          ".claude",
+          ".codex",
+          ".continue",
+          ".cursor",
+          ".factory"
+        ]
+        for (let each = 0; each < 9; each++) write(path(`${each}.code-workspace`), "{}")
+        for (const name of [...decoys, ".vscode"]) write(path(name), "")
+        const names = [...decoys, ".vscode", "0.code-workspace and 8 more of its name"].join(", ")
+        assert.strictEqual(
+          (await look()).told,
+          `The user's own tools run or load what has changed: ${names}. The user should look at it first.`
+        )
+      }
+    ))
+
   it("is looked at though it appeared while commands named others", () =>
     guarded(
       () => {},
