@@ -169,7 +169,7 @@ describe("synapse sandbox", () => {
         `denied to read ${place}/link (/etc/shadow): rule /etc/shadow: on the blacklist (built in)\n`,
         ""
       ])
-      Fs.writeFileSync(`${place}/a.pem`, "-----BEGIN CERTIFICATE-----\n")
+      Fs.writeFileSync(`${place}/a.pem`, "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n")
       assert.deepStrictEqual(yield* sandbox(home, "explain", `${place}/a.pem`), [
         0,
         `allowed to read ${place}/a.pem: rule **/?*.pem does not hide it: no secret is found in it\n`,
