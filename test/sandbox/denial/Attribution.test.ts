@@ -176,6 +176,14 @@ describe("attribution", () => {
       assert.deepStrictEqual(names(said, world), [["**/.env", "/project/src/.env"]])
     }))
 
+  it("knows names with both kinds of quotes, as coreutils print them", () =>
+    withWorld((world) =>
+      assert.deepStrictEqual(
+        attribute(world, String.raw`cat: 'vault/a"b'\''c': Permission denied`).map(({ resource }) => resource),
+        [`${world.project}/vault/a"b'c`]
+      )
+    ))
+
   it("takes no part of a name for a name", () =>
     withWorld((world) => {
       const long = `cat: ''$'${"\\377".repeat(255)}''/.env': Permission denied\n`

@@ -158,8 +158,8 @@ export interface Mention {
   readonly form?: "quoted" | "last"
 }
 
-/** Matches names in shell quotes, as coreutils print them: `'n'$'\n''l'`, `"it's"`. */
-const shellQuoted = /(?<![\w'"$\\])(?:\$'(?:\\[\s\S]|[^'\\])*'|'[^']*'|"(?:\\[\s\S]|[^"\\])*")+/g
+/** Matches names in shell quotes, as coreutils print them: `'n'$'\n''l'`, `"it's"`, `'it'\''s "x"'`. */
+const shellQuoted = /(?<![\w'"$\\])(?:\$'(?:\\[\s\S]|[^'\\])*'|'[^']*'|"(?:\\[\s\S]|[^"\\])*"|(?<=')\\'(?='))+/g
 /** Matches names quoted as programming languages do: `'it\'s'`, `b"\xc3"`. */
 const escaped = /(?<![\w'"\\]|\w['"])[bru]?(?:'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)")/g
 const typographic = /‘([\s\S]*?)’|“([\s\S]*?)”|`([\s\S]*?)[`']/g
