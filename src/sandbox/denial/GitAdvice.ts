@@ -92,6 +92,8 @@ const resetting = (revision: string, excluded: string): string => {
 /** Tests whether a command names only hidden files to git, so that there is no rest. */
 const isOfHidden = (work: Work): boolean => {
   const isHidden = (path: string) => work.masks.some((mask) => HostPath.isWithin(path, mask.path))
+  // A word that names nothing is a revision.
+  const isFile = (path: string) => isHidden(path) || /[*?[:]/.test(path) || !HostPath.isMissing(path)
   const directories = CommandWords.directoriesOf(work)
   const all = CommandWords.invocations(work.command)
     .map(argumentsOf)
@@ -99,8 +101,12 @@ const isOfHidden = (work: Work): boolean => {
   return (
     all.length > 0 &&
     all.every(([, ...args]) => {
-      const named = args.slice(args.indexOf("--") + 1).filter((word) => !/^(?:-|HEAD\b|@)/.test(word))
-      return named.length > 0 && named.every((word) => directories.some((from) => isHidden(Path.resolve(from, word))))
+      const named = args
+        .slice(args.indexOf("--") + 1)
+        .filter((word) => !/^(?:-|HEAD\b|@)/.test(word))
+        .map((word) => directories.map((from) => Path.resolve(from, word)))
+        .filter((paths) => paths.some(isFile))
+      return named.length > 0 && named.every((paths) => paths.some(isHidden))
     })
   )
 }
