@@ -12,6 +12,9 @@ import {
 } from "../../sandbox/policy/SandboxPolicy.js"
 import type { InForce } from "../../sandbox/SandboxManager.js"
 
+/** The most characters that names are padded to. */
+const widest = 60
+
 /** Formats a heading and the rules below it, each with its source. */
 const section = <R extends { readonly source: RuleSource }>(
   heading: string,
@@ -19,7 +22,7 @@ const section = <R extends { readonly source: RuleSource }>(
   nameOf: (rule: R) => string
 ): ReadonlyArray<string> => {
   const rows = rules.map((rule) => [nameOf(rule), PolicyDecision.describeSource(rule.source)] as const)
-  const width = Math.max(...rows.map(([name]) => name.length))
+  const width = Math.max(...rows.map(([name]) => name.length).filter((length) => length <= widest))
   return rows.length === 0 ? [] : ["", heading, ...rows.map(([name, source]) => `  ${name.padEnd(width)}  ${source}`)]
 }
 

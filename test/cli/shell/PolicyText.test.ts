@@ -39,6 +39,12 @@ describe("the text of a policy", () => {
     assert.match(text, /^Unix sockets can be used: /m)
   })
 
+  it("pads no name to one that is long", () => {
+    const blacklist = [path("/short"), path("/b"), path(`/${"long".repeat(50)}`)]
+    const lines = PolicyText.rules({ ...policy, blacklist })
+    assert.includeMembers([...lines], ["  /short  sandbox.json", "  /b      sandbox.json"])
+  })
+
   it("counts the built-in rules where it is short", () => {
     const lines = PolicyText.rules(policy, true)
     assert.include(
