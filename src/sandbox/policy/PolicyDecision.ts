@@ -161,8 +161,8 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     decide,
     held: (realPath) => fixed.find(({ path }) => path === realPath || path.startsWith(`${realPath}/`)),
     explain: (path, directory, access) => {
-      const outside = temporary.toOutside(Path.isAbsolute(path) ? path : `${directory}/${path}`)
-      const { links, real: followed } = RealPath.follow(outside, mostNames)
+      const from = Path.isAbsolute(path) ? path : `${directory}/${path}`
+      const { links, real: followed } = RealPath.follow(from, mostNames, temporary.toOutside)
       const real = temporary.toInside(followed)
       const names = granted.find(real) === undefined ? links : []
       const byName = names.map((name) => findDenied(name, access)).find((verdict) => verdict !== undefined)

@@ -40,7 +40,7 @@ const look = (path: string): Place => {
  * Resolves a path name by name. After `mostLinks` links or `mostNames` names, links count as plain names, so that
  * cycles end.
  */
-const walk = (path: string, mostNames: number): Followed => {
+const walk = (path: string, mostNames: number, toOutside: (path: string) => string): Followed => {
   const links: Array<string> = []
   const left = path.split("/").reverse()
   let real = "/"
@@ -55,9 +55,11 @@ const walk = (path: string, mostNames: number): Followed => {
       continue
     }
     const place = real === "/" ? `/${name}` : `${real}/${name}`
-    const there = missing > 0 || links.length >= mostLinks || ++seen > mostNames ? "other" : look(place)
+    const outside = toOutside(place)
+    const there = missing > 0 || links.length >= mostLinks || ++seen > mostNames ? "other" : look(outside)
     if (there === "other" || there === "missing") {
-      if (there === "missing" || missing > 0) missing++
+      // What is shown below a directory of the sandbox's own is missing there outside.
+      if ((there === "missing" && outside === place) || missing > 0) missing++
       real = place
       continue
     }
@@ -73,11 +75,17 @@ const walk = (path: string, mostNames: number): Followed => {
  *
  * @param mostNames how many names are resolved before links count as plain names: a bound for paths and links that a
  *   command has made up
+ * @param toOutside returns the path outside for a path in a sandbox, whose links lead to where they do there
  */
-export const follow = (path: string, mostNames = Number.POSITIVE_INFINITY): Followed => {
+export const follow = (
+  path: string,
+  mostNames = Number.POSITIVE_INFINITY,
+  toOutside: (path: string) => string = (same) => same
+): Followed => {
   // Most paths have no links, and this check takes a tenth of the time.
-  const hasNone = Attempt.orElse(() => BytePath.realPath(path) === path, false)
-  return hasNone ? { real: path, links: [] } : walk(path, mostNames)
+  const outside = toOutside(path)
+  const hasNone = Attempt.orElse(() => BytePath.realPath(outside) === outside, false)
+  return hasNone ? { real: outside, links: [] } : walk(path, mostNames, toOutside)
 }
 
 /**

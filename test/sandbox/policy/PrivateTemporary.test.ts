@@ -64,6 +64,26 @@ describe("a private /tmp", () => {
     })
   )
 
+  it.scopedLive("has links that lead to where they do in the sandbox", () =>
+    Effect.gen(function* () {
+      const inside = yield* Directory.make
+      Fs.mkdirSync(`${inside}/a`)
+      Fs.symlinkSync("../etc/hostname", `${inside}/out`)
+      Fs.symlinkSync("../../project/.env", `${inside}/a/hidden`)
+      Fs.symlinkSync("/tmp/a/hidden", `${inside}/twice`)
+      Fs.symlinkSync("b", `${inside}/near`)
+      const blacklist = [rule("/project/.env", "file")]
+      const { explain } = PolicyDecision.make({ ...policy("/tmp"), blacklist, temporary: rule(inside, "tmp") })
+      assert.deepStrictEqual(
+        ["out", "a/hidden", "twice", "a/../twice", "near"].map((name) => {
+          const { allowed, real } = explain(`/tmp/${name}`, "/", "read")
+          return [allowed, real]
+        }),
+        [[true, "/etc/hostname"], ...Array.from({ length: 3 }, () => [false, "/project/.env"]), [true, "/tmp/b"]]
+      )
+    })
+  )
+
   it("may be written by its own path too, and the others beside it may not", () => {
     const { decide } = PolicyDecision.make(policy("/tmp"))
     const paths = ["/tmp/a", `${own}/a`, "/home/ada/.synapse/tmp/2/a"]
