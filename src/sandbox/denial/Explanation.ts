@@ -225,7 +225,8 @@ export const of = (
     also: alsoOf(denial, others, policy),
     advice: isAnew ? advice.toSpliced(1, 0, anew) : advice,
     ...(grant === undefined ? undefined : { host: HostEntry.toArgument(grant) }),
-    ...(lift === undefined ? undefined : { lift }),
+    // A start-up file is among what is to be allowed.
+    ...(lift === undefined || (denial.source === "startup" && remedies.length > 0) ? undefined : { lift }),
     ...(rest === undefined ? undefined : { rest }),
     ...(remedies.length === 0
       ? undefined

@@ -136,6 +136,16 @@ describe("what is told of a denial", () => {
     assert.deepStrictEqual(Explanation.of(secret, policy, [denied("/project/.env", "write")]).also, [])
   })
 
+  it("how to allow a start-up file, once", () => {
+    const hooks = { ...path("/project/.git/hooks", "startup") }
+    const verdict = { rule: hooks, reason: "read-only" }
+    const denial = Denial.make(verdict, "/project/.git/hooks/pre-commit", "write", "verified-text")
+    assert.strictEqual(
+      Diagnostic.denialForPerson(Explanation.of(denial, policy)).split("\n").slice(1).join("\n"),
+      "To let commands write there: synapse sandbox allow /project/.git/hooks"
+    )
+  })
+
   it("what does the rest", () =>
     assert.include(
       text(denied("/project/.env", "read"), {}, [], "git add -u adds the rest."),
