@@ -5,6 +5,7 @@
 
 import * as Path from "node:path"
 import type { CommandLine } from "../../bash/CommandLine.js"
+import * as CommandTree from "../../bash/CommandTree.js"
 import type * as Diagnostic from "../../domain/Diagnostic.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import { GitHeld } from "../policy/GitHeld.js"
@@ -82,8 +83,25 @@ export const isOffline = (stderr: string): boolean => Message.saysUnresolved(std
 const isOfNetwork = (denial: Denial.Denial): boolean => denial.access === "network" && !Denial.isSocket(denial)
 
 /**
- * Reports each rule once per path, and the network once. Later, only further hosts that no message names are reported.
- * A failed part of a pipeline is explained each time, but files met in passing are not.
+ * Tests whether a program may have failed although the exit code is 0: it is not in the last list, or that list goes on
+ * after a failure.
+ */
+const mayHaveFailed = (program: string, { tree: { lists } }: CommandLine): boolean => {
+  const { isBackground = true, pipelines = [] } = lists.at(-1) ?? {}
+  const isSure =
+    !isBackground &&
+    pipelines.every(
+      ({ before, commands, isNegated }) =>
+        before !== "||" && !isNegated && commands.every(({ keyword }) => keyword === undefined)
+    )
+  return [...CommandTree.commandsIn(isSure ? lists.slice(0, -1) : lists)].some(({ words }) =>
+    words.some(({ value }) => Path.posix.basename(value) === program)
+  )
+}
+
+/**
+ * Reports each rule once per path and command, and the network once. Later, only further hosts that no message names
+ * are reported. A failed part of a pipeline is explained each time. Files met in passing are reported once.
  */
 export class PassingDenials {
   private readonly told = new Set<string>()
@@ -93,22 +111,28 @@ export class PassingDenials {
     this.told.add(keyOf(denial)).add(denial.rule)
   }
 
-  /**
-   * Returns the first denial to tell, which names the others. If a part of the command failed, a denial is told each
-   * time; otherwise only once in a session. Undefined if there is nothing to tell.
-   */
+  /** Returns the first denial to tell, which names the others. Undefined if there is nothing to tell. */
   denied(passed: SucceededCommand): Diagnostic.Denial | undefined {
     const { command, denials, isFailed, policy } = passed
-    const fetches = CommandWords.programIn(command) !== undefined
+    const program = CommandWords.programIn(command)
+    const isCounted = program !== undefined && (isFailed || mayHaveFailed(program, command))
+    const rest = GitAdvice.rest(passed)
+    const keyIn = (denial: Denial.Denial) =>
+      denial.access === "network" || (denial.isMet === true && rest === undefined)
+        ? keyOf(denial)
+        : `${keyOf(denial)} ${command.text}`
     const [denial, ...others] = denials.filter(
       (each) =>
-        (each.how === "verified-text" || (fetches && each.how === "counter")) &&
-        ((isFailed && each.isMet !== true) || this.isNew(each, passed))
+        (each.how === "verified-text" || (isCounted && each.how === "counter")) &&
+        ((isFailed && each.isMet !== true) || this.isNew(keyIn(each), each, passed))
     )
     if (denial === undefined) return undefined
-    for (const each of [denial, ...others]) this.note(each)
-    const told = Explanation.of(denial, policy, others, GitAdvice.rest(passed))
-    if (isFailed || fetches || !isOfNetwork(denial)) return told
+    for (const each of [denial, ...others]) {
+      this.note(each)
+      this.told.add(keyIn(each))
+    }
+    const told = Explanation.of(denial, policy, others, rest)
+    if (isFailed || program !== undefined || !isOfNetwork(denial)) return told
     // Commands often contact hosts that they do not need.
     const { host, ...untold } = told
     return { ...untold, advice: [] }
@@ -140,9 +164,9 @@ export class PassingDenials {
     return `The sandbox refused a connection: ${Denial.whatOf(first)}.${more}${way}`
   }
 
-  private isNew(denial: Denial.Denial, { stderr }: SucceededCommand): boolean {
+  private isNew(key: string, denial: Denial.Denial, { stderr }: SucceededCommand): boolean {
     const isSaid = denial.access === "network" && stderr.trim() !== ""
-    return !this.told.has(keyOf(denial)) && !(isSaid && this.told.has(denial.rule))
+    return !this.told.has(key) && !(isSaid && this.told.has(denial.rule))
   }
 
   /** Returns one line about a hidden file that made a git command fail, once per rule. */

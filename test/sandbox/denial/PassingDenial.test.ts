@@ -39,7 +39,7 @@ const tell = (passing: PassingDenial.PassingDenials, command: PassingDenial.Succ
 const hiding = "The sandbox hides /p/.env (rule **/.env): git can't read it, and takes it for changed."
 
 describe("a denial to a command that went on", () => {
-  it("is told once for each path, with what to ask for", () => {
+  it("is told once for each path and command, with what to ask for", () => {
     const passing = new PassingDenial.PassingDenials()
     const notices = [1, 2].map(() => tell(passing, passed({ denials: [denial] })))
     assert.deepStrictEqual(notices, [`${reading} ${asking}`, undefined])
@@ -63,10 +63,25 @@ describe("a denial to a command that went on", () => {
     assert.isUndefined(passing.denied({ ...failed, denials: [{ ...denial, isMet: true }] }))
   })
 
-  it("is not told where a result has named the rule before", () => {
+  it("is told again for another command, but for what a command has met in passing", () => {
+    const passing = new PassingDenial.PassingDenials()
+    const told = (command: string, isMet: boolean) =>
+      tell(passing, passed({ command, denials: [isMet ? { ...denial, isMet } : denial] }))
+    passing.note(denial)
+    assert.deepStrictEqual(
+      ["wc .env || true", "wc .env || true", "head .env; ls"].map((command) => told(command, false)),
+      [`${reading} ${asking}`, undefined, `${reading} ${asking}`]
+    )
+    assert.isUndefined(told("grep -r x .; ls", true))
+  })
+
+  it("is told again where git stopped at what a command before has met", () => {
     const passing = new PassingDenial.PassingDenials()
     passing.note(denial)
-    assert.isUndefined(passing.denied(passed({ denials: [denial] })))
+    const stderr = "error: open(\".env\"): Permission denied\nerror: unable to index file '.env'\n"
+    const stopped = passed({ command: "git add -A; git status", denials: [{ ...denial, isMet: true }], stderr })
+    const notices = [1, 2].map(() => tell(passing, stopped))
+    assert.deepStrictEqual(notices, [`${reading} git add -A -- ':!/.env' adds the rest.`, undefined])
   })
 
   it("is not told where it is not certain", () => {
@@ -81,15 +96,22 @@ describe("a denial to a command that went on", () => {
       return [1, 2].map(() => tell(passing, passed({ command, denials })))
     }
     const offline = "sandbox: there is no network."
-    const asked =
-      "Its localhost is the sandbox's own. Ask the user to allow the host that it needs: synapse sandbox allow HOST"
+    const works = "Its localhost is the sandbox's own."
+    const asked = `${works} Ask the user to allow the host that it needs: synapse sandbox allow HOST`
     assert.deepStrictEqual(told("./x; echo on", "verified-text"), [offline, undefined])
     for (const command of [
       "pip install x | tail -n 3; echo on",
       "cd a && /usr/bin/npm ci 2>&1 | tail; ls",
+      "npm install || npm ls",
+      "if npm install; then ls; fi",
+      "npm install; npm test",
+      "npm install &",
       "curl -s http://a.org | jq .; ls"
     ])
-      assert.deepStrictEqual(told(command, "counter"), [`${offline} ${asked}`, undefined])
+      assert.deepStrictEqual(told(command, "counter"), [`${offline} ${asked}`, undefined], command)
+    // The exit code says that these have not failed.
+    for (const command of ["npm install", "cd a && npm install --no-audit 2>&1 | tail && npm ls"])
+      assert.deepStrictEqual(told(command, "counter"), [undefined, undefined], command)
     for (const command of [
       "npm test; ls",
       "curl -s localhost; ls",
