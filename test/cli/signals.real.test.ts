@@ -140,7 +140,7 @@ for (const [action, options, sent] of modes) {
     }
 
     it("leaves nothing at a signal at any time of its start", async () => {
-      for (const delay of action === "exec" ? [5, 40, 60, 80, 100, 150] : [5, 60, 80, 150]) {
+      for (const delay of action === "exec" ? [5, 50, 80, 120] : [5, 60, 100]) {
         const mine = nap()
         const command = `sleep ${mine}`
         const { child, ended } = start([action, ...options, ...(action === "exec" ? [command] : [])], {
