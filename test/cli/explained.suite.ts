@@ -3,6 +3,7 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import * as InProcess from "../support/cli/InProcess.js"
 import * as Temporary from "../support/Temporary.js"
 
 const program = Path.resolve("dist/bin/synapse.cjs")
@@ -61,12 +62,18 @@ export const explained = (title: string, isSecond = false): void => {
         Fs.mkdirSync(`${project}/closed`, { mode: 0o755 })
         const filesystem = { whitelist: ["/nosuchplace"], blacklist: [`${project}/vault`], readable: ["~/.ssh/config"] }
         Fs.writeFileSync(`${home}/.synapse/sandbox.json`, JSON.stringify({ policy: { filesystem } }))
+        const env = { ...process.env, HOME: home, PWD: project, SYNAPSE_HOME: `${home}/.synapse` }
         const shell = (script: string) =>
-          ChildProcess.spawnSync("bash", ["-c", script], {
-            cwd: project,
-            encoding: "utf8",
-            env: { ...process.env, HOME: home, PWD: project, SYNAPSE_HOME: `${home}/.synapse` }
-          })
+          ChildProcess.spawnSync("bash", ["-c", script], { cwd: project, encoding: "utf8", env })
+        /** Only a program has words that are no UTF-8. */
+        const explain = async (word: string): Promise<InProcess.Ended> => {
+          if (word.includes("\\xff")) {
+            const { status, stderr, stdout } = shell(`${process.execPath} ${program} sandbox explain ${word}`)
+            return { exitCode: status, stderr, stdout }
+          }
+          const words = shell(`printf '%s\\n' ${word}`).stdout.trimEnd().split("\n")
+          return InProcess.run(["sandbox", "explain", ...words], project, env)
+        }
         // A session makes the directory of the tools' caches.
         const used =
           "cat ~/.synapse/skills/a/SKILL.md ~/.ssh/config && cd ~/.synapse/tool-cache/* && echo x >x && cat x"
@@ -76,9 +83,9 @@ export const explained = (title: string, isSecond = false): void => {
         try {
           for (const [word, says] of rows) {
             if ((word.includes("\\xff") && !byte) || (isSecond && !ofUsers.test(word))) continue
-            const { status, stderr, stdout } = shell(`${process.execPath} ${program} sandbox explain ${word}`)
+            const { exitCode, stderr, stdout } = await explain(word)
             assert.match(stdout, says, `${word}: ${stderr}`)
-            assert.strictEqual(status, stdout.startsWith("allowed") ? 0 : 1, word)
+            assert.strictEqual(exitCode, stdout.startsWith("allowed") ? 0 : 1, word)
           }
         } finally {
           Fs.chmodSync(`${project}/closed`, 0o755)
