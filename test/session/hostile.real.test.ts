@@ -21,8 +21,13 @@ const removed = (name: string) => [
 
 describe("hostile state", () => {
   for (const name of names) {
-    keeps(`a function named ${name}`, [[`${name}() { /bin/echo mine; return 9; }`, {}], ...serves])
-    keeps(`an alias named ${name}`, [[`alias ${name}='/bin/echo mine'`, {}], ...serves])
+    keeps(`an alias and a function named ${name}`, [
+      [`alias ${name}='/bin/echo mine'`, {}],
+      ...serves,
+      [`\\unalias ${name}`, {}],
+      [`${name}() { /bin/echo mine; return 9; }`, {}],
+      ...serves
+    ])
   }
 
   keeps("functions with all of these names but the way to undo them", [

@@ -1,7 +1,7 @@
 import * as Fs from "node:fs"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type App, inApp, utf8, word } from "../../support/toolset/App.js"
+import { type App, shareApp, utf8, word } from "../../support/toolset/App.js"
 
 /** Edits a file of that content, and looks at the answer and at what is in the file then, byte for byte. */
 const edits = (
@@ -22,8 +22,8 @@ const edits = (
     assert.strictEqual(bytes(file), utf8(after), command)
   })
 
-describe("edit in the shell", () => {
-  inApp("S40: replaces the literal text everywhere with --all", (app) =>
+shareApp("edit in the shell", (test) => {
+  test("S40: replaces the literal text everywhere with --all", (app) =>
     Effect.gen(function* () {
       const both = "Replaced 2 occurrences in f (line 1)\n"
       yield* edits(app, ["a.b", "X", "--all"], "a.b acb a.b\n", "X acb X\n", both)
@@ -54,10 +54,9 @@ describe("edit in the shell", () => {
       )
       yield* edits(app, ["b\nc", "", "--all"], "ab\ncab\nc", "aa", both.replace("line 1", "lines 1, 2"))
       yield* edits(app, ["x", "y", "--all"], "x", "y", "Replaced 1 occurrence in f (line 1)\n")
-    })
-  )
+    }))
 
-  inApp("S51: replaces the first match only", (app) =>
+  test("S51: replaces the first match only", (app) =>
     Effect.gen(function* () {
       const first = (more: string, line: number, file = "f") =>
         `${more}; --all replaces every one\nReplaced 1 occurrence in ${file} (line ${line})\n`
@@ -82,10 +81,9 @@ describe("edit in the shell", () => {
         "Replaced 1 occurrence in it's (line 5000)\n",
         "it's"
       )
-    })
-  )
+    }))
 
-  inApp("S52: says that the old text is absent, and leaves the file as it is", ({ bytes, cwd, handle, put }) =>
+  test("S52: says that the old text is absent, and leaves the file as it is", ({ bytes, cwd, handle, put }) =>
     Effect.gen(function* () {
       for (const [content, old, all = ""] of [
         ["acb\n", "a.b"],
@@ -112,10 +110,9 @@ describe("edit in the shell", () => {
         const { ino, mtimeNs } = Fs.statSync(`${cwd}/a b.txt`, { bigint: true })
         assert.deepStrictEqual([ino, mtimeNs], [before.ino, before.mtimeNs], command)
       }
-    })
-  )
+    }))
 
-  inApp("S52: makes no file where there is none", ({ cwd, run }) =>
+  test("S52: makes no file where there is none", ({ cwd, run }) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* run("edit 'no such' a b"), {
         exitCode: 1,
@@ -123,6 +120,5 @@ describe("edit in the shell", () => {
         stderr: `edit: no such: No such file or directory\nBash(command="ls .") shows what there is.\n`
       })
       assert.deepStrictEqual(Fs.readdirSync(cwd), [])
-    })
-  )
+    }))
 })

@@ -1,15 +1,15 @@
 import * as Fs from "node:fs"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inApp, inApps } from "../../support/toolset/App.js"
+import { inApp, shareApp } from "../../support/toolset/App.js"
 
 const patch = (...lines: ReadonlyArray<string>) => ["edit --patch <<'EOF'", ...lines, "EOF"].join("\n")
 const envelope = (...lines: ReadonlyArray<string>) => patch("*** Begin Patch", ...lines, "*** End Patch")
 
 const modeOf = (path: string) => (Fs.statSync(path).mode & 0o777).toString(8)
 
-describe("edit --patch in the shell", () => {
-  inApps("changes, makes, moves and deletes files, whose modes stay", ({ bytes, cwd, put, run }) =>
+shareApp("edit --patch in the shell", (test) => {
+  test("changes, makes, moves and deletes files, whose modes stay", ({ bytes, cwd, put, run }) =>
     Effect.gen(function* () {
       put("a b.txt", "one\ntwo\n")
       put("run.sh", "echo 1\n")
@@ -56,26 +56,9 @@ describe("edit --patch in the shell", () => {
         "Added x.sh (1 line)\nUpdated bin/run.sh (mode)\nx\n"
       )
       assert.deepStrictEqual([modeOf(`${cwd}/x.sh`), modeOf(`${cwd}/bin/run.sh`)], ["750", "640"])
-    })
-  )
+    }))
 
-  inApp("leaves all files as they are where the policy denies one of them", ({ bytes, cwd, handle, put }) =>
-    Effect.gen(function* () {
-      put("a", "1\n")
-      put("b", "1\n")
-      put(".env", "KEY=1\n")
-      const command = envelope("*** Update File: a", "-1", "+2", "*** Delete File: b", "*** Delete File: .env")
-      const { extras } = yield* handle({ command })
-      assert.deepStrictEqual(
-        [extras.stderr, extras.failureCategory],
-        ["edit: .env: Permission denied\nNo file was changed.\n", "blocked"]
-      )
-      assert.deepStrictEqual([bytes("a"), bytes("b")], ["1\n", "1\n"])
-      assert.deepStrictEqual(Fs.readdirSync(cwd).sort(), [".env", "a", "b"])
-    })
-  )
-
-  inApps("follows links as edit does, deletes none, and knows two names of one file", ({ bytes, cwd, put, run }) =>
+  test("follows links as edit does, deletes none, and knows two names of one file", ({ bytes, cwd, put, run }) =>
     Effect.gen(function* () {
       put("f", "1\n")
       put("g", "1\n")
@@ -96,10 +79,9 @@ describe("edit --patch in the shell", () => {
         assert.deepStrictEqual([bytes("f"), bytes("g"), bytes("hard")], ["2\n", "1\n", "1\n"], command)
       }
       assert.deepStrictEqual(Fs.readdirSync(cwd).sort(), ["f", "g", "hard", "link"])
-    })
-  )
+    }))
 
-  inApps("follows no link out of the directory", ({ bytes, cwd, put, run }) =>
+  test("follows no link out of the directory", ({ bytes, cwd, put, run }) =>
     Effect.gen(function* () {
       Fs.mkdirSync(`${cwd}/in/deep`, { recursive: true })
       Fs.mkdirSync(`${cwd}/out`)
@@ -134,10 +116,9 @@ describe("edit --patch in the shell", () => {
         "Updated near/f (+1 -1)\n"
       )
       assert.strictEqual(bytes("in/deep/f"), "2\n")
-    })
-  )
+    }))
 
-  inApp("runs one at a time with other edits of its files, in whatever order it names them", ({ bytes, put, run }) =>
+  test("runs one at a time with other edits of its files, in whatever order it names them", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       put("a", "0\n")
       put("b", "0\n")
@@ -148,6 +129,21 @@ describe("edit --patch in the shell", () => {
       })
       assert.strictEqual((yield* run(`${edits.join("")}wait`)).exitCode, 0)
       for (const name of ["a", "b"]) assert.deepStrictEqual([...bytes(name)].sort().join("").trim(), "0012345")
-    })
-  )
+    }))
 })
+
+inApp("edit --patch leaves all files as they are where the policy denies one of them", ({ bytes, cwd, handle, put }) =>
+  Effect.gen(function* () {
+    put("a", "1\n")
+    put("b", "1\n")
+    put(".env", "KEY=1\n")
+    const command = envelope("*** Update File: a", "-1", "+2", "*** Delete File: b", "*** Delete File: .env")
+    const { extras } = yield* handle({ command })
+    assert.deepStrictEqual(
+      [extras.stderr, extras.failureCategory],
+      ["edit: .env: Permission denied\nNo file was changed.\n", "blocked"]
+    )
+    assert.deepStrictEqual([bytes("a"), bytes("b")], ["1\n", "1\n"])
+    assert.deepStrictEqual(Fs.readdirSync(cwd).sort(), [".env", "a", "b"])
+  })
+)

@@ -1,10 +1,10 @@
 /** `read` fits the result in the real shell: its windows are those of sed, and nothing is lost between two calls. */
 import * as Fs from "node:fs"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as CallContext from "../../../src/domain/CallContext.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
-import { inApp, inApps } from "../../support/toolset/App.js"
+import { shareApp } from "../../support/toolset/App.js"
 
 /** The limit of a result, in characters. */
 const limit = 30_000
@@ -21,8 +21,8 @@ const numbered = (text: string, from: number): string =>
     .map((line, index) => `${String(from + index).padStart(6)}\t${line}\n`)
     .join("")
 
-describe("read in a result", () => {
-  inApp("S50: shows what sed shows, at every size around the limit", ({ put, run }) =>
+shareApp("read in a result", (test) => {
+  test("S50: shows what sed shows, at every size around the limit", ({ put, run }) =>
     Effect.gen(function* () {
       // Of a line of 90 characters, 98 are shown.
       const fitting = Math.floor(limit / 98)
@@ -41,10 +41,9 @@ describe("read in a result", () => {
       }
       const counted = yield* run(windows.map(([from, to]) => `sed -n ${from + 1},${to}p f | wc -l`).join("\n"))
       assert.strictEqual(counted.stdout, windows.map(([from, to]) => `${to - from}\n`).join(""))
-    })
-  )
+    }))
 
-  inApps("shows all of a file, where each call is the one that the last has named", ({ cwd, handle, put }) =>
+  test("shows all of a file, where each call is the one that the last has named", ({ cwd, handle, put }) =>
     Effect.gen(function* () {
       put("f", Array.from({ length: 1500 }, (_, at) => `line ${at + 1} ${"x".repeat(at % 90)}\n`).join(""))
       let shown = ""
@@ -58,10 +57,9 @@ describe("read in a result", () => {
       }
       assert.strictEqual(shown, numbered(Fs.readFileSync(`${cwd}/f`, "utf8"), 1))
       assert.isAbove(calls, 2)
-    })
-  )
+    }))
 
-  inApps("is whole in a pipe, a substitution and a file, however long", ({ cwd, put, run }) =>
+  test("is whole in a pipe, a substitution and a file, however long", ({ cwd, put, run }) =>
     Effect.gen(function* () {
       const text = `${"x".repeat(100_000)}\n${"y\n".repeat(1500)}`
       put("f", text)
@@ -84,10 +82,9 @@ describe("read in a result", () => {
         const { stderr, stdout } = yield* run(command)
         assert.include(`${stdout}${stderr}`, `${"x".repeat(2000)}… [98000 more characters]\n`, command)
       }
-    })
-  )
+    }))
 
-  inApp("is whole for a listener that takes all of the output itself", ({ put, run }) =>
+  test("is whole for a listener that takes all of the output itself", ({ put, run }) =>
     Effect.gen(function* () {
       const text = `line ${"x".repeat(3000)}\n`.repeat(100)
       put("f", text)
@@ -97,10 +94,9 @@ describe("read in a result", () => {
       }
       yield* CallContext.locally(run("read f"), { listener: { onOutput, takesAll: true } })
       assert.isTrue(heard === numbered(text, 1))
-    })
-  )
+    }))
 
-  inApps("shows several files, and lines behind a name", ({ put, run }) =>
+  test("shows several files, and lines behind a name", ({ put, run }) =>
     Effect.gen(function* () {
       put("a.txt", "1\n2\n3\n")
       put("b c", "4\n")
@@ -111,10 +107,9 @@ describe("read in a result", () => {
           "==> a.txt:2-3 <==\n     2\t2\n     3\t3\n\n==> b c <==\n     1\t4\n\n==> a.txt:2 <==\n     1\tits own\n",
         stderr: ""
       })
-    })
-  )
+    }))
 
-  inApps("gives images to the caller, once, and only those that the result shows", ({ handle, put }) =>
+  test("gives images to the caller, once, and only those that the result shows", ({ handle, put }) =>
     Effect.gen(function* () {
       put("x y.png", png)
       const said = `x y.png: PNG image, 2x3, ${png.length} bytes\n`
@@ -125,15 +120,13 @@ describe("read in a result", () => {
       assert.deepStrictEqual([two.isError, two.extras.stdout, two.extras.images], [true, said + said, [image, image]])
       const piped = yield* handle({ command: "read *.png | cat" })
       assert.deepStrictEqual([piped.output, piped.extras.images], [said, undefined])
-    })
-  )
+    }))
 
-  inApps("gives 20 MiB of images, and says of the others that they are not shown", ({ handle, put }) =>
+  test("gives 20 MiB of images, and says of the others that they are not shown", ({ handle, put }) =>
     Effect.gen(function* () {
       put("x.png", Buffer.concat([png, Buffer.alloc(4 * 1024 ** 2)]))
       const { extras } = yield* handle({ command: "read x.png x.png x.png x.png" })
       assert.strictEqual(extras.images?.length, 3)
       assert.strictEqual(extras.stderr, "read: x.png: not shown: the images of one call are too large\n")
-    })
-  )
+    }))
 })

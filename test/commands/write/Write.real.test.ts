@@ -1,10 +1,10 @@
 import * as Fs from "node:fs"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inApp, utf8, word } from "../../support/toolset/App.js"
+import { shareApp, utf8, word } from "../../support/toolset/App.js"
 
-describe("write in the shell", () => {
-  inApp("S38: says of a directory that it is no writable file, and leaves it as it is", ({ cwd, handle, put }) =>
+shareApp("write in the shell", (test) => {
+  test("S38: says of a directory that it is no writable file, and leaves it as it is", ({ cwd, handle, put }) =>
     Effect.gen(function* () {
       Fs.mkdirSync(`${cwd}/a dir`)
       put("a dir/kept", "kept")
@@ -34,10 +34,9 @@ describe("write in the shell", () => {
       }
       assert.deepStrictEqual(Fs.readdirSync(cwd).sort(), ["a dir", "link"])
       assert.deepStrictEqual(Fs.readdirSync(`${cwd}/a dir`), ["kept"])
-    })
-  )
+    }))
 
-  inApp("writes an argument byte for byte, whatever was there", ({ bytes, put, run }) =>
+  test("writes an argument byte for byte, whatever was there", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       for (const [content, lines] of [
         ["", 0],
@@ -58,10 +57,9 @@ describe("write in the shell", () => {
         })
         assert.strictEqual(bytes("größe [1] $&.txt"), utf8(content))
       }
-    })
-  )
+    }))
 
-  inApp("writes what comes on standard input byte for byte", ({ bytes, put, run }) =>
+  test("writes what comes on standard input byte for byte", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256))
       put("bytes", content)
@@ -73,6 +71,5 @@ describe("write in the shell", () => {
       assert.strictEqual(bytes("copy"), content.toString("latin1"))
       yield* run("write script <<'END'\n  $& `id` $(id) \\n\r\nend\nEND")
       assert.strictEqual(bytes("script"), "  $& `id` $(id) \\n\r\nend\n")
-    })
-  )
+    }))
 })

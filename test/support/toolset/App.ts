@@ -1,7 +1,11 @@
 /** A whole app over this machine's own shell, in a directory of its own: what a model's tool call does and answers. */
 import * as Fs from "node:fs"
-import { it } from "@effect/vitest"
+import * as Path from "node:path"
+import { it, layer } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type { Handler } from "../../../src/command/CommandHandler.js"
 import * as Synapse from "../../../src/Synapse.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
@@ -66,32 +70,60 @@ const inAppOf = (
   enabled: boolean,
   name: string,
   use: (app: App) => Effect.Effect<unknown>,
-  commands: Synapse.Commands = {}
+  commands?: Synapse.Commands
 ): void =>
   it.live(
     enabled ? name : `${name} (without a sandbox)`,
-    () =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const cwd = yield* Directory.make
-          const outside = yield* Directory.make
-          const sandbox = { home: `${outside}/home`, temporary: outside, enabled }
-          yield* Effect.provide(
-            Effect.flatMap(Toolset, (toolset) => {
-              const handle = (params: object, id = "1", name = "Bash") =>
-                toolset.handle({ id, name, arguments: JSON.stringify(params) })
-              return use({
-                cwd,
-                handle,
-                cancel: (id) => toolset.cancel(id),
-                run: (command) => Effect.map(handle({ command }), seen),
-                put: (file, content) => Fs.writeFileSync(`${cwd}/${file}`, content),
-                bytes: (file) => Fs.readFileSync(`${cwd}/${file}`, "latin1")
-              })
-            }),
-            Synapse.layer({ cwd }, { sandbox, commands })
-          )
-        })
-      ),
+    () => Effect.scoped(Effect.flatMap(make(enabled, commands), use)),
     60_000
+  )
+
+const make = (enabled: boolean, commands: Synapse.Commands = {}): Effect.Effect<App, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const cwd = yield* Directory.make
+    const outside = yield* Directory.make
+    const sandbox = { home: `${outside}/home`, temporary: outside, enabled }
+    const services = yield* Effect.orDie(Layer.build(Synapse.layer({ cwd }, { sandbox, commands })))
+    return appOf(cwd, Context.get(services, Toolset))
+  })
+
+const appOf = (cwd: string, toolset: typeof Toolset.Service): App => {
+  const handle = (params: object, id = "1", name = "Bash") =>
+    toolset.handle({ id, name, arguments: JSON.stringify(params) })
+  return {
+    cwd,
+    handle,
+    cancel: (id) => toolset.cancel(id),
+    run: (command) => Effect.map(handle({ command }), seen),
+    put: (file, content) => Fs.writeFileSync(`${cwd}/${file}`, content),
+    bytes: (file) => Fs.readFileSync(`${cwd}/${file}`, "latin1")
+  }
+}
+
+class Shared extends Context.Tag("test/SharedApp")<Shared, App>() {}
+
+/** Tests of one app, each in a directory of its own, which none of them may spoil for the next. */
+export const shareApp = (
+  title: string,
+  tests: (test: (name: string, use: (app: App) => Effect.Effect<unknown>) => void) => void
+): void =>
+  layer(Layer.scoped(Shared, make(isSandboxed)), { excludeTestServices: true })(title, (it) =>
+    tests((name, use) =>
+      it.effect(
+        name,
+        () =>
+          Effect.gen(function* () {
+            const shared = yield* Shared
+            const cwd = Fs.mkdtempSync(`${shared.cwd}/`)
+            yield* shared.run(`cd ${cwd}`)
+            yield* use({
+              ...shared,
+              cwd,
+              put: (file, content) => shared.put(`${Path.basename(cwd)}/${file}`, content),
+              bytes: (file) => shared.bytes(`${Path.basename(cwd)}/${file}`)
+            })
+          }),
+        60_000
+      )
+    )
   )
