@@ -47,10 +47,11 @@ describe("the checker of floors", () => {
   it("allows one direction between any two rooms that are not neighbours, and none between neighbours", () => {
     const rooms = roomsIn("")
     assert.includeMembers([...rooms], ["domain", "sandbox", "sandbox/policy", "sandbox/platform/linux/plan"])
-    for (const a of rooms) {
-      for (const b of rooms) {
-        const allowed = [verdict(a, b), verdict(b, a)].filter((found) => found.length === 0).length
-        const areNeighbours = [...verdict(a, b)].some((found) => found.includes("sideways"))
+    for (const [at, a] of rooms.entries()) {
+      for (const b of rooms.slice(at)) {
+        const verdicts = [verdict(a, b), verdict(b, a)]
+        const allowed = verdicts.filter((found) => found.length === 0).length
+        const areNeighbours = verdicts.flat().some((found) => found.includes("sideways"))
         assert.strictEqual(allowed, a === b ? 2 : areNeighbours ? 0 : 1, `${a} and ${b}`)
       }
     }

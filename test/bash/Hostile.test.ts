@@ -46,12 +46,9 @@ const check = (text: string) => {
   const line = CommandLine.parse(text)
   const { tokens } = line
   assert.isAtMost(tokens.length, most)
-  let end = 0
-  for (const token of tokens) {
-    assert.strictEqual(token.start, end)
-    end = token.end
-  }
-  assert.strictEqual(end, text.length)
+  const misplaced = tokens.find(({ start }, at) => start !== (tokens[at - 1]?.end ?? 0))
+  assert.isUndefined(misplaced)
+  assert.strictEqual(tokens.at(-1)?.end, text.length)
   Diagnosis.candidates(line)
   return line
 }
@@ -59,8 +56,8 @@ const check = (text: string) => {
 describe("a command of any length", () => {
   for (const part of repeated) {
     it(`${JSON.stringify(part)}, again and again, is read as far as that is quick`, () => {
-      check(part.repeat(Math.ceil(1_000_000 / part.length)))
-      const line = check(`TodoWrite x ${part.repeat(Math.ceil(9_000_000 / part.length))}`)
+      check(part.repeat(Math.ceil(300_000 / part.length)))
+      const line = check(`TodoWrite x ${part.repeat(Math.ceil(3_000_000 / part.length))}`)
       assert.strictEqual(line.name, "TodoWrite")
       // What was not read is no reason to be sure: the shell gets it.
       assert.isFalse(line.literal)

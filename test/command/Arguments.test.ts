@@ -39,10 +39,10 @@ describe("Arguments", () => {
     })
 
     it("takes time that grows with the words, as many as there are", () => {
-      const operands = Array.from({ length: 300_000 }, (_, index) => `- item ${index} n`)
-      assert.deepStrictEqual(split(...operands.slice(0, 50_000), "--allow", "a"), [
+      const operands = Array.from({ length: 60_000 }, (_, index) => `- item ${index} n`)
+      assert.deepStrictEqual(split(...operands.slice(0, 10_000), "--allow", "a"), [
         ["--allow=a"],
-        operands.slice(0, 50_000)
+        operands.slice(0, 10_000)
       ])
       assert.deepStrictEqual(Arguments.split(operands, known), Either.right({ options: new Map(), operands }))
     })

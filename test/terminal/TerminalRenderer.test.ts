@@ -178,7 +178,7 @@ describe("TerminalRenderer on a terminal", () => {
     Effect.forEach(widths, (width) =>
       using(Screen.make(width, 10), ({ lines, take }) =>
         Effect.gen(function* () {
-          const said = Array.from({ length: 60 }, (_, at) => `${at} ${"word ".repeat(at % 9)}日本語.`)
+          const said = Array.from({ length: 27 }, (_, at) => `${at} ${"word ".repeat(at % 9)}日本語.`)
           const task = Events.task("a", "go on")
           yield* take(task.started)
           for (const line of said) {

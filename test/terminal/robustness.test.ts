@@ -71,7 +71,7 @@ describe("TerminalRenderer", () => {
   it.effect("leaves the plain lines of a run, whatever the order of its events", () =>
     Effect.promise(() =>
       FastCheck.assert(
-        FastCheck.asyncProperty(FastCheck.array(event, { maxLength: 60 }), (events) =>
+        FastCheck.asyncProperty(FastCheck.array(event, { maxLength: 40 }), (events) =>
           Effect.runPromise(
             using(Screen.make(80, 24), ({ flush, lines, screen, take }) =>
               Effect.gen(function* () {
@@ -118,7 +118,7 @@ describe("TerminalRenderer", () => {
             )
           )
         ),
-        { numRuns: 60 }
+        { numRuns: 40 }
       )
     )
   )

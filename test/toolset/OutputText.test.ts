@@ -120,11 +120,11 @@ describe("OutputText.of", () => {
       assert.isAtMost(output.replace(/\n?\[… \d+ bytes left out; .* …\]\n/g, "").length, limit + 1)
       assert.notMatch(output, /[\0-\x08\x0b-\x1f\x7f-\x9f]/)
     },
-    { fastCheck: { numRuns: 300 } }
+    { fastCheck: { numRuns: 150 } }
   )
 
   it("takes time in proportion to hostile input", () => {
-    const size = 200_000
+    const size = 100_000
     const cost = (unit: string, length: number) => {
       const text = unit.repeat(Math.ceil(length / unit.length))
       const before = process.cpuUsage()
@@ -158,7 +158,6 @@ describe("OutputText.of", () => {
       "\x1b[60;200Hx"
     ]
     for (const unit of units) {
-      cost(unit, size / 10)
       assert.isBelow(cost(unit, size), 40 * Math.max(cost(unit, size / 10), 20_000), JSON.stringify(unit))
     }
   })

@@ -54,8 +54,8 @@ const colours = ["\x1b[31m", "\x1b[0m", "\x1b]0;title\x07", "\x1b(B", "\x1b[?25l
 
 describe("TerminalText.show and xterm.js", () => {
   it.each([
-    ["what overwrites a line", stream(...moving, ...colours), 400],
-    ["what goes to other lines and columns", stream(...moving, ...further, ...colours), 400]
+    ["what overwrites a line", stream(...moving, ...colours), 200],
+    ["what goes to other lines and columns", stream(...moving, ...further, ...colours), 200]
   ])("agree on %s", async (_, streams, numRuns) => {
     await FastCheck.assert(
       FastCheck.asyncProperty(streams, async (text) => {

@@ -124,7 +124,7 @@ describe("the limits of a run", () => {
 
   it.effect("of too many calls in one turn, the first are run, and all that was used is counted", () =>
     Effect.gen(function* () {
-      const calls = Array.from({ length: 200 }, (_, at) => `echo ${at}`)
+      const calls = Array.from({ length: 130 }, (_, at) => `echo ${at}`)
       const { ended, events } = yield* Running.collect([
         { calls, usage: { input: 50_000, output: 50_000 } },
         { text: "Done.", usage: { input: 1, output: 1 } }

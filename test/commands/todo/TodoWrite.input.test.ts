@@ -103,8 +103,8 @@ describe("the input of TodoWrite", () => {
         [`{"todos":[],"__proto__":{"todos":[]}}`, ["Validation failed", '- input: Unrecognized key "__proto__"']],
         [`{"todos":[{${item},"__proto__":{"x":1}}]}`, ["Validation failed", '- todos.0: Unrecognized key "__proto__"']],
         [
-          `{"todos":[{"content":${JSON.stringify("x".repeat(1_000_000))},"activeForm":"b","status":"pending"}]}`,
-          ["Validation failed", "- todos.0.content: Too long: at most 200 characters, got 1000000"]
+          `{"todos":[{"content":${JSON.stringify("x".repeat(100_000))},"activeForm":"b","status":"pending"}]}`,
+          ["Validation failed", "- todos.0.content: Too long: at most 200 characters, got 100000"]
         ],
         [`{"a\\nb":1,"todos":[]}`, ["Validation failed", '- input: Unrecognized key "a\\nb"']]
       ]
@@ -128,10 +128,10 @@ describe("the input of TodoWrite", () => {
         )
       }
       assert.deepStrictEqual(yield* write({ args: ['\ufeff{"todos":[]}'] }), written([], empty))
-      const many = JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`k${n}`, 1])))
+      const many = JSON.stringify(Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`k${n}`, 1])))
       const { stderr } = (yield* write({ args: [many] })).result
       assert.strictEqual(stderr.split("\n").length, 53)
-      assert.include(stderr, "\n... and 99951 more problems\n")
+      assert.include(stderr, "\n... and 9951 more problems\n")
       assert.notProperty({}, "x")
     })
   )

@@ -117,8 +117,7 @@ describe("the hosts of a tool", () => {
       const place = yield* Directory.make
       const [repository, userHome] = [`${place}/r/inner`, `${place}/home`]
       for (const path of [repository, userHome]) Fs.mkdirSync(path, { recursive: true })
-      const git = (...args: ReadonlyArray<string>) => execFileSync("git", ["-C", `${place}/r`, ...args])
-      git("init", "-q")
+      execFileSync("git", ["-C", `${place}/r`, "init", "-q"])
       const urls = [
         "git@one.test:a/b.git",
         "ssh://git@two.test:7999/a.git",
@@ -127,7 +126,8 @@ describe("the hosts of a tool", () => {
         "short:a/b",
         "https://one.test:22/same"
       ]
-      for (const [at, url] of urls.entries()) git("remote", "add", `r${at}`, url)
+      const remotes = urls.map((url, at) => `[remote "r${at}"]\n\turl = ${url}\n`)
+      Fs.appendFileSync(`${place}/r/.git/config`, remotes.join(""))
       Fs.writeFileSync(`${userHome}/.gitconfig`, '[url "https://four.test/"]\n\tinsteadOf = short:\n')
       const found = ToolHosts.find("git", { cwd: repository, userHome, variables: {} })
       assert.deepStrictEqual(
