@@ -41,12 +41,17 @@ const filesystem = (home: string) => JSON.parse(Fs.readFileSync(`${home}/sandbox
 
 const open = "synapse: sessions that are open go on without the rule until they restart\n"
 
+/** The directory that commands are in: a small one, as explanations look at all that lies below. */
+const here = `${process.cwd()}/test/cli`
+
 // The machine's own, whatever the run has: paths below it are not the sandbox's.
 const { TMPDIR } = process.env
 beforeAll(() => {
   delete process.env["TMPDIR"]
+  vi.spyOn(process, "cwd").mockReturnValue(here)
 })
 afterAll(() => {
+  vi.restoreAllMocks()
   if (TMPDIR !== undefined) process.env["TMPDIR"] = TMPDIR
 })
 
@@ -137,9 +142,9 @@ describe("synapse sandbox", () => {
       const place = yield* Directory.make
       Fs.symlinkSync("/etc/shadow", `${place}/link`)
       const cwd = process.cwd()
-      assert.deepStrictEqual(yield* sandbox(home, "explain", "package.json"), [
+      assert.deepStrictEqual(yield* sandbox(home, "explain", "Cli.test.ts"), [
         0,
-        `allowed to read ${cwd}/package.json: no rule is about it\n`,
+        `allowed to read ${cwd}/Cli.test.ts: no rule is about it\n`,
         ""
       ])
       assert.deepStrictEqual(yield* sandbox(home, "explain", "--write", "new/file"), [
@@ -392,7 +397,7 @@ describe("synapse sandbox", () => {
       const cwd = vi.spyOn(process, "cwd").mockReturnValue(repository)
       const [, allowed, refused] = yield* Effect.ensuring(
         run("allow", "--from", "git"),
-        Effect.sync(() => cwd.mockRestore())
+        Effect.sync(() => cwd.mockReturnValue(here))
       )
       assert.match(allowed, /^allowed already, to reach: open\.test \(from \S+\/\.git\/config\)\n$/)
       for (const entry of ["private:mirror.test:22", "localhost:2375", "*.open.test", "10.1.2.3:22"]) {
