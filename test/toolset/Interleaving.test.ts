@@ -120,7 +120,7 @@ describe("the lines of both streams", () => {
         assert.deepStrictEqual(own(ordered), own(unordered))
       }
     },
-    { fastCheck: { numRuns: 300 } }
+    { fastCheck: { numRuns: 150 } }
   )
 
   it.prop("take no more room than the limit and its marks", [outputs], ([{ limit, order, stderr, stdout }]) => {

@@ -77,7 +77,7 @@ describe("TerminalText.show", () => {
       assert.strictEqual(TerminalText.show(once), once)
       assert.isBelow(once.length, 300 * (text.length + 1))
     },
-    { fastCheck: { numRuns: 800 } }
+    { fastCheck: { numRuns: 300 } }
   )
 
   it.prop("leaves a text without control characters as it is", [FastCheck.fullUnicodeString()], ([any]) => {

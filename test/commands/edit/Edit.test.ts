@@ -335,7 +335,7 @@ describe("edit", () => {
             assert.strictEqual(result.exitCode, rest.length === 0 ? 1 : 0)
           }
         ),
-        { numRuns: 150 }
+        { numRuns: 100 }
       )
     )
   })

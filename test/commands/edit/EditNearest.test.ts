@@ -98,7 +98,7 @@ describe("edit, where the old text is not found", () => {
           assert.strictEqual(plain(bytes.subarray(start, end).toString()), plain(parts.join("")))
         }
       }),
-      { numRuns: 300 }
+      { numRuns: 100 }
     )
   })
 })

@@ -71,7 +71,7 @@ describe("edit, of large files", () => {
         const replaced = Yield.now(Matches.replaced(bytes, pattern, Buffer.from(replacement), options))
         assert.strictEqual(Buffer.from(replaced).toString(), expected)
       }),
-      { numRuns: 500 }
+      { numRuns: 200 }
     )
   })
 

@@ -107,7 +107,7 @@ describe("any values that fit a schema", () => {
         const words = Object.entries(values).map(([name, value]) => `--${name}=${written(value)}`)
         assert.deepStrictEqual(valuesOf(tool, words), values)
       }),
-      { numRuns: 200 }
+      { numRuns: 100 }
     )
   })
 
@@ -118,7 +118,7 @@ describe("any values that fit a schema", () => {
         const words = ["--", ...Object.values(values).map(written)]
         assert.deepStrictEqual(valuesOf(tool, words), values)
       }),
-      { numRuns: 200 }
+      { numRuns: 100 }
     )
   })
 
@@ -137,7 +137,7 @@ describe("any values that fit a schema", () => {
           Arguments.parse(McpSchema.make({ server: "demo", name: "t", inputSchema: schema as JsonSchema }), words)
         }
       ),
-      { numRuns: 200 }
+      { numRuns: 100 }
     )
   })
 })
