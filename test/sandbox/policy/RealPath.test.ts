@@ -47,7 +47,7 @@ describe("a path", () => {
           const path = `${root}/${names.join("/")}`
           if (Fs.existsSync(path)) assert.strictEqual(RealPath.follow(path).real, Fs.realpathSync.native(path))
         }),
-        { numRuns: 200 }
+        { numRuns: 500 }
       )
     })
   )
