@@ -23,7 +23,6 @@ const costly = budget(45, {
   "test/escape/nobody.real.test.ts": 100,
   "test/escape/root.real.test.ts": 100,
   "test/package.real.test.ts": 60,
-  "test/sandbox/startup.real.test.ts": 60,
   "test/docs.real.test.ts": 75,
   "test/serve/daemon.real.test.ts": 90
 })
