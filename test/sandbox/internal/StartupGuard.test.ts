@@ -21,8 +21,16 @@ const own = (directory: string): Pick<SandboxPolicy, "temporary" | "toolCache"> 
   return { temporary: rule("tmp"), toolCache: rule("cache") }
 }
 
-/** Makes a guard for a project whose directories were looked at twice, at rest, and returns what it finds later. */
-const guarded = <A>(before: (path: (name: string) => string) => void, use: (found: Found) => Promise<A>): Promise<A> =>
+/**
+ * Makes a guard for a project whose directories were looked at twice, at rest, and returns what it finds later.
+ *
+ * @param machines true if commands have the machine's directory for temporary files
+ */
+const guarded = <A>(
+  before: (path: (name: string) => string) => void,
+  use: (found: Found) => Promise<A>,
+  machines = false
+): Promise<A> =>
   Temporary.using(async (directory) => {
     const project = Path.join(directory, "project")
     const path = (name: string) => Path.join(project, name)
@@ -31,10 +39,11 @@ const guarded = <A>(before: (path: (name: string) => string) => void, use: (foun
     const settings = SandboxSettings.make({
       home: path("../home"),
       userHome: "/nonexistent",
-      temporary: "/nonexistent/t"
+      temporary: machines ? path("../machine") : "/nonexistent/t",
+      temporaryFiles: machines ? "host" : "private"
     })
     const merged = PolicyBuilder.merge(project, path("../home/sandbox.json"), SandboxFile.defaults, settings)
-    const policy = { ...Either.getOrThrow(merged), ...own(path("../own")) }
+    const policy = { ...Either.getOrThrow(merged), ...(machines ? undefined : own(path("../own"))) }
     const guard = new StartupGuard(policy, "/nonexistent")
     guard.begin([])
     const look = async (command = "true") => {
@@ -112,6 +121,21 @@ describe("a directory at rest", () => {
       )
     }
   })
+
+  it("becomes a working tree of a git directory in the machine's /tmp, where commands have that one", () =>
+    guarded(
+      (path) => Fs.mkdirSync(path("../machine")),
+      async ({ look, path }) => {
+        const git = path("../machine/git")
+        makeGit(git)
+        write(path(".git"), `gitdir: ${git}\n`)
+        assert.deepStrictEqual((await look()).changed, [`${git}/config`])
+        const other = path("../machine/other")
+        makeGit(`${other}/.git`)
+        assert.include((await look(`git -C ${other} status`)).changed, `${other}/.git/config`)
+      },
+      true
+    ))
 
   it("becomes a git directory by its last missing part", () =>
     guarded(
