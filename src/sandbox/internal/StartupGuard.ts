@@ -314,9 +314,7 @@ export class StartupGuard {
     const changed = this.untold.splice(0)
     if (changed.length === 0) return undefined
     // Each tool is named, whatever else has changed.
-    const names = Object.values(Arr.groupBy(changed, toolOf)).map(
-      ([first, ...more]) => `${this.list([first])}${more.length === 0 ? "" : ` and ${more.length} more of its name`}`
-    )
+    const names = Object.values(Arr.groupBy(changed, toolOf)).map((paths) => this.list(paths))
     return `The user's own tools run or load what has changed: ${names.join(", ")}. The user should look at it first.`
   }
 

@@ -177,11 +177,9 @@ describe("a directory at rest", () => {
         ]
         for (let each = 0; each < 9; each++) write(path(`${each}.code-workspace`), "{}")
         for (const name of [...decoys, ".vscode"]) write(path(name), "")
-        const names = [...decoys, ".vscode", "0.code-workspace and 8 more of its name"].join(", ")
-        assert.strictEqual(
-          (await look()).told,
-          `The user's own tools run or load what has changed: ${names}. The user should look at it first.`
-        )
+        const { told = "" } = await look()
+        assert.include(told, `what has changed: ${[...decoys, ".vscode"].join(", ")}, `)
+        assert.match(told, /, (?:\d\.code-workspace(?:, | )){8}and 1 others\. The user/)
       }
     ))
 
