@@ -139,6 +139,8 @@ const runPlain = (
       ...tasks?.listener,
       takesAll: true,
       audience: Advice.person,
+      // Called when the sandbox ends, with what it takes back.
+      onHint: (text) => void write("stderr", `synapse: ${text}\n`),
       onInterrupted: (result) => {
         partial = result
       }

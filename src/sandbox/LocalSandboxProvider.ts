@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
 import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
@@ -10,6 +11,7 @@ import * as CommandLine from "../bash/CommandLine.js"
 import * as Attempt from "../domain/Attempt.js"
 import * as CallContext from "../domain/CallContext.js"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import type * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { UserEnvironment } from "../domain/UserEnvironment.js"
@@ -109,9 +111,14 @@ const makeLocalSandboxBackend = (
     let heads: ReadonlyArray<string> = []
     // Finalizers run in reverse order, so this one runs after all processes of the sandbox have ended.
     yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        // A path may be gone, or belong to another user.
-        for (const { apply } of guard.allChanges(heads)) Attempt.ignore(apply)
+      // The listener of the first command, which has made the sandbox.
+      Effect.map(FiberRef.get(CommandListener.current), ({ onHint }) => {
+        for (const said of taken) onHint?.(said)
+        for (const { apply, said } of guard.allChanges(heads)) {
+          // A path may be gone, or belong to another user.
+          const isDone = Attempt.orElse(() => apply() === undefined, false)
+          onHint?.(isDone ? said : `${said} That failed.`)
+        }
       })
     )
     const makeUpstream = yield* CurrentUpstream

@@ -3,6 +3,7 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as CallContext from "../../src/domain/CallContext.js"
 import { sandboxedOn } from "../support/sandbox/LocalApp.js"
 
 /** What the user does afterwards, in the project and in its directory `sub`. */
@@ -207,11 +208,17 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
       )
     }
 
-    it.live("runs nothing for a repository that a script makes in the only command of a session", () =>
-      Effect.map(session({ commands: [`${made}; sleep 1.6`] }, leavesTrace), ({ said, used }) =>
-        assert.isFalse(used, said)
+    it.live("runs nothing for a repository that a script makes in the only command of a session, and tells it", () => {
+      const hints: Array<string> = []
+      const listener = { onHint: (hint: string) => void hints.push(hint) }
+      return Effect.map(
+        CallContext.locally(session({ commands: [`${made}; sleep 1.6`] }, leavesTrace), { listener }),
+        ({ said, used }) => {
+          assert.isFalse(used, said)
+          assert.match(hints.join("\n"), /^Taken back from sub\/\.git\/config: core\.fsmonitor\./)
+        }
       )
-    )
+    })
 
     it.live("lets everyday git work, and keeps what it has set", () =>
       Effect.gen(function* () {
