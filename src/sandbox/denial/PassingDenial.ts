@@ -4,6 +4,7 @@
  */
 
 import * as Path from "node:path"
+import * as Hash from "effect/Hash"
 import type { CommandLine } from "../../bash/CommandLine.js"
 import * as CommandTree from "../../bash/CommandTree.js"
 import type * as Diagnostic from "../../domain/Diagnostic.js"
@@ -120,7 +121,7 @@ export class PassingDenials {
     const keyIn = (denial: Denial.Denial) =>
       denial.access === "network" || (denial.isMet === true && rest === undefined)
         ? keyOf(denial)
-        : `${keyOf(denial)} ${command.text}`
+        : `${keyOf(denial)} ${Hash.string(command.text)}`
     const [denial, ...others] = denials.filter(
       (each) =>
         (each.how === "verified-text" || (isCounted && each.how === "counter")) &&
