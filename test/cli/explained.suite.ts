@@ -3,7 +3,6 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import * as InProcess from "../support/cli/InProcess.js"
 import * as Temporary from "../support/Temporary.js"
 
 const program = Path.resolve("dist/bin/synapse.cjs")
@@ -42,6 +41,8 @@ export const explained = (title: string, isSecond = false): void => {
   describe(title, () => {
     it("says what is enforced", () =>
       Temporary.using(async (made) => {
+        // The program, which other files of ordinary users are not to wait for.
+        const InProcess = await import("../support/cli/InProcess.js")
         const root = Fs.realpathSync(made)
         const [home, project] = [`${root}/home`, `${root}/project`]
         for (const each of [
@@ -66,7 +67,7 @@ export const explained = (title: string, isSecond = false): void => {
         const shell = (script: string) =>
           ChildProcess.spawnSync("bash", ["-c", script], { cwd: project, encoding: "utf8", env })
         /** Only a program has words that are no UTF-8. */
-        const explain = async (word: string): Promise<InProcess.Ended> => {
+        const explain = async (word: string) => {
           if (word.includes("\\xff")) {
             const { status, stderr, stdout } = shell(`${process.execPath} ${program} sandbox explain ${word}`)
             return { exitCode: status, stderr, stdout }
