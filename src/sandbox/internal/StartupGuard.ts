@@ -349,7 +349,7 @@ export class StartupGuard {
       // No command creates a repository in a place that no command can write.
       if (all.size === 0 && !this.roots.some((root) => isWithin(directory, root))) this.empty.add(directory)
       for (const git of all) {
-        const isNamed = StartupFiles.isNamed(this.places, git) && !this.plain.has(git)
+        const isNamed = this.places.named.includes(git) && !this.plain.has(git)
         if (!isNamed && writable.some((place) => isWithin(git, place))) found.add(git)
       }
     }
@@ -359,9 +359,8 @@ export class StartupGuard {
   private configChange(git: string, name: string, pace: "quick" | undefined): Change | undefined {
     const good = this.known.get(git)?.files.get(name) ?? nothing
     const path = `${git}/${name}`
-    if (HostPath.isMissing(path)) return undefined
+    if (HostPath.isMissing(path) || good.isForeign === true || StartupFiles.isNamed(this.places, path)) return undefined
     const link = linkAt(path)
-    if (good.isForeign === true) return undefined
     const stamp = restedStamp(path)
     if (pace === "quick" && stamp !== undefined && stamp === good.stamp) return undefined
     const text =
@@ -382,7 +381,13 @@ export class StartupGuard {
       this.remember(git, name, { ...good, text, stamp })
       return undefined
     }
-    const replaced = kept === undefined ? (good.text ?? "") : GitConfig.print(kept)
+    const isAsBefore =
+      kept?.map(textOf).join() ===
+      GitConfig.parse(good.text ?? "")
+        ?.map(textOf)
+        .join()
+    // A file that is printed anew has no comments.
+    const replaced = kept === undefined || isAsBefore ? (good.text ?? "") : GitConfig.print(kept)
     const names = [...new Set(entries?.filter((entry) => !isKept(entry)).map(GitConfig.nameOf))]
     return {
       path,

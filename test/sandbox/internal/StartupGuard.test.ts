@@ -211,6 +211,25 @@ describe("a git directory", () => {
       }
     ))
 
+  it("has its configuration back to the letter where a command has only added to it, also if its hooks are allowed", () => {
+    const text = "# mine\n[core]\n\tbare = false ; not quoted\n"
+    return guarded(
+      (path) => {
+        makeGit(path(".git"))
+        write(path(".git/config"), text)
+      },
+      async ({ guard, look, path }) => {
+        guard.add(path(".git/hooks"))
+        write(path(".git/config"), `${text}\tpager = evil\n`)
+        const [change] = guard.afterCommand("true", [path("")])
+        change?.apply()
+        assert.strictEqual(Fs.readFileSync(path(".git/config"), "utf8"), text)
+        write(path(".git/hooks/pre-commit"), "#!/bin/sh\n")
+        assert.deepStrictEqual((await look()).changed, [])
+      }
+    )
+  })
+
   it("of a new worktree may name the one around it as the place of its configuration, and no other", () =>
     guarded(
       (path) => makeGit(path(".git")),
