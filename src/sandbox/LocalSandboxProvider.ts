@@ -113,12 +113,16 @@ const makeLocalSandboxBackend = (
     yield* Effect.addFinalizer(() =>
       // The listener of the first command, which has made the sandbox.
       Effect.map(FiberRef.get(CommandListener.current), ({ onHint }) => {
-        for (const said of taken) onHint?.(said)
-        for (const { apply, said } of guard.allChanges(heads)) {
-          // A path may be gone, or belong to another user.
-          const isDone = Attempt.orElse(() => apply() === undefined, false)
-          onHint?.(isDone ? said : `${said} That failed.`)
-        }
+        // A path may be gone, or belong to another user.
+        const ended = guard
+          .allChanges(heads)
+          .map(({ apply, said }) =>
+            Attempt.orElse(() => apply() === undefined, false) ? said : `${said} That failed.`
+          )
+        const all = [...taken, ...ended]
+        for (const said of all.slice(0, mostSentences)) onHint?.(said)
+        if (all.length > mostSentences)
+          onHint?.(`${all.length - mostSentences} more changes like these were taken back.`)
       })
     )
     const makeUpstream = yield* CurrentUpstream
@@ -233,11 +237,13 @@ const makeLocalSandboxBackend = (
     }
     // `synapse exec` has one command, which no other one follows.
     yield* Effect.addFinalizer(() =>
-      hasRun && performance.now() - scanned[1] > shortest && isOld()
-        ? Effect.map(Effect.ignore(running.scan), () => {
-            heads = running.heads()
-          })
-        : Effect.void
+      Effect.map(
+        hasRun && performance.now() - scanned[1] > shortest && isOld() ? Effect.ignore(running.scan) : Effect.void,
+        () => {
+          // What the last scan has found may not be taken back yet: its end may have been interrupted.
+          heads = running.heads()
+        }
+      )
     )
     /** Looks for new secrets before a command if the last scan is old: the user may have created files since. */
     const upToDate = Effect.suspend(() => (busy === 0 && isOld() ? Effect.catchAllCause(scan, onFailure) : Effect.void))

@@ -130,7 +130,7 @@ const listed = (names: ReadonlyArray<string>): string =>
   (names.length > mostNamed ? ` and ${names.length - mostNamed} others` : "")
 
 /** Returns the name that a tool looks for. Of workspaces, it looks for the ending. */
-const toolOf = (path: string): string => /\.code-workspace$/i.exec(path)?.[0] ?? Path.basename(path)
+const toolOf = (path: string): string => (/\.code-workspace$/i.exec(path)?.[0] ?? Path.basename(path)).toLowerCase()
 
 /** Returns the directories that a command's words may name, if the command may use git. */
 const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
