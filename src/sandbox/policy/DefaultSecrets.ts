@@ -85,9 +85,15 @@ export const redactLines = (text: string): string | undefined => {
   return `${kept.join("\n")}\n`
 }
 
+/** Tests for an option of a command, whose value may be the next word. */
+const isOption = (word: unknown): word is string => typeof word === "string" && /^--?[a-z][\w-]*$/i.test(word)
+
 const withoutSecrets = (value: unknown): unknown => {
   if (typeof value === "string") return withoutUser(value)
-  if (Array.isArray(value)) return value.filter((one) => !isSecretJson("", one)).map(withoutSecrets)
+  if (Array.isArray(value))
+    return value
+      .filter((one, at) => !isSecretJson(isOption(value[at - 1]) ? value[at - 1] : "", one))
+      .map(withoutSecrets)
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]) => (isSecretJson(name, inner) ? [] : [[name, withoutSecrets(inner)]]))
@@ -103,14 +109,30 @@ const isSecretJson = (name: string, value: unknown): boolean => {
 export const redactJson = (text: string): string | undefined =>
   Attempt.orUndefined(() => `${JSON.stringify(withoutSecrets(JSON.parse(text)), null, 2)}\n`)
 
-/** Matches a secret in git's configuration: a password in an address, or a setting or shell text named like one. */
-const gitSecret = /:\/\/[^/\s:@"']*:[^/\s@"']+@|(?:pass|passw(?:or)?d|token|secret|extraheader)\s*=\s*\S/i
-const holdsGitSecret = (text: string): boolean => gitSecret.test(text) || token.test(text)
+/** Matches a user in a web address, which may be a token, or a password in any address. */
+const gitUser = /(https?:\/\/)(?!git@)[^/\s@"']+@|(:\/\/[^/\s:@"']*):[^/\s@"']+(?=@)/gi
+/** Matches a setting or shell text of git's configuration that is named like a secret. */
+const gitSecret =
+  /(?:\bpass|passw(?:or)?d|passphrase|token|secret|extraheader|proxy\s*=.*@|(?<!signing)key|cookie|authorization)["']?\s*[=:\s]\s*["']?\S|\bcurl\s.*-u/i
+const holdsGitSecret = (text: string): boolean => {
+  const whole = text.replace(/\\\r?\n/g, "")
+  return (
+    whole !== whole.replace(gitUser, "$1$2") ||
+    whole.split("\n").some((line) => gitSecret.test(line) || token.test(line))
+  )
+}
 
 /** Redacts git's configuration, line by line: git must go on reading the rest. */
 const redactGit = (text: string): string =>
-  [first, ...text.replace(/\\\r?\n/g, "").split("\n")]
-    .map(withoutUser)
+  [
+    first,
+    ...text
+      .replace(/^\xef\xbb\xbf/, "")
+      .replace(/^[ \t]*[#;].*\n/gm, "")
+      .replace(/(?<!\\)((?:\\\\)*)\\\r?\n/g, "$1")
+      .split("\n")
+  ]
+    .map((line) => line.replace(gitUser, "$1$2"))
     .flatMap((line) => (!holdsGitSecret(line) ? [line] : /^\s*\[/.test(line) ? ["[hidden]"] : []))
     .join("\n")
 
@@ -186,15 +208,23 @@ const secretSetting =
 /** Matches a line that has the form of a setting. */
 const setting = /^\s*(?:$|[#;[\]{}"'<,!-]|[\w@./:$ {}-]+\s*[=:]|[a-z][a-z-]*\s*$)/
 
-const holdsSetting = (text: string): boolean =>
-  secretSetting.test(text) ||
-  text.split("\n").some((line) => !setting.test(line) || isSecretValue(line.replace(/^[^=]*=\s*/, "")))
+const holdsSetting = (text: string): boolean => {
+  const json: unknown = Attempt.orUndefined(() => JSON.parse(text))
+  if (typeof json === "object") return JSON.stringify(withoutSecrets(json)) !== JSON.stringify(json)
+  return (
+    secretSetting.test(text) ||
+    token.test(text) ||
+    withoutUser(text) !== text ||
+    text.split("\n").some((line) => !setting.test(line) || isSecretValue(line.replace(/^[^=]*=\s*/, "")))
+  )
+}
 
 /** Matches a block of certificates, public keys or parameters. */
 const publicBlock =
   /^-----BEGIN ((?:(?:TRUSTED |X509 )?CERTIFICATE|(?:NEW )?CERTIFICATE REQUEST|X509 CRL|PKCS7|(?:[RD]SA |EC )?PUBLIC KEY|PGP PUBLIC KEY BLOCK|(?:DH|EC) PARAMETERS))-----\n([^-]*)^-----END \1-----$/gm
-/** Matches text that may be a secret beside certificates: binary data, a word for it, or a word that stands alone. */
-const besideCertificates = /[^\t\n -~\x80-\xff]|pass(?:w|phrase)|secret|^(?![#-]+$)[^\s:=]+$/im
+/** Matches a line beside certificates that may be a secret: neither a comment nor what tools write about certificates. */
+const besideCertificates =
+  /^(?!$|[#-]|(?:Bag|Key) Attributes\b|(?:subject|issuer|friendlyName|localKeyID|serial|not(?:Before|After)|No Attributes|Version|Comment)\b|\d+ s:|i:|(?:CN|OU?|C|ST|L)\s*=)./im
 
 /** Tests for more than certificates and public keys with their descriptions, in files whose names are also of private keys. */
 const holdsKey = (text: string): boolean => {
@@ -203,9 +233,15 @@ const holdsKey = (text: string): boolean => {
   const lines = text.split("\n").map((line) => line.trim())
   const whole = lines.join("\n")
   const blocks = whole.replace(publicBlock, (_, _kind, body: string) => body.replace(/^[A-Za-z0-9+/=]+$/gm, ""))
-  // In bundles, the names of authorities are underlined.
-  const rest = blocks.replace(/^.*\n=+$/gm, "")
-  return blocks === whole || besideCertificates.test(rest) || token.test(rest) || credential.test(rest)
+  // In bundles, the names of authorities are underlined, and `openssl -text` says what is in a certificate.
+  const rest = blocks.replace(/^.*\n=+$|^Certificate(?: Request)?:\n(?:(?!-).*\n)+/gm, "")
+  return (
+    blocks === whole ||
+    /\bpriv|pass(?:w|phrase)|secret/i.test(blocks) ||
+    besideCertificates.test(rest) ||
+    token.test(rest) ||
+    credential.test(rest)
+  )
 }
 
 /** For names whose files may or may not hold a secret: tests for a secret in the file's text. */
