@@ -105,7 +105,7 @@ const saysOfHosts = (
 
 const passed = (result: CommandResult.CommandResult): SandboxResult => ({ ...result, blocked: false })
 
-/** What decides on a session's commands: its policy, its running sandbox and its network. */
+/** The parts of a session that can refuse something to a command: its policy, its running sandbox and its network. */
 interface Surroundings {
   readonly policy: SandboxPolicy
   readonly decision: PolicyDecision.PolicyDecision
