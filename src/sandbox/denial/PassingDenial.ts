@@ -115,6 +115,7 @@ export class PassingDenials {
   /** Returns the first denial to tell, which names the others. Undefined if there is nothing to tell. */
   denied(passed: SucceededCommand): Diagnostic.Denial | undefined {
     const { command, denials, isFailed, policy } = passed
+    if (denials.length === 0) return undefined
     const program = CommandWords.programIn(command)
     const isCounted = program !== undefined && (isFailed || mayHaveFailed(program, command))
     const rest = GitAdvice.rest(passed)
