@@ -22,9 +22,6 @@ const unread = /^(?:error: unable to index file '([^'\n]*)'|fatal: (?:cannot has
 const kept = /^error: unable to unlink old '([^\n]+)': /gm
 const givenUp = /^fatal: Could not reset index file to revision '([^'\n]+)'/m
 
-/** Matches git commands that skip a file which they can't replace. */
-const goesOn = /\bgit\b[^|;&\n]{0,200}?\s(?:checkout|checkout-index|restore|switch)\b/
-
 /** The end of a command. */
 const end = String.raw`(?=\s*(?:$|[;&|\n)]|\d?[<>]))`
 
@@ -89,40 +86,17 @@ const resetting = (revision: string, excluded: string): string => {
   return ` ${restore}${revision === "HEAD" ? "" : ` && git reset -q ${to}`} does the rest.`
 }
 
-/** Tests whether a command names only hidden files to git, so that there is no rest. */
-const isOfHidden = (work: Work): boolean => {
-  const isHidden = (path: string) => work.masks.some((mask) => HostPath.isWithin(path, mask.path))
-  // A word that names nothing is a revision.
-  const isFile = (path: string) => isHidden(path) || /[*?[:]/.test(path) || !HostPath.isMissing(path)
-  const directories = CommandWords.directoriesOf(work)
-  const all = CommandWords.invocations(work.command)
-    .map(argumentsOf)
-    .filter(([name = ""]) => /^(?:add|checkout|checkout-index|restore)$/.test(name))
-  return (
-    all.length > 0 &&
-    all.every(([, ...args]) => {
-      const named = args
-        .slice(args.indexOf("--") + 1)
-        .filter((word) => !/^(?:-|HEAD\b|@)/.test(word))
-        .map((word) => directories.map((from) => Path.resolve(from, word)))
-        .filter((paths) => paths.some(isFile))
-      return named.length > 0 && named.every((paths) => paths.some(isHidden))
-    })
-  )
-}
-
 /** Returns a sentence with the command that does the rest; undefined unless it is certain to work. */
 export const rest = (work: Work): string | undefined => {
   const {
     command: { text: command },
     stderr
   } = work
-  if (isOfHidden(work)) return undefined
   const stopped = Array.from(stderr.matchAll(kept), ([, name = ""]) => name)
   if (stopped.length > 0) {
     const [, revision] = givenUp.exec(stderr) ?? []
     if (revision !== undefined) return `git has stopped in the middle.${resetting(revision, without(stopped))}`
-    return goesOn.test(command) ? "git has done the rest." : "git has stopped in the middle: see git status."
+    return "git may have changed other files: see git status."
   }
   const names = Array.from(stderr.matchAll(unread), ([, indexed, hashed]) => indexed ?? hashed ?? "")
   if (names.length === 0) return undefined
@@ -131,7 +105,8 @@ export const rest = (work: Work): string | undefined => {
     return found === undefined ? [] : [does, form ?? found.replace(/^git stash(?! push)/, "git stash push")]
   })
   const excluded = does === undefined || others.length > 0 ? undefined : withoutHidden(work, names)
-  if (excluded === undefined) return undefined
+  const isNamed = (word: string) => names.some((name) => Path.basename(name) === Path.basename(word))
+  if (excluded === undefined || form?.split(" ").some(isNamed)) return undefined
   const [commit, options, before = "", after = "", words] = committing.exec(command) ?? []
   if (commit === undefined) return `${form} -- ${excluded} ${does} the rest.`
   const flags = before + after === "" ? "" : ` -${before}${after}`
