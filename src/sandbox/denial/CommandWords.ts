@@ -16,7 +16,8 @@ const programs: ReadonlySet<string> = new Set(
 
 /** Programs that connect to the address they are given, possibly without printing an error. */
 const reaching = new Set(["curl", "wget"])
-const address = /^[a-z][a-z\d+.-]*:\/\/(?:[^\s/@]*@)?(\[[\da-f:.]+\]|[^\s/:?#]+)/i
+/** Matches an address whose host the shell does not expand. */
+const address = /^[a-z][a-z\d+.-]*:\/\/(?:[^\s/@]*@)?(\[[\da-f:.]+\]|[^\s/:?#$`{}*[]+)(?=[/:?#]|$)/i
 
 /** Subcommands that fetch. */
 const fetches = new Set(
@@ -32,11 +33,23 @@ const mostExamined = 10_000
 const wordsOf = (command: CommandLine.CommandLine): ReadonlyArray<string> =>
   command.tokens.flatMap((token) => (token._tag === "Word" ? [token.value] : []))
 
+/** Returns the words of a command, and then those of the commands within its words: `"$(curl …)"`, `sh -c '…'`. */
+const allWordsOf = (command: CommandLine.CommandLine): ReadonlyArray<string> => {
+  const words = command.tokens.filter((token) => token._tag === "Word")
+  const inner = words.flatMap(({ expands, value }, at) => {
+    const isRun = expands || /^(?:eval|-[a-z]*c)$/.test(words[at - 1]?.value ?? "")
+    const text = value.replace(/\$\(|`/g, " ")
+    return isRun && mayFetch.test(text) && text !== command.text ? allWordsOf(CommandLine.parse(text)) : []
+  })
+  return [...words.map(({ value }) => value), ...inner]
+}
+
 const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1)
 
 /** Returns the host that `curl` or `wget` should reach, if the command names it and it is not this machine. */
 export const hostIn = (command: CommandLine.CommandLine): string | undefined => {
-  const words = wordsOf(command)
+  if (command.text.length > mostExamined || !mayFetch.test(command.text)) return undefined
+  const words = allWordsOf(command)
   if (!words.some((word) => reaching.has(nameOf(word)))) return undefined
   return words.map((word) => address.exec(word)?.[1]).find((host) => host !== undefined && !isLocal(host))
 }
@@ -44,7 +57,7 @@ export const hostIn = (command: CommandLine.CommandLine): string | undefined => 
 /** Returns the program that fetches something: `pip` in `pip install x | tail -n 3; echo done`. */
 export const programIn = (command: CommandLine.CommandLine): string | undefined => {
   if (command.text.length > mostExamined || !mayFetch.test(command.text)) return undefined
-  const words = wordsOf(command)
+  const words = allWordsOf(command)
   const at = words.findIndex((word, at) => programs.has(nameOf(word)) && fetches.has(words[at + 1] ?? ""))
   if (at >= 0) return nameOf(words[at] ?? "")
   return hostIn(command) === undefined ? undefined : words.map(nameOf).find((name) => reaching.has(name))

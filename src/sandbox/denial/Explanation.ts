@@ -172,7 +172,7 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
     return unattended === true
       ? [works, "Say in your answer what is needed from there."]
       : grantOf(denial, policy) === undefined
-        ? [works, "Ask the user to allow the host that it needs: synapse sandbox allow HOST"]
+        ? [works, "Tell the user which host it needs: synapse sandbox allow lets commands reach it."]
         : [works]
   }
   if (unattended === true) return ["Do not work around it: say in your answer what you need of it."]

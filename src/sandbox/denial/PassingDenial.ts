@@ -84,8 +84,8 @@ export const isOffline = (stderr: string): boolean => Message.saysUnresolved(std
 const isOfNetwork = (denial: Denial.Denial): boolean => denial.access === "network" && !Denial.isSocket(denial)
 
 /**
- * Tests whether a program may have failed although the exit code is 0: it is not in the last list, or that list goes on
- * after a failure.
+ * Tests whether a program may have failed although the exit code is 0: it is not in the last list, within a word such
+ * as `"$(curl …)"`, or that list goes on after a failure.
  */
 const mayHaveFailed = (program: string, { tree: { lists } }: CommandLine): boolean => {
   const { isBackground = true, pipelines = [] } = lists.at(-1) ?? {}
@@ -95,9 +95,11 @@ const mayHaveFailed = (program: string, { tree: { lists } }: CommandLine): boole
       ({ before, commands, isNegated }) =>
         before !== "||" && !isNegated && commands.every(({ keyword }) => keyword === undefined)
     )
-  return [...CommandTree.commandsIn(isSure ? lists.slice(0, -1) : lists)].some(({ words }) =>
-    words.some(({ value }) => Path.posix.basename(value) === program)
-  )
+  const isIn = (some: typeof lists) =>
+    [...CommandTree.commandsIn(some)].some(({ words }) =>
+      words.some(({ value }) => Path.posix.basename(value) === program)
+    )
+  return !isSure || isIn(lists.slice(0, -1)) || !isIn(lists)
 }
 
 /**

@@ -18,3 +18,21 @@ describe("the programs that a command runs", () => {
     it(command, () => assert.deepStrictEqual(programsOf(command), programs))
   }
 })
+
+describe("the host that a command is to reach", () => {
+  for (const [command, host] of [
+    ["x=$(curl -s http://a.org/)", "a.org"],
+    ['echo "`wget -q http://u@a.org:80/x`"', "a.org"],
+    ["bash -ec 'curl -s https://a.org; true'", "a.org"],
+    ["eval 'x=$(curl http://[fe80::1]/)'", "[fe80::1]"],
+    ["`curl http://a.org`", "a.org"],
+    ["curl ${x:-curl http://a.org}", undefined],
+    ["for i in 1 2; do curl http://e$i.org; done", undefined],
+    ["for h in a b; do curl http://$h/; done", undefined],
+    ["curl http://e{1,2}.org", undefined],
+    ["echo 'curl http://a.org'", undefined],
+    ["curl localhost; curl http://127.0.0.1", undefined]
+  ] as const) {
+    it(command, () => assert.strictEqual(CommandWords.hostIn(CommandLine.parse(command)), host))
+  }
+})

@@ -93,7 +93,7 @@ describe("a command that goes on without what was denied to it", () => {
         assert.strictEqual(
           output.trimEnd().split("\n").at(-1),
           who === undefined
-            ? "sandbox: there is no network. Its localhost is the sandbox's own. Ask the user to allow the host that it needs: synapse sandbox allow HOST"
+            ? "sandbox: there is no network. Its localhost is the sandbox's own. Tell the user which host it needs: synapse sandbox allow lets commands reach it."
             : `sandbox: there is no network, so ${who} can't be reached. Its localhost is the sandbox's own. Ask the user to run: synapse sandbox allow ${who}`
         )
       })
@@ -111,7 +111,7 @@ describe("a command that goes on without what was denied to it", () => {
         const told = yield* handle({ command: "chmod +x pip; ./pip install x 2>&1 | tail -n 1" })
         assert.strictEqual(
           told.output.trimEnd(),
-          "ERROR: No matching distribution found for x\n[./pip exited 1]\nsandbox: there is no network. Its localhost is the sandbox's own. Ask the user to allow the host that it needs: synapse sandbox allow HOST"
+          "ERROR: No matching distribution found for x\n[./pip exited 1]\nsandbox: there is no network. Its localhost is the sandbox's own. Tell the user which host it needs: synapse sandbox allow lets commands reach it."
         )
         // The packets are counted between commands.
         yield* Effect.sleep(200)

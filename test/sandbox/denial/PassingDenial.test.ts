@@ -97,7 +97,7 @@ describe("a denial to a command that went on", () => {
     }
     const offline = "sandbox: there is no network."
     const works = "Its localhost is the sandbox's own."
-    const asked = `${works} Ask the user to allow the host that it needs: synapse sandbox allow HOST`
+    const asked = `${works} Tell the user which host it needs: synapse sandbox allow lets commands reach it.`
     assert.deepStrictEqual(told("./x; echo on", "verified-text"), [offline, undefined])
     for (const command of [
       "pip install x | tail -n 3; echo on",
@@ -106,6 +106,8 @@ describe("a denial to a command that went on", () => {
       "if npm install; then ls; fi",
       "npm install; npm test",
       "npm install &",
+      "bash -c 'npm install; true'",
+      'echo "$(npm install)"',
       "curl -s http://a.org | jq .; ls"
     ])
       assert.deepStrictEqual(told(command, "counter"), [`${offline} ${asked}`, undefined], command)
