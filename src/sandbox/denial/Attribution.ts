@@ -23,6 +23,7 @@ import {
   hostsIn,
   isAgents,
   isOpening,
+  isRemoval,
   isWrite,
   type KernelRefusal,
   longestMessage,
@@ -370,7 +371,8 @@ function denialsIn(
       ? spokenOnStdout(command.text, stdout.slice(-mostExamined))
       : spokenIn(command.text, output, true, failed)
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
-  const verifyFrom = (from: FileDenial.CommandPlaces) => FileDenial.make(decision, from, options)
+  const verifyFrom = (from: FileDenial.CommandPlaces) =>
+    FileDenial.make(decision, from, { cwd: policy.cwd, ...options })
   const files =
     mentionsRefusal(said) && !isOnlyPrinted(command) ? ofFiles({ ...outcome, stderr: said }, inReport, verifyFrom) : []
   const refused = isOnlyPrinted(command)
@@ -458,7 +460,8 @@ function ofLine(
   const write = isWrite(refusal, before)
   // A name that contains a newline begins on the line above.
   const byRules = isAgents(before) || isAgents(lines[at - 1] ?? "")
-  const look = (mentions: ReadonlyArray<Mention>) => verify.denial(mentions, refusal, write, byRules)
+  const look = (mentions: ReadonlyArray<Mention>) =>
+    verify.denial(mentions, refusal, write, { byRules, isRemoval: isRemoval(before) })
   const own = mentionsIn(before, after)
   const likely = look(own)
   // A rule also matches a missing file's name. Then the message may mean another file, which exists.

@@ -69,7 +69,7 @@ const remediesFor = (
   { cwd, shown, unattended }: SandboxPolicy
 ): ReadonlyArray<Remedy> => {
   if (unattended === true || shown !== undefined) return []
-  const unlisted = denials.filter(Denial.isUnlisted).slice(0, mostAllowed)
+  const unlisted = denials.filter((each) => Denial.isUnlisted(each) && each.next === undefined).slice(0, mostAllowed)
   const startup = denials
     .filter(({ source }) => source === "startup")
     .map(({ rule }) => ({ path: rule, isThere: true }))
@@ -155,7 +155,8 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
   if (denial.isMet === true) return []
   if (Denial.isUnlisted(denial)) {
     if (shown !== undefined) return ["You only read: say in your answer what is to be written."]
-    const next = unattended === true ? "Say in your answer what has to be written there." : "It can't be allowed."
+    const next =
+      unattended === true ? "Say in your answer what has to be written there." : (denial.next ?? "It can't be allowed.")
     return canBeAllowed ? [writableIn(policy)] : [writableIn(policy), next]
   }
   if (denial.next !== undefined) {

@@ -73,6 +73,11 @@ describe("what is told of a denial", () => {
       "sandbox: /proc/new is read-only. Writable: /project, /tmp. It can't be allowed."
     ],
     [
+      "what only a directory that is too wide could let be removed",
+      { ...denied("/usr/share", "write"), next: "Ask the user to remove it." },
+      "sandbox: /usr/share is read-only. Writable: /project, /tmp. Ask the user to remove it."
+    ],
+    [
       "what is allowed, and missing",
       Denial.unmade("/data/new"),
       "sandbox: /data/new is allowed, but it does not exist, so that it has to be made outside of the sandbox. Ask the user to create it, then call with restart: true."

@@ -136,14 +136,17 @@ export const denied: ReadonlyArray<Row> = [
     "cd ../elsewhere && touch new"
   ].map((command) => outside(command)),
   ...[
-    "rm ../elsewhere/readable.txt",
-    "mv ../elsewhere/readable.txt .",
     "chmod 600 ../elsewhere/readable.txt",
     "truncate -s 0 ../elsewhere/readable.txt",
     "echo >> ../elsewhere/readable.txt",
     "python3 -c 'import os; os.remove(\"ROOT/elsewhere/readable.txt\")'",
     "perl -i -pe 1 ../elsewhere/readable.txt"
   ].map((command) => outside(command, "/elsewhere/readable.txt")),
+  // The directory of what is to be removed is written, unless it is too wide to be allowed.
+  ...["rm ../elsewhere/readable.txt", "mv ../elsewhere/readable.txt .", "rm -rf ../elsewhere"].map((command) =>
+    outside(command, "/elsewhere")
+  ),
+  outside("rmdir ../elsewhere", "/elsewhere"),
   outside("sed -i s/a/b/ ../elsewhere/readable.txt", "/elsewhere"),
   outside("mktemp -d ../elsewhere/newXXXXXX", "/elsewhere"),
   outside("install a.txt ../elsewhere/", "/elsewhere/a.txt"),

@@ -9,6 +9,7 @@ import { describeSource, type PolicyDecision } from "../../policy/PolicyDecision
 import * as RealPath from "../../policy/RealPath.js"
 import * as CommandWords from "../CommandWords.js"
 import * as Denial from "../Denial.js"
+import * as Explanation from "../Explanation.js"
 import type { KernelRefusal, Mention } from "./Message.js"
 
 /** The command, and the directories and masks that it ran with. */
@@ -26,6 +27,8 @@ export type Verify = ReturnType<typeof make>
 export interface Options {
   /** True if the system answers every denial with the same error (EPERM), as macOS does. */
   readonly oneRefusal?: boolean
+  /** The directory that the sandbox is for. */
+  readonly cwd?: string
 }
 
 /** Tests whether a path is missing and only the rights to its existing directory prevent its creation. */
@@ -45,7 +48,7 @@ const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
 export const make = (
   { decide, explain, held }: PolicyDecision,
   { command, directories, masks }: CommandPlaces,
-  { oneRefusal = process.platform === "darwin" }: Options = {}
+  { cwd = "/", oneRefusal = process.platform === "darwin" }: Options = {}
 ) => {
   const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
 
@@ -101,6 +104,7 @@ export const make = (
   }
 
   let byRulesAlone = oneRefusal
+  let ofDirectory = false
   const blacklisted = (path: string, write: boolean): Denial.Denial | undefined => {
     const access = write ? "write" : "read"
     const verdict = explain(path, "/", "read")
@@ -134,8 +138,16 @@ export const make = (
     return Denial.make({ rule: found.rule, reason }, real, "write", "verified-text")
   }
 
+  /** Finds the denial of a write to a path, or to its directory. */
   const unwritable = (path: string): Denial.Denial | undefined => {
-    const { real } = RealPath.follow(path.replace(temporary, ""))
+    const { real: named } = RealPath.follow(path.replace(temporary, ""))
+    const directory = Path.posix.dirname(named)
+    if (ofDirectory && Explanation.isWide(directory, cwd)) {
+      const verdict = decide(directory, "write")
+      const next = "Ask the user to remove it."
+      return verdict.allowed ? undefined : { ...Denial.make(verdict, named, "write", "verified-text"), next }
+    }
+    const real = ofDirectory ? directory : named
     const verdict = decide(real, "write")
     if (!HostPath.isWritable(real)) return undefined
     if (!verdict.allowed) return Denial.make(verdict, real, "write", "verified-text")
@@ -153,15 +165,16 @@ export const make = (
   return {
     /**
      * Finds the denial that the names in a message stand for. With `byRules`, an agent command refused it by the rules.
-     * The kernel itself only refuses what the masks hide.
+     * The kernel itself only refuses what the masks hide. With `isRemoval`, a name was to be removed from its directory.
      */
     denial(
       all: ReadonlyArray<Mention>,
       refusal: KernelRefusal,
       write: boolean,
-      byRules = false
+      { byRules = false, isRemoval = false } = {}
     ): Denial.Denial | undefined {
       byRulesAlone = oneRefusal || byRules
+      ofDirectory = isRemoval
       const mentions = withoutCut(all)
       const sure = mentions.filter((mention) => mention.sure)
       const unsure = mentions.filter((mention) => !mention.sure)

@@ -68,8 +68,14 @@ export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
   const own = speaker.exec(before)
   if (own !== null) return own[1] === undefined
   const near = before.slice(-longestMessage)
-  return writing.test(near.replace(/'[^']*'|"[^"]*"|\S*\/\S*/g, "")) && !/for reading/.test(near)
+  return writing.test(withoutNames(near)) && !/for reading/.test(near)
 }
+
+const withoutNames = (text: string): string => text.replace(/'[^']*'|"[^"]*"|‘[^’]*’|\S*\/\S*/g, "")
+
+/** Tests whether a line reports a name that could not be removed or moved, for which its directory is written. */
+export const isRemoval = (before: string): boolean =>
+  /remov|delet|unlink|\bmove\b|renam|rmdir/i.test(withoutNames(before.slice(-longestMessage)))
 
 /** Tests whether a message comes from an agent command. These refuse by the rules even what nothing hides. */
 export const isAgents = (before: string): boolean => speaker.test(before)
