@@ -1,6 +1,6 @@
 // Runs the built program and the Promise API as users do, so that the recorder makes their code cache. Each run adds the
 // functions that it compiled.
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -37,33 +37,46 @@ for (const [expected, input, ...args] of /** @type {const} */ ([
 }
 
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-record-"))
-/** @type {(script: string, words: ReadonlyArray<string>, more: NodeJS.ProcessEnv) => void} */
-const type = (script, words, more) => {
-  const command = [process.execPath, "--require", recorder, program, ...words]
-  spawnSync("sh", ["-c", script, ...command], {
-    stdio: "ignore",
-    timeout: 60_000,
-    env: { ...env, SYNAPSE_HOME: home, WORDS: command.map((word) => `'${word}'`).join(" "), ...more }
+/**
+ * Runs a command, and ends its input as soon as the output matches.
+ *
+ * @type {(command: string, args: ReadonlyArray<string>, input: string, expected: RegExp, end: string, more?: NodeJS.ProcessEnv) => Promise<void>}
+ */
+const converse = (command, args, input, expected, end, more = {}) =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, {
+      stdio: ["pipe", "pipe", "ignore"],
+      timeout: 60_000,
+      env: { ...env, SYNAPSE_HOME: home, ...more }
+    })
+    let output = ""
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      output += text
+      if (expected.test(output)) child.stdin.end(end)
+    })
+    child.stdin.on("error", () => {}).write(input)
+    child.on("error", () => resolve()).on("close", () => resolve())
   })
-}
 
 /** @type {(id: number, method: string, params: object) => string} */
 const request = (id, method, params) => `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`
 const client = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "record", version: "1" } }
 const bash = { name: "Bash", arguments: { command: "echo out" } }
+const requests = request(1, "initialize", client) + request(2, "tools/list", {}) + request(3, "tools/call", bash)
+const words = ["--require", recorder, program]
+const quoted = [process.execPath, ...words, "shell"].map((word) => `'${word}'`).join(" ")
 
 try {
-  // The end of its input ends the server at once.
-  type('(printf %s "$REQUESTS"; sleep 3) | "$0" "$@"', ["mcp", "serve"], {
-    REQUESTS: request(1, "initialize", client) + request(2, "tools/list", {}) + request(3, "tools/call", bash)
-  })
-  // `synapse shell` needs a terminal, which `script` makes. Without `script`, the shell gets no cache.
-  type('(sleep 2; printf "\\004") | script -qefc "$WORDS" /dev/null', ["shell"], {
-    CI: "",
-    NO_COLOR: "",
-    TERM: "xterm",
-    SHELL: "/bin/sh"
-  })
+  await Promise.all([
+    converse(process.execPath, [...words, "mcp", "serve"], requests, /"id":3/, ""),
+    // `synapse shell` needs a terminal, which `script` makes. Without `script`, the shell gets no cache.
+    converse("script", ["-qefc", quoted, "/dev/null"], "", /[$#] /, "\u0004", {
+      CI: "",
+      NO_COLOR: "",
+      TERM: "xterm",
+      SHELL: "/bin/sh"
+    })
+  ])
 } finally {
   fs.rmSync(home, { recursive: true, force: true })
 }
