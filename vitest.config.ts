@@ -38,6 +38,9 @@ const longest = [
   "test/sandbox/network/network.real.test.ts",
   "test/sandbox/startup.real.test.ts",
   "test/docs.real.test.ts",
+  "test/commands/job/Job.real.test.ts",
+  "test/sandbox/LocalSandboxBackend.real.test.ts",
+  "test/sandbox/platform/linux/root.real.test.ts",
   "test/cli/program.real.test.ts",
   "test/cli/stdin.real.test.ts",
   "test/cli/signals.real.test.ts",
@@ -48,7 +51,10 @@ const longest = [
   "test/escape/nobody.real.test.ts",
   "test/escape/words.nobody.real.test.ts",
   "test/sandbox/denial/commands.nobody.real.test.ts",
-  "test/sandbox/workflows.nobody.real.test.ts"
+  "test/sandbox/workflows.nobody.real.test.ts",
+  "test/commands/job/Job.nobody.real.test.ts",
+  "test/sandbox/LocalSandboxBackend.nobody.real.test.ts",
+  "test/sandbox/network/network.nobody.real.test.ts"
 ]
 
 export default defineConfig({
