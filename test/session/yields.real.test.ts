@@ -53,6 +53,23 @@ describe("yield", () => {
     })
   )
 
+  inSession("is told once where it can't be applied and the command runs for longer", ({ run }) =>
+    Effect.gen(function* () {
+      const loop = "for i in 1 2; do sleep 0.1; done"
+      assert.deepStrictEqual(yield* run("echo | cat", { yield: 20_000 }), result({ stdout: "\n" }))
+      assert.deepStrictEqual(
+        yield* run(loop, { yield: 50 }),
+        result({
+          notices: [
+            "yield takes only the last program of a line, outside a pipeline or ( ). yield=0 makes a job of any line."
+          ]
+        })
+      )
+      assert.deepStrictEqual(yield* run(`(${loop}) | cat`, { yield: 50 }), result())
+      assert.deepStrictEqual(yield* run(loop), result())
+    })
+  )
+
   inSession(
     "answers a known server in the foreground once it listens and is silent, and no other program",
     ({ jobs, run }) =>

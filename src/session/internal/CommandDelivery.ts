@@ -88,6 +88,7 @@ export class CommandFeeder {
       (fed) => {
         this.active = undefined
         if (fed._tag === "Ran" && active.run.mayLeave) this.remember(mark, active.run)
+        if (active.run.outlastedYield) state.noteYield()
         done(fed)
         this.onEnded?.()
       }

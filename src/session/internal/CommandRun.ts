@@ -359,6 +359,13 @@ export class CommandRun implements Interruption.Target {
     this.yielding = setTimeout(() => this.giveWay(), askEvery)
   }
 
+  /** True if the command ran for longer than its yield, which could not be applied. */
+  get outlastedYield(): boolean {
+    const { stdin, yield: limit } = this.queued
+    const isIgnored = limit !== undefined && stdin === undefined && !this.before.yields && this.stopped === undefined
+    return isIgnored && performance.now() - this.startedAt > limit
+  }
+
   private endYield(): void {
     clearTimeout(this.yielding)
     clearTimeout(this.serving)

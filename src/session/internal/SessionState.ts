@@ -88,6 +88,7 @@ export class SessionState {
   private rest = nothing
   /** True if the user was told that `set -e` ends the shell, and it is still on. */
   private knowsErrexit = false
+  private knowsYield = false
   /** The overridden names of Synapse commands that the user was told about. */
   private readonly told = new Set<string>()
   private notices: Array<string | (() => string | undefined)> = []
@@ -110,6 +111,7 @@ export class SessionState {
     this.mayHaveTrapped = false
     this.rest = nothing
     this.knowsErrexit = false
+    this.knowsYield = false
     this.told.clear()
     this.notices = []
   }
@@ -198,6 +200,15 @@ export class SessionState {
       this.knowsErrexit = true
       this.note("`set -e` ends the shell at each failure; `set +e` undoes it.")
     }
+  }
+
+  /** Notes once that a command could not become a job when its yield was over. */
+  noteYield(): void {
+    if (this.knowsYield) return
+    this.knowsYield = true
+    this.note(
+      "yield takes only the last program of a line, outside a pipeline or ( ). yield=0 makes a job of any line."
+    )
   }
 
   noteOnly(notice: string): void {
