@@ -292,4 +292,16 @@ describe("what a model reads of a command that failed", () => {
       assert.strictEqual(anew.output, first.output)
     })
   )
+
+  inApp("says that no job was stopped where one of several does not exist", ({ handle }) =>
+    Effect.gen(function* () {
+      yield* handle({ command: "sleep 3091 &" })
+      assert.strictEqual(
+        (yield* handle({ command: "job:stop 1 9" })).output,
+        "job:stop: there is no job 9. The only job is 1. Nothing was stopped."
+      )
+      const { extras } = yield* handle({ command: "job:stop 1" })
+      assert.strictEqual(extras.exitCode, 0)
+    })
+  )
 })

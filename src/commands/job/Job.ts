@@ -291,7 +291,7 @@ OPTIONS
   --signal S   Another signal in place of SIGTERM: INT, HUP.
 
 EXIT CODE
-  0 where all have ended. 1 where one could not be ended.
+  0 where all have ended. 1 where one could not be ended, or there is no such job: then nothing is stopped.
 `,
   config: {
     ids,
@@ -313,7 +313,11 @@ export const stop = inShell(
     if (ids.length === 0) return CommandGrammar.misuse(stopGrammar, "<N> is missing.")
     return Effect.gen(function* () {
       // Check all numbers first, so that a wrong one stops no job.
-      yield* Effect.forEach(ids, jobs.status, { discard: true })
+      yield* Effect.mapError(Effect.forEach(ids, jobs.status, { discard: true }), (error) =>
+        ids.length === 1
+          ? error
+          : new InvalidUsage({ reason: `${stopGrammar.name}: ${error.message}. Nothing was stopped.` })
+      )
       const states = yield* Effect.forEach(ids, (id) => jobs.stop(id, signal), { concurrency: "unbounded" })
       const question = questionOf(jobs, ids, call)
       if (question !== undefined) return question
