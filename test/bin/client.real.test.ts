@@ -63,6 +63,23 @@ describe("the daemon's client", () => {
       assert.strictEqual(run(`${client()} $'echo \\xff'`), "false\n")
     }))
 
+  it("starts a daemon for each set of namespaces, and none for garbled words", ({ skip }) =>
+    beside(
+      "client.cjs",
+      { "synapse.cjs": `require("fs").appendFileSync(__dirname + "/started", process.argv[3] + " ")` },
+      (run) => {
+        const client = (words: string, before = "") =>
+          `SYNAPSE_DAEMON=auto ${before} "$NODE" -e 'require("./client.cjs").runFresh(process.argv.slice(1)).then(console.log)' ${words}`
+        assert.strictEqual(run(client("$'echo \\xff'")), "false\n")
+        assert.strictEqual(run("ls"), "client.cjs\nsynapse.cjs\n")
+        assert.strictEqual(run(`${client("echo")}; ${client("echo")}`), "false\nfalse\n")
+        assert.match(run("cat started"), /^([0-9a-f]{16}) \1 $/)
+        if (run("unshare -r true") !== "") skip("user namespaces are not allowed here")
+        run(client("echo", "unshare -r"))
+        assert.match(run("cat started"), /^([0-9a-f]{16}) \1 (?!\1)[0-9a-f]{16} $/)
+      }
+    ))
+
   it("sends a file only while it has credit, and ends with the second signal", () => {
     const daemon = `
       const directory = process.cwd() + "/run"
