@@ -27,3 +27,12 @@ export const of = (path: string | Buffer): FileStamp => {
     return { text: error instanceof Error && "code" in error ? String(error.code) : "?", changed: 0 }
   }
 }
+
+/** How long after a change another one may leave the stamp the same, in ms. */
+const unsettled = 100
+
+/** Returns the state of a path to compare with a later one; undefined shortly after a change. */
+export const settled = (path: string | Buffer): string | undefined => {
+  const { changed, text } = of(path)
+  return changed < Date.now() - unsettled ? text : undefined
+}

@@ -86,14 +86,7 @@ const linkAt = (path: string): string | undefined =>
 const hooksIn = (directory: string): ReadonlyArray<string> =>
   Attempt.orElse(() => BytePath.namesIn(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name)), [])
 
-/** How long after a change another one may leave the time of change the same, in ms. */
-const unsettled = 100
-
-/** Returns the state of a path; undefined shortly after a change. */
-const restedStamp = (path: string): string | undefined => {
-  const { changed, text } = FileStamp.of(BytePath.toHost(path))
-  return changed < Date.now() - unsettled ? text : undefined
-}
+const settledStamp = (path: string): string | undefined => FileStamp.settled(BytePath.toHost(path))
 
 const stampIn = (directory: string, name: string): string =>
   `${name} ${FileStamp.of(BytePath.toHost(`${directory}/${name}`)).text}`
@@ -156,7 +149,7 @@ class Unchanged {
   has(directory: string): boolean {
     const looked = this.looks.get(directory)
     if (looked !== undefined) return looked
-    const now = restedStamp(directory)
+    const now = settledStamp(directory)
     const isSame = now !== undefined && now === this.states.get(directory)
     this.states.set(directory, now)
     this.looks.set(directory, isSame)
@@ -361,7 +354,7 @@ export class StartupGuard {
     const path = `${git}/${name}`
     if (HostPath.isMissing(path) || good.isForeign === true || StartupFiles.isNamed(this.places, path)) return undefined
     const link = linkAt(path)
-    const stamp = restedStamp(path)
+    const stamp = settledStamp(path)
     if (pace === "quick" && stamp !== undefined && stamp === good.stamp) return undefined
     const text =
       link !== good.link

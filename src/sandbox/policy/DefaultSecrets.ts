@@ -1,10 +1,11 @@
 /**
  * The built-in blacklist: where secrets usually lie, and which files of those names hold no secret.
  */
-import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Attempt from "../../domain/Attempt.js"
+import * as FileStamp from "../../files/FileStamp.js"
+import * as BytePath from "./BytePath.js"
 import * as GitDirectory from "./GitDirectory.js"
 import { GitHeld } from "./GitHeld.js"
 import * as HostPath from "./HostPath.js"
@@ -303,17 +304,16 @@ const known = GlobalValue.globalValue(
 )
 
 const judge = (path: string, holdsSecret: (text: string) => boolean): boolean => {
-  const at = Fs.lstatSync(path, { throwIfNoEntry: false, bigint: true })
   // A missing key file is denied, as is all that a built-in pattern names. A missing settings file is not, because
   // tools write it.
-  if (at === undefined) return holdsSecret !== holdsKey
-  const stamp = `${at.dev} ${at.ino} ${at.size} ${at.mtimeNs} ${at.ctimeNs}`
+  if (HostPath.isMissing(path)) return holdsSecret !== holdsKey
+  const stamp = FileStamp.settled(BytePath.toHost(path))
   const found = known.get(path)
-  if (found?.stamp === stamp) return found.isHarmless
+  if (stamp !== undefined && found?.stamp === stamp) return found.isHarmless
   const bytes = GitDirectory.readBytes(path, largest)
   const isHarmless = bytes !== undefined && !holdsSecret(bytes.toString("latin1"))
   if (known.size >= mostKnown) known.clear()
-  known.set(path, { stamp, isHarmless })
+  if (stamp !== undefined) known.set(path, { stamp, isHarmless })
   return isHarmless
 }
 

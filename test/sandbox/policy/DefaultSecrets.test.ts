@@ -100,4 +100,15 @@ describe("files that built-in rules name", () => {
       []
     )
   })
+
+  it("are hidden again at once, though the new text has the size of the old one", () => {
+    const rule = { pattern: "**/.npmrc", path: "/", kind: "glob", source: "default" } as const
+    const path = `${root}/.npmrc`
+    for (let times = 0; times < 50; times++) {
+      Fs.writeFileSync(path, "color=always-on\n")
+      assert.isTrue(DefaultSecrets.isHarmless(rule, path))
+      Fs.writeFileSync(path, "_password=YWJjZ\n")
+      assert.isFalse(DefaultSecrets.isHarmless(rule, path))
+    }
+  })
 })
