@@ -3,8 +3,8 @@ import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
 
-export const using = async <A>(use: (directory: string) => Promise<A>): Promise<A> => {
-  const directory = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "synapse-test-"))
+export const using = async <A>(use: (directory: string) => Promise<A>, parent = os.tmpdir()): Promise<A> => {
+  const directory = fs.mkdtempSync(path.join(fs.realpathSync(parent), "synapse-test-"))
   try {
     return await use(directory)
   } finally {

@@ -14,6 +14,9 @@ import * as Temporary from "../../support/Temporary.js"
 /** Longer than the time after a change in which a directory is always looked at again, in ms. */
 const rest = 150
 
+/** Sessions of other tests share the machine's directory for temporary files, and guard the repositories in it. */
+const unshared = Path.join(import.meta.dirname, "../../../node_modules")
+
 /** Synapse's own directories for commands. */
 const own = (directory: string): Pick<SandboxPolicy, "temporary" | "toolCache"> => {
   const rule = (name: string) =>
@@ -52,7 +55,7 @@ const guarded = <A>(
     }
     for (let times = 0; times < 2; times++) assert.deepStrictEqual(await look(), { changed: [], told: undefined })
     return use({ path, look, guard, policy })
-  })
+  }, unshared)
 
 interface Found {
   readonly path: (name: string) => string
