@@ -104,6 +104,11 @@ const attacks: Readonly<Record<string, Attack>> = {
       "mkdir .git/hooks; printf '#!/bin/sh\\nRUN\\n' >.git/hooks/post-checkout; chmod +x .git/hooks/post-checkout"
     ]
   },
+  "hooks that can't be listed": {
+    commands: [
+      "mkdir -p sub; git init -q sub; cd sub; printf '#!/bin/sh\\nRUN\\n' | tee .git/hooks/post-checkout >.git/hooks/pre-commit; chmod +x .git/hooks/p*; chmod 300 .git/hooks; cd .."
+    ]
+  },
   "a repository of its own": {
     commands: ['git init -q sub; git -C sub config core.fsmonitor "RUN; true"']
   },
@@ -134,6 +139,7 @@ const attacks: Readonly<Record<string, Attack>> = {
 const ofUsers = [
   "another configuration in its place",
   "a configuration without rights",
+  "hooks that can't be listed",
   "hooks",
   "a repository of its own",
   "a submodule's settings"

@@ -82,9 +82,12 @@ const linkAt = (path: string): string | undefined =>
       : undefined
   )
 
-/** Returns the names of what git would run as hooks. */
+/** Returns the names of what git would run as hooks; `.` where they can't be listed, because git needs no list. */
 const hooksIn = (directory: string): ReadonlyArray<string> =>
-  Attempt.orElse(() => BytePath.namesIn(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name)), [])
+  Attempt.orElse(
+    () => BytePath.namesIn(directory).filter((name) => !/\.(?:sample|disabled)$/.test(name)),
+    HostPath.isDirectory(directory) ? ["."] : []
+  )
 
 const settledStamp = (path: string): string | undefined => FileStamp.settled(BytePath.toHost(path))
 
@@ -416,7 +419,8 @@ export class StartupGuard {
     const { held, hooks: before } = this.known.get(git) ?? unknown
     if (HostPath.isMissing(hooks) || (held !== undefined && held === HostPath.identityAt(hooks))) return undefined
     if (StartupFiles.isNamed(this.places, hooks)) return undefined
-    const added = hooksIn(hooks).filter((name) => !before.has(stampIn(hooks, name)))
+    const addedIn = (directory: string) => hooksIn(directory).filter((name) => !before.has(stampIn(directory, name)))
+    const added = addedIn(hooks)
     if (added.length === 0) return undefined
     const isLink = linkAt(hooks) !== undefined
     return {
@@ -425,7 +429,7 @@ export class StartupGuard {
         if (isLink) return within(git, (reached) => put(reached, "hooks", undefined))
         return within(hooks, (reached) => {
           makeWritable(reached)
-          for (const name of added) disable(`${reached}/${name}`)
+          for (const name of addedIn(reached)) disable(`${reached}/${name}`)
         })
       },
       said: isLink
