@@ -424,8 +424,10 @@ export const allow = (given: Named & { readonly write: boolean }) =>
         ? "a directory that holds much else"
         : undefined
     if (held !== undefined) yield* print("stderr", `synapse: that is ${held}: a narrower place is safer`)
-    if (isNew && (isHidden || StartupFiles.takesNewSandbox(real, userHome)))
-      yield* print("stderr", "synapse: sessions that run have it in a new shell (restart: true, or /restart)")
+    if (isNew && (isHidden || StartupFiles.takesNewSandbox(real, userHome))) {
+      const ways = "restart: true, /restart in synapse shell, or synapse daemon stop with its name"
+      yield* print("stderr", `synapse: a session that runs has it in a new shell (${ways})`)
+    }
     return ExitCode.success
   }).pipe(Action.run)
 

@@ -56,6 +56,17 @@ afterAll(() => {
 })
 
 describe("synapse sandbox", () => {
+  it.scoped("allow says how a session gets what takes a new shell", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      assert.deepStrictEqual(yield* sandbox(home, "allow", "--write", "/srv/x/.env"), [
+        0,
+        "allowed: /srv/x/.env (it does not exist: it can be written once it does)\n",
+        "synapse: a session that runs has it in a new shell (restart: true, /restart in synapse shell, or synapse daemon stop with its name)\n"
+      ])
+    })
+  )
+
   it.effect("tells a command whom to ask where the file can't be written", () =>
     Effect.gen(function* () {
       const cause = Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS" })
