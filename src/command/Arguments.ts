@@ -4,6 +4,7 @@
  */
 import * as Either from "effect/Either"
 import * as ShellText from "../bash/ShellText.js"
+import * as Similar from "../domain/Similar.js"
 import type { Form } from "./Parameter.js"
 
 /** The options and flags of a command, under each of their names. */
@@ -70,6 +71,7 @@ export const quoted = (word: string): string => {
 }
 
 const unknown = (name: string, known: Options): string => {
-  const names = known.size === 0 ? "there are none" : `there are ${[...known.keys()].join(", ")}`
-  return `Unknown option ${name.slice(0, 60)}: ${names}.`
+  const near = Similar.nearest(name, known.keys())
+  const names = known.size === 0 ? "there are none." : `there are ${[...known.keys()].join(", ")}.`
+  return `Unknown option ${name.slice(0, 60)}: ${near === undefined ? names : `did you mean ${near}?`}`
 }

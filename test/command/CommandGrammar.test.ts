@@ -100,7 +100,7 @@ describe("CommandGrammar", () => {
         [["f", "a", "b", "x".repeat(1000)], `"${"x".repeat(60)}" … is one operand too many.`],
         [
           ["f", "a", "--al"],
-          "Unknown option --al: there are --all, --offset, -n, --limit, --mode. A word that begins with a dash and is no option goes after --."
+          "Unknown option --al: did you mean --all? A word that begins with a dash and is no option goes after --."
         ],
         [
           ["f", "a", "--version"],
