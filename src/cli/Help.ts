@@ -25,13 +25,22 @@ const usageOf = (one: Subcommands.Subcommand): string => [one.name, ...formsOf(o
 const within = (group: string): ReadonlyArray<Subcommands.Subcommand> =>
   Subcommands.all.filter(({ name }) => name === group || name.startsWith(`${group} `))
 
+/** Returns the usage without the names of the options. */
+const shortUsageOf = (one: Subcommands.Subcommand): string => {
+  const forms = formsOf(one)
+  const operands = forms.filter(({ kind }) => kind === "operand").map(inUsage)
+  return [one.name, ...(operands.length < forms.length ? ["[options]"] : []), ...operands].join(" ")
+}
+
 /** Returns the usage of the subcommand or group that the words name, or of the whole program. */
 export const usage = (words: ReadonlyArray<string>): string => {
   const [name = ""] = words
   const one = Subcommands.find(words)
   const shown = one === undefined ? within(name) : one.name === "agent" ? within(name) : [one]
   const help = one?.name ?? name
-  return ["Usage:", ...shown.map((each) => `  synapse ${usageOf(each)}`), `Help: synapse ${help} --help`].join("\n")
+  return ["Usage:", ...shown.map((each) => `  synapse ${shortUsageOf(each)}`), `Help: synapse ${help} --help`].join(
+    "\n"
+  )
 }
 
 const indent = (text: string, by: number): string => Columns.wrap(text, columns - by).replaceAll(/^/gm, " ".repeat(by))

@@ -52,7 +52,7 @@ describe("synapse", () => {
       }
       assert.strictEqual(
         (yield* run(["tools", "extra"])).stderr,
-        'synapse: "extra" is one operand too many.\nUsage:\n  synapse tools [--format anthropic | openai | mcp]\nHelp: synapse tools --help\n'
+        'synapse: "extra" is one operand too many.\nUsage:\n  synapse tools [options]\nHelp: synapse tools --help\n'
       )
       assert.strictEqual((yield* run(["call", "--bogus"])).exitCode, 2)
     })

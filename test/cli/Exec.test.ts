@@ -3,8 +3,7 @@ import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import { run, runSandboxed } from "../support/cli/Program.js"
 
-const usage =
-  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--allow-read path]... [--deny pattern]... [--env name]... [--unix-sockets own | all] [--allow-socket path]... [--allow-host host]... [--allow-network] [--publish port[:port]]... [--temporary private | host] [--ask never | terminal] [--session name] [--json] <command>\nHelp: synapse exec --help\n"
+const usage = "Usage:\n  synapse exec [options] <command>\nHelp: synapse exec --help\n"
 
 /** The settings of a session that ends with its only command. */
 const endsAtOnce = { outputFileLimit: 0, maxJobs: 0, yield: 0 }

@@ -30,7 +30,7 @@ describe("synapse mcp", () => {
         const { exitCode, stderr, stdout } = yield* run(["mcp", ...args])
         assert.deepStrictEqual([exitCode, stdout], [2, ""])
         assert.include(stderr, `synapse: ${reason}`)
-        assert.include(stderr, "synapse mcp add [-e, --env name=value]... [--header name:value]...")
+        assert.include(stderr, "synapse mcp add [options] <name>")
         assert.notInclude(stderr, "synapse mcp list")
       }
       for (const [word, reason] of [

@@ -22,10 +22,10 @@ const sandbox = (home: string, ...args: ReadonlyArray<string>) =>
   )
 
 const usages = [
-  "policy [--all] [--json]",
-  "explain [--json] [--write] [--host] <path>",
-  "allow [--write] [--host] [--from npm | pip | uv | cargo | go | git | apt] [<path>]",
-  "deny [--host] <path>",
+  "policy [options]",
+  "explain [options] <path>",
+  "allow [options] [<path>]",
+  "deny [options] <path>",
   "forget <path>",
   "clean"
 ]

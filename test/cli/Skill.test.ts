@@ -207,11 +207,11 @@ describe("synapse skill", () => {
 
   inPlace("says how it is used", ({ home }) =>
     Effect.gen(function* () {
-      assert.include((yield* skill(home, "list", "x"))[2], "\nUsage:\n  synapse skill list [--json]\nHelp: ")
+      assert.include((yield* skill(home, "list", "x"))[2], "\nUsage:\n  synapse skill list [options]\nHelp: ")
       for (const args of [[], ["nosuch"], ["add"]]) {
         const [code, , stderr] = yield* skill(home, ...args)
         assert.strictEqual(code, 2, stderr)
-        assert.include(stderr, "\n  synapse skill add [--force] <dir>\n")
+        assert.include(stderr, "\n  synapse skill add [options] <dir>\n")
       }
     })
   )
