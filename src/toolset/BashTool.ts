@@ -79,7 +79,7 @@ const isShort = (command: string): boolean => command.length <= 200 && !/\p{Cc}/
  */
 export class BashTool extends Context.Tag("synapse/BashTool")<BashTool, Tool.Tool>() {}
 
-const missing = "command parameter is required"
+const missing = "is required"
 
 /** Makes a parameter optional without allowing `undefined`, which JSON lacks and which error messages would mention. */
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })

@@ -128,7 +128,7 @@ describe("BashTool", () => {
           { isError, message, category: extras.failureCategory },
           {
             isError: true,
-            message: "Invalid parameters for Bash:\n- command: command parameter is required",
+            message: "Invalid parameters for Bash:\n- command: is required",
             category: "invalid_usage"
           }
         )
