@@ -1,4 +1,5 @@
 /** The table of the program's subcommands. Parsing, help, usage and completions are all made from it. */
+import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -7,9 +8,10 @@ import * as Option from "effect/Option"
 import * as CommandGrammar from "../command/CommandGrammar.js"
 import * as Parameter from "../command/Parameter.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as ExecAction from "./ExecAction.js"
-import { type App, WrongUsage } from "./Invocation.js"
+import { type App, print, WrongUsage } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 
@@ -69,8 +71,22 @@ const checked = (given: SessionOptions.Given, run: Action): Action => {
   if (reason !== undefined) return new WrongUsage({ message: `--env: ${reason}.` })
   return noSandbox
     ? new WrongUsage({ message: `${only} has no effect with --no-sandbox: leave one of them out.` })
-    : Effect.zipRight(SessionOptions.refuseWithoutSandbox(only), run)
+    : SessionOptions.refuseWithoutSandbox(only).pipe(Effect.zipRight(tellMissing(given)), Effect.zipRight(run))
 }
+
+/** Names allowed paths that do not exist. What holds `~`, `$` or a backslash is expanded elsewhere. */
+const tellMissing = ({ cwd, readable, whitelist }: SessionOptions.Given) =>
+  Effect.forEach(
+    [
+      ...whitelist.map((path) => ["--allow", path] as const),
+      ...readable.map((path) => ["--allow-read", path] as const)
+    ],
+    ([option, path]) =>
+      /[~$\\]/.test(path) || !HostPath.isMissing(Path.resolve(Option.getOrElse(cwd, process.cwd), path))
+        ? Effect.void
+        : print("stderr", `synapse: ${option} ${UntrustedText.word(path, 300)}: no such file or directory`),
+    { discard: true }
+  )
 
 /** Explains an unknown option where a text is expected. After another word, quotes are missing. */
 const beforeText =

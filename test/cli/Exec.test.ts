@@ -201,6 +201,30 @@ describe("synapse exec", () => {
     })
   )
 
+  it.effect("says which allowed paths do not exist", () =>
+    Effect.gen(function* () {
+      const { exitCode, stderr } = yield* run([
+        "exec",
+        "--allow",
+        "nodir",
+        "--allow",
+        "docs",
+        "--allow",
+        "~/nodir",
+        "--allow-read",
+        "/nodir/.env",
+        "ls"
+      ])
+      assert.deepStrictEqual(
+        [exitCode, stderr],
+        [
+          0,
+          "synapse: --allow nodir: no such file or directory\nsynapse: --allow-read /nodir/.env: no such file or directory\n"
+        ]
+      )
+    })
+  )
+
   it.effect("refuses wrong usage with the reason and the usage, and makes no shell", () =>
     Effect.gen(function* () {
       const reasons: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
