@@ -14,13 +14,13 @@ import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
 
 /** Matches tokens by their issuers' prefixes, and private keys. */
 const token =
-  /(?<![A-Za-z0-9])(gh[a-z]_\w{8}|github_pat_|gl[a-z]{2,5}-\w{8}|sk[-_][\w-]{10}|rk_live_|xox[a-z]-|A[KS]IA[A-Z0-9]{12}|AIza\w{8}|ya29\.|npm_\w{8}|pypi-\w{8}|hf_\w{8}|SG\.\w{8}|shp[a-z]{2}_\w{8}|do[a-z]_v1_|eyJ\w{8}|sq0[a-z]{3}-|GOCSPX-|whsec_|hvs\.\w{8}|lin_api_|ntn_\w{8}|NRAK-|PMAK-|ATATT\w{8}|gsk_\w{8}|B(earer|asic) \w{8}|bot\d{8,}:|AGE-SECRET)|-----BEGIN/
-/**
- * Matches an address with a user other than git's, a setting named like a secret, and the path in which conda puts its
- * token.
- */
-const credential =
-  /:\/\/(?!git@)[^/\s@]+@|^[^/\s:@]+:[^/\s@]+@|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\s*[=:]\s*\S|\/t\/[^/]{6,}\//i
+  /(?<![A-Za-z0-9])(gh[a-z]_\w{8}|github_pat_|gl(?!obal-)[a-z]{2,5}-\w{8}|sk[-_][\w-]{10}|rk_live_|xox[a-z]-|A[KS]IA[A-Z0-9]{12}|AIza\w{8}|ya29\.|npm_\w{8}|pypi-\w{8}|hf_\w{8}|SG\.\w{8}|shp[a-z]{2}_\w{8}|do[a-z]_v1_|eyJ\w{8}|sq0[a-z]{3}-|GOCSPX-|whsec_|hvs\.\w{8}|lin_api_|ntn_\w{8}|NRAK-|PMAK-|ATATT\w{8}|gsk_\w{8}|B(earer|asic) \w{8}|bot\d{8,}:|AGE-SECRET)|-----BEGIN/
+/** Matches an address with a user other than git's, and the path in which conda puts its token. */
+const address = /:\/\/(?!git@)[^/\s@]+@|(?:^|[\s"'=])[^/\s:@"'=]+:[^/\s@]+@|\/t\/[^/]{6,}\//
+const credential = new RegExp(
+  `${address.source}|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\\s*[=:]\\s*\\S`,
+  "i"
+)
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 
 /**
@@ -39,9 +39,19 @@ export const isSecretValue = (value: string): boolean =>
   (!/^[/.~]|:\/(?!\/)/.test(value) &&
     value.split(value.includes("://") ? /[^A-Za-z0-9]+/ : /[^A-Za-z0-9+/=]+/).some(isRandom))
 
-const secretName = /auth(?!or)|token|pass|secret|credential|cookie|private|header|key/i
+/** Matches names of secrets, and of hosts in Bundler's settings. */
+const secretName =
+  /auth(?!or)|(?<!max\w*)token|pass|secret|credential|cookie|private|header|(?<!public[-_]?|cache[-_]?)key(?!ring|board)|^bundle_(?!build|local|mirror)\w*__/i
+/** Matches names that say where a secret is, or how it is used. */
+const plainName = /(?:files?|paths?|dirs?|stores?|helpers?|providers?|types?|methods?|env[-_]?(?:key|var))$/i
 /** Matches values that are never secrets, whatever their name: switches and variables. */
-const plainValue = /^["']?(?:true|false|null|none|\$\{?\w+\}?)["']?,?$/i
+const plainValue = /^\s*["']?(?:true|false|yes|no|null|none|(?:Bearer )?\$\{?[\w.:]+\??\}?|%\w+%)["']?\s*(?:[,}\]]|$)/i
+
+/** Tests a setting by its name and its value. */
+const isSecret = (name: string, value: string): boolean =>
+  plainName.test(name)
+    ? token.test(value) || credential.test(value)
+    : (secretName.test(name) && !plainValue.test(value)) || isSecretValue(value)
 
 /** Removes the user and the password from addresses. */
 const withoutUser = (text: string): string => text.replace(/(:\/\/)(?!git@)[^/\s@"']*@/g, "$1")
@@ -50,19 +60,35 @@ const first = "# Synapse shows this file without its secrets."
 
 /** Matches the beginning of a setting, as opposed to more of the last setting's value. */
 const beginning = /^(?:\[[^\]]*\]+$|(?!-\s)[^\s#;[\](){}][^=:]*?(?:=|:\s|:$|:\S*\s*=))/
-/** Matches names in a line, including names in a nested table. */
-const names = /([\w.@/-]+)["']?\s*[=:](?!\/\/)/g
+/** Matches names in a line, including names in a nested table and options in a list. */
+const names = /([\w.@/-]+)["']?(?:\s*[=:](?!\/\/)|\s+(?=["']))|(--?[a-z][\w-]*)["'],(?=\s*["'])/gi
+/** Matches a user with a password, as curl has them. */
+const userOption = /(?:^|[\s-])u(?:ser)?["']?[\s=]+["']?[^\s"':=]+:[^\s"']/
 /** Matches the start of a multi-line value that indentation does not mark. */
 const spanning = /"""|'''|\\$/m
 
 /** Returns a line without the secret in it; undefined if the line must be left out. */
 const harmless = (line: string): string | undefined => {
   const text = withoutUser(line)
-  if (/\s[#;]/.test(text)) return undefined
-  const value = text.replace(/^.*?(?:=|:(?=\s|$)|^\s*-(?=\s))/, "").trim()
-  const isNamed = Array.from(text.matchAll(names), ([, name = ""]) => name).some((name) => secretName.test(name))
-  return (isNamed && !plainValue.test(value)) || isSecretValue(value) ? undefined : text
+  const bare = text.replace(/(public[-_]?keys? *=).*/i, "$1")
+  const found = Array.from(bare.matchAll(names))
+  const isAny = found.some(({ 0: all, 1: name, 2: option = "", index }, at) => {
+    const value = bare.slice(index + all.length, found[at + 1]?.index)
+    return isSecretValue(name ?? option) || isSecret(name ?? option, value.trim())
+  })
+  const isValue = found.length === 0 && isSecretValue(bare.replace(/^\s*-\s/, "").trim())
+  return isAny || isValue || [token, address, userOption].some((secret) => secret.test(text)) ? undefined : text
 }
+
+/** Matches a line that has the form of a setting, or of more of its value. */
+const setting =
+  /^\s*(?:$|[#;[\]{}"'<,!-]|[\w@./:$ {}*[\]-]+\s*[=:]|[a-z][a-z-]*\s*$|[\w@:.-]+ (?:"[^"]*"|\d+|true|false)\s*$)|^\s+[\w./:@*-]+,?\s*$/
+
+/** Tests for a secret in a file with one setting per line, also in its comments. */
+const holdsLine = (text: string): boolean =>
+  text
+    .split(/\r?\n/)
+    .some((line) => !setting.test(line) || line.split(/(?:^|\s)[#;]+/).some((part) => harmless(part) !== part))
 
 /** Redacts a file with one setting per line: ini, properties, TOML or YAML. */
 export const redactLines = (text: string): string | undefined => {
@@ -78,8 +104,7 @@ export const redactLines = (text: string): string | undefined => {
     if (skipped !== undefined && (indent > skipped.indent || !(beginning.test(bare) || (isItem && skipped.isItem))))
       continue
     skipped = undefined
-    const isSection = /^\[[^\]=]*\]+$/.test(bare)
-    const shown = isSection && !isSecretValue(bare) ? line : harmless(line)
+    const shown = /\s[#;]/.test(line) ? undefined : harmless(line)
     if (shown === undefined) skipped = { indent, isItem }
     else kept.push(shown)
   }
@@ -102,13 +127,48 @@ const withoutSecrets = (value: unknown): unknown => {
 }
 
 const isSecretJson = (name: string, value: unknown): boolean => {
-  if (typeof value === "string") return secretName.test(name) || isSecretValue(withoutUser(value))
+  if (typeof value === "string") return isSecret(name, withoutUser(value))
   // In `auths`, the names are the addresses of registries.
-  return (secretName.test(name) && name !== "auths" && typeof value === "object") || isSecretValue(name)
+  return (typeof value === "object" && name !== "auths" && isSecret(name, "object")) || isSecretValue(name)
+}
+
+/** Matches strings, and comments or commas that JSON does not have. */
+const strings = /"(?:[^"\\]|\\.)*"/g
+const beyondJson = /("(?:[^"\\]|\\.)*")|\/\/(.*)|\/\*([\s\S]*?)\*\/|,(?=\s*[}\]])/g
+
+/** Reads JSON with comments, in which no name stands twice. */
+const parseJson = (text: string): unknown =>
+  Attempt.orUndefined(() => {
+    const bare = text.replace(beyondJson, "$1").replace(beyondJson, "$1")
+    const json: unknown = JSON.parse(bare.trim() || "{}")
+    return bare.match(strings)?.length === JSON.stringify(json).match(strings)?.length ? json : undefined
+  })
+
+const holdsJson = (text: string): boolean => {
+  const json = parseJson(text)
+  const comments = Array.from(text.matchAll(beyondJson), ([, , line, block]) => line ?? block ?? "")
+  return (
+    JSON.stringify(withoutSecrets(json)) !== JSON.stringify(json) ||
+    json === undefined ||
+    comments.some((comment) => harmless(comment) !== comment)
+  )
 }
 
 export const redactJson = (text: string): string | undefined =>
-  Attempt.orUndefined(() => `${JSON.stringify(withoutSecrets(JSON.parse(text)), null, 2)}\n`)
+  Attempt.orUndefined(() => {
+    const json = parseJson(text)
+    return json === undefined ? undefined : `${JSON.stringify(withoutSecrets(json), null, 2)}\n`
+  })
+
+/** Tests for a secret in the elements or attributes of XML. */
+const holdsXml = (text: string): boolean =>
+  token.test(text) ||
+  withoutUser(text) !== text ||
+  [
+    ...text.matchAll(/<([\w.-]+)[^<>]*>([^<]*[^<\s])/g),
+    ...text.matchAll(/\bkey="([^"]*)"\s+value="([^"]*)"/g),
+    ...text.matchAll(/\b(?!key=)([\w.-]+)="([^"]*)"/g)
+  ].some(([, name = "", value = ""]) => isSecret(name, value))
 
 /** Matches a user in a web address, which may be a token, or a password in any address. */
 const gitUser = /(https?:\/\/)(?!git@)[^/\s@"']+@|(:\/\/[^/\s:@"']*):[^/\s@"']+(?=@)/gi
@@ -202,24 +262,6 @@ export const exemptOf = ({ pattern, source }: Rule): ReadonlyArray<string> =>
 /** Matches installed packages: their files are published, including keys for tests. */
 const installed = /\/(?:node_modules|site-packages|dist-packages)\//
 
-/** Matches a setting named like a secret with a literal value, not a variable or a switch. */
-const secretSetting =
-  /(?:\b_?auth|_auth|tokens?|passw(?:or)?d|passphrase|secret|api[-_]?key|access[-_]?key|credentials?)["']?\s*(?:[:=>]|\bvalue=|"\s+value=)\s*["']?(?!["']?\s*$|\$|%[A-Z]|\{|\[|<|(?:true|false|null|none)\b)\S/im
-
-/** Matches a line that has the form of a setting. */
-const setting = /^\s*(?:$|[#;[\]{}"'<,!-]|[\w@./:$ {}-]+\s*[=:]|[a-z][a-z-]*\s*$)/
-
-const holdsSetting = (text: string): boolean => {
-  const json: unknown = Attempt.orUndefined(() => JSON.parse(text))
-  if (typeof json === "object") return JSON.stringify(withoutSecrets(json)) !== JSON.stringify(json)
-  return (
-    secretSetting.test(text) ||
-    token.test(text) ||
-    withoutUser(text) !== text ||
-    text.split("\n").some((line) => !setting.test(line) || isSecretValue(line.replace(/^[^=]*=\s*/, "")))
-  )
-}
-
 /** Matches a block of certificates, public keys or parameters. */
 const publicBlock =
   /^-----BEGIN ((?:(?:TRUSTED |X509 )?CERTIFICATE|(?:NEW )?CERTIFICATE REQUEST|X509 CRL|PKCS7|(?:[RD]SA |EC )?PUBLIC KEY|PGP PUBLIC KEY BLOCK|(?:DH|EC) PARAMETERS))-----\n([^-]*)^-----END \1-----$/gm
@@ -245,40 +287,33 @@ const holdsKey = (text: string): boolean => {
   )
 }
 
-/** For names whose files may or may not hold a secret: tests for a secret in the file's text. */
-const judges: Readonly<Record<string, (text: string) => boolean>> = {
-  ...Object.fromEntries(["?*.key", "?*.pem"].map((name) => [name, holdsKey])),
-  ...Object.fromEntries(
-    [".npmrc", ".yarnrc", ".yarnrc.yml", "config.json", "config.toml", "pip.conf", ".condarc", "config", "uv.toml"]
-      .concat(["nix.conf", ".bunfig.toml", "rc", "settings.json", "mcp.json", "mcp-config.json", ".tofurc"])
-      .concat(["gradle.properties", "settings.xml", "NuGet.Config", ".terraformrc", ".my.cnf", ".curlrc", ".wgetrc"])
-      .map((name) => [name, holdsSetting])
-  )
+/** Files that may or may not hold a secret, by the ends of their rules' patterns. */
+interface Format {
+  readonly ends: RegExp
+  /** Tests for a secret in the file's text. */
+  readonly holds: (text: string) => boolean
+  /** Returns the text without its secrets; undefined if they can't be told apart. */
+  readonly redact?: (text: string) => string | undefined
 }
 
-const ofGit = /\/(?:\.gitconfig|git\/config)$/
+const formats: ReadonlyArray<Format> = [
+  { ends: /\/\?\*\.(?:key|pem)$/, holds: holdsKey },
+  { ends: /\/(?:\.gitconfig|git\/config)$/, holds: holdsGitSecret, redact: redactGit },
+  { ends: /\/(?:mcp-)?(?:config|settings|mcp)\.json$/, holds: holdsJson, redact: redactJson },
+  {
+    ends: /\/(?:\.npmrc|\.yarnrc(?:\.yml)?|pnpm\/rc|\.?pip\/pip\.conf|\.condarc|\.cargo\/(?:config|credentials)(?:\.toml)?|(?:pdm|\.codex)\/config\.toml|uv\.toml|nix\.conf|\.bunfig\.toml|gradle\.properties|\.bundle\/config)$/,
+    holds: holdsLine,
+    redact: redactLines
+  },
+  { ends: /\/\.(?:terraformrc|tofurc|my\.cnf|curlrc|wgetrc)$/, holds: holdsLine },
+  { ends: /\/(?:settings\.xml|NuGet\.Config)$/, holds: holdsXml }
+]
+
+const formatOf = ({ pattern, source }: Rule): Format | undefined =>
+  source === "default" ? formats.find(({ ends }) => ends.test(pattern)) : undefined
 
 /** Returns the test that decides on files of a rule by their text; undefined if the name alone decides. */
-export const judgeOf = ({ pattern, source }: Rule): ((text: string) => boolean) | undefined =>
-  source !== "default" || /\/\.(?:kube|talos)\/config$/.test(pattern)
-    ? undefined
-    : ofGit.test(pattern)
-      ? holdsGitSecret
-      : judges[Path.posix.basename(pattern)]
-
-/** How to redact settings files, by the ends of their entries. */
-const redactions = Object.entries({
-  ...Object.fromEntries(
-    ["/.npmrc", "/.yarnrc", "/.yarnrc.yml", "/pip/pip.conf", "/.pip/pip.conf", "/.condarc", "/.cargo/config.toml"]
-      .concat(["/.cargo/credentials", "/.cargo/credentials.toml", "/.cargo/config", "/.gradle/gradle.properties"])
-      .concat(["/uv/uv.toml", "/nix/nix.conf", "/.bunfig.toml", "/pnpm/rc", "/pdm/config.toml", "/.codex/config.toml"])
-      .map((end) => [end, redactLines])
-  ),
-  ...Object.fromEntries(
-    ["/.docker/config.json", "/settings.json", "/mcp.json", "/mcp-config.json"].map((end) => [end, redactJson])
-  ),
-  ...Object.fromEntries(["/.gitconfig", "/git/config"].map((end) => [end, redactGit]))
-})
+export const judgeOf = (rule: Rule): ((text: string) => boolean) | undefined => formatOf(rule)?.holds
 
 /**
  * Returns the text of a settings file without its secrets. Undefined if no built-in rule names the file, or if secrets
@@ -287,11 +322,10 @@ const redactions = Object.entries({
  * @param path a real path
  */
 const redacted = (rule: Rule, path: string): string | undefined => {
-  if (rule.source !== "default") return undefined
-  const redact = redactions.find(([end]) => rule.pattern.endsWith(end))?.[1]
+  const { holds, redact } = formatOf(rule) ?? {}
   const bytes = redact === undefined ? undefined : GitDirectory.readBytes(path, largest)
   const text = bytes === undefined ? undefined : redact?.(bytes.toString("latin1"))
-  return text === undefined || (judgeOf(rule) ?? holdsSetting)(text) ? undefined : text
+  return text === undefined || holds?.(text) === true ? undefined : text
 }
 
 const largest = 256 * 1024

@@ -3,6 +3,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import * as DefaultSecrets from "../../../src/sandbox/policy/DefaultSecrets.js"
+import type { Rule } from "../../../src/sandbox/policy/SandboxPolicy.js"
 
 const root = Fs.mkdtempSync(Path.join(Os.tmpdir(), "secrets-"))
 afterAll(() => Fs.rmSync(root, { recursive: true, force: true }))
@@ -99,6 +100,163 @@ describe("files that built-in rules name", () => {
       visible.filter((each) => !isHarmless(...each)),
       []
     )
+  })
+
+  const [npm, pip, conda, cargo, uv, nix, bun, gradle] = [
+    "~/.npmrc",
+    "~/.config/pip/pip.conf",
+    "~/.condarc",
+    "~/.cargo/config.toml",
+    "~/.config/uv/uv.toml",
+    "~/.config/nix/nix.conf",
+    "~/.bunfig.toml",
+    "~/.gradle/gradle.properties"
+  ] as const
+  const [yarn, yarnrc, codex, claude, cursor] = [
+    "~/.yarnrc.yml",
+    "~/.yarnrc",
+    "~/.codex/config.toml",
+    "~/.claude/settings.json",
+    "~/.cursor/mcp.json"
+  ] as const
+  const [bundle, nuget, maven, mysql] = [
+    "~/.bundle/config",
+    "~/.nuget/NuGet/NuGet.Config",
+    "~/.m2/settings.xml",
+    "~/.my.cnf"
+  ] as const
+
+  it("are shown to the letter where their settings are harmless", () => {
+    const settings: ReadonlyArray<readonly [pattern: string, text: string]> = [
+      [npm, "; mine\nregistry=https://r.example/npm/\nstrict-ssl\nalways-auth=true\nkeyfile=/etc/ssl/npm.pem\n"],
+      [npm, "save-exact=true # as in CI\nauth-type=legacy\nprefix=${HOME}/.npm-global\ninit-author-name=Ada\n"],
+      [npm, "public-hoist-pattern[]=*eslint*\nnode-options=--max-old-space-size=4096\nproxy=http://p.example:3128/\n"],
+      [npm, "@acme:registry=https://npm.pkg.example\n//npm.pkg.example/:_authToken=${TOKEN}\nemail=ada@a.example\n"],
+      [yarn, 'nodeLinker: node-modules\nplugins:\n  - path: .yarn/plugins/x.cjs\n    spec: "@yarnpkg/plugin-x"\n'],
+      [
+        yarnrc,
+        '# yarn lockfile v1\n\nlastUpdateCheck 1600000000000\nregistry "https://r.example"\nyarn-path ".yarn/y.js"\n'
+      ],
+      [pip, "[global]\ntimeout = 60\ntrusted-host =\n    pypi.org\n    files.example\nkeyring-provider = subprocess\n"],
+      [pip, "[install]\nno-compile = yes\nfind-links =\n    /srv/wheels\n    https://w.example/simple ; the mirror\n"],
+      [pip, "[global]\nindex-url = https://p.example/simple\ncert = /etc/ssl/ca.pem\nclient-cert = ~/c.pem\n"],
+      [
+        conda,
+        "channel_priority: strict\nchannels:\n  - conda-forge\n  - https://c.example/channel\nssl_verify: true\n"
+      ],
+      [
+        conda,
+        "auto_activate_base: false\nenvs_dirs:\n  - ~/envs\npkgs_dirs: [/opt/pkgs]\nadd_pip_as_python_dependency: no\n"
+      ],
+      [cargo, '[net]\ngit-fetch-with-cli = true # by ssh\n[target.x86_64-unknown-linux-gnu]\nlinker = "clang"\n'],
+      [cargo, '[build]\nrustflags = ["-C", "link-arg=-fuse-ld=mold"]\n[target.\'cfg(unix)\']\nrunner = "sudo -E"\n'],
+      [cargo, '[registry]\nglobal-credential-providers = ["cargo:token", "cargo:libsecret"]\n[alias]\nb = "build"\n'],
+      [cargo, '[source.crates-io]\nreplace-with = "m"\n[source.m]\nregistry = "sparse+https://m.example/index/"\n'],
+      [
+        uv,
+        '[[index]]\nname = "m"\nurl = "https://m.example/simple"\ndefault = true\n[tool.keyring]\nexclude-newer = "2025-01-01T00:00:00Z"\n'
+      ],
+      [uv, 'cache-keys = [{ file = "pyproject.toml" }, { git = true }]\n[pip]\nno-binary = [\n  "numpy",\n]\n'],
+      [
+        nix,
+        "experimental-features = nix-command flakes\nnetrc-file = /etc/nix/netrc\nsecret-key-files = /etc/nix/key\n"
+      ],
+      [
+        nix,
+        "substituters = https://cache.nixos.org\ntrusted-public-keys = cache.nixos.org-1:6NCHdD59X431o0gWypbMrAURkbJ16ZPMQFGspcDShjY=\n"
+      ],
+      [
+        bun,
+        '[install]\nregistry = "https://r.example"\n[install.scopes]\n"@acme" = { token = "$npm_token", url = "https://a.example" }\n'
+      ],
+      [bun, '[test]\ncoverage = true\npreload = ["./setup.ts"]\n[run]\nshell = "bun"\n'],
+      [
+        gradle,
+        "#Mon Jan 01\norg.gradle.jvmargs=-Xmx2g -XX:MaxMetaspaceSize=1g -Dfile.encoding=UTF-8\nandroid.useAndroidX=true\n"
+      ],
+      [gradle, "systemProp.https.nonProxyHosts=localhost|*.a.example\nsigning.secretKeyRingFile=/home/ada/ring.gpg\n"],
+      [
+        codex,
+        'model = "m"\nmodel_max_output_tokens = 4096\n[model_providers.a]\nenv_key = "A_API_KEY"\n[tools]\nweb = true\n'
+      ],
+      [
+        claude,
+        '{\n  // mine\n  "apiKeyHelper": "/bin/key", /* a program */\n  "permissions": { "allow": ["Bash(npm test:*)"], },\n}\n'
+      ],
+      [claude, '{"env": {"A": "1", "TOKEN": "${TOKEN}"}, "includeCoAuthoredBy": false, "url": "https://a.example//b"}'],
+      [claude, "\n"],
+      [
+        cursor,
+        '{"mcpServers": {"a": {"command": "npx", "args": ["-y", "--port", "1"], "env": {"KEY": "${env:KEY}"}}}}'
+      ],
+      [
+        bundle,
+        '---\nBUNDLE_WITHOUT: "development:test"\nBUNDLE_BUILD__NOKOGIRI: "--use-system-libraries"\nBUNDLE_PATH: "v"\n'
+      ],
+      [
+        nuget,
+        '<configuration>\n<packageSources>\n<add key="nuget.org" value="https://n.example/v3/index.json" protocolVersion="3" />\n</packageSources>\n<apikeys />\n</configuration>\n'
+      ],
+      [
+        maven,
+        "<settings>\n<servers><server><id>a</id><password>${env.PW}</password></server></servers>\n</settings>\n"
+      ],
+      [mysql, "[client]\nuser=ada\nhost=db.example\nport = 3306\n[mysql]\nno-auto-rehash\n"]
+    ]
+    assert.deepStrictEqual(
+      settings.filter(([pattern, text]) => !isHarmless(pattern, Path.basename(pattern), text)),
+      []
+    )
+  })
+
+  it("are shown without any secret among their settings", () => {
+    const settings: ReadonlyArray<readonly [pattern: string, text: string]> = [
+      [npm, "DB_PASS = hunter2\n"],
+      [npm, "Cookie: hunter2\n"],
+      [npm, "//r.example/:_auth=hunter2\n"],
+      [npm, "a=b ; token=hunter2\n"],
+      [npm, "#_password=hunter2\n"],
+      [npm, "registry=https://r.example/?api_key=hunter2\n"],
+      [npm, "key=hunter2\n"],
+      [npm, "a=aB3dE5fG7hI9jK1lM3nO5hunter2==\n"],
+      [yarn, 'npmRegistries:\n  "https://r.example":\n    npmAuthIdent: "ada:hunter2"\n'],
+      [yarnrc, '"//r.example/:_authToken" "hunter2"\n'],
+      [yarnrc, "_authToken hunter2\n"],
+      [pip, "[global]\nextra-index-url =\n    https://p.example/simple\n    https://ada:hunter2@q.example/simple\n"],
+      [pip, "[global]\nproxy = http://ada:hunter2@p.example:1\n"],
+      [conda, "channels:\n  - https://c.example/t/hunter2hunter2/x\n"],
+      [conda, "proxy_servers:\n  http: http://ada:hunter2@p.example\n"],
+      [cargo, '[http]\nproxy = "ada:hunter2@p.example:1"\n'],
+      [cargo, '[registries.a]\ntoken = """\nhunter2"""\n'],
+      [cargo, '[env]\nAPP_SECRET = { value = "hunter2", force = true }\n'],
+      [uv, '[[index]]\nurl = "https://hunter2@m.example/simple"\n'],
+      [nix, "access-tokens = github.com=hunter2\n"],
+      [bun, '[install]\nregistry = { url = "https://r.example", token = "hunter2" }\n'],
+      [gradle, "signing.password=hunter2\n"],
+      [gradle, "org.gradle.jvmargs=-Xmx2g -Djavax.net.ssl.keyStorePassword=hunter2\n"],
+      [codex, '[mcp_servers.a]\nargs = ["-y", "--api-key", "hunter2"]\n'],
+      [codex, '[model_providers.a]\nhttp_headers = { "X-Api" = "hunter2" }\n'],
+      [claude, '{"a": 1, // token: hunter2\n}'],
+      [claude, '{"env": {"PASS": "hunter2"}, "env": {}}'],
+      [claude, '{"statusLine": {"command": "curl https://ada:hunter2@a.example"}}'],
+      [cursor, '{"mcpServers": {"a": {"headers": {"X": "hunter2"}}}, /* x */ }'],
+      [bundle, 'BUNDLE_GEMS__A__EXAMPLE: "ada:hunter2"\n'],
+      [nuget, '<a><add key="ClearTextPassword" value="hunter2" /></a>\n'],
+      [maven, "<settings><!-- <password>hunter2</password> --></settings>\n"],
+      [maven, "<settings><server>\n<passphrase>\n  hunter2\n</passphrase></server></settings>\n"],
+      [mysql, "[client]\npassword=hunter2\n"],
+      ["~/.curlrc", 'user = "ada:hunter2"\n'],
+      ["~/.curlrc", "-u ada:hunter2\n"],
+      ["~/.wgetrc", "http_password = hunter2\n"]
+    ]
+    const path = `${root}/settings`
+    const shown = settings.filter(([pattern, text]) => {
+      const rule: Rule = { pattern, path, kind: "path", source: "default" }
+      Fs.writeFileSync(path, text)
+      const isWhole = DefaultSecrets.isHarmless(rule, path)
+      return isWhole || DefaultSecrets.standInOf({ blacklist: [rule] }, rule, path)?.includes("hunter2") === true
+    })
+    assert.deepStrictEqual(shown, [])
   })
 
   it("are hidden again at once, though the new text has the size of the old one", () => {
