@@ -351,7 +351,8 @@ export const allowFrom = (tool: ToolHosts.Tool) =>
  */
 export const explain = (given: Named & { readonly json: boolean; readonly write: boolean }) =>
   Effect.gen(function* () {
-    if (isHost(given)) return yield* explainHost(given.path, given.json)
+    const host = isHost(given) ? given.path : SandboxEntry.hostIn(given.path)
+    if (host !== undefined) return yield* explainHost(host, given.json)
     const text = yield* expand(given.path)
     const path = Path.resolve(text)
     const access = given.write ? "write" : "read"

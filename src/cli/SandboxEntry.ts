@@ -60,6 +60,10 @@ export const toEntry = (text: string): string => {
   return isRelative ? `${PathGlob.escape(process.cwd())}/${text}` : text
 }
 
+/** Returns the host of an address, with the port if it names one. */
+export const hostIn = (text: string): string | undefined =>
+  /^[a-z][a-z\d+.-]*:\/\/(?:[^/@]*@)?([^/?#]+)/i.exec(text)?.[1]
+
 /**
  * Returns why a text is not a path that can be allowed. A name that looks like a pattern or a variable is allowed if
  * the file exists.
@@ -69,7 +73,7 @@ export const toEntry = (text: string): string => {
 export const notAPath = (text: string): string | undefined => {
   if (text.trim() === "") return "it is empty: name a directory or a file"
   if (isThere(text)) return indifferent(text)
-  const host = /^[a-z][a-z\d+.-]*:\/\/(?:[^/@]*@)?([^/?#]+)/i.exec(text)?.[1]
+  const host = hostIn(text)
   if (host !== undefined)
     return `it is an address. To allow its host: synapse sandbox allow ${UntrustedText.word(host)}`
   if (/^~/.test(text)) return "`~name` is not expanded: write the path out"

@@ -440,6 +440,10 @@ describe("synapse sandbox", () => {
         1,
         "denied to reach example.com:22: example.com allows ports 443 and 80, and not 22\n"
       ])
+      assert.deepStrictEqual(
+        yield* run("explain", "https://me@example.com:22/path?x"),
+        yield* run("explain", "example.com:22")
+      )
       assert.deepStrictEqual(yield* run("explain", "a.example.com"), [
         1,
         "denied to reach a.example.com: rule *.example.com: on the list of denied hosts\n"
