@@ -213,6 +213,10 @@ export const of = (
   const isKept = denial.source === "file" || (denial.source === "default" && denial.access === "write")
   const isAnew = (lift !== undefined && isKept) || remedies.some(({ path }) => takesNewSandbox(path))
   const advice = adviceOn(denial, policy, remedies.length > 0)
+  const isSocketThere = Denial.isSocket(denial) && policy.unattended !== true && HostPath.isSocket(denial.resource)
+  const instead = isSocketThere
+    ? `--allow-socket ${Quote.line(denial.resource)} lets commands use it, with all that its program may do.`
+    : rest
   const byName = Denial.isNameless(denial) ? "an address" : Denial.nameOf(denial)
   return {
     _tag: "Denial",
@@ -228,7 +232,7 @@ export const of = (
     ...(grant === undefined ? undefined : { host: HostEntry.toArgument(grant) }),
     // A start-up file is among what is to be allowed.
     ...(lift === undefined || (denial.source === "startup" && remedies.length > 0) ? undefined : { lift }),
-    ...(rest === undefined ? undefined : { rest }),
+    ...(instead === undefined ? undefined : { rest: instead }),
     ...(remedies.length === 0
       ? undefined
       : {

@@ -1,4 +1,6 @@
+import { once } from "node:events"
 import * as Fs from "node:fs"
+import * as Net from "node:net"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -85,7 +87,7 @@ describe("what is told of a denial", () => {
     [
       "a unix socket",
       Denial.system(SystemCalls.unixSocket, "/run/docker.sock"),
-      'sandbox: /run/docker.sock is blocked by rule "no unix sockets": they would reach programs outside of the sandbox. Socket pairs and TCP to localhost work. Ask the user for --unix-sockets own if commands have to make sockets, and for --allow-socket PATH to use one of a program outside.'
+      'sandbox: /run/docker.sock is blocked by rule "no unix sockets": they would reach programs outside of the sandbox. Socket pairs and TCP to localhost work. Ask the user for --unix-sockets own if commands have to make sockets, and for --allow-socket to use one of a program outside.'
     ],
     [
       "the network",
@@ -170,6 +172,20 @@ describe("what is told of a denial", () => {
       assert.strictEqual(found("/usr/new/x"), "new /usr/new")
       for (const path of ["/", "/dev", "/proc/new", "/sys/x/y"]) assert.isUndefined(found(path), path)
     }))
+
+  it("with the option for a socket that is there, to a person too", async () => {
+    const directory = Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "denial-test-"))
+    const server = Net.createServer().listen(`${directory}/s`)
+    await once(server, "listening")
+    const told = (path: string, more = {}) =>
+      Diagnostic.denialForPerson(Explanation.of(Denial.system(SystemCalls.unixSocket, path), { ...policy, ...more }))
+    const way = `\n--allow-socket ${directory}/s lets commands use it, with all that its program may do.`
+    assert.isTrue(told(`${directory}/s`).endsWith(way))
+    for (const other of [told(`${directory}/none`), told(`${directory}/s`, { unattended: true })])
+      assert.notInclude(other, "--allow-socket")
+    server.close()
+    Fs.rmSync(directory, { recursive: true })
+  })
 
   it("with what several writes can be done, each path once", () => {
     const [share, nested, usr] = [write("/usr/share"), write("/usr/share/new"), write("/usr/new")]
