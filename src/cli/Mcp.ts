@@ -287,7 +287,7 @@ const run = <R>(action: Effect.Effect<number, InvalidUsage | NotWritten, R>) =>
   Action.run(Effect.provide(action, layer))
 
 const states = {
-  ready: "ready",
+  ready: "configured",
   broken: "broken",
   untrusted: "not trusted",
   loose: "not usable",
@@ -422,7 +422,7 @@ const directoryOf = (written: string): string => (/^(?:~(?:\/|$)|\$\{)/.test(wri
 
 const definitionOf = (given: Added): Either.Either<Definition.Definition, InvalidUsage> =>
   Either.gen(function* () {
-    const { cwd, env, header, name, words } = given
+    const { cwd, env, header, name, project, words } = given
     const fail = (reason: string) => Either.left(new InvalidUsage({ reason }))
     const refuse = (why: string) => fail(`${UntrustedText.word(name)} can't be added: ${why}.`)
     const refusal = McpName.refusal(name)
@@ -437,7 +437,7 @@ const definitionOf = (given: Added): Either.Either<Definition.Definition, Invali
       command,
       args,
       env: yield* pairs(env, "--env", "="),
-      cwd: Option.getOrUndefined(Option.map(cwd, directoryOf)),
+      cwd: Option.getOrElse(Option.map(cwd, directoryOf), () => (project ? undefined : directoryFor(words))),
       url,
       headers: yield* pairs(header, "--header", ":")
     }
@@ -449,6 +449,10 @@ const definitionOf = (given: Added): Either.Either<Definition.Definition, Invali
       ? definition
       : yield* refuse(`${ignored.join(" and ")} ${url === undefined ? "needs a url" : "needs a command"}`)
   })
+
+/** Returns the current directory if a word is the relative name of a file in it. */
+const directoryFor = (words: ReadonlyArray<string>): string | undefined =>
+  words.some((word) => !Path.isAbsolute(word) && HostPath.isFile(Path.resolve(word))) ? process.cwd() : undefined
 
 const targetOf = (reading: { readonly home: string; readonly root: string }, isHome: boolean): ServerFile.Target => ({
   path: isHome ? ServerFile.inHome(reading.home) : ServerFile.inProject(reading.root),

@@ -95,8 +95,8 @@ describe("synapse mcp", () => {
       assert.strictEqual(
         (await mcp("list"))[1],
         [
-          "fs   home  ready   cat -y server --help -- -h",
-          "web  home  broken  https://e/?k=…",
+          "fs   home  configured  cat -y server --help -- -h",
+          "web  home  broken      https://e/?k=…",
           "",
           `web: headers.Authorization: the variable NO_T is not set (in ${home})`,
           ""
@@ -109,14 +109,27 @@ describe("synapse mcp", () => {
       assert.deepStrictEqual(Object.keys(servers(home)), ["web"])
     }))
 
+  it("starts a server in the directory where its relative file lies", () =>
+    using(async ({ cwd, file, home, mcp, write }) => {
+      write("project/server.mjs", "")
+      await mcp("add", "a", "--", "node", "./server.mjs")
+      await mcp("add", "b", "--", "node", "server")
+      await mcp("add", "c", "--cwd", "/usr", "--", "node", "server.mjs")
+      await mcp("add", "--project", "d", "--", "node", "server.mjs")
+      assert.deepStrictEqual(
+        [...["a", "b", "c"].map((name) => servers(home)[name].cwd), servers(file).d.cwd],
+        [cwd, undefined, "/usr", undefined]
+      )
+    }))
+
   it("lists which servers are logged in to", () =>
     using(async ({ directory, mcp }) => {
       for (const name of ["one", "other"]) await mcp("add", name, "--url", `https://${name}.example/mcp`)
       const kept = OAuth.provider(path.join(directory, "home"), "https://one.example/mcp")
       await kept.saveTokens({ access_token: "secret", token_type: "bearer" })
       const listed = (await mcp("list"))[1]
-      assert.match(listed, /^one +home +ready, logged in +https:/m)
-      assert.match(listed, /^other +home +ready +https:/m)
+      assert.match(listed, /^one +home +configured, logged in +https:/m)
+      assert.match(listed, /^other +home +configured +https:/m)
       const json: ReadonlyArray<{ name: string; login?: true }> = JSON.parse((await mcp("list", "--json"))[1])
       assert.deepStrictEqual(
         json.map(({ login, name }) => [name, login]),
@@ -142,15 +155,15 @@ describe("synapse mcp", () => {
       assert.include(said, `trusted: ${file}`)
       assert.strictEqual(complaint, `synapse: shared can't be used: ${why}\n`)
       const listed = (await mcp("list"))[1]
-      assert.match(listed, /^own +project {2}ready +\S/m)
+      assert.match(listed, /^own +project {2}configured +\S/m)
       assert.match(listed, /^shared +project {2}not usable +\S/m)
       assert.include(listed, `\nshared: ${why}\n`)
       assert.deepStrictEqual(await mcp("trust", "--yes"), [1, "", `synapse: shared can't be used: ${why}\n`])
       // As it says.
       fs.rmSync(path.join(cwd, "second.py"))
-      assert.match((await mcp("list"))[1], /^shared +project {2}(?:ready|not trusted) /m)
+      assert.match((await mcp("list"))[1], /^shared +project {2}(?:configured|not trusted) /m)
       await mcp("trust", "--yes")
-      assert.match((await mcp("list"))[1], /^shared +project {2}ready /m)
+      assert.match((await mcp("list"))[1], /^shared +project {2}configured /m)
     }))
 
   it("takes -e for --env, and a directory, which is that of the call", () =>
@@ -188,7 +201,7 @@ describe("synapse mcp", () => {
       assert.include(await atTerminal("\n", "trust"), "Nothing was trusted.")
       assert.match((await mcp("list"))[1], /^p +project +not trusted/m)
       assert.include(await atTerminal("y\n", "trust"), `trusted: ${file}, ${cwd}/server.js`)
-      assert.match((await mcp("list"))[1], /^p +project +ready/m)
+      assert.match((await mcp("list"))[1], /^p +project +configured/m)
       assert.deepStrictEqual(await mcp("trust"), [0, `Nothing to do: ${file} is trusted already.\n`, ""])
       write("project/server.js", "2")
       assert.include(
@@ -203,7 +216,7 @@ describe("synapse mcp", () => {
   it("keeps the trust where it changes a trusted project's file itself, and gives none besides", () =>
     using(async ({ cwd, file, mcp, write }) => {
       assert.deepStrictEqual(await mcp("add", "--project", "mine", "--", "cat"), [0, `added: mine, in ${file}\n`, ""])
-      assert.include((await mcp("list"))[1], "mine  project  ready")
+      assert.include((await mcp("list"))[1], "mine  project  configured")
       write("project/mcp_servers.json", { mcpServers: { theirs: { command: "cat" } } })
       assert.match(
         (await mcp("add", "--project", "mine", "--", "cat"))[2],
@@ -241,12 +254,15 @@ describe("synapse mcp", () => {
       write("home/mcp/mcp_servers.json", { mcpServers: { h: { command: "cat" } } })
       const [code, stdout] = await mcp("list")
       assert.strictEqual(code, 0)
-      assert.match(stdout, new RegExp(`^h {2}home {2}ready {2}cat\\n\\n${file} can't be used: it is no JSON: .*\\n$`))
+      assert.match(
+        stdout,
+        new RegExp(`^h {2}home {2}configured {2}cat\\n\\n${file} can't be used: it is no JSON: .*\\n$`)
+      )
       const [broken, h] = JSON.parse((await mcp("list", "--json"))[1])
       assert.deepInclude(broken, { file, source: "project", state: "broken" })
       assert.match(broken.problem, /^it is no JSON/)
       assert.notProperty(broken, "name")
-      assert.deepStrictEqual(h, { name: "h", source: "home", target: "cat", state: "ready" })
+      assert.deepStrictEqual(h, { name: "h", source: "home", target: "cat", state: "configured" })
       assert.match((await mcp("trust"))[2], /can't be trusted: it is no JSON/)
     }))
 
