@@ -13,6 +13,7 @@ import * as ClientFile from "../extension/mcp/ClientFile.js"
 import * as ConfigFile from "../extension/mcp/ConfigFile.js"
 import * as OwnFile from "../extension/mcp/OwnFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as Action from "./Action.js"
 import * as Completions from "./Completions.js"
 import * as InstallAction from "./InstallAction.js"
@@ -101,5 +102,7 @@ export const setup = ({ write }: { readonly write: boolean }) =>
     yield* completions(variables["SHELL"] ?? "", userHome, write)
     const isDone = yield* clients(userHome, write)
     yield* model
+    if (!(variables["PATH"] ?? "").split(":").some((directory) => HostPath.isProgram(`${directory}/synapse`)))
+      yield* say("PATH", "synapse is in none of its directories, and the completions need it there")
     return isDone ? ExitCode.success : ExitCode.failure
   }).pipe(Action.run)

@@ -59,17 +59,20 @@ describe("synapse setup", () => {
             return Fs.statSync(path).isFile() ? [name, Fs.readFileSync(path, "utf8")] : [name]
           })
       const kept = texts()
-      const key = { ...env, ANTHROPIC_API_KEY: "k", SYNAPSE_MODEL: "claude-x" }
+      const key = { ...env, PATH: "/nowhere", ANTHROPIC_API_KEY: "k", SYNAPSE_MODEL: "claude-x" }
       assert.deepStrictEqual(setup(home, key, "--write"), {
         status: 0,
         lines: [
           "completions   in ~/.bashrc",
           "MCP clients   Claude Code has Synapse",
           "MCP clients   Cursor has Synapse",
-          "model         anthropic/claude-x"
+          "model         anthropic/claude-x",
+          "PATH          synapse is in none of its directories, and the completions need it there"
         ]
       })
       assert.deepStrictEqual(texts(), kept)
+      Fs.symlinkSync(program, Path.join(home, "synapse"))
+      assert.notInclude(setup(home, { ...key, PATH: `/usr/bin:${home}` }).lines.join(), "PATH")
     }))
 
   it("makes a start-up file that is missing, and says which shells and clients it knows", () =>
