@@ -262,7 +262,8 @@ function findNetworkDenial(attempt: Attempt): ReadonlyArray<Denial.Denial> {
     return hosts.map((host) => Denial.network("verified-text", withPort(host, command.text, stderr)))
   // Packets that another command may have sent only count if a host is named.
   if (surely === 0 && isCounted) return []
-  return [Denial.network(!isCounted || saysUnreachable(stderr) ? "verified-text" : "counter")]
+  const isSaid = !isCounted || saysUnreachable(stderr) || (stderr.trim() === "" && CommandWords.reaches(command))
+  return [Denial.network(isSaid ? "verified-text" : "counter")]
 }
 
 const nameSocketDenial = /(?<!\w)(?:unix:(?:\/\/)?)?((?:\/|\.\/)[^\s"'():,]+|[^\s"'():,/]+\.sock)(?=[\s"'():,]|$)/

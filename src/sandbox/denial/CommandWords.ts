@@ -46,13 +46,21 @@ const allWordsOf = (command: CommandLine.CommandLine): ReadonlyArray<string> => 
 
 const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1)
 
-/** Returns the host that `curl` or `wget` should reach, if the command names it and it is not this machine. */
-export const hostIn = (command: CommandLine.CommandLine): string | undefined => {
-  if (command.text.length > mostExamined || !mayFetch.test(command.text)) return undefined
+/** Returns the words of a command that runs `curl` or `wget`; none of another. */
+const reachingWords = (command: CommandLine.CommandLine): ReadonlyArray<string> => {
+  if (command.text.length > mostExamined || !mayFetch.test(command.text)) return []
   const words = allWordsOf(command)
-  if (!words.some((word) => reaching.has(nameOf(word)))) return undefined
-  return words.map((word) => address.exec(word)?.[1]).find((host) => host !== undefined && !isLocal(host))
+  return words.some((word) => reaching.has(nameOf(word))) ? words : []
 }
+
+/** Tests whether a command runs `curl` or `wget`. */
+export const reaches = (command: CommandLine.CommandLine): boolean => reachingWords(command).length > 0
+
+/** Returns the host that `curl` or `wget` should reach, if the command names it and it is not this machine. */
+export const hostIn = (command: CommandLine.CommandLine): string | undefined =>
+  reachingWords(command)
+    .map((word) => address.exec(word)?.[1])
+    .find((host) => host !== undefined && !isLocal(host))
 
 /** Returns the program that fetches something: `pip` in `pip install x | tail -n 3; echo done`. */
 export const programIn = (command: CommandLine.CommandLine): string | undefined => {

@@ -451,10 +451,13 @@ describe("the network", () => {
 
   it("is the cause of a failure only where a message tells of it", () =>
     withWorld((world) => {
-      const cause = (stderr: string, exitCode: number) =>
-        Attribution.causeOf(attribute(world, stderr, { traffic: { surely: 1, perhaps: 0 } }), { exitCode })?.resource
+      const cause = (stderr: string, exitCode: number, command = "tool") =>
+        Attribution.causeOf(attribute(world, stderr, { command, traffic: { surely: 1, perhaps: 0 } }), { exitCode })
+          ?.resource
       assert.strictEqual(cause("", 6), undefined)
       assert.strictEqual(cause("", 0), undefined)
+      assert.strictEqual(cause("", 6, "for h in a b; do curl -s http://$h; done"), "network")
+      assert.strictEqual(cause("2 tests failed", 1, "curl -s http://$h; npm test"), undefined)
       assert.strictEqual(cause("2 tests failed", 1), undefined)
       assert.strictEqual(cause("OSError: [Errno 101] Network is unreachable", 1), "network")
       assert.strictEqual(cause("curl: (6) Could not resolve host: example.com", 6), "example.com")
