@@ -98,11 +98,19 @@ const namesIn = (directory: string): ((name: string) => boolean) => {
 /** How many of the first built-in rules apply in all homes, even if the file is missing. */
 const everywhere = 5
 
+/** The variables that name other directories for what is below these. */
+const baseDirectories = { XDG_CONFIG_HOME: "~/.config/", XDG_DATA_HOME: "~/.local/share/", XDG_CACHE_HOME: "~/.cache/" }
+
 /**
  * Returns the built-in blacklist, including other users' homes. There, most rules are only added if the file exists.
  */
-const builtIn = (homes: ReadonlyArray<string>): ReadonlyArray<string> => [
+const builtIn = ({ homes, variables }: Settings): ReadonlyArray<string> => [
   ...defaultBlacklist,
+  ...Object.entries(baseDirectories).flatMap(([name, usual]) => {
+    const { [name]: place = "" } = variables
+    const entries = Path.isAbsolute(place) ? defaultBlacklist.filter((entry) => entry.startsWith(usual)) : []
+    return entries.map((entry) => PathGlob.escape(Path.join(place, entry.slice(usual.length))))
+  }),
   ...homes.flatMap((other) => {
     const has = namesIn(other)
     return [...defaultBlacklist, "~/.synapse"].flatMap((entry, at) => {
@@ -470,7 +478,7 @@ export const merge = (
   runtime: RuntimeRules = {}
 ): Either.Either<SandboxPolicy, SandboxConfigError> =>
   Either.gen(function* () {
-    const { home, homes, toolCache = config.policy.toolCache ?? true } = settings
+    const { home, toolCache = config.policy.toolCache ?? true } = settings
     const { temporaryFiles = config.policy.temporary ?? "private" } = settings
     const { unixSockets = config.policy.unixSockets ?? false } = settings
     const { processes, sharedMemory } = config.policy.limits ?? {}
@@ -492,7 +500,7 @@ export const merge = (
     const isAllowed = (rule: Rule) => allowed.some((one) => realOf(one) === realOf(rule))
     const worked = own.map((rule): Rule => (isAllowed(rule) ? { ...rule, isNamed: true } : rule))
     const whitelist = distinct([...worked, ...allowed, ...ofGit, ...temporary])
-    const usual = yield* build.rules("blacklist", builtIn(homes), "default", "the defaults")
+    const usual = yield* build.rules("blacklist", builtIn(settings), "default", "the defaults")
     const hidden = build.homes.map((path) => exact(path, "own", build.follow))
     const denied = [...hidden, ...(yield* listed("blacklist"))]
     const { hidden: look } = config.policy.filesystem

@@ -6,7 +6,9 @@ import * as Either from "effect/Either"
 import * as PolicyBuilder from "../../../src/sandbox/config/PolicyBuilder.js"
 import * as SandboxFile from "../../../src/sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
+import * as DefaultSecrets from "../../../src/sandbox/policy/DefaultSecrets.js"
 import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
+import * as Temporary from "../../support/Temporary.js"
 
 describe("other homes", () => {
   it("are those of people in the list of accounts", () =>
@@ -48,6 +50,31 @@ describe("other homes", () => {
       assert.isTrue(decide(`${home}/.profile`, "read").allowed)
     }
   })
+
+  it("of settings, data and caches, by their variables, keep the secrets of the usual ones", () =>
+    Temporary.using(async (directory) => {
+      const variables = {
+        XDG_CONFIG_HOME: `${directory}/$c`,
+        XDG_DATA_HOME: `${directory}/data/`,
+        XDG_CACHE_HOME: "cache"
+      }
+      Fs.mkdirSync(`${directory}/$c/git`, { recursive: true })
+      Fs.writeFileSync(`${directory}/$c/git/config`, "[user]\n\tname = Ada\n[github]\n\ttoken = hunter\n")
+      const settings = SandboxSettings.make({ userHome: "/nowhere/ada", temporary: "/nowhere/tmp", variables })
+      const merged = PolicyBuilder.merge("/w", "/nowhere/sandbox.json", SandboxFile.defaults, settings)
+      const policy = Either.getOrThrow(merged)
+      const { decide } = PolicyDecision.make(policy)
+      for (const secret of ["$c/op/x", "$c/git/credentials", "data/keyrings/x"])
+        assert.isFalse(decide(`${directory}/${secret}`, "read").allowed, secret)
+      for (const other of ["$c/git/ignore", "cache/huggingface/token"])
+        assert.isTrue(decide(`${directory}/${other}`, "read").allowed, other)
+      const path = `${directory}/$c/git/config`
+      const rule = policy.blacklist.find((one) => one.path === path)
+      assert.isDefined(rule)
+      if (rule === undefined || process.platform !== "linux") return
+      const shown = DefaultSecrets.standInOf(policy, rule, path) ?? ""
+      assert.match(shown, /name = Ada\n\[github\]\n$/)
+    }))
 
   it("keep Synapse's own files, which hold conversations", () => {
     const other = Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "other-home-"))
