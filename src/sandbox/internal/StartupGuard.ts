@@ -252,8 +252,8 @@ export class StartupGuard {
       if (!this.unmade.has(path)) this.stamp(path, isHeld(path) ? undefined : stampOf(path))
     // An existing secret can't be written. A new one would be a command's, such as a key that opens the account.
     for (const { kind, path: written, real: path = written, source } of this.policy.blacklist)
-      if (kind === "path" && source === "default" && !isHistory.test(path) && HostPath.isMissing(path))
-        if (places.writable.some((root) => isWithin(path, root))) this.stamp(path, missing)
+      if (kind === "path" && source === "default" && places.writable.some((root) => isWithin(path, root)))
+        if (!isHistory.test(path) && HostPath.isMissing(path)) this.stamp(path, missing)
   }
 
   private stamp(path: string, state: string | undefined): void {

@@ -211,9 +211,18 @@ export interface Area {
   readonly replaced?: ReadonlyArray<string>
 }
 
-/** Tests whether a path certainly does not exist. Checked first, because most rules name something missing. */
-const isNowhere = (path: string): boolean =>
-  Attempt.orElse(() => Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined, false)
+/** Makes a test for paths that certainly do not exist, as most that rules name. It looks once at each directory. */
+const makeIsNowhere = () => {
+  const missing = new Map<string, boolean>()
+  const isMissing = (path: string): boolean =>
+    Attempt.orElse(() => Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined, false)
+  const isKnown = (directory: string): boolean => {
+    const known = missing.get(directory) ?? isMissing(directory)
+    missing.set(directory, known)
+    return known
+  }
+  return (path: string): boolean => isKnown(Path.posix.dirname(path)) || isMissing(path)
+}
 
 const maskOf = (path: string, rule: Rule): Mask | undefined => {
   const real = WriteRoots.realPath(path)
@@ -243,14 +252,16 @@ export const isSeen = (path: string, { replaced = [], roots }: Pick<Area, "repla
  * Finds what rules without wildcards name, cheaply enough to run before each command. If a directory in the roots hides
  * whether a path exists, the directory is masked.
  */
-export const literals = (rules: ReadonlyArray<Rule>, roots: ReadonlyArray<string>): Array<Mask> =>
-  rules.flatMap((rule) => {
+export const literals = (rules: ReadonlyArray<Rule>, roots: ReadonlyArray<string>): Array<Mask> => {
+  const isNowhere = makeIsNowhere()
+  return rules.flatMap((rule) => {
     if (rule.kind !== "path" || isNowhere(rule.path)) return []
     const mask = maskOf(rule.path, rule)
     if (mask !== undefined) return [mask]
     const hiding = FileWalk.hiding(rule.path)
     return hiding === undefined ? [] : closedMask(hiding, rule, roots)
   })
+}
 
 /** Returns the directories that globs begin with, which are searched wherever they lie. */
 const bases = (rules: ReadonlyArray<Rule>): Array<string> =>
