@@ -378,6 +378,15 @@ describe("attribution", () => {
     }))
 })
 
+it("names a repository's settings outside, which git names from its top", () =>
+  withWorld((world) => {
+    Fs.mkdirSync(`${world.root}/elsewhere/.git`)
+    Fs.writeFileSync(`${world.root}/elsewhere/.git/config`, "")
+    const said = "error: could not lock config file .git/config: Read-only file system\n"
+    const found = attribute(world, said, { command: "git -C ../elsewhere config a.b c" })
+    assert.deepStrictEqual(names(found, world), [["not whitelisted", "/elsewhere/.git/config"]])
+  }))
+
 describe("the network", () => {
   const hosts = (text: string, surely = 1, perhaps = 0) =>
     withWorld((world) =>
