@@ -59,7 +59,11 @@ const inSession = (name: string, command: string, json: boolean, given: SessionO
       name: "Bash",
       arguments: JSON.stringify({ command, timeout: Option.getOrUndefined(given.timeout) })
     }
-    const running = sessions.use(name, request, Effect.provideService(handle(call, json), Stdio, stdio))
+    const running = sessions.use(
+      name,
+      request,
+      Effect.provideService(handle(call, json, { session: name }), Stdio, stdio)
+    )
     return yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined }).pipe(
       Effect.catchTag("Refused", ({ message }) => new WrongUsage({ message }))
     )

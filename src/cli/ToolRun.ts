@@ -9,6 +9,7 @@ import * as CallContext from "../domain/CallContext.js"
 import type { CommandError } from "../domain/CommandError.js"
 import type * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as JobStatus from "../domain/JobStatus.js"
 import type { ToolCall } from "../domain/ToolCall.js"
@@ -26,13 +27,15 @@ export interface Options {
   readonly tasks?: LiveTasks.LiveTasks | undefined
   /** True if the call's background processes end with it. */
   readonly endsAtOnce?: boolean
+  /** The name of the session that goes on after the call. */
+  readonly session?: string
 }
 
 /** Runs one call and passes on its output, or prints its result as JSON. Returns the exit code. */
 export const handle = (
   call: ToolCall,
   json: boolean,
-  { endsAtOnce = false, tasks }: Options = {}
+  { endsAtOnce = false, session, tasks }: Options = {}
 ): Effect.Effect<number, never, Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
@@ -53,7 +56,7 @@ export const handle = (
     }
     const result = yield* CallContext.locally(toolset.handle(call), { listener })
     if (tasks !== undefined) yield* tasks.end
-    if (!json) return yield* report(result, hints, endsAtOnce)
+    if (!json) return yield* report(result, hints, endsAtOnce, session)
     if (typed === undefined) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
     else typed.onResult(result)
     return result.extras.exitCode ?? ExitCode.failure
@@ -65,16 +68,24 @@ const endedWith = "what the command left running ends with exec. To keep it runn
 const report = (
   result: ToolReturn.ToolReturn,
   hints: ReadonlyArray<string>,
-  endsAtOnce: boolean
+  endsAtOnce: boolean,
+  session?: string
 ): Effect.Effect<number, never, Stdio> =>
   Effect.map(Stdio, ({ write }) => {
-    const { jobs = [], personal: { allowed, changed, denied } = {} } = result.extras
+    const {
+      denied: denial,
+      awaiting = denial?.awaiting,
+      jobs = [],
+      personal: { allowed, changed, denied } = {}
+    } = result.extras
     const left = endsAtOnce && jobs.length > 0 ? [endedWith] : jobs.map(JobStatus.sentence)
     const ending = PersonWords.isUnreported(result)
       ? [PersonWords.reasonOf(result, "synapse sandbox allow")]
       : [denied, ...hints]
     const said = allowed === undefined ? ending : [allowed]
-    for (const text of [changed, ...said, ...left]) if (text !== undefined) write("stderr", `synapse: ${text}\n`)
+    const anew = session === undefined ? [] : Diagnostic.awaiting(awaiting, `synapse daemon stop ${session}`)
+    for (const text of [changed, ...said, ...anew, ...left])
+      if (text !== undefined) write("stderr", `synapse: ${text}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
 

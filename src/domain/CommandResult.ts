@@ -78,6 +78,8 @@ export interface CommandResult {
   /** Notices about the shell itself, such as a restart and the state lost by it. */
   readonly notices?: ReadonlyArray<string>
   readonly personal?: Personal
+  /** The names of paths that the user allowed meanwhile, but that only a new shell can have. */
+  readonly awaiting?: ReadonlyArray<string>
 }
 
 /**

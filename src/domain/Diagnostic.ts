@@ -21,6 +21,10 @@ const requestText = ({ allow, host }: Pick<Denial, "allow" | "host">): string | 
 /** Words a denial for a model without a session. */
 export const denialText = (denial: Denial): string => new ToldDenials().text(denial)
 
+/** Says what only a new shell can have, and how the reader gets one. */
+export const awaiting = (names: ReadonlyArray<string> = [], how = "call with restart: true"): ReadonlyArray<string> =>
+  names.map((name) => `${name} is allowed by now, for a new shell: ${how}.`)
+
 /** The command with which a person allows a path: in a terminal, or in `synapse shell`. */
 export type Allowing = "synapse sandbox allow" | "/allow"
 
@@ -63,6 +67,7 @@ export class ToldDenials {
       `sandbox: ${what}.`,
       ran ? undefined : "The command was not run.",
       alsoText(denial),
+      ...awaiting(denial.awaiting),
       rest,
       ...advice.filter((line) => this.isNew(line)),
       // Last, so that the command can be copied to the end of the line.

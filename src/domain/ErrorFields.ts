@@ -30,7 +30,9 @@ export const Denial = Schema.TaggedStruct("Denial", {
   /** The words behind `synapse sandbox` that lift the rule. */
   lift: Schema.optionalWith(Schema.String, { exact: true }),
   /** The host entry that a user can allow, quoted for bash. */
-  host: Schema.optionalWith(Schema.String, { exact: true })
+  host: Schema.optionalWith(Schema.String, { exact: true }),
+  /** The names of paths that were allowed meanwhile, but that only a new shell can have. */
+  awaiting: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
 })
 
 export const StreamName = Schema.Literal("stdout", "stderr")

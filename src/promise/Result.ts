@@ -24,6 +24,8 @@ export interface Extras {
   /** Images that the command showed, for programs that can pass them to the model. */
   readonly images?: ReadonlyArray<Image>
   readonly notices?: ReadonlyArray<string>
+  /** The names of paths that the user allowed meanwhile, but that only a new shell can have. */
+  readonly awaiting?: ReadonlyArray<string>
   readonly failureCategory?: FailureCategory
   /** The tag of the error, if the command did not run or was stopped. */
   readonly error?: "CommandNotFound" | "InvalidUsage" | "Blocked" | "ExecutionFailed"

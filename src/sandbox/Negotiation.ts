@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Struct from "effect/Struct"
 import * as CallContext from "../domain/CallContext.js"
 import { Blocked, type CommandError } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
@@ -93,7 +94,7 @@ const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxRe
     reason: denial.reason,
     ...(denied === undefined
       ? { advice: more.length === 0 ? [] : [more] }
-      : { denied: { ...denied, advice: [...denied.advice, ...more] } })
+      : { denied: { ...denied, advice: [...denied.advice, ...more], ...Struct.pick(result, "awaiting") } })
   })
 }
 

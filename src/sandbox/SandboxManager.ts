@@ -77,13 +77,7 @@ const makeAttempts = ({ current, directory, granting, queue, runtime }: AttemptD
           )
     const answer: Effect.Effect<SandboxResult, CommandError> =
       grants.length === 0 ? executed : granting.lend(backend, grants, executed)
-    return Effect.map(answer, (result) => {
-      const notices = current.takeNotices()
-      return {
-        backend,
-        result: notices.length === 0 ? result : { ...result, notices: [...notices, ...(result.notices ?? [])] }
-      }
-    })
+    return Effect.map(answer, (result) => ({ backend, result: current.tell(result) }))
   }
 
   return {

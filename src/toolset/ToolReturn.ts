@@ -19,7 +19,7 @@ import {
 } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandResult from "../domain/CommandResult.js"
-import type * as Diagnostic from "../domain/Diagnostic.js"
+import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as JobStatus from "../domain/JobStatus.js"
 import type { LineOrder, StreamName } from "../domain/KeptOutput.js"
@@ -280,6 +280,8 @@ export interface Extras {
   readonly jobs?: ReadonlyArray<JobStatus.JobStatus>
   readonly notices?: ReadonlyArray<string>
   readonly personal?: CommandResult.Personal
+  /** The names of paths that the user allowed meanwhile, but that only a new shell can have. */
+  readonly awaiting?: ReadonlyArray<string>
   readonly failureCategory?: FailureCategory
   /** The tag of the error, if the command did not run or was stopped. */
   readonly error?: CommandError["_tag"]
@@ -426,7 +428,7 @@ export const orFail = <E, R>(
  */
 export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
   const { extras, message, ...rest } = result
-  const others = Struct.omit(extras, "blockedReason", "denied", "notices", "personal", "stderr", "stdout")
+  const others = Struct.omit(extras, "awaiting", "blockedReason", "denied", "notices", "personal", "stderr", "stdout")
   const isTold = all.has(message) || rest.output.includes(message)
   return { ...rest, ...(isTold ? undefined : { message }), extras: others }
 }
@@ -471,7 +473,18 @@ const failed = (
 }
 
 const outputOf = (output: Output): Extras => ({
-  ...Struct.pick(output, "stdout", "stderr", "hosts", "stdoutFile", "stderrFile", "images", "jobs", "personal"),
+  ...Struct.pick(
+    output,
+    "stdout",
+    "stderr",
+    "hosts",
+    "stdoutFile",
+    "stderrFile",
+    "images",
+    "jobs",
+    "personal",
+    "awaiting"
+  ),
   ...(output.notices === undefined || output.notices.length === 0 ? undefined : { notices: output.notices })
 })
 
@@ -483,11 +496,11 @@ const make = (
   output: Output,
   extras: Extras
 ): ToolReturn => {
-  const { jobs = [], notices = [] } = output
+  const { awaiting, jobs = [], notices = [] } = output
   const isRunning = ({ state }: JobStatus.JobStatus) => state === "running"
   const ended = jobs.filter((job) => !isRunning(job)).map(JobStatus.line)
   const begun = jobs.filter(isRunning).map(JobStatus.line)
-  const note = [...(remark === "" ? [] : [remark]), ...notices, ...begun].join("\n")
+  const note = [...(remark === "" ? [] : [remark]), ...notices, ...Diagnostic.awaiting(awaiting), ...begun].join("\n")
   const text = [ended.join("\n"), of(output), note].filter((part) => part !== "").reduce(joined, "")
   return { toolCallId: call.id, isError, output: text === "" ? noOutput : text, message, extras }
 }

@@ -42,6 +42,13 @@ describe("the denials that a model was told", () => {
     )
   })
 
+  it("say how the reader gets what only a new shell can have", () => {
+    const anew = "/a is allowed by now, for a new shell"
+    assert.include(Diagnostic.denialText(denial({ awaiting: ["/a"] })), `${anew}: call with restart: true.`)
+    assert.deepStrictEqual(Diagnostic.awaiting(["/a"], "/restart"), [`${anew}: /restart.`])
+    assert.deepStrictEqual(Diagnostic.awaiting(undefined), [])
+  })
+
   it("are told to a person without advice for a model", () => {
     assert.strictEqual(Diagnostic.denialForPerson(denial()), "sandbox: /a is read-only")
     assert.strictEqual(Diagnostic.denialForPerson(denial({ ran: false })), "sandbox: /a is read-only\nNothing was run.")

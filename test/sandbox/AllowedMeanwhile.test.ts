@@ -61,3 +61,30 @@ it.scoped("gives no sandbox what is put in a path's place while it is allowed", 
     ])
   })
 )
+
+it.scoped("tells once of a hidden path that only a new shell can have, to be written and so to be read", () =>
+  Effect.gen(function* () {
+    const [home, cwd] = yield* Effect.all([Directory.make, Directory.make])
+    Fs.writeFileSync(`${cwd}/.env`, "KEY=hunter2-and-more")
+    const fake = new FakeProvider()
+    fake.granting = new ExecutionFailed({ kind: "sandbox", reason: "it can't be changed" })
+    const provider = {
+      name: fake.name,
+      destroy: fake.destroy,
+      create: (policy: Parameters<typeof fake.create>[0]) =>
+        Effect.map(fake.create(policy), (backend) => ({ ...backend, setHosts: () => Effect.void }))
+    }
+    const whitelist = [`${cwd}/.env`]
+    yield* withManager(provider, { home, cwd }, ({ execute }) =>
+      Effect.gen(function* () {
+        yield* execute("true")
+        Fs.writeFileSync(`${home}/sandbox.json`, JSON.stringify({ policy: { filesystem: { whitelist } } }))
+        const told = yield* Effect.all([execute("true"), execute("true")])
+        assert.deepStrictEqual(
+          told.map(({ awaiting = [] }) => awaiting),
+          [whitelist, []]
+        )
+      })
+    )
+  })
+)

@@ -55,10 +55,11 @@ describe("a command that the policy denies", () => {
   it.live("says in the error of a command that was not run what its result would have told", () =>
     inDirectory((options) =>
       Effect.gen(function* () {
-        const notices = ["/p/b.pem is allowed by now, for a new shell: call with restart: true."]
-        const provider = new FakeProvider(() => ({ ...denied("/p/a.pem"), notices }))
+        const told = { notices: ["A new shell was started."], awaiting: ["/p/b.pem"] }
+        const provider = new FakeProvider(() => ({ ...denied("/p/a.pem"), ...told }))
         const error = yield* withManager(provider, options, ({ execute }) => Effect.flip(execute("cat a.pem")))
-        assert.include(error.message, notices.join())
+        assert.include(error.message, told.notices.join())
+        assert.include(error.message, "/p/b.pem is allowed by now, for a new shell: call with restart: true.")
       })
     )
   )

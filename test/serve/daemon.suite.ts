@@ -213,6 +213,18 @@ export const daemon = (title: string, isSecond = false): void => {
       })
     )
 
+    once("names once what ends the session where only a new one has what was allowed", () =>
+      sharing(async (place) => {
+        await place.exec("true")
+        const hidden = `${place.home}/.ssh`
+        Fs.mkdirSync(hidden, { recursive: true })
+        await place.run(["sandbox", "allow", hidden, "--write"])
+        const told = [await place.exec("true"), await place.exec("true")].map(({ stderr }) => stderr)
+        const anew = `synapse: ${hidden} is allowed by now, for a new shell: synapse daemon stop ${place.session}.\n`
+        assert.deepStrictEqual(told, [anew, ""])
+      })
+    )
+
     it("keeps the state of the shell from one program to the next, and leaves nothing behind", () =>
       using(async (place) => {
         const first = await place.exec("x=5; mkdir sub; cd sub; f() { echo f $x; }; echo out; echo err >&2")

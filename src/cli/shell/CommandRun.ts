@@ -53,13 +53,22 @@ export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number>
     isOver = true
     yield* Fiber.interrupt(alone)
     const isInterrupted = interrupted !== undefined
-    const { blocked, denied, error, exitCode = ExitCode.failure, notices = [], personal } = result.extras
+    const {
+      blocked,
+      denied,
+      awaiting = denied?.awaiting,
+      error,
+      exitCode = ExitCode.failure,
+      notices = [],
+      personal
+    } = result.extras
     const isTold = !PersonWords.isUnreported(result) || isInterrupted || personal?.allowed !== undefined
     const told = [
       ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow")]),
       ...(hint === undefined || isInterrupted ? [] : [hint]),
       ...(denied === undefined || blocked === true ? [] : [Diagnostic.denialForPerson(denied, "/allow")]),
-      ...notices
+      ...notices,
+      ...Diagnostic.awaiting(awaiting, "/restart")
     ]
     yield* renderer.suspended(
       Effect.gen(function* () {

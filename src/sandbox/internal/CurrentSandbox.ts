@@ -9,6 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
+import type { CommandResult } from "../../domain/CommandResult.js"
 import * as BashSession from "../../session/BashSession.js"
 import { provided, SessionJobs } from "../../session/JobTable.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
@@ -197,8 +198,10 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
-  /** Sentences for the next command's result: why a sandbox was ended, and what needs a new one. */
+  /** Sentences for the next command's result: why a sandbox was ended. */
   let notices: ReadonlyArray<string> = []
+  /** The names of paths that are allowed, but only for a new sandbox, for the next command's result. */
+  let awaiting: ReadonlyArray<string> = []
 
   /** Gives a sandbox what was allowed since it was made. Grants that only a new sandbox can have wait for a restart. */
   const give = (backend: SandboxBackend, built: SandboxPolicy, given: Map<string, boolean>) =>
@@ -219,10 +222,9 @@ export const make = Effect.fnUntraced(function* (
           },
           onFailure: ({ _tag }) => {
             if (_tag === "ExecutionFailed") {
-              notices = [
-                ...notices,
-                `${Name.of(grant.resource)} is allowed by now, for a new shell: call with restart: true.`
-              ]
+              // A path of a built-in rule that may be written may be read as well, and is told once.
+              const isTold = grant.access === "read" && given.get(SubPolicy.nameOf("write", grant.resource)) === false
+              if (!isTold) awaiting = [...awaiting, Name.of(grant.resource)]
               return
             }
             given.delete(name)
@@ -407,11 +409,12 @@ export const make = Effect.fnUntraced(function* (
           return end
         })
       ),
-    /** Returns, once, the sentences for the next command's result. */
-    takeNotices: () => {
-      const taken = notices
-      if (taken.length > 0) notices = []
-      return taken
+    /** Adds to a command's result, once, what it has to tell. */
+    tell: <A extends Pick<CommandResult, "awaiting" | "notices">>(result: A): A => {
+      if (notices.length + awaiting.length === 0) return result
+      const told = { ...result, awaiting, notices: [...notices, ...(result.notices ?? [])] }
+      notices = awaiting = []
+      return told
     },
     shutdown: turn.withPermits(1)(end)
   }
