@@ -367,17 +367,31 @@ export const isHarmless = (rule: Rule, path: string): boolean => {
 
 const isUsers = ({ source }: Rule): boolean => source !== "default" && source !== "own"
 
+/** Tests whether git could commit a stand-in: commands may write the index that lists the file. */
+const isCommitted = (policy: Partial<SandboxPolicy>, path: string): boolean => {
+  const git = GitHeld.of(policy)
+  const { whitelist } = policy
+  return (
+    git.isTracked(path) &&
+    (whitelist === undefined || PathRule.make(whitelist).find(git.indexOf(path) ?? path) !== undefined)
+  )
+}
+
 /**
- * Returns the text that commands read in place of a file; undefined if they may not open it. Files tracked by git get
- * none, because git would commit it. Files hidden by a user's rule get none unless the rule asks for it.
+ * Returns the text that commands read in place of a file; undefined if they may not open it. Files that git could
+ * commit get none. Files hidden by a user's rule get none unless the rule asks for it.
  *
  * @param path a real path
  */
-export const standInOf = (policy: Pick<SandboxPolicy, "blacklist">, rule: Rule, path: string): string | undefined => {
+export const standInOf = (
+  policy: Pick<SandboxPolicy, "blacklist"> & Partial<SandboxPolicy>,
+  rule: Rule,
+  path: string
+): string | undefined => {
   // Only Linux sandboxes can mount another file in place of one.
   if (process.platform !== "linux") return undefined
   const text = rule.hidden === "empty" ? "" : redacted(rule, path)
-  if (text === undefined || !HostPath.isFile(path) || GitHeld.of(policy).isTracked(path)) return undefined
+  if (text === undefined || !HostPath.isFile(path) || isCommitted(policy, path)) return undefined
   // A rule for the directory hides the directory as a whole.
   if (PathRule.make([rule]).find(Path.posix.dirname(path)) !== undefined) return undefined
   return text === "" || PathRule.make(policy.blacklist.filter(isUsers)).find(path) === undefined ? text : undefined

@@ -120,13 +120,14 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
   const visible = PathRule.make(policy.visible ?? [])
   const temporary = PrivateTemporary.make(policy)
 
-  const findDenied = (path: string, access: Access): Verdict | undefined => {
+  /** @param file where the path leads to */
+  const findDenied = (path: string, access: Access, file = path): Verdict | undefined => {
     const isShown = () => own.find(path) !== undefined || visible.find(path) !== undefined
     const home = homes.find(path)
     const rule = blacklist.find(path) ?? (home === undefined || isShown() ? undefined : home)
     if (rule === undefined || (access === "read" ? granted : opened).find(path) !== undefined) return undefined
     if (PathRule.isForFiles(rule) && (HostPath.isDirectory(path) || held.has(path))) return undefined
-    if (DefaultSecrets.isHarmless(rule, path)) return undefined
+    if (DefaultSecrets.isHarmless(rule, file)) return undefined
     const standIn = access === "read" ? DefaultSecrets.standInOf(policy, rule, path) : undefined
     return {
       allowed: false,
@@ -165,7 +166,11 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
       const { links, real: followed } = RealPath.follow(from, mostNames, temporary.toOutside)
       const real = temporary.toInside(followed)
       const names = granted.find(real) === undefined ? links : []
-      const byName = names.map((name) => findDenied(name, access)).find((verdict) => verdict !== undefined)
+      // A rule that names both the link and its target decides on the target, which is what a sandbox hides or redacts.
+      const byTarget = blacklist.find(real)
+      const byName = names
+        .map((name) => findDenied(name, access, followed))
+        .find((verdict) => verdict !== undefined && verdict.rule !== byTarget)
       return { ...(byName ?? decide(real, access)), real }
     }
   }

@@ -1,3 +1,4 @@
+import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -124,6 +125,34 @@ describe("a path as it is written", () => {
         policy("/w", { blacklist: [`${root}/secrets`, `${root}/secrets/../*.key`] })
       )
       assert.strictEqual(say(decide(`${root}/real/x`, "read")), `-${root}/secrets`)
+    })
+  )
+
+  it.scoped.runIf(process.platform === "linux")("is shown as its target is, where a built-in rule names the link", () =>
+    Effect.gen(function* () {
+      const root = yield* Directory.make
+      const home = `${root}/home`
+      const made = (cwd: string) => {
+        const settings = SandboxSettings.make({ userHome: home, temporary: "/nowhere", temporaryFiles: "host" })
+        const merged = PolicyBuilder.merge(cwd, `${root}/sandbox.json`, SandboxFile.defaults, settings)
+        const { explain } = PolicyDecision.make(Either.getOrThrow(merged))
+        return (name: string) => {
+          const verdict = explain(`${home}/${name}`, "/", "read")
+          return verdict.allowed ? "allowed" : verdict.standIn
+        }
+      }
+      Fs.mkdirSync(`${home}/dot`, { recursive: true })
+      ChildProcess.execFileSync("git", ["init", "-q", `${home}/dot`])
+      Fs.writeFileSync(`${home}/dot/git`, "[user]\n\tname = Ada\n[github]\n\ttoken = hunter\n")
+      Fs.writeFileSync(`${home}/dot/npm`, "save-exact=true\n")
+      ChildProcess.execFileSync("git", ["-C", `${home}/dot`, "add", "."])
+      for (const [link, target] of Object.entries({ ".gitconfig": "git", ".npmrc": "npm", ".yarnrc": "gone" }))
+        Fs.symlinkSync(`dot/${target}`, `${home}/${link}`)
+      const shown = made("/w")
+      assert.match(shown(".gitconfig") ?? "", /name = Ada\n\[github\]\n$/)
+      assert.deepStrictEqual([shown(".npmrc"), shown(".yarnrc")], ["allowed", "allowed"])
+      // Commands that may write the repository could commit the text without its secrets.
+      assert.isUndefined(made(`${home}/dot`)(".gitconfig"))
     })
   )
 })
