@@ -3,7 +3,6 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { homeDirectory } from "../extension/skill/LocalSkillStore.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
@@ -390,9 +389,6 @@ export const clean = Effect.gen(function* () {
  */
 export const allow = (given: Named & { readonly write: boolean }) =>
   Effect.gen(function* () {
-    if (given.path === "HOST") {
-      return yield* new InvalidUsage({ reason: "HOST stands for a host: write its name, as example.com." })
-    }
     if (isHost(given)) return yield* addHost("allowedHosts", given.path)
     const text = yield* expand(given.path)
     const reason = SandboxEntry.notAPath(text)

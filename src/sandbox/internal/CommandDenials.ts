@@ -32,7 +32,7 @@ const resourceOf = (denial: Denial.Denial) =>
   denial.access === "network" || denial.access === "system" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
 
 const reached = "The command tried to reach a network, and the sandbox has none: that may be why it failed."
-const request = "If so, ask the user to allow the host that it needs: synapse sandbox allow HOST"
+const request = "If so, tell the user which host it needs: synapse sandbox allow lets commands reach it."
 
 /** Tests whether the command or a part of its pipeline failed, so that a denial may explain it. */
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>

@@ -124,7 +124,7 @@ describe("a command that goes on without what was denied to it", () => {
     Effect.gen(function* () {
       const command = "{ : </dev/udp/192.0.2.1/1; } 2>/dev/null; echo 'sync failed' >&2; false"
       const told =
-        "The command tried to reach a network, and the sandbox has none: that may be why it failed. If so, ask the user to allow the host that it needs: synapse sandbox allow HOST"
+        "The command tried to reach a network, and the sandbox has none: that may be why it failed. If so, tell the user which host it needs: synapse sandbox allow lets commands reach it."
       const first = yield* handle({ command })
       const second = yield* handle({ command })
       assert.deepStrictEqual(
