@@ -174,6 +174,33 @@ describe("a program of which commands decide what it runs", () => {
       ]) {
         assert.isUndefined(refusal(line), line)
       }
+      for (const line of [
+        `TCLLIBPATH=/opt+${project}/pkg tclsh /opt/s.tcl`,
+        `R_LIBS=/opt:${project}/pkg Rscript /opt/s.R`,
+        `R_LIBS_USER=${project}/pkg op run -- Rscript /opt/s.R`,
+        `ERL_LIBS=${project}/pkg erl -s server`,
+        `ERL_FLAGS=-pa+${project}/pkg erl -s server`,
+        `EMACSLOADPATH=${project}/pkg: emacs --script /opt/s.el`,
+        `JULIA_LOAD_PATH=@;${project}/pkg julia /opt/s.jl`,
+        `env JULIA_DEPOT_PATH=${project}/pkg julia /opt/s.jl`,
+        `LUA_PATH=${project}/pkg/?.lua;/opt/?.lua lua /opt/s.lua`,
+        `erl -pa ${project}/pkg -s server`,
+        `guile-3.0 -L ${project}/pkg /opt/s.scm`,
+        `nice guile -L${project}/pkg /opt/s.scm`,
+        `guile --load-path=${project}/pkg /opt/s.scm`,
+        `scala -cp /opt:${project}/pkg Server`,
+        `ruby -I ${project}/pkg -e 1`
+      ]) {
+        assert.match(String(refusal(line, directory)), / takes code from .*\/p\/pkg\/?,/, line)
+      }
+      for (const line of [
+        `REPO_PATH=${project} LIBRARY=${project} DATA_DIR=/opt:${project}/pkg /opt/server --directory ${project}`,
+        `npx -y server -I ${project}`,
+        `TCLLIBPATH=/opt tclsh /opt/s.tcl ${project}`,
+        "LUA_PATH=/opt/?.lua lua /opt/s.lua"
+      ]) {
+        assert.isUndefined(refusal(line, directory), line)
+      }
       for (const line of [`make -C${project}`, `npm --prefix=${project} start`, `npx -C${project} server`]) {
         assert.isString(refusal(line, directory), line)
       }

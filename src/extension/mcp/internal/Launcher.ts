@@ -52,18 +52,25 @@ const fetchersFlag =
 const runners =
   /^(?:npm|pnpm|yarn|git|make|gmake|just|task|rake|gradlew?|mvnw?|mise|uv|poetry|pdm|hatch|pipenv|cargo|go|dotnet|composer)$/
 
-/** Matches variables that tell interpreters and tools where to find code. */
+/**
+ * Matches variables that tell interpreters and tools where to find code. No fact tells them from variables that name
+ * data, so they are known by the shape of their names, and by names that have no such shape.
+ */
 const codePlaces = new RegExp(
   `^(?:${[
-    "PATH|HOME|ENV|BASH_ENV|ZDOTDIR|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)|LD_\\w+|OPENSSL_(?:CONF|MODULES|ENGINES)|MAKEFLAGS",
+    "\\w*(?:LIBS?|(?:LIB|LOAD|CLASS|MODULE|PLUGIN)_?PATH|OPT(?:ION)?S?|FLAGS)|(?:ERL|GUILE|JULIA|R|TCL)_\\w+|PLT\\w+|OCAMLPATH",
+    "PATH|HOME|ENV|BASH_ENV|ZDOTDIR|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)|LD_\\w+|OPENSSL_(?:CONF|MODULES|ENGINES)",
     "GIT_(?:DIR|WORK_TREE|COMMON_DIR|EXEC_PATH|TEMPLATE_DIR|CONFIG\\w*)",
-    "NODE_(?:PATH|OPTIONS|COMPILE_CACHE)|NPM_CONFIG_\\w+|YARN_\\w+|PNPM_HOME|COREPACK_HOME|DENO_DIR|BUN_INSTALL\\w*",
-    "PYTHON[A-Z]+|VIRTUAL_ENV|CONDA_PREFIX|UV_\\w+|PERL5(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|GEM_(?:HOME|PATH)|BUNDLE_(?:PATH|GEMFILE)",
-    "LUA_C?PATH\\w*|PHPRC|PHP_INI_SCAN_DIR|CLASSPATH|JAVA_(?:HOME|TOOL_OPTIONS)|(?:_|JDK_)JAVA_OPTIONS",
-    "CARGO_HOME|RUSTUP_HOME|GO(?:PATH|ROOT|BIN|FLAGS|WORK)|DOTNET_(?:ROOT|STARTUP_HOOKS)"
+    "NODE_(?:PATH|COMPILE_CACHE)|NPM_CONFIG_\\w+|YARN_\\w+|PNPM_HOME|COREPACK_HOME|DENO_DIR|BUN_INSTALL\\w*",
+    "PYTHON[A-Z]+|VIRTUAL_ENV|CONDA_PREFIX|UV_\\w+|PERL5DB|GEM_(?:HOME|PATH)|BUNDLE_(?:PATH|GEMFILE)",
+    "LUA_C?PATH\\w*|PHPRC|PHP_INI_SCAN_DIR|JAVA_HOME",
+    "CARGO_HOME|RUSTUP_HOME|GO(?:PATH|ROOT|BIN|WORK)|DOTNET_(?:ROOT|STARTUP_HOOKS)"
   ].join("|")})$`,
   "i"
 )
+
+/** Matches options by which interpreters and tools are told where to find code, up to their value. */
+const loads = /^(?:-[IL]|-p[az]|--?(?:cp|(?:class|load|module)-?path))/
 
 const preloads = /^(?:-r|--(?:require|import|loader|experimental-loader|preload))(?:=|$)/
 
@@ -256,8 +263,16 @@ const codeTexts = ({ args, env }: NamedFiles.Program, launched: Launch): Readonl
     return name === undefined ? [] : [[name, value] as const]
   })
   const values = [...Object.entries(env), ...assigned].filter(([name, value]) => codePlaces.test(name) && value !== "")
-  // An empty part of a list means the working directory.
-  const parts = values.flatMap(([, value]) => value.split(":").map((part) => part || "."))
+  const options = args.flatMap((word, at) => {
+    const [option] = loads.exec(word) ?? []
+    return option === undefined ? [] : [option === word ? (args[at + 1] ?? "") : word]
+  })
+  const lists = [
+    ...values.map(([, value]) => value),
+    ...(launched.kind === "unknown" || launched.kind === "code" ? options : [])
+  ]
+  // An empty part of a list means the working directory. Lua has patterns: /lib/?.lua.
+  const parts = lists.flatMap((list) => list.split(/[:;]/).map((part) => part.replace(/[^/]*\?.*/s, "") || "."))
   const own = launched.kind === "script" ? launched.own.filter((word) => !/^(?:-D|--allow)/.test(word)) : []
   return wordTexts([...parts, ...own])
 }
