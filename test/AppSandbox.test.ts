@@ -8,7 +8,7 @@ import * as Synapse from "../src/Synapse.js"
 const unworkable = [
   [{ cwd: "/nosuch" }, /"cwd" must be a directory/],
   [{ shellCommand: "/nosuch/bash -x" }, /"shellCommand" can't work: there is no program \/nosuch\/bash$/],
-  [{ sandbox: { allow: ["/etc"] } }, /"sandbox\.allow\[0\]" can't work: "\/etc" can't be on the whitelist: the system/],
+  [{ sandbox: { allow: ["/etc"] } }, /"sandbox\.allow\[0\]" can't work: \/etc can't be on the whitelist: the system/],
   [{ sandbox: { allow: ["/srv/b", "*"] } }, /"sandbox\.allow\[1\]" can't work: /],
   [{ sandbox: { deny: ["x", "!y"] } }, /"sandbox\.deny\[1\]" can't work: /]
 ] as const
@@ -36,6 +36,13 @@ describe("a setting that can't work", () => {
       })
     )
   }
+
+  it.effect("is shown with one pair of quotes around the reason", () =>
+    Effect.map(
+      Effect.flip(Effect.scoped(Layer.build(Synapse.layer({}, { sandbox: { whitelist: ["/etc"] } })))),
+      (error) => assert.match(String(error), /^\(Invalid data at sandbox\.whitelist\[0\]: "\/etc can't be on [^"]*"\)$/)
+    )
+  )
 
   it.effect("is no shell by its path from the directory that it starts in", () =>
     Effect.scoped(Layer.build(Synapse.layer({ cwd: "/", shellCommand: "bin/bash" })))

@@ -17,6 +17,7 @@ import * as DefaultSecrets from "../policy/DefaultSecrets.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
+import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import * as PathRule from "../policy/PathRule.js"
@@ -174,7 +175,7 @@ const readEach = <A>(
   Either.all(
     entries.map((entry, at) =>
       Either.mapLeft(read(entry, at), (why) => {
-        const reason = `${JSON.stringify(entry)} ${flaw}: ${why}`
+        const reason = `${Name.ofEntry(entry)} ${flaw}: ${why}`
         return new SandboxConfigError({ origin, path: `${list}[${at}]`, reason, remedy: correct })
       })
     )

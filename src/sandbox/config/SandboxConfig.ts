@@ -20,6 +20,7 @@ import * as Directories from "../../files/Directories.js"
 import * as RegularFile from "../../files/RegularFile.js"
 import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
+import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import * as PathRule from "../policy/PathRule.js"
@@ -210,7 +211,7 @@ const over = (
     name: string
   ): Effect.Effect<boolean, InvalidUsage | SandboxConfigError> =>
     Either.isLeft(parsed)
-      ? new InvalidUsage({ reason: `${JSON.stringify(entry)} can't be on the ${name}: ${parsed.left}.` })
+      ? new InvalidUsage({ reason: `${Name.ofEntry(entry)} can't be on the ${name}: ${parsed.left}.` })
       : change(SandboxFile.add(list, entry))
   const add = (list: SandboxFile.List, entry: string, cwd: string) =>
     addAs(list, entry, PathEntry.parse(entry, { ...settings, cwd }, list), list)
@@ -225,7 +226,7 @@ const over = (
                 reason: `${TaintedPaths.describe(doubt)}. If that is what is meant, allow ${doubt.real}`
               })
         })
-      : new InvalidUsage({ reason: `${JSON.stringify(path)} can't be on the ${list}: it is not absolute.` })
+      : new InvalidUsage({ reason: `${Name.ofEntry(path)} can't be on the ${list}: it is not absolute.` })
 
   return {
     file,
