@@ -71,15 +71,15 @@ describe("BashTool", () => {
   it.effect("runs a command without what surely is no part of it, and says so in one line", () =>
     Effect.gen(function* () {
       const { extras, output } = yield* handle({ command: "```bash\nmake\n```" })
-      assert.strictEqual(output, "done\nIt was run without the Markdown fence around it.")
-      assert.deepStrictEqual(extras.notices, ["It was run without the Markdown fence around it."])
+      assert.strictEqual(output, "done\n(ran the command inside the Markdown fence)")
+      assert.deepStrictEqual(extras.notices, ["(ran the command inside the Markdown fence)"])
       assert.strictEqual(
         (yield* handle({ command: "$ nosuch" })).output,
-        'bash: nosuch: command not found\n[exit 127]\nIt was run without the prompt "$ ".'
+        'bash: nosuch: command not found\n[exit 127]\n(ran the command after the prompt "$ ")'
       )
       assert.strictEqual(
         (yield* handle({ command: '{"command":"slow"}' })).output,
-        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or yield=0, which makes it a job.\nIt was run without the JSON around it."
+        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or yield=0, which makes it a job.\n(ran the command inside the JSON)"
       )
       assert.deepStrictEqual(
         (yield* calls).map((call) => call._tag === "Execute" && call.command),

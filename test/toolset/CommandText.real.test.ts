@@ -70,7 +70,7 @@ describe("text that is no command", () => {
     Effect.gen(function* () {
       put("attack.txt", "touch evil\n")
       const { output } = yield* handle({ command: `${f}bash\ncat attack.txt\n${f}` })
-      assert.strictEqual(output, "touch evil\nIt was run without the Markdown fence around it.")
+      assert.strictEqual(output, "touch evil\n(ran the command inside the Markdown fence)")
       assert.strictEqual((yield* run("$ cd / && pwd\n$ cd - >/dev/null")).stdout, "/\n")
       const markdown = `# A\n\n${f}bash\n$ ls \`x\`\n${f}\n\n{"command":"ls"}\n`
       const command = `cat >a.md <<'EOF'\n${markdown}EOF`

@@ -46,7 +46,7 @@ describe("the text of a command", () => {
       [lines("~~~sh", "cat <<'EOF'", "F", "EOF", "~~~"), lines("cat <<'EOF'", "F", "EOF")]
     ]
     for (const [text, command] of wrapped) assert.strictEqual(taken(text), command, text)
-    assert.strictEqual(notice(lines("Fsh", "ls", "F")), "It was run without the Markdown fence around it.")
+    assert.strictEqual(notice(lines("Fsh", "ls", "F")), "(ran the command inside the Markdown fence)")
   })
 
   it("is refused where it is a patch, of which bash would run lines", () => {
@@ -127,8 +127,8 @@ describe("the text of a command", () => {
       ["ada@host-1:~/src$ ls -la\nada@host-1:~/src/a$ pwd", "ls -la\npwd"]
     ]
     for (const [text, command] of wrapped) assert.strictEqual(taken(text), command, text)
-    assert.strictEqual(notice("$ ls"), 'It was run without the prompt "$ ".')
-    assert.strictEqual(notice("  ada@host:~$ ls"), 'It was run without the prompt "ada@host:~$ ".')
+    assert.strictEqual(notice("$ ls"), '(ran the command after the prompt "$ ")')
+    assert.strictEqual(notice("  ada@host:~$ ls"), '(ran the command after the prompt "ada@host:~$ ")')
   })
 
   it("is refused where lines without a prompt may be output", () => {
@@ -148,7 +148,7 @@ describe("the text of a command", () => {
   it("is taken out of the JSON of a call, or refused with the call that was meant", () => {
     assert.strictEqual(taken('{"command":"ls \\"a\\""}'), 'ls "a"')
     assert.strictEqual(taken(' {\n  "command": "ls",\n  "timeout": null,\n  "description": "x"\n}\n'), "ls")
-    assert.strictEqual(notice('{"command":"ls"}'), "It was run without the JSON around it.")
+    assert.strictEqual(notice('{"command":"ls"}'), "(ran the command inside the JSON)")
     const refused: ReadonlyArray<readonly [string, string | undefined]> = [
       ['{"command":"ls","timeout":5}', "ls"],
       ['{"name":"Bash","arguments":{"command":"ls"}}', "ls"],
@@ -173,7 +173,7 @@ describe("the text of a command", () => {
     assert.strictEqual(taken('Bash(command="ls -la")'), "ls -la")
     assert.strictEqual(taken('bash( command = "echo \\"a\\\\n\\"" )\n'), 'echo "a\\n"')
     assert.strictEqual(taken("Bash(command='ls')"), "ls")
-    assert.strictEqual(notice('Bash("ls")'), "It was run without the name of the tool around it.")
+    assert.strictEqual(notice('Bash("ls")'), "(ran the command inside `Bash(…)`)")
     const refused: ReadonlyArray<readonly [string, string | undefined]> = [
       ["Bash(ls)", "ls"],
       ["bash(echo $(touch evil))", "echo $(touch evil)"],

@@ -83,14 +83,14 @@ const readAt = (line: CommandLine.CommandLine, depth: number): CommandText =>
   Command({ line })
 
 /** Takes the command out of a wrapper, which must be the only one. */
-const unwrap = (line: CommandLine.CommandLine, around: string, reason: string, depth: number): CommandText => {
+const unwrap = (line: CommandLine.CommandLine, where: string, reason: string, depth: number): CommandText => {
   const inner = depth > deepest ? NoCommand({ reason, meant: {} }) : readAt(line, depth + 1)
   if (inner._tag === "NoCommand") return NoCommand({ reason, meant: inner.meant })
   if (inner._tag === "Screen") return inner
   if (inner._tag === "Wrapped") return NoCommand({ reason, meant: { command: inner.line.text } })
   return line.text.trim() === "" || !line.text.isWellFormed()
     ? NoCommand({ reason, meant: {} })
-    : Wrapped({ line, notice: `It was run without ${around}.` })
+    : Wrapped({ line, notice: `(ran the command ${where})` })
 }
 
 /** The longest text, in characters, that is analysed. */
@@ -113,7 +113,7 @@ const ofJson = (text: string, depth: number): CommandText | undefined => {
   if (!Predicate.isReadonlyRecord(value)) return jsonObject.test(text) ? NoCommand({ reason, meant: {} }) : undefined
   const { command, description: _, ...others } = value
   return typeof command === "string" && Object.values(others).every((other) => other === null)
-    ? unwrap(CommandLine.parse(command), "the JSON around it", reason, depth)
+    ? unwrap(CommandLine.parse(command), "inside the JSON", reason, depth)
     : NoCommand({ reason, meant: ofObject(value) })
 }
 
@@ -140,7 +140,7 @@ const ofCall = (text: string, depth: number): CommandText | undefined => {
   const quoted = quotedCommand.exec(inner)?.[1]
   const command = quoted?.startsWith("'") === true ? quoted.slice(1, -1) : parseJson(quoted ?? "")
   if (typeof command === "string" && text.trimEnd().endsWith(")"))
-    return unwrap(CommandLine.parse(command), "the name of the tool around it", reason, depth)
+    return unwrap(CommandLine.parse(command), "inside `Bash(…)`", reason, depth)
   const value = parseJson(inner)
   if (Predicate.isReadonlyRecord(value)) return NoCommand({ reason, meant: ofObject(value) })
   const meant = typeof command === "string" ? command : inner.replace(/^command\s*[=:]\s*/, "")
@@ -164,7 +164,7 @@ const ofPrompt = (text: string, depth: number): CommandText | undefined => {
       : withoutPrompts(prompt === "$" ? given : given.replace(linePrompt, "$ "))
   return command === undefined
     ? NoCommand({ reason, meant: {} })
-    : unwrap(command, `the prompt "${prompt} "`, reason, depth)
+    : unwrap(command, `after the prompt "${prompt} "`, reason, depth)
 }
 
 /** Removes the prompts from a text. Returns undefined if a line has none, since it may be output. */
@@ -202,7 +202,7 @@ const ofMarkdown = (line: CommandLine.CommandLine, depth: number): CommandText |
   const inner = fence.startsWith("~") ? /^[ \t]*~{3}/m : /^[ \t]*`{3}/m
   if (command.text === "" || inner.test(outsideHereDocuments(command)))
     return NoCommand({ reason: markdown, meant: {} })
-  if (shells.test(language)) return unwrap(command, "the Markdown fence around it", markdown, depth)
+  if (shells.test(language)) return unwrap(command, "inside the Markdown fence", markdown, depth)
   if (language !== "") return NoCommand({ reason: markdown, meant: {} })
   const reason = "no language is given for its Markdown fence; give the command alone"
   return NoCommand({ reason, meant: /^[^\n<>`]*$/.test(command.text) ? { command: command.text } : {} })
