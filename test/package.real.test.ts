@@ -185,7 +185,7 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
     }
     const elsewhere = path.join(directory, "elsewhere")
     fs.mkdirSync(elsewhere, { recursive: true })
-    // Its loop over a command of ours needs the bridge, which must not be sought beside the bundle.
+    // Its loop runs a Synapse command through the bridge, which is not beside the bundle.
     const command = JSON.stringify("echo x > f.txt; for f in f.txt; do edit $f x y; done; cat f.txt")
     write("call.mjs", `export const call = { id: "1", name: "Bash", arguments: { command: ${command} } }`)
     write(

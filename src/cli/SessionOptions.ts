@@ -123,12 +123,12 @@ export const options = {
     option("cwd").pipe(filterMap(Option.liftPredicate(HostPath.isDirectory), "--cwd must be a directory that exists"))
   ).pipe(
     withPlaceholder("directory"),
-    withDescription("The directory that the shell starts in; the current one where it is not given.")
+    withDescription("The directory that the shell starts in; the current directory by default.")
   ),
   timeout: whole(
     "timeout",
     "ms",
-    "Milliseconds after which a command is ended, with exit code 124; 120000 without it, and none in shell.",
+    "Milliseconds after which a command is ended, with exit code 124; by default 120000, and no limit in shell.",
     " of milliseconds",
     Timeout.longest
   ),

@@ -206,7 +206,7 @@ export const all: ReadonlyArray<Subcommand> = [
       events: flag("events").pipe(
         withDescription('Print a line {"event":"job","job":…} as well when a job begins or ends.')
       ),
-      json: json("Changes nothing: the results are JSON in any case.")
+      json: json("Accepted for scripts: the results are always JSON.")
     },
     (given) =>
       checked(

@@ -196,7 +196,7 @@ export interface ExecuteOptions {
   readonly observer?: QueuedCommand.Observer | undefined
   /**
    * Milliseconds after which the call returns while the line's last program still runs, which then becomes a job.
-   * Everything before it in the line is done by then. Without it, or if the line ends differently, the call waits.
+   * Everything before it in the line is done when it is called. Without it, or if the line ends differently, the call waits.
    */
   readonly yield?: number | undefined
   /** The parsed command, so that it is not parsed again. */

@@ -67,7 +67,7 @@ export const result = (
   { limit, notice, order, status, stderr, stdout }: Outcome,
   { called, images, left, missing, movedTo, notices, pipeline }: Findings
 ): CommandResult.CommandResult => {
-  // Assigned field by field: every command makes a result, and spreading so many objects is ten times slower.
+  // Assigned field by field: every command makes a result, and spreading objects is ten times slower.
   const made: Made = { stdout: stdout.text, stderr: stderr.text, exitCode: status }
   if (order !== undefined) made.order = order
   if (pipeline.slice(0, -1).some(isFailure)) made.pipeline = pipeline

@@ -19,7 +19,7 @@ import * as Table from "./Table.js"
 const turns = 20
 const agents = 50
 
-/** A model that calls `true` until it has seen so many results. */
+/** A model that calls `true` for all turns but the last. */
 const isDone = ({ body }: ModelServer.Recorded) =>
   body.messages.filter(({ role }: { readonly role: string }) => role === "tool").length >= turns - 1
 
@@ -45,7 +45,7 @@ const app = () =>
   )
 type App = ReturnType<typeof app>
 
-/** Runs an agent of so many turns. */
+/** Runs an agent for a number of turns. */
 const agent = (own: App) =>
   own.runPromise(
     Effect.flatMap(Effect.all([AgentLoop.AgentLoop, Toolset]), ([loop, toolset]) =>

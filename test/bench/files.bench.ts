@@ -1,4 +1,4 @@
-/** What the file commands cost: a window deep in a large file, an edit of one, and a command of ours in a shell line. */
+/** What the file commands cost: a window deep in a large file, an edit of one, and a Synapse command in a shell line. */
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"

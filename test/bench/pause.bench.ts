@@ -25,7 +25,7 @@ const handle = (args: string) =>
 
 const run = (command: string) => handle(calling(command))
 
-/** Writes a file of so many MiB. */
+/** Writes a file of a size in MiB. */
 const fill = (name: string, size: number, part: (at: number) => string) => {
   const file = Fs.openSync(Path.join(directory, name), "w")
   for (let at = 0; at < size; at++) Fs.writeSync(file, part(at).padEnd(MiB, part(at)).slice(0, MiB))

@@ -24,7 +24,7 @@ const open = () => {
   }
   return {
     write: (text: string) => child.stdin.write(text),
-    /** Waits for so many answers, or for that of one id. */
+    /** Waits for a number of answers, or for that of one id. */
     answers: (what: number | string) =>
       new Promise<void>((resolve) => {
         let count = 0
@@ -85,7 +85,7 @@ await Table.print([row("one after the other", inTurn(calls)), row("all at once",
 const more = (memory["all at once"] ?? 0) - (memory["one after the other"] ?? 0)
 console.log(`memory of the queue: ${more.toFixed(1)} MB more (goal: at most 60)`)
 
-/** Milliseconds until a cancellation is answered while so many calls wait behind one that sleeps. */
+/** Milliseconds until a cancellation is answered while other calls wait behind one that sleeps. */
 const cancelled = async (waiting: number) => {
   const program = open()
   const warm = program.answers("warm")

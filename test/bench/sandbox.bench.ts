@@ -57,7 +57,7 @@ const start = (name: string, enabled: boolean) => async () => {
 
 /**
  * Bubblewrap alone, with the namespaces and mounts of a sandbox without masks, from within a mount namespace whose mounts
- * can be changed: what no program of ours can undercut. It runs next to nothing, and bash's own start is not in it.
+ * can be changed: the least that any sandbox costs. It runs next to nothing, and bash's own start is not in it.
  */
 const bubblewrapAlone = () => {
   const apart = ["--mount", "--propagation"]
@@ -73,7 +73,7 @@ const bubblewrapAlone = () => {
   if (status !== 0) throw new Error(`bwrap alone: ${stderr}`)
 }
 
-/** Processes whose current directory is one of ours, plans of ours, and groups of processes. */
+/** Counts processes in Synapse's directories, its plans, and process groups. */
 const left = (): number => {
   const entries = (directory: string, start: string) =>
     fs.existsSync(directory) ? fs.readdirSync(directory).filter((name) => name.startsWith(start)) : []

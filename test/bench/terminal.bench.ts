@@ -17,7 +17,7 @@ const tool = (at: number): RunEvent => {
   return event(tasks[at % tasks.length] ?? "0", SubAgentStep.ToolStarted({ call }))
 }
 
-/** Runs so many events a second; returns the bytes and frames that were written in a second, and the share of a processor. */
+/** Runs events at a given rate a second; returns the bytes and frames that were written in a second, and the share of a processor. */
 const measured = (rate: number) =>
   Effect.gen(function* () {
     let bytes = 0

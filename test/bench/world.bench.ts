@@ -8,7 +8,7 @@ import * as Table from "./Table.js"
 const synapse = path.resolve("dist/bin/synapse.cjs")
 const ground = fs.mkdtempSync(path.join(os.homedir(), ".synapse-world-"))
 
-/** A directory with so many directories, two deep, and so many files in each. */
+/** A directory with directories two deep, and files in each. */
 const tree = (name: string, directories: number, files: number): string => {
   const root = path.join(ground, name)
   fs.mkdirSync(root, { recursive: true })

@@ -110,7 +110,7 @@ describe("the user's own code cache", () => {
       assert.strictEqual(run().stdout, "poisoned")
     }))
 
-  it("is neither made nor used in a shell of ours, nor where node is told to do without", () =>
+  it("is neither made nor used in a shell of Synapse, nor where node is told to do without", () =>
     using(({ home, poison, run }) => {
       for (const variable of ["SYNAPSE_SESSION", "NODE_DISABLE_COMPILE_CACHE"]) run({ [variable]: "1" })
       assert.isFalse(fs.existsSync(home))

@@ -41,7 +41,7 @@ describe("the names of our commands in a text", () => {
     }
   })
 
-  it("are so many at most, and of the beginning of a long text only", () => {
+  it("are limited in number, and taken from the beginning of a long text only", () => {
     const many = Array.from({ length: 5000 }, (_, at) => `mcp:t${at}`).join(" ")
     assert.strictEqual(within(many, 7).length, 7)
     assert.strictEqual(within(`${"mcp: ".repeat(5000)}mcp:late`).length, 0)

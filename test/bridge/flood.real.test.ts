@@ -33,7 +33,7 @@ const harms: Readonly<Record<string, string>> = {
 /** The most bytes that this process may have grown by: a state has 64 MiB, and the garbage of all that has its time. */
 const most = 300 * 1024 ** 2
 
-/** Commands run again in a new shell, and calls of ours. */
+/** Commands run again in a new shell, and calls of Synapse commands. */
 const assertServing = ({ run }: Subject, after: string) =>
   Effect.gen(function* () {
     const { exitCode, stdout } = yield* run("echo on; fail 3 said; echo $?; for i in {1..6}; do fail 0 . & done; wait")

@@ -1,4 +1,4 @@
-/** Functions and settings of the user's that stand in the way of what a call of a command of ours is made of. */
+/** The user's functions and settings that have the names of what a call of a Synapse command uses. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { inApps } from "../support/toolset/App.js"
@@ -37,7 +37,7 @@ const settings: ReadonlyArray<string> = [
   "umask 077"
 ]
 
-describe("commands of ours", () => {
+describe("Synapse commands", () => {
   inApps("work beside the functions and the settings of the user", ({ put, run }) =>
     Effect.gen(function* () {
       put("a.txt", "one\n")

@@ -34,7 +34,7 @@ const gives = (
 const file = (name: string, text: string) => (subject: Subject) =>
   Fs.writeFileSync(`${subject.directory}/${name}`, text)
 
-describe("a command of ours", () => {
+describe("a Synapse command", () => {
   gives(
     "gets the words that bash makes of them",
     `x='a  b'; show "$x" $x 'c"d' $'\\t' '' *`,

@@ -1,4 +1,4 @@
-/** `$?`, `$_` and traces around a command of ours are those of any command. */
+/** `$?`, `$_` and traces around a Synapse command are those of any command. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { inApps } from "../support/toolset/App.js"
@@ -15,7 +15,7 @@ const gives = (name: string, lines: Readonly<Record<string, string>>) =>
     })
   )
 
-describe("a command of ours", () => {
+describe("a Synapse command", () => {
   gives("leaves its exit code to what follows, wherever it stands", {
     [`${bad}; echo $?`]: "1\n",
     [`${good}; echo $?`]: "0\n",

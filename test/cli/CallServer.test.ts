@@ -8,7 +8,7 @@ import { run } from "../support/cli/Program.js"
 
 const SEED = Number(process.env["SEED"] ?? 1)
 
-/** Lets everything else go on that can, so many times. */
+/** Yields to everything else `count` times. */
 const turns = (count: number) =>
   Effect.repeatN(
     Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve))),

@@ -34,7 +34,7 @@ describe("CallContext.tell", () => {
 })
 
 describe("CommandListener.ofProgress", () => {
-  it("keeps what a command of ours hears, and nothing of the shell's", () => {
+  it("keeps what a Synapse command hears, and nothing of the shell's", () => {
     const account = { hasBudget: false, add: () => {}, reached: () => undefined }
     const onProgress = () => {}
     assert.deepStrictEqual(CommandListener.ofProgress({ account, onProgress, onOutput: () => {}, takesAll: true }), {

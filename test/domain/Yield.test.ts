@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Yield from "../../src/domain/Yield.js"
 
-/** Work that rests so many times, each after a millisecond. */
+/** Work that yields `rests` times, after a millisecond each. */
 function* work(rests: number, seen: Array<number> = []): Yield.Steps<number> {
   for (let at = 0; at < rests; at++) {
     for (const end = performance.now() + 1; performance.now() < end; );

@@ -54,7 +54,7 @@ describe("BashRouter", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("S21: takes true for a restart, before a command of ours too, and false for none", () =>
+  it.effect("S21: takes true for a restart, before a Synapse command too, and false for none", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* route("echo hello", true)).stdout, "ran echo hello\n")
       assert.strictEqual((yield* route("greet you", true)).stdout, "hello you,/,,")
@@ -118,7 +118,7 @@ describe("BashRouter", () => {
     }).pipe(Effect.provide(withGreet))
   )
 
-  it.effect("gives a command of ours its words and its here-document, where no shell is needed to read them", () =>
+  it.effect("gives a Synapse command its words and its here-document, where no shell is needed to read them", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* route("greet 'a  b' \"c\"d <<'E'\n$x\nE\n")).stdout, "hello a  b,cd,/,,$x\n")
       assert.strictEqual((yield* route("greet <<< 'y z'")).stdout, "hello /,,y z\n")
@@ -127,7 +127,7 @@ describe("BashRouter", () => {
     }).pipe(Effect.provide(withGreet))
   )
 
-  it.effect("leaves it to the shell to call a command of ours, where only a shell can tell what is called", () =>
+  it.effect("leaves it to the shell to call a Synapse command, where only a shell can tell what is called", () =>
     Effect.gen(function* () {
       const lines = [
         "TodoWrite '{}' && echo done",
@@ -236,7 +236,7 @@ describe("BashRouter", () => {
   }
   const withEndless = CommandRegistry.layerAdd(endless).pipe(Layer.provideMerge(layer))
 
-  it.effect("tells the output of a command of ours as it comes, and keeps it where the command is cancelled", () =>
+  it.effect("tells the output of a Synapse command as it comes, and keeps it where the command is cancelled", () =>
     Effect.gen(function* () {
       const heard: Array<string> = []
       const kept: Array<CommandResult.CommandResult> = []
@@ -256,7 +256,7 @@ describe("BashRouter", () => {
     }).pipe(Effect.provide(withEndless))
   )
 
-  it.effect("keeps what a command of ours has put out where it runs out of its time", () =>
+  it.effect("keeps what a Synapse command has put out where it runs out of its time", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.fork(Effect.flip(route("endless", { timeout: 5 })))
       yield* TestClock.adjust("10 millis")
@@ -283,7 +283,7 @@ describe("BashRouter", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("ends a command of ours that runs out of the time it was given", () =>
+  it.effect("ends a Synapse command that runs out of the time it was given", () =>
     Effect.gen(function* () {
       const registry = yield* CommandRegistry.CommandRegistry
       yield* registry.add({ ...greet, name: "hang", run: () => Effect.never })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import * as LocalSandboxProvider from "../../src/sandbox/LocalSandboxProvider.js"
 
-/** Counts the scans, each of which takes so many milliseconds. */
+/** Counts the scans. Each takes `takes` milliseconds. */
 const counting = (takes: number, after: Effect.Effect<void, string> = Effect.void) =>
   Effect.gen(function* () {
     let scans = 0

@@ -306,7 +306,7 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
       )
     )
 
-    it.live("a right to read is none to write", () =>
+    it.live("a right to read does not allow writing", () =>
       sandboxed(
         ({ execute }, { project }) =>
           Effect.gen(function* () {

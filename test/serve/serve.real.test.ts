@@ -329,7 +329,7 @@ describe("synapse mcp serve --http", () => {
           request.on("error", reject)
         })
       await client.close()
-      // The first one of ours may come before the server has heard of the client's end.
+      // Our first request may arrive before the server learns that the client ended.
       for (let times = 0; times < 2; times++) while ((await listen()) !== 200) await pause()
     }))
 

@@ -77,7 +77,7 @@ describe("JobTable", () => {
     )
   })
 
-  it("has a job end with what holds its output, where that is none of its processes", () => {
+  it("ends a job when its output is closed, even by a process that is not its own", () => {
     const table = new JobTable()
     let release = () => {}
     const printed = { stdout: "", stderr: "" }

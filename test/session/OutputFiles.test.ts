@@ -61,7 +61,7 @@ describe("OutputFiles", () => {
       assert.strictEqual(Fs.readFileSync(paths[2] ?? "", "utf8"), "c".repeat(40))
       assert.strictEqual(Fs.statSync(paths[2] ?? "").mode & 0o777, 0o600)
       assert.throws(() => files.keep("d-", "png", Buffer.alloc(51)), "it is larger than 50 bytes")
-      // A name that would lead elsewhere is none.
+      // A name that would lead elsewhere is refused.
       assert.throws(() => files.keep("../e-", "/x", Buffer.alloc(1)))
       assert.deepStrictEqual(names(), ["b-2.png", "c-3.png"])
     }))

@@ -62,7 +62,7 @@ describe("forging", () => {
       // They start some hundred programs.
       const patient = { timeout: 100_000 }
       yield* prepare(subject)
-      // None of them has a pipe of its own: a number in the list may be that pipe by then, and who writes to it waits for itself.
+      // None of them has a pipe of its own: a listed descriptor may have become that pipe, and its writer would wait for itself.
       for (const junk of ["echo junk", `printf '${frame}'`, "head -c 100000 /dev/zero"]) {
         // What bash itself keeps aside meanwhile, the command's own streams among it, may get it.
         yield* subject.run(`for fd in {3..70}; do { ${junk} >&$fd; } 2>/dev/null; done; true`, patient)
@@ -122,7 +122,7 @@ describe("forging", () => {
       yield* subject.run(`declare -n PWD='${reference}'; (exit 9)`)
       const text = Fs.readFileSync(log, "latin1")
       assert.include(text, "__synapse_cwd=")
-      // A slow shell is asked where it is, by a line of its own: the end is told by then.
+      // A slow shell is asked where it is by a line of its own, after the end was reported.
       assert.notMatch(text.replaceAll(/^.*__synapse_status:\+\?.*$/gm, ""), /\x1e|\(\(/)
     })
   )

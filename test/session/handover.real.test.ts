@@ -165,7 +165,7 @@ describe("after an exit", () => {
   )
 })
 
-describe("names of ours", () => {
+describe("names of Synapse's commands", () => {
   it.live(
     "that the user gave to functions and aliases stay the user's, and the result says so once",
     () =>

@@ -50,7 +50,7 @@ describe("life", () => {
               for (let i = 0; i < count; i++) yield* subject.run(commands[i % commands.length] ?? "")
             })
           yield* round(200)
-          // What is being closed yet is gone by then.
+          // A descriptor that was still being closed is gone when it is looked at.
           yield* Effect.sleep("200 millis")
           const resources = () => process.getActiveResourcesInfo().sort().join(" ")
           const before = {

@@ -81,7 +81,7 @@ describe("syntax", () => {
     ["set +e", {}]
   ])
 
-  // Some versions of bash have written outside of their memory by then.
+  // At that depth, some versions of bash write outside of their memory.
   keeps("open substitutions, again and again", [
     ...["echo $(", "x=$(foo", 'echo "$(', "f() { $(", "echo a\necho $(echo $("].flatMap((text) =>
       Array.from({ length: 6 }, () => fails(text))

@@ -235,7 +235,7 @@ export const keeps = (
 /** What is told where errexit has ended the shell. */
 export const errexitStays = ["`set -e` ends the shell at each failure; `set +e` undoes it."]
 
-/** Starts a command, and continues when it has put something out: by then it runs. */
+/** Starts a command, and waits for its first output. */
 export const started = ({ run }: Subject, command: string, options?: BashSession.ExecuteOptions) =>
   Effect.gen(function* () {
     const interrupted: Array<CommandResult.CommandResult> = []

@@ -70,7 +70,7 @@ describe("TerminalRenderer on a terminal", () => {
     )
   )
 
-  it.effect("shows so many of the newest tools as it is told to", () =>
+  it.effect("shows as many of the newest tools as its window has lines", () =>
     using(
       Screen.make(),
       ({ lines, take }) =>

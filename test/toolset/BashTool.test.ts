@@ -169,7 +169,7 @@ describe("BashTool", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("says how a command of ours runs when a program was asked for it", () =>
+  it.effect("says how a Synapse command runs when a program was asked for it", () =>
     Effect.gen(function* () {
       const { output } = yield* handle({ command: "cd x && env mcp:a:b '{}'" })
       assert.include(output, "programs find mcp:a:b by the PATH of this shell: keep that")

@@ -91,7 +91,7 @@ const lines: ReadonlyArray<readonly [command: string, stdout: string, files?: Re
   ]
 ]
 
-describe.skipIf(process.platform !== "linux")("a command of ours in a shell line", () => {
+describe.skipIf(process.platform !== "linux")("a Synapse command in a shell line", () => {
   inApp("gives what a command of the shell would", (cwd) =>
     Effect.gen(function* () {
       for (const [at, [command, stdout, files = {}]] of lines.entries()) {

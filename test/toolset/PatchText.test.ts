@@ -38,7 +38,7 @@ describe("a patch in the place of a command", () => {
       assert.isUndefined(PatchText.find(text), text)
   })
 
-  it("is applied by a command of ours, also in a script that names another's", () => {
+  it("is applied by a Synapse command, also in a script that names another's", () => {
     assert.strictEqual(PatchText.toCommand(body), `edit --patch <<'EOF'\n${body}\nEOF`)
     assert.strictEqual(
       PatchText.renamed(`cd a && apply_patch <<'E'\n${body}\nE`),

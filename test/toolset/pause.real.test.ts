@@ -12,7 +12,7 @@ const sparse = (path: string, size: number) => {
   Fs.truncateSync(path, size)
 }
 
-describe("while a command of ours works on a huge file", () => {
+describe("while a Synapse command works on a huge file", () => {
   inApp("it refuses one that is too big, and leaves the file and the shell as they were", ({ cwd, handle, run }) =>
     Effect.gen(function* () {
       sparse(`${cwd}/f`, 64 * GiB)

@@ -75,7 +75,7 @@ ARGUMENTS
                 all commands are listed.
 
 OPTIONS
-  --limit N     The most lines; 20 where it is not given.
+  --limit N     The most lines; 20 by default.
 
 EXAMPLES
   command:search create issue

@@ -365,7 +365,7 @@ const printedStatus = (nonce: string, values: ReadonlyArray<string>): string =>
  * Through `cat`, the input is a pipe without a name. A FIFO opened again (`/dev/stdin`) after its writer has gone
  * would wait for another writer. `cat` is no child of the shell, since the shell's `wait` would wait for it.
  *
- * The FIFO is the standard input of the whole group. If `cat` opened it, the writer might be gone by then.
+ * The FIFO is the standard input of the whole group. If `cat` opened it, the writer might have ended before.
  */
 const standardInput = ({ stdin, stdout }: PipePaths): string =>
   stdout === Terminal.device ? ` <${stdout}` : stdin === undefined ? "" : ` < <(${cat()} 2>/dev/null <&0 &)`

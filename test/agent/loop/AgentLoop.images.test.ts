@@ -8,7 +8,7 @@ import * as Running from "../../support/agent/Running.js"
 
 const image = (length = 8): Image => ({ path: "x.png", mediaType: "image/png", base64: "A".repeat(length) })
 
-/** A shell whose commands read an image each; those that are numbers, one of so many characters. */
+/** A shell whose commands read one image each. A command that is a number sets the image's length in characters. */
 const script = (command: string) => ({
   stdout: `${command}: PNG\n`,
   images: [image(Number(command) || undefined)]

@@ -6,7 +6,7 @@ import * as CommandResult from "../../../src/domain/CommandResult.js"
 import * as Running from "../../support/agent/Running.js"
 import * as Handlers from "../../support/Handlers.js"
 
-/** A task that ends only when so many of them run at once, and that notes who began and ended. */
+/** A task that ends only when `parties` of them run at once. It records which began and ended. */
 const barrier = (parties: number) =>
   Effect.map(Deferred.make<void>(), (open) => {
     const log: Array<string> = []

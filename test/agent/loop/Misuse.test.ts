@@ -34,7 +34,7 @@ describe("Misuse", () => {
     assert.strictEqual(count([]), 0)
   })
 
-  it("counts a command of ours that was used wrongly, where it is all of the line, and the same again", () => {
+  it("counts a Synapse command that was used wrongly, where it is all of the line, and the same again", () => {
     const extras = { exitCode: 1, failureCategory: "invalid_usage" } as const
     assert.strictEqual(count([done("edit f --bogus", extras)], [done("edit f --bogus", extras)]), 2)
     assert.strictEqual(count([done("make; edit f --bogus | cat", extras)]), 0)

@@ -214,7 +214,7 @@ describe("the model that is asked for", () => {
     Effect.map(reasonOf(given, name), (reason) => assert.match(reason, expected))
   )
 
-  it.effect("is not looked for in a file that is none, or too large", () =>
+  it.effect("is not looked for in a file that is not regular or too large", () =>
     Effect.gen(function* () {
       const large = yield* reasonOf({ settings: " ".repeat(1024 ** 2 + 1) })
       assert.strictEqual(large, "InvalidUsage: HOME/settings.json: it is larger than 1048576 bytes")

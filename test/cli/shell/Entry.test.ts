@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Entry, makeShellPrompt, read } from "../../../src/cli/shell/ShellLoop.js"
 
 describe("an entry at the prompt", () => {
-  it("is the shell's own only where its name is exactly one of ours", () => {
+  it("is the shell's own only if its name is exactly a name of one of its commands", () => {
     assert.deepStrictEqual(read(" /allow  ~/x y "), Entry.Own({ name: "allow", rest: "~/x y" }))
     assert.deepStrictEqual(read("/help"), Entry.Own({ name: "help", rest: "" }))
     assert.deepStrictEqual(read("?why is\nthis"), Entry.Own({ name: "ask", rest: "why is\nthis" }))

@@ -104,7 +104,7 @@ describe("the result of an MCP tool", () => {
           ].join("\n")
         ]
       )
-      // What calls itself an image, and is none, is not shown as one.
+      // An image block whose data is no image is not shown as an image.
       assert.notProperty(yield* put(blocks({ type: "image", data: base64, mimeType: "image/png" })), "images")
     })
   )

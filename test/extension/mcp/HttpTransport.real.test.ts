@@ -117,7 +117,7 @@ describe("HttpTransport", () => {
     assert.isBelow(written, 64 * 1024 ** 2)
   })
 
-  it("says that an answer is none, or too deep", () =>
+  it("says that an answer holds no result, or a too deep one", () =>
     Servers.using((world, client) =>
       Effect.gen(function* () {
         const deep = `{"structuredContent":${"[".repeat(50_000)}${"]".repeat(50_000)}}`

@@ -59,7 +59,7 @@ describe("McpConnection", () => {
     assert.strictEqual(message, 'The MCP server odd failed at the call of refuse: "count: must be \\u001b[1ma number"')
   })
 
-  it("says at once that an answer is none, or too deep", () =>
+  it("says at once that an answer holds no result, or a too deep one", () =>
     Servers.using((world, client) =>
       Effect.gen(function* () {
         world.entries.push(world.odd("odd"))

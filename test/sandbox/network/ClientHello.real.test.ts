@@ -20,7 +20,7 @@ const helloOf = (servername: string) =>
 
 const size = (bytes: number) => [bytes >> 8, bytes & 0xff]
 
-/** Makes the first message with so many names, each in an extension of its own. */
+/** Makes a ClientHello with these names, each in its own extension. */
 const naming = (...names: ReadonlyArray<string>): Buffer => {
   const extensions = names.flatMap((name) => [
     ...[0, 0, ...size(name.length + 5), ...size(name.length + 3), 0],

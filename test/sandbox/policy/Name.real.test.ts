@@ -1,4 +1,4 @@
-/** Names that a command has chosen to be read as words of ours; bash reads what is written of them. */
+/** Names that a command chose so that they read as Synapse's own words. Bash reads back how they are written. */
 import * as childProcess from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
@@ -59,7 +59,7 @@ describe("the name of a rule", () => {
     assert.strictEqual(Denial.ruleOf({ rule: "not whitelisted", source: "default" }), '"not whitelisted"')
   })
 
-  it("is not that of a resource which is none", () => {
+  it("quotes a resource that is not a path", () => {
     assert.strictEqual(Denial.nameOf({ access: "network", resource: "[::1]:80" }), "[::1]:80")
     assert.strictEqual(
       Denial.nameOf({ access: "network", resource: Denial.system(SystemCalls.unixSocket).resource }),

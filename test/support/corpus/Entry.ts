@@ -50,7 +50,7 @@ export const argumentsOf = ({ arguments: given, command, timeout }: Entry): stri
     ? given
     : JSON.stringify(given ?? { command, ...(timeout === undefined ? {} : { timeout }) })
 
-/** Commands of ours, whose own words are Synapse's. */
+/** Synapse commands, whose own words are Synapse's. */
 const ours = /(?:^|do |\| |[;&] )(?:(?:read|edit|write|TodoWrite)\b(?! -r| \w+;)|x=\$\(mcp|mcp:)/
 
 const success = "Command executed successfully."

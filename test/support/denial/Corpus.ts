@@ -222,7 +222,7 @@ export const messages = [
   ofNew("ld: can't open output file for writing: ../elsewhere/new, errno=30 (Read-only file system)")
 ]
 
-/** What says "denied" and is none of the policy's doing, and what the policy has no part in at all. */
+/** Output that says "denied" although the policy denied nothing, and failures that the policy has no part in. */
 export const harmless: ReadonlyArray<string> = [
   "./run.sh",
   "bash -c ./run.sh",

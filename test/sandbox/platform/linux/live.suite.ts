@@ -60,7 +60,7 @@ export const live = (title: string): void => {
         yield* door.addMasks([{ path: `${project}/.env`, kind: "file" }])
         assert.match(yield* ask("cat .env"), /Permission denied/)
         assert.match(yield* ask("chmod 777 .env"), /Read-only file system/)
-        // What is gone by then needs no mask.
+        // A file that is gone needs no mask.
         yield* door.addMasks([{ path: `${project}/gone`, kind: "file" }])
       })
     )
