@@ -114,6 +114,18 @@ describe("the documentation", () => {
       }
     })
 
+    it(`${name} has no sentence of more than 25 words`, () => {
+      const prose = text
+        .replace(/^```[\s\S]*?^```/gm, "\n")
+        .replace(/^\|.*$/gm, "")
+        .replace(/`[^`]*`/g, "code")
+      const sentences = prose
+        .split(/\n\s*\n|\n(?=\s*[-*] |\s*\d+\. |#)/)
+        .flatMap((block) => block.split(/(?<=[.!?]["*)]*)\s+/))
+      const long = sentences.filter((sentence) => (sentence.match(/\S*[\p{L}\d]\S*/gu) ?? []).length > 25)
+      assert.deepStrictEqual(long, [])
+    })
+
     it.runIf(/^```console$/m.test(text))(`${name} shows what its examples print`, () =>
       withHome(async (run) => {
         let printed = text
