@@ -178,6 +178,13 @@ const find = (
         remark: `In the sandbox, this is a directory of its own: outside, the path is ${Name.of(outside)}.`
       }
     }
+    if (
+      access === "write" &&
+      !isRefused &&
+      PrivateTemporary.make({ ...policy, granted: [] }).toOutside(real) !== real
+    ) {
+      return denied("it is the machine's, and allowed to be read")
+    }
     const own = findOwnTemporary(policy, decided, access, skills)
     if (own !== undefined) {
       return { verdict: { allowed: false, own }, reason: describe(own, access) }
@@ -384,8 +391,8 @@ export const clean = Effect.gen(function* () {
 }).pipe(Action.run)
 
 /**
- * Adds a path to the whitelist of `sandbox.json`, or to the readable paths if a built-in rule hides it. A host is added
- * to the allowed hosts. Refuses if one of the user's own rules takes precedence.
+ * Adds a path to the whitelist of `sandbox.json`, or to the readable paths if a built-in rule or the sandbox's own `/tmp`
+ * hides it. A host is added to the allowed hosts. Refuses if one of the user's own rules takes precedence.
  */
 export const allow = (given: Named & { readonly write: boolean }) =>
   Effect.gen(function* () {
@@ -394,7 +401,8 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     const reason = SandboxEntry.notAPath(text)
     if (reason !== undefined) return yield* complain(`${JSON.stringify(given.path)} can't be allowed: ${reason}.`)
     const path = Path.resolve(text)
-    const never = PathEntry.unwritable(path) ?? PathEntry.unwritable(RealPath.follow(path).real)
+    const { real } = RealPath.follow(path)
+    const never = PathEntry.unwritable(path) ?? PathEntry.unwritable(real)
     if (never !== undefined) return yield* complain(`${Name.of(path)} can't be allowed: ${never}.`)
     const config = yield* SandboxConfig.SandboxConfig
     const { policy } = yield* inspect
@@ -402,7 +410,13 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     const verdict = explain(path, policy.cwd, "write")
     const isHidden =
       !verdict.allowed && verdict.rule.source === "default" && !PolicyDecision.isNotWhitelisted(verdict.rule)
-    if (isHidden && !given.write) {
+    const machines = PrivateTemporary.make({ ...policy, granted: [] })
+    if (!given.write && machines.places.includes(real)) {
+      const own = "the sandbox has a directory of its own there"
+      return yield* complain(`${Name.of(path)} can't be allowed as a whole: ${own}. Name what lies in the machine's.`)
+    }
+    const isMachines = verdict.allowed && machines.toOutside(real) !== real
+    if (!given.write && (isHidden || isMachines)) {
       const isNew = yield* config.addReadable(path)
       return yield* succeed(`${isNew ? "allowed" : "allowed already"}, to read: ${Name.of(path)}`)
     }
@@ -414,7 +428,6 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     const missing = HostPath.isMissing(path) ? " (it does not exist: it can be written once it does)" : ""
     yield* print("stdout", `${isNew ? "allowed" : "allowed already"}: ${Name.of(path)}${missing}`)
     const { userHome } = yield* SandboxSettings.SandboxSettings
-    const real = RealPath.follow(path).real
     const held = `${userHome}/`.startsWith(`${path}/`)
       ? `${path === userHome ? "all of your home" : "your home, with all that is in it,"} and what your own shells start`
       : Explanation.isWide(real, path)

@@ -325,9 +325,9 @@ export const all: ReadonlyArray<Subcommand> = [
   ),
   define(
     "sandbox allow",
-    "Let sandboxed commands write to a path, read one that a built-in rule hides, or reach a host, in every session to come.",
+    "Let sandboxed commands write to a path, read one that is hidden, or reach a host, in every session to come.",
     {
-      write: flag("write").pipe(withDescription("Let them write what a built-in rule hides, too.")),
+      write: flag("write").pipe(withDescription("Let them write what is hidden, too.")),
       host: flag("host").pipe(withDescription("Allow a host, where the name could be a path too.")),
       from: optional(choice("from", fetchers)).pipe(
         withPlaceholder(fetchers.join(" | ")),

@@ -56,6 +56,23 @@ afterAll(() => {
 })
 
 describe("synapse sandbox", () => {
+  it.scoped.skipIf(process.platform !== "linux")("allow lets commands read what lies in the machine's /tmp", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const place = Fs.mkdtempSync("/tmp/synapse-test-")
+      yield* Effect.addFinalizer(() => Effect.sync(() => Fs.rmSync(place, { recursive: true })))
+      Fs.writeFileSync(`${place}/x.png`, "")
+      const allow = (...words: ReadonlyArray<string>) => sandbox(home, "allow", ...words)
+      const explain = Effect.map(sandbox(home, "explain", "--write", `${place}/x.png`), ([exitCode]) => exitCode)
+      assert.deepStrictEqual(yield* allow(`${place}/x.png`), [0, `allowed, to read: ${place}/x.png\n`, ""])
+      assert.deepStrictEqual(yield* allow(`${place}/x.png`), [0, `allowed already, to read: ${place}/x.png\n`, ""])
+      assert.deepStrictEqual([filesystem(home).readable, yield* explain], [[`${place}/x.png`], 1])
+      assert.deepStrictEqual(yield* allow("--write", `${place}/x.png`), [0, `allowed: ${place}/x.png\n`, ""])
+      assert.deepStrictEqual([filesystem(home).whitelist, yield* explain], [[`${place}/x.png`], 0])
+      assert.match((yield* allow("/tmp"))[2], /^synapse: \/tmp can't be allowed as a whole: /)
+    })
+  )
+
   it.scoped("allow says how a session gets what takes a new shell", () =>
     Effect.gen(function* () {
       const home = yield* Directory.make

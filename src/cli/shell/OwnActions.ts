@@ -15,6 +15,7 @@ import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
 import * as PathEntry from "../../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
+import * as PrivateTemporary from "../../sandbox/policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as OwnCommand from "./OwnCommand.js"
@@ -97,12 +98,13 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
       PolicyDecision.make(inForce.policy).explain(real, inForce.policy.cwd, access)
     const verdict = explain("write")
     const read = explain("read")
-    if (verdict.allowed) return `Commands may write to ${shown} already.`
-    if (read.allowed && read.rule !== undefined && !PolicyDecision.isNotWhitelisted(verdict.rule))
+    const isMachines = PrivateTemporary.make(inForce.policy).isHidden(real)
+    if (verdict.allowed && !isMachines) return `Commands may write to ${shown} already.`
+    if (!verdict.allowed && read.allowed && read.rule !== undefined && !PolicyDecision.isNotWhitelisted(verdict.rule))
       return `Commands may read ${shown} already.`
     // A built-in rule gives way to a named path.
-    const isHidden = !read.allowed && read.rule.source === "default"
-    if (!isHidden && !PolicyDecision.isNotWhitelisted(verdict.rule))
+    const isHidden = isMachines || (!read.allowed && read.rule.source === "default")
+    if (!isHidden && !verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule))
       return `${shown} can't be allowed: ${UntrustedText.line(verdict.reason, 300)} (rule ${UntrustedText.word(verdict.rule.pattern, 200)}).`
     const never = PathEntry.unwritable(real)
     if (never !== undefined) return `${shown} can't be allowed: ${never}.`
