@@ -193,11 +193,13 @@ describe("the table of failures", () => {
   interface Failure extends Partial<CommandResult.CommandResult> {
     readonly command: string
     readonly means?: string
+    /** The transcript or report that the failure comes from, if it is known. */
+    readonly source?: string
   }
   const failures: ReadonlyArray<Failure> = JSON.parse(Fs.readFileSync("test/fixtures/failures.json", "utf8"))
 
   it("says what each report means, and has a report for each row", () => {
-    for (const { command, means, ...result } of failures)
+    for (const { command, means, source: _, ...result } of failures)
       assert.strictEqual(Diagnosis.ofTable(command, CommandResult.make(result)), means, command)
     const meant = new Set(failures.map(({ means }) => means))
     for (const { means } of Diagnosis.rows)

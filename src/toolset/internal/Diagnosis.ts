@@ -1,6 +1,6 @@
 /**
  * Explains failures: by what programs print, by what exit codes mean, and by which part of a pipeline failed. Each row
- * of the table has a report in `test/fixtures/failures.json`.
+ * of the table has an example in `test/fixtures/failures.json`.
  */
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"

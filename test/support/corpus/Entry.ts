@@ -14,6 +14,8 @@ export interface Entry {
   readonly timeout?: number
   readonly tool?: string
   readonly arguments?: unknown
+  /** The transcript or report that the call comes from. Absent where it is not known. */
+  readonly source?: string
   /** The call is cancelled once this file of the project is there. */
   readonly cancelOnceThere?: string
   /** It is about the sandbox, and is left out without one. */
