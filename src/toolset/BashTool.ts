@@ -171,7 +171,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
             const extensions = () => extensionsOf(registry)
             const diagnosis = Diagnosis.make({ line, result, cwd, files, commands, here, extensions })
             if (audience === undefined)
-              return result.denied === undefined ? diagnosis : withDenial(diagnosis, result.denied)
+              return result.denied === undefined ? diagnosis : withDenial(diagnosis, result.denied, result.exitCode)
             // A person's output has no remark, so the listener gets the cause.
             if (diagnosis.cause !== undefined) onHint?.(diagnosis.cause)
             return { category: diagnosis.category, hint: diagnosis.hint }
@@ -189,9 +189,11 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       remark: denied === undefined ? blockedReason : told.text(denied)
     })
 
-    const withDenial = (diagnosis: Tool.Diagnosis, denied: Diagnostic.Denial): Tool.Diagnosis => ({
+    const withDenial = (diagnosis: Tool.Diagnosis, denied: Diagnostic.Denial, exitCode: number): Tool.Diagnosis => ({
       ...diagnosis,
-      remark: [diagnosis.remark, told.text(denied)].filter((line) => line !== undefined).join("\n")
+      remark: [diagnosis.remark ?? (exitCode === 0 ? undefined : `[exit ${exitCode}]`), told.text(denied)]
+        .filter((line) => line !== undefined)
+        .join("\n")
     })
 
     const ofError = (error: CommandError, params: unknown): Tool.Diagnosis => {

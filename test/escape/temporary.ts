@@ -59,6 +59,63 @@ export const temporary = (ground: string): void => {
             const unknown = yield* world.execute(`cat ${world.base}/tmp/nothing`)
             assert.isUndefined(unknown.blockedReason)
           })
+      },
+      {
+        title: "tells once what only the machine's has, however a command names it and goes on",
+        test: (world) =>
+          Effect.gen(function* () {
+            const place = `${world.base}/tmp`
+            const commands = [
+              (name: string) => `(cd ${place} && wc -c ${name})`,
+              (name: string) => `cat ${place}/${name} || true`,
+              (name: string) => `test -e ${place}/${name} || echo none`,
+              (name: string) => `cat ${place}/${name} 2>/dev/null`,
+              (name: string) => `node -e 'fs.readFileSync("${place}/" + "${name}")' 2>&1 | head -n 9`
+            ]
+            for (const [index, command] of commands.entries()) {
+              const name = `m${index}.png`
+              Fs.writeFileSync(`${place}/${name}`, "")
+              const told = yield* world.execute(command(name))
+              assert.include(
+                told.denied?.what ?? "",
+                `${place}/${name} is blocked by rule "private /tmp"`,
+                command(name)
+              )
+              // A failure is explained each time, and so is that of a part of a pipeline.
+              if (told.blocked !== true && index < 4) assert.isUndefined((yield* world.execute(command(name))).denied)
+            }
+            Fs.writeFileSync(`${place}/wc`, "")
+            for (const command of [
+              `cd ${place} && wc -c nothing || true; cd -`,
+              `echo own >${place}/own; cat ${place}/own`,
+              `echo ${place}/unread.png`
+            ]) {
+              Fs.writeFileSync(`${place}/own`, "")
+              Fs.writeFileSync(`${place}/unread.png`, "")
+              assert.isUndefined((yield* world.execute(command)).denied, command)
+            }
+          })
+      },
+      {
+        title: "lets ordinary programs make their temporary files",
+        test: (world) =>
+          Effect.gen(function* () {
+            const programs = [
+              `f=$(mktemp) && echo one >$f && cat $f`,
+              `d=$(mktemp -d) && seq 3 -1 1 | sort -T $d -S 1k | head -n 1`,
+              `cat <<< one; cat <<E\none\nE`,
+              `node -p 'const f = os.tmpdir() + "/n"; fs.writeFileSync(f, "one"); fs.readFileSync(f, "utf8")'`,
+              `mkdir -p /tmp/t/d && echo one >/tmp/t/d/f && tar -C /tmp/t -czf /tmp/t.tgz d && tar -xzOf /tmp/t.tgz d/f`,
+              `rm -rf r && git init -q r && cd r && GIT_EDITOR="cp $TMPDIR/note" git -c user.name=a -c user.email=a@b commit -q --allow-empty && git log --format=%s; cd - >/dev/null`,
+              `python3 -c 'import tempfile; f = tempfile.NamedTemporaryFile("w+"); f.write("one"); f.seek(0); print(f.read())'`
+            ]
+            assert.strictEqual(yield* run(world, `export TMPDIR=${world.base}/tmp; echo one >$TMPDIR/note`), "")
+            for (const program of programs) {
+              const { exitCode, stderr, stdout } = yield* world.execute(program)
+              const isAbsent = exitCode === 127
+              if (!isAbsent) assert.match(`${stdout}${stderr}`, /^(?:one|1)\n(?:one\n)?$/, program)
+            }
+          })
       }
     ]
   })

@@ -48,6 +48,38 @@ const mostHidden = 300
 /** Matches an absolute path, and a name in node's message: `ENOENT: no such file or directory, open '.env'`. */
 const paths = /\/[^\s'"`‘’“”:,;()<>]+|(?<=ENOENT: no such file or directory, [a-z]+ ')[\w.][\w./-]*(?=')/g
 
+const ofMachine = (path: string): Denial.Denial => {
+  const reason = "the sandbox has a /tmp of its own, and only the machine's has this"
+  return Denial.make({ rule: PrivateTemporary.hiding, reason }, path, "read", "verified-text")
+}
+
+/** Returns the paths that a word may mean. The name of a program means no file. */
+const meanings = (word: string, { command, directories }: CommandWords.Place): ReadonlyArray<string> =>
+  word.startsWith("/")
+    ? [word]
+    : CommandWords.invocations(command).some(([name]) => name === word)
+      ? []
+      : directories.map((directory) => Path.posix.resolve(directory, word))
+
+/** Returns a denial for each file of the machine's `/tmp` that the command or a message about a missing file names. */
+export const ofMachines = (
+  place: CommandWords.Place,
+  said: string,
+  { isHidden, places }: PrivateTemporary.PrivateTemporary
+): ReadonlyArray<Denial.Denial> => {
+  const { command, directories } = place
+  const mayName = (text: string) => places.some((path) => text.includes(path))
+  if (![command.text, ...directories, said].some(mayName) || isOnlyPrinted(command)) return []
+  const lines = said.slice(-mostExamined).split("\n")
+  const named = lines.flatMap((line) => (missing.test(line) ? (line.match(paths) ?? []) : []))
+  const found = [...CommandWords.all(command), ...named]
+    .slice(0, mostHidden)
+    .flatMap((word) => meanings(word, place))
+    .filter(isHidden)
+  const isWithin = (path: string) => found.some((other) => path.startsWith(`${other}/`))
+  return [...new Set(found)].filter((path) => !isWithin(path)).map(ofMachine)
+}
+
 /**
  * Returns a denial for each path that the command or an error message names as missing although it exists outside. The
  * sandbox's `/tmp` hides it, or a mask, which some programs report as a missing file. `said` is standard error.
@@ -56,6 +88,7 @@ function findHidden(
   command: CommandLine,
   said: string,
   policy: Pick<SandboxPolicy, "temporary" | "whitelist">,
+  directories: ReadonlyArray<string>,
   verify: () => FileDenial.Verify
 ): ReadonlyArray<Denial.Denial> {
   const isMissing = missing.test(said)
@@ -68,14 +101,14 @@ function findHidden(
   ])
   const found: Array<Denial.Denial> = []
   for (const path of [...named].slice(0, mostHidden)) {
-    if (!path.startsWith("/") || !temporary.isHidden(path)) {
+    const hidden = meanings(path, { command, directories }).find(temporary.isHidden)
+    if (hidden === undefined) {
       if (!isMissing) continue
       const masked = verify().denial([{ path, sure: true }], "access", false)
       if (masked !== undefined && !HostPath.isMissing(masked.resource)) found.push(masked)
       continue
     }
-    const reason = "the sandbox has a /tmp of its own, and only the machine's has this"
-    found.push(Denial.make({ rule: PrivateTemporary.hiding, reason }, path, "read", "verified-text"))
+    found.push(ofMachine(hidden))
   }
   return found
 }
@@ -389,7 +422,7 @@ function denialsIn(
   const named = isCounted && output !== "" ? `${stderr}\n${output}` : stderr
   const hosts = findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
   const system = refused.map(({ denial }) => denial)
-  const hidden = findHidden(command, said, policy, () => verifyFrom(outcome))
+  const hidden = findHidden(command, said, policy, outcome.directories, () => verifyFrom(outcome))
   const others = [...files, ...hidden.filter(({ resource }) => files.every((file) => file.resource !== resource))]
   // The last refusal is the one that ended the command.
   const last = said.split("\n").findLastIndex(mentionsRefusal)

@@ -23,6 +23,7 @@ import type { SandboxNetwork, Seen } from "../network/SandboxNetwork.js"
 import * as ToolCache from "../platform/ToolCache.js"
 import * as Name from "../policy/Name.js"
 import type * as PolicyDecision from "../policy/PolicyDecision.js"
+import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import type { NetworkQuestions, SandboxResult } from "../SandboxBackend.js"
 import type { RunningSandbox } from "./RunningSandbox.js"
@@ -103,6 +104,11 @@ const saysOfHosts = (
   )
 }
 
+/** Returns the directories that relative names may start from. */
+const directoriesOf = (command: CommandLine.CommandLine, before: string, now: string): ReadonlyArray<string> => [
+  ...new Set([now, before, ...CommandWords.entered(CommandWords.invocations(command), before)])
+]
+
 const passed = (result: CommandResult.CommandResult): SandboxResult => ({ ...result, blocked: false })
 
 /** The parts of a session that can refuse something to a command: its policy, its running sandbox and its network. */
@@ -133,12 +139,16 @@ export class CommandDenials {
   /** True if a command may have set a limit of its own, which the shell keeps. */
   private mayBeLimited = false
   private protectedPaths: ReadonlyArray<Rule>
+  private readonly temporary: PrivateTemporary.PrivateTemporary
+  /** The files of the machine's `/tmp` that were told. */
+  private readonly toldOfMachine = new Set<string>()
   // The modules that this needs are loaded on first use.
   private attribute = (outcome: Attribution.Outcome) => Attribution.make(this.at.policy, this.at.decision)(outcome)
 
   constructor(private readonly at: Surroundings) {
     this.preflight = Preflight.make(at.policy, at.decision)
     this.protectedPaths = at.policy.readonly
+    this.temporary = PrivateTemporary.make(at.policy)
   }
 
   /** Adds a path that stays read-only from now on. */
@@ -214,8 +224,38 @@ export class CommandDenials {
     return withPersonal(withNotice(result, notice), `the sandbox ${left}: ${options}`)
   }
 
-  /** Adds to the result of a command what the sandbox denied it. */
+  /** Adds to the result of a command what the sandbox denied it, and once each file that only the machine's `/tmp` has. */
   explain(
+    command: CommandLine.CommandLine,
+    circumstances: Circumstances,
+    own: CommandResult.CommandResult
+  ): Effect.Effect<SandboxResult> {
+    const explained = this.explainDenials(command, circumstances, own)
+    return this.temporary.places.length === 0
+      ? explained
+      : Effect.map(explained, (result) => this.withMachines(command, circumstances, result))
+  }
+
+  private withMachines(
+    command: CommandLine.CommandLine,
+    { before, now }: Circumstances,
+    result: SandboxResult
+  ): SandboxResult {
+    const { policy } = this.at
+    const said = `${result.stderr}\n${mergedOf(command.text, result)}`
+    const found = Attribution.ofMachines(
+      { command, directories: directoriesOf(command, before, now) },
+      said,
+      this.temporary
+    )
+    const [denial, ...others] = found.filter(({ resource }) => !this.toldOfMachine.has(resource))
+    for (const { resource } of found) this.toldOfMachine.add(resource)
+    if (denial === undefined || result.denied !== undefined) return result
+    const denied = Explanation.of(denial, policy, others)
+    return { ...withPersonal(result, Diagnostic.denialForPerson(denied)), blocked: false, denied }
+  }
+
+  private explainDenials(
     command: CommandLine.CommandLine,
     { before, now, questions }: Circumstances,
     own: CommandResult.CommandResult
@@ -240,7 +280,7 @@ export class CommandDenials {
     const outcome = {
       command,
       policy,
-      directories: [...new Set([now, before, ...CommandWords.entered(CommandWords.invocations(command), before)])],
+      directories: directoriesOf(command, before, now),
       stderr: result.stderr,
       stdout: result.stdout,
       merged,
