@@ -410,12 +410,13 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     const verdict = explain(path, policy.cwd, "write")
     const isHidden =
       !verdict.allowed && verdict.rule.source === "default" && !PolicyDecision.isNotWhitelisted(verdict.rule)
+    const { userHome } = yield* SandboxSettings.SandboxSettings
     const machines = PrivateTemporary.make({ ...policy, granted: [] })
     if (!given.write && machines.places.includes(real)) {
       const own = "the sandbox has a directory of its own there"
       return yield* complain(`${Name.of(path)} can't be allowed as a whole: ${own}. Name what lies in the machine's.`)
     }
-    const isMachines = verdict.allowed && machines.toOutside(real) !== real
+    const isMachines = verdict.allowed && !isWithin(real, userHome) && machines.toOutside(real) !== real
     if (!given.write && (isHidden || isMachines)) {
       const isNew = yield* config.addReadable(path)
       return yield* succeed(`${isNew ? "allowed" : "allowed already"}, to read: ${Name.of(path)}`)
@@ -427,7 +428,6 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     const isNew = yield* config.addWhitelist(path)
     const missing = HostPath.isMissing(path) ? " (it does not exist: it can be written once it does)" : ""
     yield* print("stdout", `${isNew ? "allowed" : "allowed already"}: ${Name.of(path)}${missing}`)
-    const { userHome } = yield* SandboxSettings.SandboxSettings
     const held = `${userHome}/`.startsWith(`${path}/`)
       ? `${path === userHome ? "all of your home" : "your home, with all that is in it,"} and what your own shells start`
       : Explanation.isWide(real, path)
