@@ -41,10 +41,13 @@ export const handle = (
     const stdio = yield* Stdio
     const toolset = yield* Toolset
     const hints: Array<string> = []
+    let isReported = false
     const { typed } = stdio
     const { onOutput = stdio.write, onSubAgent = TaskRetries.listener(stdio.write) } = tasks?.listener ?? {}
     const listener: CommandListener.CommandListener = {
-      ...(json ? undefined : { onOutput, takesAll: true, audience: Advice.person, onHint: (text) => hints.push(text) }),
+      ...(json ? undefined : { onOutput, takesAll: true, audience: Advice.person }),
+      // Called also when the sandbox ends, with what it takes back.
+      onHint: (text) => void (isReported ? stdio.write("stderr", `synapse: ${text}\n`) : hints.push(text)),
       ...(typed === undefined
         ? undefined
         : {
@@ -56,6 +59,7 @@ export const handle = (
     }
     const result = yield* CallContext.locally(toolset.handle(call), { listener })
     if (tasks !== undefined) yield* tasks.end
+    isReported = session === undefined
     if (!json) return yield* report(result, hints, endsAtOnce, session)
     if (typed === undefined) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
     else typed.onResult(result)

@@ -195,10 +195,13 @@ const makeLocalSandboxBackend = (
           }
         })
       )
-    const takeBackAll = Effect.suspend(() =>
-      Effect.map(takeBack(guard.allChanges(running.heads())), (said) => {
-        taken = [...taken, ...said].slice(-mostSentences)
-      })
+    // What was taken back is told, also where the session ends meanwhile.
+    const takeBackAll = Effect.uninterruptible(
+      Effect.suspend(() =>
+        Effect.map(takeBack(guard.allChanges(running.heads())), (said) => {
+          taken = [...taken, ...said].slice(-mostSentences)
+        })
+      )
     )
 
     /** Keeps what there is to say for the next command: nobody sees the result of reading an entry. */

@@ -85,6 +85,33 @@ describe("what is wrong with the streams or the directory", () => {
     )
   })
 
+  it.runIf(process.platform === "linux")(
+    "what is taken back as the sandbox ends is told, also when nobody reads",
+    async () => {
+      const lines = [
+        "synapse exec 'bash make'",
+        "synapse exec 'bash make; TodoWrite --help >/dev/null'",
+        "synapse exec --json 'bash make'",
+        "synapse exec --json 'bash make' | true",
+        "synapse exec --json 'bash make' >/dev/full"
+      ]
+      const make = "git init -q r; printf '[core]\\n\\tfsmonitor = touch x\\n' >> r/.git/config; sleep 1.5"
+      const each = lines.map(async (line) => {
+        const place = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
+        try {
+          fs.writeFileSync(path.join(place, "make"), make)
+          const { stderr } = await shell(`cd '${place}'; ${line}`)
+          const told = stderr.match(/^synapse: Taken back from r\/\.git\/config: core\.fsmonitor\. /gm) ?? []
+          assert.notInclude(fs.readFileSync(path.join(place, "r/.git/config"), "utf8"), "fsmonitor", line)
+          assert.lengthOf(told, 1, line)
+        } finally {
+          fs.rmSync(place, { recursive: true, force: true })
+        }
+      })
+      await Promise.all(each)
+    }
+  )
+
   it("a stderr that takes nothing ends the program, and not in a loop", async () => {
     assert.strictEqual((await shell("synapse exec --no-sandbox 'seq 100000 >&2; sleep 60' 2>/dev/full")).exitCode, 1)
     assert.strictEqual((await shell("synapse nosuch 2>/dev/full")).exitCode, 1)
