@@ -160,15 +160,32 @@ export const redactJson = (text: string): string | undefined =>
     return json === undefined ? undefined : `${JSON.stringify(withoutSecrets(json), null, 2)}\n`
   })
 
-/** Tests for a secret in the elements or attributes of XML. */
-const holdsXml = (text: string): boolean =>
-  token.test(text) ||
-  withoutUser(text) !== text ||
-  [
-    ...text.matchAll(/<([\w.-]+)[^<>]*>([^<]*[^<\s])/g),
-    ...text.matchAll(/\bkey="([^"]*)"\s+value="([^"]*)"/g),
-    ...text.matchAll(/\b(?!key=)([\w.-]+)="([^"]*)"/g)
-  ].some(([, name = "", value = ""]) => isSecret(name, value))
+/** Matches an element's beginning with its text, and tags without text. */
+const tags = /<[\w.-]+[^<>]*>[^<]*|<[/?!][^<>]*>/g
+/** Matches XML that can't be judged: CDATA, single quotes, and a value before its key. */
+const otherXml = /<!\[|=\s*'|\bvalue="[^"]*"\s+key=/i
+
+/** Tests for a secret in the elements, attributes or comments of XML, or text that is none. */
+const holdsXml = (text: string): boolean => {
+  const bare = text.replace(/<!--[\s\S]*?-->/g, "")
+  return (
+    otherXml.test(bare) ||
+    bare
+      .replace(/^\xef\xbb\xbf/, "")
+      .replace(tags, "")
+      .trim() !== "" ||
+    token.test(text) ||
+    withoutUser(text) !== text ||
+    Array.from(text.matchAll(/<!--([\s\S]*?)-->/g), ([, comment = ""]) => comment.split("\n"))
+      .flat()
+      .some((line) => harmless(line) !== line) ||
+    [
+      ...text.matchAll(/<([\w.-]+)[^<>]*>([^<]*[^<\s])/g),
+      ...text.matchAll(/\bkey="([^"]*)"\s+value="([^"]*)"/g),
+      ...text.matchAll(/\b(?!key=)([\w.-]+)="([^"]*)"/g)
+    ].some(([, name = "", value = ""]) => isSecret(name, value))
+  )
+}
 
 /** Matches a user in a web address, which may be a token, or a password in any address. */
 const gitUser = /(https?:\/\/)(?!git@)[^/\s@"']+@|(:\/\/[^/\s:@"']*):[^/\s@"']+(?=@)/gi

@@ -204,6 +204,7 @@ describe("files that built-in rules name", () => {
         maven,
         "<settings>\n<servers><server><id>a</id><password>${env.PW}</password></server></servers>\n</settings>\n"
       ],
+      [maven, '\ufeff<?xml version="1.0"?>\n<!-- of the\n  team -->\n<settings xmlns="http://m.example/1"/>\n'],
       [mysql, "[client]\nuser=ada\nhost=db.example\nport = 3306\n[mysql]\nno-auto-rehash\n"]
     ]
     assert.deepStrictEqual(
@@ -237,6 +238,12 @@ describe("files that built-in rules name", () => {
       [bun, '[install]\nregistry = { url = "https://r.example", token = "hunter2" }\n'],
       [gradle, "signing.password=hunter2\n"],
       [gradle, "org.gradle.jvmargs=-Xmx2g -Djavax.net.ssl.keyStorePassword=hunter2\n"],
+      [maven, "token=hunter2\n"],
+      [maven, "<settings>\n<password><![CDATA[hunter2]]></password>\n</settings>\n"],
+      [maven, "<settings>\n<!-- password: hunter2 -->\n</settings>\n"],
+      [maven, "<settings></settings>\npassword=hunter2\n"],
+      [nuget, "<c>\n<add key='ClearTextPassword' value='hunter2' />\n</c>\n"],
+      [nuget, '<c>\n<add value="hunter2" key="ClearTextPassword" />\n</c>\n'],
       [codex, '[mcp_servers.a]\nargs = ["-y", "--api-key", "hunter2"]\n'],
       [codex, '[model_providers.a]\nhttp_headers = { "X-Api" = "hunter2" }\n'],
       [claude, '{"a": 1, // token: hunter2\n}'],
