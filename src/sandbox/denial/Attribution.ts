@@ -65,11 +65,10 @@ const meanings = (word: string, { command, directories }: CommandWords.Place): R
 export const ofMachines = (
   place: CommandWords.Place,
   said: string,
-  { isHidden, places }: PrivateTemporary.PrivateTemporary
+  { isHidden }: PrivateTemporary.PrivateTemporary
 ): ReadonlyArray<Denial.Denial> => {
-  const { command, directories } = place
-  const mayName = (text: string) => places.some((path) => text.includes(path))
-  if (![command.text, ...directories, said].some(mayName) || isOnlyPrinted(command)) return []
+  const { command } = place
+  if (isOnlyPrinted(command)) return []
   const lines = said.slice(-mostExamined).split("\n")
   const named = lines.flatMap((line) => (missing.test(line) ? (line.match(paths) ?? []) : []))
   const found = [...CommandWords.all(command), ...named]

@@ -243,6 +243,8 @@ export class CommandDenials {
   ): SandboxResult {
     const { policy } = this.at
     const said = `${result.stderr}\n${mergedOf(command.text, result)}`
+    const mayName = (text: string) => this.temporary.places.some((path) => text.includes(path))
+    if (![command.text, before, now, said].some(mayName)) return result
     const found = Attribution.ofMachines(
       { command, directories: directoriesOf(command, before, now) },
       said,

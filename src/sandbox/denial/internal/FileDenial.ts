@@ -142,14 +142,12 @@ export const make = (
   const unwritable = (path: string): Denial.Denial | undefined => {
     const { real: named } = RealPath.follow(path.replace(temporary, ""))
     const directory = Path.posix.dirname(named)
-    if (ofDirectory && Explanation.isWide(directory, cwd)) {
-      const verdict = decide(directory, "write")
-      const next = "Ask the user to remove it."
-      return verdict.allowed ? undefined : { ...Denial.make(verdict, named, "write", "verified-text"), next }
-    }
     const real = ofDirectory ? directory : named
-    const verdict = decide(real, "write")
     if (!HostPath.isWritable(real)) return undefined
+    const verdict = decide(real, "write")
+    if (!verdict.allowed && ofDirectory && Explanation.isWide(directory, cwd)) {
+      return { ...Denial.make(verdict, named, "write", "verified-text"), next: "Ask the user to remove it." }
+    }
     if (!verdict.allowed) return Denial.make(verdict, real, "write", "verified-text")
     const { path: given = "/", real: whole = given } = verdict.rule ?? {}
     return HostPath.isMissing(whole) ? Denial.unmade(whole) : undefined
