@@ -4,8 +4,11 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { run, start } from "../support/cli/Real.js"
+import * as Temporary from "../support/Temporary.js"
 
 const synapse = path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
+/** Sessions of other tests guard the repositories in the machine's directory for temporary files. */
+const unshared = path.resolve(import.meta.dirname, "../../node_modules")
 let home: string
 beforeAll(() => {
   home = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
@@ -96,19 +99,15 @@ describe("what is wrong with the streams or the directory", () => {
         "synapse exec --json 'bash make' >/dev/full"
       ]
       const make = "git init -q r; printf '[core]\\n\\tfsmonitor = touch x\\n' >> r/.git/config; sleep 1.5"
-      const each = lines.map(async (line) => {
-        const place = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
-        try {
+      const each = lines.map((line) =>
+        Temporary.using(async (place) => {
           fs.writeFileSync(path.join(place, "make"), make)
-          // In a temporary directory that all share, each one takes back what the others have made.
           const { stderr } = await shell(`unset SYNAPSE_TEMPORARY; cd '${place}'; ${line}`)
           const told = stderr.match(/^synapse: Taken back from r\/\.git\/config: core\.fsmonitor\. /gm) ?? []
           assert.notInclude(fs.readFileSync(path.join(place, "r/.git/config"), "utf8"), "fsmonitor", line)
           assert.lengthOf(told, 1, line)
-        } finally {
-          fs.rmSync(place, { recursive: true, force: true })
-        }
-      })
+        }, unshared)
+      )
       await Promise.all(each)
     }
   )
