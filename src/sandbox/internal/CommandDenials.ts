@@ -231,9 +231,10 @@ export class CommandDenials {
     own: CommandResult.CommandResult
   ): Effect.Effect<SandboxResult> {
     const explained = this.explainDenials(command, circumstances, own)
-    return this.temporary.places.length === 0
-      ? explained
-      : Effect.map(explained, (result) => this.withMachines(command, circumstances, result))
+    const texts = [command.text, circumstances.before, circumstances.now, own.stderr, own.stdout]
+    return this.temporary.places.some((path) => texts.some((text) => text.includes(path)))
+      ? Effect.map(explained, (result) => this.withMachines(command, circumstances, result))
+      : explained
   }
 
   private withMachines(
@@ -243,8 +244,6 @@ export class CommandDenials {
   ): SandboxResult {
     const { policy } = this.at
     const said = `${result.stderr}\n${mergedOf(command.text, result)}`
-    const mayName = (text: string) => this.temporary.places.some((path) => text.includes(path))
-    if (![command.text, before, now, said].some(mayName)) return result
     const found = Attribution.ofMachines(
       { command, directories: directoriesOf(command, before, now) },
       said,
