@@ -18,6 +18,9 @@ const mostOfCommand = 10_000
 /** Matches files that git could not read, relative to the top of the working tree. */
 const unread = /^(?:error: unable to index file '([^'\n]*)'|fatal: (?:cannot hash|Unable to process path) (.+))$/gm
 
+/** Matches git's message that it could not remove a file, after which it goes on. */
+const leftOver = /^warning: failed to remove /m
+
 /** Match git's messages that it could not replace a file, and that it gave up for that. */
 const kept = /^error: unable to unlink old '([^\n]+)': /gm
 const givenUp = /^fatal: Could not reset index file to revision '([^'\n]+)'/m
@@ -25,10 +28,15 @@ const givenUp = /^fatal: Could not reset index file to revision '([^'\n]+)'/m
 /** The end of a command. */
 const end = String.raw`(?=\s*(?:$|[;&|\n)]|\d?[<>]))`
 
+/** Pathspecs that exclude some of the hidden files already. */
+const excluding = String.raw`(?: --(?: ':[!^][^']*'| :[!^]\S+)+)?`
+
 /** The commands that can exclude files, each with a description and the form that excludes them. */
 const forms: ReadonlyArray<readonly [written: RegExp, does: string, form?: string]> = [
   [
-    new RegExp(String.raw`\bgit add(?: -[Auv]+| --all| --update| --verbose| (?:\./)?\w[\w./-]*| \./?| :/)+${end}`),
+    new RegExp(
+      String.raw`\bgit add(?: -[Auv]+| --all| --update| --verbose| (?:\./)?\w[\w./-]*| \./?| :/)+${excluding}${end}`
+    ),
     "adds"
   ],
   // With patches, git asks questions, and nobody is there to answer.
@@ -98,11 +106,13 @@ export const rest = (work: Work): string | undefined => {
     if (revision !== undefined) return `git has stopped in the middle.${resetting(revision, without(stopped))}`
     return "git may have changed other files: see git status."
   }
+  if (/\bgit clean\b/.test(command) && leftOver.test(stderr)) return "git clean has removed the rest."
   const names = Array.from(stderr.matchAll(unread), ([, indexed, hashed]) => indexed ?? hashed ?? "")
   if (names.length === 0) return undefined
   const [does, form, ...others] = forms.flatMap(([written, does, form]) => {
     const found = written.exec(command)?.[0]
-    return found === undefined ? [] : [does, form ?? found.replace(/^git stash(?! push)/, "git stash push")]
+    const bare = found?.replace(/^git stash(?! push)/, "git stash push").replace(/ -- .*/s, "")
+    return bare === undefined ? [] : [does, form ?? bare]
   })
   const excluded = does === undefined || others.length > 0 ? undefined : withoutHidden(work, names)
   const isNamed = (word: string) => names.some((name) => Path.basename(name) === Path.basename(word))
