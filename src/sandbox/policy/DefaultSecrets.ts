@@ -279,9 +279,6 @@ export const exemptOf = ({ pattern, source }: Rule): ReadonlyArray<string> =>
 /** Matches installed packages: their files are published, including keys for tests. */
 const installed = /\/(?:node_modules|site-packages|dist-packages)\//
 
-/** Matches what git keeps under names of branches. */
-const ofBranches = /\/\.git\/(?:.+\/)?(?:refs|logs|objects)\//
-
 /** Matches a block of certificates, public keys or parameters. */
 const publicBlock =
   /^-----BEGIN ((?:(?:TRUSTED |X509 )?CERTIFICATE|(?:NEW )?CERTIFICATE REQUEST|X509 CRL|PKCS7|(?:[RD]SA |EC )?PUBLIC KEY|PGP PUBLIC KEY BLOCK|(?:DH|EC) PARAMETERS))-----\n([^-]*)^-----END \1-----$/gm
@@ -379,7 +376,6 @@ const judge = (path: string, holdsSecret: (text: string) => boolean): boolean =>
  */
 export const isHarmless = (rule: Rule, path: string): boolean => {
   if (rule.source !== "default") return false
-  if (rule.kind === "glob" && ofBranches.test(path)) return true
   if (rule.pattern === environment) return example.test(path)
   const holdsSecret = judgeOf(rule)
   if (holdsSecret === undefined) return false

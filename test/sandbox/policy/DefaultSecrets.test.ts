@@ -36,7 +36,6 @@ describe("files that built-in rules name", () => {
       ["~/.m2/settings.xml", "settings.xml", "<settings>\n<password>pw</password>\n</settings>\n"],
       ["**/?*.key", "server.key", begin("PRIVATE KEY")],
       ["**/?*.key", "server.key", "word\n"],
-      ["**/?*.key", ".git/server.key", "word\n"],
       ["**/?*.pem", "both.pem", begin("CERTIFICATE") + begin("RSA PRIVATE KEY")],
       ["**/?*.pem", "both.pem", begin("RSA PRIVATE KEY").replaceAll("\n", "\r\n") + begin("CERTIFICATE")],
       ["**/?*.pem", "both.pem", `password: hunter\n${begin("CERTIFICATE")}`],
@@ -93,8 +92,6 @@ describe("files that built-in rules name", () => {
       ["~/.gitconfig", ".gitconfig", "[user]\n\tsigningKey = ssh-ed25519 AAAAC3NzaC1lZDI1\n[alias]\n\ta = !b \\\n c\n"],
       ["**/?*.key", "public.key", begin("PUBLIC KEY")],
       ["**/?*.key", "node_modules/x/test/server.key", begin("PRIVATE KEY")],
-      ["**/?*.key", ".git/refs/heads/k.key", "0123456789012345678901234567890123456789\n"],
-      ["**/id_rsa", ".git/modules/a/logs/refs/heads/id_rsa", "0 1 Ada\n"],
       ["**/.env.*", ".env.example", "A=1\n"],
       ["**/.env.*", ".env.production.sample", "A=1\n"],
       ["**/.env.*", ".env.dist", "A=1\n"]
