@@ -45,12 +45,12 @@ const secretName =
 /** Matches names that say where a secret is, or how it is used. */
 const plainName = /(?:files?|paths?|dirs?|stores?|helpers?|providers?|types?|methods?|env[-_]?(?:key|var))$/i
 /** Matches values that are never secrets, whatever their name: switches and variables. */
-const plainValue = /^\s*["']?(?:true|false|yes|no|null|none|(?:Bearer )?\$\{?[\w.:]+\??\}?|%\w+%)["']?\s*(?:[,}\]]|$)/i
+const plainValue = /^\s*["']?(?:true|false|yes|no|null|none|(?:Bearer )?\$\{?[\w.:]+\??\}?|%\w+%)["']?[\s,}\]]*$/i
 
 /** Tests a setting by its name and its value. */
 const isSecret = (name: string, value: string): boolean =>
   plainName.test(name)
-    ? token.test(value) || credential.test(value)
+    ? isSecretValue(value)
     : (secretName.test(name) && !plainValue.test(value)) || isSecretValue(value)
 
 /** Removes the user and the password from addresses. */
@@ -61,7 +61,7 @@ const first = "# Synapse shows this file without its secrets."
 /** Matches the beginning of a setting, as opposed to more of the last setting's value. */
 const beginning = /^(?:\[[^\]]*\]+$|(?!-\s)[^\s#;[\](){}][^=:]*?(?:=|:\s|:$|:\S*\s*=))/
 /** Matches names in a line, including names in a nested table and options in a list. */
-const names = /([\w.@/-]+)["']?(?:\s*[=:](?!\/\/)|\s+(?=["']))|(--?[a-z][\w-]*)["'],(?=\s*["'])/gi
+const names = /([\w.@/-]+)["']?(?:\s*[=:](?!\/\/)|\s+(?=["'\d]))|(--?[a-z][\w-]*)["'],(?=\s*["'])/gi
 /** Matches a user with a password, as curl has them. */
 const userOption = /(?:^|[\s-])u(?:ser)?["']?[\s=]+["']?[^\s"':=]+:[^\s"']/
 /** Matches the start of a multi-line value that indentation does not mark. */
@@ -70,7 +70,7 @@ const spanning = /"""|'''|\\$/m
 /** Returns a line without the secret in it; undefined if the line must be left out. */
 const harmless = (line: string): string | undefined => {
   const text = withoutUser(line)
-  const bare = text.replace(/(public[-_]?keys? *=).*/i, "$1")
+  const bare = text.replace(/^(\s*(?:extra-)?trusted-public-keys\s*=).*/, "$1")
   const found = Array.from(bare.matchAll(names))
   const isAny = found.some(({ 0: all, 1: name, 2: option = "", index }, at) => {
     const value = bare.slice(index + all.length, found[at + 1]?.index)
@@ -180,7 +180,7 @@ const holdsXml = (text: string): boolean => {
       .flat()
       .some((line) => harmless(line) !== line) ||
     [
-      ...text.matchAll(/<([\w.-]+)[^<>]*>([^<]*[^<\s])/g),
+      ...text.matchAll(/<([\w.:-]+)[^<>]*>([^<]*[^<\s])/g),
       ...text.matchAll(/\bkey="([^"]*)"\s+value="([^"]*)"/g),
       ...text.matchAll(/\b(?!key=)([\w.-]+)="([^"]*)"/g)
     ].some(([, name = "", value = ""]) => isSecret(name, value))
