@@ -416,6 +416,9 @@ export const allow = (given: Named & { readonly write: boolean }) =>
       const own = "the sandbox has a directory of its own there"
       return yield* complain(`${Name.of(path)} can't be allowed as a whole: ${own}. Name what lies in the machine's.`)
     }
+    if (machines.places.some((place) => isWithin(path, place) && !isWithin(real, place)) && real !== path) {
+      return yield* complain(`${Name.of(path)} is a link to ${Name.of(real)}: name that path.`)
+    }
     const isMachines = verdict.allowed && !isWithin(real, userHome) && machines.toOutside(real) !== real
     if (!given.write && (isHidden || isMachines)) {
       const isNew = yield* config.addReadable(path)

@@ -70,6 +70,9 @@ describe("synapse sandbox", () => {
       assert.deepStrictEqual(yield* allow("--write", `${place}/x.png`), [0, `allowed: ${place}/x.png\n`, ""])
       assert.deepStrictEqual([filesystem(home).whitelist, yield* explain], [[`${place}/x.png`], 0])
       assert.match((yield* allow("/tmp"))[2], /^synapse: \/tmp can't be allowed as a whole: /)
+      Fs.symlinkSync("/etc/hostname", `${place}/link`)
+      const link = `synapse: ${place}/link is a link to /etc/hostname: name that path.\n`
+      assert.deepStrictEqual(yield* allow("--write", `${place}/link`), [1, "", link])
     })
   )
 

@@ -61,6 +61,9 @@ const meanings = (word: string, { command, directories }: CommandWords.Place): R
       ? []
       : directories.map((directory) => Path.posix.resolve(directory, word))
 
+/** Matches programs after which a file of the sandbox's own may be gone, or whose words may be a message. */
+const removing = /\b(?:rm|mv|unlink|rename|git)\b/
+
 /** Returns a denial for each file of the machine's `/tmp` that the command or a message about a missing file names. */
 export const ofMachines = (
   place: CommandWords.Place,
@@ -68,7 +71,7 @@ export const ofMachines = (
   { isHidden }: PrivateTemporary.PrivateTemporary
 ): ReadonlyArray<Denial.Denial> => {
   const { command } = place
-  if (isOnlyPrinted(command)) return []
+  if (isOnlyPrinted(command) || removing.test(command.text)) return []
   const lines = said.slice(-mostExamined).split("\n")
   const named = lines.flatMap((line) => (missing.test(line) ? (line.match(paths) ?? []) : []))
   const found = [...CommandWords.all(command), ...named]
