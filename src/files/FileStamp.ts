@@ -28,7 +28,7 @@ export const of = (path: string | Buffer): FileStamp => {
   }
 }
 
-/** How long after a change another one may leave the stamp the same, in ms. */
+/** A file that changes twice within this time, in ms, may keep its stamp: the clocks of file systems are coarse. */
 const unsettled = 100
 
 /** Returns the state of a path to compare with a later one; undefined shortly after a change. */

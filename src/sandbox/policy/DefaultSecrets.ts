@@ -165,7 +165,7 @@ const tags = /<[\w.-]+[^<>]*>[^<]*|<[/?!][^<>]*>/g
 /** Matches XML that can't be judged: CDATA, single quotes, and a value before its key. */
 const otherXml = /<!\[|=\s*'|\bvalue="[^"]*"\s+key=/i
 
-/** Tests for a secret in the elements, attributes or comments of XML, or text that is none. */
+/** Tests for a secret in XML: in elements, attributes and comments. Text outside of elements counts as one. */
 const holdsXml = (text: string): boolean => {
   const bare = text.replace(/<!--[\s\S]*?-->/g, "")
   return (
