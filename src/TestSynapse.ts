@@ -8,16 +8,25 @@ import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AgentType from "./agent/AgentType.js"
+import * as Bridge from "./bridge/Bridge.js"
+import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as CallContext from "./domain/CallContext.js"
-import type { CommandError, ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
+import type { CommandError } from "./domain/CommandError.js"
 import * as CommandResult from "./domain/CommandResult.js"
 import * as McpClient from "./extension/mcp/McpClient.js"
 import * as SubAgentManager from "./extension/SubAgentManager.js"
 import * as SkillStore from "./extension/skill/SkillStore.js"
 import * as Synapse from "./Synapse.js"
+import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
+import * as SandboxConfig from "./sandbox/config/SandboxConfig.js"
+import * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
+import * as Permission from "./sandbox/permission/Permission.js"
+import type { SandboxBackend } from "./sandbox/SandboxBackend.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
-import { BashSession, type ExecuteOptions } from "./session/BashSession.js"
+import * as SandboxProvider from "./sandbox/SandboxProvider.js"
+import type { ExecuteOptions } from "./session/BashSession.js"
 import * as JobTable from "./session/JobTable.js"
+import * as SessionSettings from "./session/SessionSettings.js"
 
 /**
  * Answers a command with a result or an effect of one. Missing fields mean success without output.
@@ -87,34 +96,57 @@ export const layerSubAgents = (script: TaskScript): Layer.Layer<SubAgentManager.
     })
   )
 
-const layerSession = (script: Script, cwd: string): Layer.Layer<BashSession | TestShell> =>
-  Layer.effectContext(
-    Effect.sync(() => {
-      const calls: Array<ShellCall> = []
-      const run = (command: string, options: ExecuteOptions = {}) =>
+/** A layer of the real manager over one sandbox, in which commands are answered by the script. */
+const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.SandboxManager | TestShell> =>
+  Layer.suspend(() => {
+    const calls: Array<ShellCall> = []
+    const backend: SandboxBackend = {
+      policy: undefined,
+      cwd: Effect.succeed(cwd),
+      restart: Effect.sync(() => {
+        calls.push({ _tag: "Restart" })
+      }),
+      execute: (command, options = {}) =>
         Effect.suspend(() => {
           const { timeout } = options
           calls.push({ _tag: "Execute", command, ...(timeout === undefined ? {} : { timeout }) })
           const answer = script(command, options)
           return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
-        }).pipe(Effect.map(CommandResult.make), Effect.tap(CallContext.tell))
-      const session = BashSession.of({
-        cwd: Effect.succeed(cwd),
-        setStatus: () => Effect.void,
-        restart: Effect.sync(() => {
-          calls.push({ _tag: "Restart" })
-        }),
-        // Scripts may also fail with a sandbox's errors, which a shell alone does not have.
-        execute: (command, options) =>
-          // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
-          run(command, options) as Effect.Effect<CommandResult.CommandResult, ExecutionFailed | InvalidUsage>
-      })
-      return Context.make(TestShell, { calls: Effect.sync(() => [...calls]) }).pipe(Context.add(BashSession, session))
-    })
-  )
+        }).pipe(
+          Effect.map((fields) => ({ blocked: false, ...CommandResult.make(fields) })),
+          Effect.tap(CallContext.tell)
+        ),
+      dispose: Effect.void
+    }
+    const provider: SandboxProvider.SandboxProvider = {
+      name: "scripted",
+      enforces: false,
+      create: () => Effect.succeed(backend),
+      destroy: () => Effect.void
+    }
+    const policy = { cwd, whitelist: [], blacklist: [], readonly: [], allowNetwork: false } as const
+    return Layer.effect(
+      TestShell,
+      Effect.as(
+        Effect.flatMap(SandboxManager.SandboxManager, ({ getSandbox }) => Effect.orDie(getSandbox(cwd))),
+        TestShell.of({ calls: Effect.sync(() => [...calls]) })
+      )
+    ).pipe(
+      Layer.provideMerge(SandboxManager.layer),
+      Layer.provide([
+        Layer.provide(Bridge.layer, CommandRegistry.layer),
+        Permission.layerNone,
+        PolicyBuilder.layerFixed(policy),
+        SandboxConfig.layerMemory({ provider: provider.name }),
+        Layer.orDie(SandboxProvider.layerAdd(Effect.succeed(provider))).pipe(Layer.provideMerge(SandboxProvider.layer)),
+        SessionSettings.layer({ cwd })
+      ]),
+      Layer.provide(SandboxSettings.layer())
+    )
+  })
 
 /**
- * A layer of the tools over a shell that answers as `script` does. It starts no process and reads no file.
+ * A layer of the tools over a shell that answers as `script` does. It starts no process and reads no configuration.
  *
  * @example
  * ```ts
@@ -153,8 +185,7 @@ export const layer = (
             options.subAgents === undefined ? SubAgentManager.layerNone : layerSubAgents(options.subAgents)
           )
         ),
-        Layer.provideMerge(SandboxManager.layerSession),
-        Layer.provideMerge(layerSession(script, options.cwd ?? "/"))
+        Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
       )
     )
   )

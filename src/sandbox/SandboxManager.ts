@@ -11,19 +11,18 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as CommandLine from "../bash/CommandLine.js"
 import type { LineOptions } from "../command/CommandHandler.js"
-import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
+import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Span from "../domain/Span.js"
 import { UserEnvironment } from "../domain/UserEnvironment.js"
 import * as Yield from "../domain/Yield.js"
-import { BashSession } from "../session/BashSession.js"
 import { CommandQueue } from "../session/CommandQueue.js"
 import * as QueuedCommand from "../session/QueuedCommand.js"
-import { defaults, SessionSettings } from "../session/SessionSettings.js"
+import { SessionSettings } from "../session/SessionSettings.js"
 import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
-import * as Conditions from "./Conditions.js"
+import type * as Conditions from "./Conditions.js"
 import type { PolicyBuilder } from "./config/PolicyBuilder.js"
 import { SandboxConfig } from "./config/SandboxConfig.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
@@ -36,8 +35,7 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
-import type { Grant, NetworkQuestions, SandboxResult } from "./SandboxBackend.js"
-import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
+import type { Grant, NetworkQuestions, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 import type { SandboxProviders } from "./SandboxProvider.js"
 import * as VisibleFiles from "./VisibleFiles.js"
 
@@ -243,40 +241,6 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
   }
 >() {}
 
-const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Service<SandboxManager> => {
-  const backend = { ...unsandboxed(session), dispose: session.restart }
-  const queue = new CommandQueue()
-  const restarting = (isRestart: boolean | undefined): Effect.Effect<void> =>
-    isRestart === true
-      ? Effect.zipRight(
-          Effect.sync(() => queue.pass()),
-          session.restart
-        )
-      : Effect.void
-  return {
-    execute: (command, given) => {
-      const options = optionsOf(command, given)
-      const execution = queue.enter(session.execute(command, options))
-      return executed(Effect.zipRight(restarting(options.restart), execution), attributesOf(options.line))
-    },
-    inOrder: (call, isRestart) => Effect.zipRight(restarting(isRestart), queue.enterPassable(call)),
-    restart: session.restart,
-    cwd: session.cwd,
-    setStatus: session.setStatus,
-    isFile: (path) => Effect.sync(() => isFile(path)),
-    visibleFiles: Effect.succeed(VisibleFiles.none),
-    conditions: () => ({ timeout: defaults.timeout, yield: 0, confinement: Conditions.Confinement.Open() }),
-    findConditions: Effect.void,
-    getSandbox: () => Effect.succeed(backend),
-    buildPolicy: () => Effect.sync(() => undefined),
-    inForce: Effect.sync(() => undefined),
-    addRuntimeWhitelist: () => Effect.void,
-    allow: () => Effect.void,
-    addPermanentWhitelist: noPolicy,
-    shutdown: session.restart
-  }
-}
-
 const executed = Span.within("SandboxManager.execute")
 
 /**
@@ -296,8 +260,6 @@ const optionsOf = (command: string, given: ManagerOptions | string = {}) => {
 }
 
 const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true
-
-const noPolicy = () => new ExecutionFailed({ kind: "sandbox", reason: "there is no sandbox that could allow anything" })
 
 type Services =
   | Permission
@@ -445,14 +407,3 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
  * @category layers
  */
 export const layer: Layer.Layer<SandboxManager, never, Services> = Layer.scoped(SandboxManager, make)
-
-/**
- * A layer which runs all commands in a given session and enforces nothing.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerSession: Layer.Layer<SandboxManager, never, BashSession> = Layer.effect(
-  SandboxManager,
-  Effect.map(BashSession, ofSession)
-)

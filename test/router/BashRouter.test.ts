@@ -41,7 +41,7 @@ describe("BashRouter", () => {
     Effect.gen(function* () {
       const command = "  FOO=1 ls 'a  b' | cat # why\n"
       const result = yield* route(command, { timeout: 5 })
-      assert.deepStrictEqual(result, { stdout: `ran ${command}\n`, stderr: "", exitCode: 0 })
+      assert.deepStrictEqual(result, { stdout: `ran ${command}\n`, stderr: "", exitCode: 0, blocked: false })
       assert.deepStrictEqual(yield* calls, [{ _tag: "Execute", command, timeout: 5 }])
     }).pipe(Effect.provide(layer))
   )
@@ -49,7 +49,7 @@ describe("BashRouter", () => {
   it.effect("S21: restarts the session first, then runs the command and returns its result", () =>
     Effect.gen(function* () {
       const result = yield* route("echo hello", { restart: true })
-      assert.deepStrictEqual(result, { stdout: "ran echo hello\n", stderr: "", exitCode: 0 })
+      assert.deepStrictEqual(result, { stdout: "ran echo hello\n", stderr: "", exitCode: 0, blocked: false })
       assert.deepStrictEqual(yield* calls, [{ _tag: "Restart" }, { _tag: "Execute", command: "echo hello" }])
     }).pipe(Effect.provide(layer))
   )
