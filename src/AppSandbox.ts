@@ -174,11 +174,10 @@ export const layerShell = (
           ]
         },
         hasExtensions: () => places.some((path) => Fs.existsSync(path)),
-        load: (within) =>
-          Effect.gen(function* () {
-            const { bridgeCommands } = yield* Effect.promise(() => import("./Synapse.js"))
-            return yield* Effect.provide(bridgeCommands(within), yield* Deferred.await(floor))
-          }).pipe(Effect.orDie)
+        load: Effect.gen(function* () {
+          const { bridgeCommands } = yield* Effect.promise(() => import("./Synapse.js"))
+          return yield* Effect.provide(bridgeCommands, yield* Deferred.await(floor))
+        }).pipe(Effect.orDie)
       })
       const within = Context.add(services, ShellBridge, bridge)
       const built = Context.merge(services, yield* Effect.provide(make({}), within))

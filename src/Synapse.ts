@@ -17,7 +17,6 @@ import * as AppSandbox from "./AppSandbox.js"
 import type * as AgentTools from "./agent/AgentTools.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
 import * as Bridge from "./bridge/Bridge.js"
-import type { Within } from "./bridge/LateBridge.js"
 import type { Handler } from "./command/CommandHandler.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as Bash from "./commands/bash/Bash.js"
@@ -303,14 +302,15 @@ const shellOf = (options: Options) =>
  * @since 0.1.0
  * @internal
  */
-export const bridgeCommands = (within: Within) =>
+export const bridgeCommands = Effect.suspend(() =>
   over(layerExtensions({}))(Context.empty()).pipe(
     Effect.flatMap(over(CommandRegistry.layer)),
     Effect.flatMap(over(Jobs.layer)),
     Effect.flatMap(over(TodoStore.layer)),
     Effect.flatMap(over(layerCommands({}))),
-    Effect.flatMap((services) => Effect.provide(Bridge.make(within), services))
+    Effect.flatMap((services) => Effect.provide(Bridge.make, services))
   )
+)
 
 /**
  * A layer of the tools over a real shell in a sandbox. The shell starts with the first command and ends with the scope.

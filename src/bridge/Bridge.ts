@@ -2,7 +2,6 @@
 
 import * as Arr from "effect/Array"
 import * as Chunk from "effect/Chunk"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -28,7 +27,6 @@ import { FileError } from "../files/Files.js"
 import type { FifoSink } from "../session/Fifo.js"
 import type { OutputFiles } from "../session/OutputFiles.js"
 import type { CallEnding, CallerFacts } from "../session/ShellBridge.js"
-import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import type { BridgeCall, BridgeCommands, Callable } from "./internal/BridgeCall.js"
 import * as CallServer from "./internal/CallServer.js"
@@ -36,7 +34,6 @@ import type { FifoSource } from "./internal/Fifo.js"
 import { Gone } from "./internal/Fifo.js"
 import type { CallRequest } from "./internal/StubDialog.js"
 import { Refused } from "./internal/StubDialog.js"
-import type { Within } from "./LateBridge.js"
 
 /** Returns a call's standard input, which is opened when it is first read. */
 const standardInput = (call: BridgeCall): CommandInput =>
@@ -164,14 +161,8 @@ const makeBridgeFiles = (call: BridgeCall, changing: Effect.Semaphore): Files =>
   }
 }
 
-/**
- * Makes the registry's commands callable, as registered at the time of each call.
- *
- * @param within marks the effect of a call as nested in the shell
- */
-export const make = Effect.fnUntraced(function* (
-  within: Within
-): Effect.fn.Return<BridgeCommands, never, CommandRegistry> {
+/** Makes the registry's commands callable, as registered at the time of each call. */
+export const make: Effect.Effect<BridgeCommands, never, CommandRegistry> = Effect.gen(function* () {
   const registry = yield* CommandRegistry
   const runtime = yield* Effect.runtime()
   const audience = yield* CallContext.get("audience")
@@ -197,15 +188,13 @@ export const make = Effect.fnUntraced(function* (
     run: (call, request, around, output) => {
       const fiber = Runtime.runFork(runtime)(
         CallContext.locally(
-          within(
-            run(
-              registry.find(request.name),
-              call,
-              toCommandCall(call, request, around, { output, changing }),
-              registry.listed()
-            )
+          run(
+            registry.find(request.name),
+            call,
+            toCommandCall(call, request, around, { output, changing }),
+            registry.listed()
           ),
-          { listener: CommandListener.ofProgress(around.listener ?? {}) }
+          { listener: CommandListener.ofProgress(around.listener ?? {}), within: around.within }
         )
       )
       void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))
@@ -381,9 +370,5 @@ const saying = (text: string, end: { readonly exitCode: number; readonly categor
 /** A layer of the bridge to the registry's commands, as registered at the time of each call. */
 export const layer: Layer.Layer<ShellBridge, never, CommandRegistry> = Layer.effect(
   ShellBridge,
-  Effect.gen(function* () {
-    const commands = yield* make((call) => Nesting.within(bridge)(call))
-    const bridge: Context.Tag.Service<ShellBridge> = CallServer.make(commands)
-    return bridge
-  })
+  Effect.map(make, CallServer.make)
 )

@@ -4,12 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { ShellBridge } from "../session/ShellBridge.js"
-import * as Nesting from "../session/ShellBridge.js"
 import type { BridgeCommands, Callable } from "./internal/BridgeCall.js"
 import * as CallServer from "./internal/CallServer.js"
-
-/** Marks the effect of a call as nested in the shell. */
-export type Within = <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /** The commands that a shell can call. Only their names are known until the first call. */
 interface LateCommands {
@@ -17,7 +13,7 @@ interface LateCommands {
   /** Tests for MCP servers or skills. Programs in the shell find their commands only once they are loaded. */
   readonly hasExtensions: () => boolean
   /** Loads the commands. Called once. */
-  readonly load: (within: Within) => Effect.Effect<BridgeCommands, never, Scope.Scope>
+  readonly load: Effect.Effect<BridgeCommands, never, Scope.Scope>
 }
 
 export const make = ({
@@ -29,7 +25,7 @@ export const make = ({
     let loaded: BridgeCommands | undefined
     let loading: Promise<BridgeCommands> | undefined
     const loadOnce = () => {
-      loading ??= Runtime.runPromise(runtime)(load(Nesting.within(bridge))).then((commands) => {
+      loading ??= Runtime.runPromise(runtime)(load).then((commands) => {
         loaded = commands
         return commands
       })

@@ -9,12 +9,6 @@ import type { CommandListener } from "../domain/CommandListener.js"
 import type { Image } from "../domain/CommandResult.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 
-/** Marks an effect as part of a call that the shell of this bridge waits for. */
-export const within =
-  (commands: unknown) =>
-  <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    CallContext.locally(call, { within: commands })
-
 /** The error for a command that needs a shell which itself waits for that command. */
 export const busy = (): ExecutionFailed =>
   new ExecutionFailed({
@@ -24,12 +18,12 @@ export const busy = (): ExecutionFailed =>
 
 /** Runs an effect that needs the shell of this bridge. Fails if that shell waits for this fiber. */
 export const refuse = <A, E, R>(
-  commands: unknown,
+  bridge: unknown,
   execution: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | ExecutionFailed, R> =>
   Effect.withFiberRuntime(
     (fiber): Effect.Effect<A, E | ExecutionFailed, R> =>
-      fiber.getFiberRef(CallContext.current).within === commands ? busy() : execution
+      fiber.getFiberRef(CallContext.current).within === bridge ? busy() : execution
   )
 
 /** How a call from within the shell ended. */
@@ -47,6 +41,8 @@ export interface Calls {
 
 /** What a call from within the shell needs to know about the running command. */
 export interface CallerFacts {
+  /** The bridge whose shell waits for the call. */
+  readonly within: unknown
   /** The input of calls that have no standard input of their own. */
   readonly input: CommandInput | undefined
   /** The most characters of standard output that the result shows; undefined if there is no limit. */

@@ -53,7 +53,7 @@ export class CommandFeeder {
   }
 
   /** What calls from within the running command need to know about it. */
-  get callerFacts(): CallerFacts {
+  get callerFacts(): Omit<CallerFacts, "within"> {
     const { input, listener } = this.queued ?? {}
     return { input, room: listener?.takesAll === true ? undefined : this.settings.outputLimit, listener }
   }

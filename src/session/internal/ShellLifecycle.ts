@@ -294,7 +294,8 @@ export const make = ({
 
   jobs.directory = () => io?.directory.path
 
-  const lay = (directory: SessionDirectory) => SessionIo.lay(directory, bridge, () => feeder.callerFacts)
+  const lay = (directory: SessionDirectory) =>
+    SessionIo.lay(directory, bridge, () => ({ ...feeder.callerFacts, within: bridge }))
 
   const start = makeShellStart({
     bridge,
