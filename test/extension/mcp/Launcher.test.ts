@@ -103,7 +103,15 @@ describe("a program of which commands decide what it runs", () => {
         `bash -c cd+${project}+&&+npm+start`,
         `busybox sh -c cd+${project};+./x`,
         `awk BEGIN{system("cd+${project}+&&+./x")}`,
-        `script -qc cd+${project}+&&+./x /dev/null`
+        `script -qc cd+${project}+&&+./x /dev/null`,
+        `sh -c node+${project}/none/hook`,
+        `env -C ${project} node s`,
+        `env --chdir=${project} node s`,
+        `node -r ${project}/none -e 1`,
+        `ruby -r${project}/none -e 1`,
+        `NODE_OPTIONS=--require+${project}/none /opt/server`,
+        `GCONV_PATH=${project} /opt/server`,
+        `GIO_EXTRA_MODULES=${project} /opt/server`
       ]) {
         assert.isString(refusal(line, directory), line)
       }

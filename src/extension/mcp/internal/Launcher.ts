@@ -58,8 +58,8 @@ const runners =
  */
 const codePlaces = new RegExp(
   `^(?:${[
-    "\\w*(?:LIBS?|(?:LIB|LOAD|CLASS|MODULE|PLUGIN)_?PATH|OPT(?:ION)?S?|FLAGS)|(?:ERL|GUILE|JULIA|R|TCL)_\\w+|PLT\\w+|OCAMLPATH",
-    "PATH|HOME|ENV|BASH_ENV|ZDOTDIR|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)|LD_\\w+|OPENSSL_(?:CONF|MODULES|ENGINES)",
+    "\\w*(?:LIBS?|MODULES|(?:LIB|LOAD|CLASS|MODULE|PLUGIN)_?PATH|OPT(?:ION)?S?|FLAGS)|(?:ERL|GUILE|JULIA|R|TCL)_\\w+|PLT\\w+|OCAMLPATH",
+    "(?:GCONV_)?PATH|HOME|ENV|BASH_ENV|ZDOTDIR|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)|LD_\\w+|OPENSSL_(?:CONF|MODULES|ENGINES)",
     "GIT_(?:DIR|WORK_TREE|COMMON_DIR|EXEC_PATH|TEMPLATE_DIR|CONFIG\\w*)",
     "NODE_(?:PATH|COMPILE_CACHE)|NPM_CONFIG_\\w+|YARN_\\w+|PNPM_HOME|COREPACK_HOME|DENO_DIR|BUN_INSTALL\\w*",
     "PYTHON[A-Z]+|VIRTUAL_ENV|CONDA_PREFIX|UV_\\w+|PERL5DB|GEM_(?:HOME|PATH)|BUNDLE_(?:PATH|GEMFILE)",
@@ -73,6 +73,9 @@ const codePlaces = new RegExp(
 const loads = /^(?:-[IL]|-p[az]|--?(?:cp|(?:class|load|module)-?path))/
 
 const preloads = /^(?:-r|--(?:require|import|loader|experimental-loader|preload))(?:=|$)/
+
+/** Matches what can't be the name of a package. */
+const isPath = /^\.{0,2}\//
 
 /** Matches code that an interpreter fetches, or reads from standard input. */
 const address = /^(?:[a-z][\w+.-]+:|-$)/
@@ -102,10 +105,9 @@ type Launch =
       /** The words before the script. */
       readonly own: ReadonlyArray<string>
     }
-  | { readonly kind: "code"; readonly code: string }
   | { readonly kind: "module"; readonly isIsolated: boolean }
   | { readonly kind: "fetcher"; readonly own: ReadonlyArray<string>; readonly inner: NamedFiles.Program | undefined }
-  | { readonly kind: "runner" | "unknown" | "own" }
+  | { readonly kind: "code" | "runner" | "unknown" | "own" }
 
 const interpreted = ({ args, command, cwd }: NamedFiles.Program, { code, value }: Interpreter): Launch => {
   const isPython = /^py/.test(Path.basename(command))
@@ -120,7 +122,7 @@ const interpreted = ({ args, command, cwd }: NamedFiles.Program, { code, value }
     if (isOption(word)) {
       isIsolated ||= /^-[A-Za-z]*[IP]/.test(word)
       if (isPython && /^-[A-Za-bd-z]*m/.test(word)) return { kind: "module", isIsolated }
-      if (code.test(word)) return { kind: "code", code: [valueOf(word), ...args.slice(at + 1)].join(" ") }
+      if (code.test(word)) return { kind: "code" }
       const takesNext = value.test(word)
       if (preloads.test(word)) preloaded.push(takesNext ? (args[at + 1] ?? "") : valueOf(word))
       if (takesNext) at++
@@ -171,7 +173,8 @@ const launch = (program: NamedFiles.Program, isWritable: IsWritable): Launch => 
         (word.includes("/") && !word.includes("=") && isFile(NamedFiles.within(cwd, word))))
     const inner = args.findIndex(isKnown)
     const isAltered = args.slice(0, inner).some((word) => /^-[A-Za-z]*[SCD]|^--(?:split|chdir)/.test(word))
-    return inner < 0 || isAltered
+    if (isAltered) return { kind: "code" }
+    return inner < 0
       ? { kind: "unknown" }
       : launch({ ...program, command: args[inner] ?? "", args: args.slice(inner + 1) }, isWritable)
   }
@@ -186,11 +189,12 @@ const upwards = (directory: string): ReadonlyArray<string> => {
   return isEnd ? [directory] : [directory, ...upwards(up)]
 }
 
-/** Returns the first text that names an existing directory or package which commands may write. */
+/** Returns the first place that a text names and commands may write. */
 const openIn = (texts: ReadonlyArray<string>, cwd: string, isWritable: IsWritable): string | undefined =>
   texts
+    .filter((text) => text.includes("/") || statsOf(NamedFiles.within(cwd, text)) !== undefined)
     .map((text) => Path.resolve(cwd, text))
-    .find((path) => statsOf(path) !== undefined && upwards(path).some(isWritable))
+    .find((path) => upwards(path).some(isWritable))
 
 const noFile = (word: string, { command, cwd }: NamedFiles.Program, isWritable: IsWritable): string | undefined => {
   if (address.test(word)) return undefined
@@ -215,20 +219,20 @@ export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): st
       : `commands decide what ${what} runs, for they may write to ${place}: name the program's own file, or leave "cwd" out and name files and directories by their full paths${remedy}`
   const here = isWritable(cwd) ? cwd : undefined
   const launched = launch(program, isWritable)
-  const open = codeTexts(program, launched).filter(isDirectoryIn(cwd))
+  const open = codeTexts(program, launched).filter(isPlaceIn(cwd))
   const source = open.map((text) => NamedFiles.within(cwd, text)).find(isWritable)
   if (source !== undefined) return `${what} takes code from ${source}, which commands may write: name another directory`
   switch (launched.kind) {
     case "own":
       return undefined
     case "script": {
-      const files = [launched.script, ...launched.preloaded.filter((word) => /^\.{0,2}\//.test(word))]
+      const files = [launched.script, ...launched.preloaded.filter((word) => isPath.test(word))]
       return files.map((word) => noFile(word, program, isWritable)).find((reason) => reason !== undefined)
     }
     case "module":
       return undecided(launched.isIsolated ? undefined : here, `, or add -I, which leaves ${cwd} out`)
     case "code":
-      return undecided(here ?? openIn(NamedFiles.textsIn(launched.code).filter(isDirectoryIn(cwd)), cwd, isWritable))
+      return undecided(here ?? openIn(wordTexts(args).filter(isPlaceIn(cwd)), cwd, isWritable))
     case "fetcher": {
       const own = launched.own.filter((word) => /^(?:[./~]|-.*[=./~]|file:)/.test(word))
       const place = upwards(cwd).find(isWritable) ?? openIn(wordTexts(own), cwd, isWritable)
@@ -242,7 +246,7 @@ export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): st
       const texts = wordTexts(args)
       const isRunner = texts.some((text) => runners.test(text.startsWith("/") ? Path.basename(text) : text))
       const named = isRunner ? texts : args.flatMap(piecesOf)
-      return undecided(here ?? openIn(named.filter(isDirectoryIn(cwd)), cwd, isWritable))
+      return undecided(here ?? openIn(named.filter(isPlaceIn(cwd)), cwd, isWritable))
     }
   }
 }
@@ -277,7 +281,11 @@ const codeTexts = ({ args, env }: NamedFiles.Program, launched: Launch): Readonl
   return wordTexts([...parts, ...own])
 }
 
-const isDirectoryIn = (cwd: string) => (text: string) => statsOf(NamedFiles.within(cwd, text))?.isDirectory() === true
+/** Tests whether a text names a directory, or what does not exist yet, so that a command could make it. */
+const isPlaceIn = (cwd: string) => (text: string) => {
+  const stats = statsOf(NamedFiles.within(cwd, text))
+  return stats === undefined ? isPath.test(text) : stats.isDirectory()
+}
 
 /**
  * Moves a program out of the project if no word of it names something that exists there. Otherwise a command could
