@@ -20,6 +20,7 @@ import * as BashSession from "../session/BashSession.js"
 import { provided, SessionJobs } from "../session/JobTable.js"
 import * as ProcessTable from "../session/ProcessTable.js"
 import type { Observer, QueuedCommand } from "../session/QueuedCommand.js"
+import * as SessionProcesses from "../session/SessionProcesses.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
@@ -109,17 +110,18 @@ const makeLocalSandboxBackend = (
     let since = 0
     const guard = new StartupGuard(policy, userHome)
     let heads: ReadonlyArray<string> = []
+    const takeBackAtEnd = (): ReadonlyArray<string> =>
+      guard.allChanges(heads).map(({ apply, said }) =>
+        // A path may be gone, or belong to another user.
+        Attempt.orElse(() => apply() === undefined, false) ? said : `${said} That failed.`
+      )
+    let forget = () => {}
     // Finalizers run in reverse order, so this one runs after all processes of the sandbox have ended.
     yield* Effect.addFinalizer(() =>
       // The listener of the first command, which has made the sandbox.
       Effect.map(FiberRef.get(CommandListener.current), ({ onHint }) => {
-        // A path may be gone, or belong to another user.
-        const ended = guard
-          .allChanges(heads)
-          .map(({ apply, said }) =>
-            Attempt.orElse(() => apply() === undefined, false) ? said : `${said} That failed.`
-          )
-        const all = [...taken, ...ended]
+        forget()
+        const all = [...taken, ...takeBackAtEnd()]
         for (const said of all.slice(0, mostSentences)) onHint?.(said)
         if (all.length > mostSentences)
           onHint?.(`${all.length - mostSentences} more changes like these were taken back.`)
@@ -143,6 +145,8 @@ const makeLocalSandboxBackend = (
     const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
+    // Registered after the session's, which kills the processes first.
+    forget = SessionProcesses.atExit(takeBackAtEnd)
 
     const once = new OnceTold(policy, running, network, yield* provided)
     /** Asks a person about each server that a command has started, and opens its port to the machine after a yes. */

@@ -76,7 +76,7 @@ const signalAll = (one: ProcessTable.Process, lead: number, name: "SIGSTOP" | "S
 
 /** The open sessions of this process, with one exit listener for all of them. */
 const open = GlobalValue.globalValue("synapse/SessionProcesses/open", () => {
-  const aborts = new Set<() => void>()
+  const aborts = new Set<() => unknown>()
   process.on("exit", () => {
     for (const abort of aborts) {
       // An error must not keep the other sessions from ending.
@@ -87,7 +87,7 @@ const open = GlobalValue.globalValue("synapse/SessionProcesses/open", () => {
 })
 
 /** Calls `abort` if this process exits (by a second Ctrl-C, `process.exit`) before the returned function is called. */
-export const atExit = (abort: () => void): (() => void) => {
+export const atExit = (abort: () => unknown): (() => void) => {
   open.add(abort)
   return () => void open.delete(abort)
 }

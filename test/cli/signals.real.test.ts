@@ -171,3 +171,16 @@ for (const [action, options, sent] of modes) {
       })
   })
 }
+
+it.runIf(process.platform === "linux")("of two signals in a row, the second takes back too", async () => {
+  const [config, mine] = [path.join(temporary, ".git/config"), nap()]
+  const command = `trap '' INT TERM; git init -q; git config core.fsmonitor x; sleep ${mine}; sleep ${mine}`
+  const { child, ended } = start(["exec", "--cwd", temporary, command])
+  assert.isTrue(await until(() => isRunning("sleep", mine)))
+  assert.include(fs.readFileSync(config, "utf8"), "fsmonitor")
+  child.kill("SIGTERM")
+  assert.isTrue(await until(() => !isPending(child.pid, os.constants.signals["SIGTERM"])))
+  child.kill("SIGINT")
+  assert.strictEqual((await ended).exitCode, 143)
+  assert.notInclude(fs.readFileSync(config, "utf8"), "fsmonitor")
+})
