@@ -24,6 +24,7 @@ import type { Stdio } from "./Stdio.js"
 import { EntryReader } from "./shell/EntryReader.js"
 import * as Interruption from "./shell/Interruption.js"
 import { PersonTerminal } from "./shell/PersonTerminal.js"
+import { ShellApp } from "./shell/ShellApp.js"
 import * as ShellLoop from "./shell/ShellLoop.js"
 import { ShownTasks } from "./shell/ShownTasks.js"
 
@@ -44,7 +45,7 @@ const run = (given: SessionOptions.Given) =>
     const definitions = () => reader.definitions()
     const screen = new PersonTerminal({ terminal, keyboard, renderer, interruption, runtime, definitions })
     let isWhole = false
-    const whole = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    const whole = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       renderer.suspended(
         Effect.acquireUseRelease(
           Effect.sync(() => {
@@ -72,25 +73,22 @@ const run = (given: SessionOptions.Given) =>
     const [session, sandbox] = SessionOptions.toSettings({ ...given, cwd: Option.some(directory) })
     const app = yield* App
     const services = yield* Layer.build(app.layer({ ...session, terminal: screen.session }, sandbox, permission))
-    const loop = ShellLoop.run(
-      {
-        terminal,
-        renderer,
-        interruption,
-        screen,
-        services,
-        directory,
-        home: userHome,
-        tasks: new ShownTasks(renderer),
-        timeout: Option.getOrUndefined(given.timeout),
-        whole,
-        confirm: (question) =>
-          Effect.map(asked(TerminalQuestion.ask(wrap(`${question} [y/N] `)), Option.none()), (line) =>
-            Option.exists(line, (text) => /^y(?:es)?$/i.test(text.trim()))
-          )
-      },
-      reader
-    )
+    const shell = ShellApp.of({
+      terminal,
+      renderer,
+      interruption,
+      screen,
+      directory,
+      home: userHome,
+      tasks: new ShownTasks(renderer),
+      timeout: Option.getOrUndefined(given.timeout),
+      whole,
+      confirm: (question) =>
+        Effect.map(asked(TerminalQuestion.ask(wrap(`${question} [y/N] `)), Option.none()), (line) =>
+          Option.exists(line, (text) => /^y(?:es)?$/i.test(text.trim()))
+        )
+    })
+    const loop = ShellLoop.run(reader).pipe(Effect.provideService(ShellApp, shell), Effect.provide(services))
     return yield* Effect.raceFirst(loop, Effect.as(keyboard.ended, ExitCode.failure))
   })
 

@@ -13,16 +13,17 @@ import * as Columns from "../../terminal/Columns.js"
 import { SafeOutput } from "../../terminal/SafeOutput.js"
 import { Toolset } from "../../toolset/Toolset.js"
 import * as PersonWords from "./PersonWords.js"
-import * as ShellApp from "./ShellApp.js"
+import { type Services, ShellApp } from "./ShellApp.js"
 
 const id = "shell"
 
 /** Runs a command line. Returns its exit code, which is also the next command's `$?`. */
-export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number> =>
+export const run = (text: string): Effect.Effect<number, never, Services> =>
   Effect.gen(function* () {
+    const app = yield* ShellApp
     const { interruption, renderer, screen, tasks, terminal } = app
-    const toolset = yield* ShellApp.service(app, Toolset)
-    const sandbox = yield* ShellApp.service(app, SandboxManager)
+    const toolset = yield* Toolset
+    const sandbox = yield* SandboxManager
     const runtime = yield* Effect.runtime<never>()
     const output = new SafeOutput(terminal.isLive)
     let hint: string | undefined
@@ -83,7 +84,7 @@ export const run = (text: string, app: ShellApp.ShellApp): Effect.Effect<number>
   })
 
 /** Prints a message of the program. It may hold names from untrusted sources. */
-const notice = ({ terminal }: ShellApp.ShellApp, text: string) =>
+const notice = ({ terminal }: ShellApp["Type"], text: string) =>
   Effect.promise(async () => {
     const shown = new SafeOutput(false)
     const line = `${shown.take("stderr", Buffer.from(`synapse: ${text}`))}${shown.end()}`

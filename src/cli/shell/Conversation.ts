@@ -2,6 +2,7 @@
  * Asks the agent, which works in the person's own session. The conversation is kept as a session of `synapse agent`.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -27,7 +28,7 @@ import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import { RunEvent } from "../../terminal/RunEvent.js"
 import { Toolset } from "../../toolset/Toolset.js"
-import * as ShellApp from "./ShellApp.js"
+import { type Services, ShellApp } from "./ShellApp.js"
 
 const renewed =
   "(This session is resumed, in a shell that a person uses too: its directory and variables may be others than before, and files may have changed.)"
@@ -48,17 +49,20 @@ const toRunEvent = (event: AgentEvent): RunEvent | undefined => {
 }
 
 /** The questions of one run of the shell, which form one session. */
-export interface Conversation {
-  /** Asks a question and shows the run, including errors. */
-  readonly ask: (question: string) => Effect.Effect<void>
-  /**
-   * Continues a session with the next question. The session is named by the beginning of its id; an empty text means
-   * the newest of the directory.
-   */
-  readonly resume: (written: string) => Effect.Effect<void>
-}
+export class Conversation extends Context.Tag("synapse/Conversation")<
+  Conversation,
+  {
+    /** Asks a question and shows the run, including errors. */
+    readonly ask: (question: string) => Effect.Effect<void>
+    /**
+     * Continues a session with the next question. The session is named by the beginning of its id; an empty text means
+     * the newest of the directory.
+     */
+    readonly resume: (written: string) => Effect.Effect<void>
+  }
+>() {}
 
-const layer = LiveModelProvider.layer.pipe(
+const layerAgent = LiveModelProvider.layer.pipe(
   Layer.provide(ModelSettings.layerFromEnv),
   Layer.merge(Layer.provide(AgentLoop.layer, AgentSettings.layerFromEnv)),
   Layer.merge(NodeFileSystem.layer),
@@ -67,8 +71,12 @@ const layer = LiveModelProvider.layer.pipe(
 
 const sessions = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => Sessions.directoryIn(home))
 
-export const make = (app: ShellApp.ShellApp): Conversation => {
+const make = Effect.gen(function* () {
+  const app = yield* ShellApp
   const { renderer, tasks } = app
+  const toolset = yield* Toolset
+  const registry = yield* CommandRegistry
+  const sandbox = yield* SandboxManager
   let current: string | undefined
   let isRenewed = false
   const say = (text: string) => renderer.take(RunEvent.Notice({ text }))
@@ -82,15 +90,14 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
         say(`The session can't be kept, and can't be resumed from here on: ${message}`)
       )
       const loop = yield* AgentLoop.AgentLoop
-      const toolset = yield* ShellApp.service(app, Toolset)
-      const commands = (yield* ShellApp.service(app, CommandRegistry)).listed()
+      const commands = registry.listed()
       const runtime = yield* Effect.runtime<never>()
       const listener: CommandListener.CommandListener = {
         onSubAgent: (event) => void Runtime.runFork(runtime)(tasks.take(event))
       }
       const history = session.transcript.messages
       const { home } = yield* SandboxSettings.SandboxSettings
-      const inForce = yield* Effect.option((yield* ShellApp.service(app, SandboxManager)).inForce)
+      const inForce = yield* Effect.option(sandbox.inForce)
       const watched = yield* Snapshots.watch({ home, cwd }, session.id, Option.getOrUndefined(inForce)?.policy)
       let running = 0
       const shown = Stream.runForEach(loop.run({ prompt, model, toolset, commands, cwd, history }), (event) => {
@@ -114,7 +121,7 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
       const directory = yield* sessions
       // Find the model first, because a session without one is worth nothing.
       const model = yield* (yield* ModelProvider).model()
-      const cwd = yield* (yield* ShellApp.service(app, SandboxManager)).cwd
+      const cwd = yield* sandbox.cwd
       const use = (session: OpenSession.OpenSession) => run(session, question, model, cwd)
       yield* current === undefined
         ? OpenSession.begin(directory, { cwd, prompt: question.slice(0, 500) }, use)
@@ -124,9 +131,8 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
   const resume = (written: string) =>
     Effect.gen(function* () {
       const directory = yield* sessions
-      const { cwd } = yield* ShellApp.service(app, SandboxManager)
       const id = yield* written === ""
-        ? Effect.flatMap(cwd, (place) => Sessions.newest(directory, place))
+        ? Effect.flatMap(sandbox.cwd, (place) => Sessions.newest(directory, place))
         : Sessions.find(directory, written)
       const { session, turns } = yield* Sessions.read(directory, id)
       current = id
@@ -139,7 +145,7 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
     effect: Effect.Effect<
       void,
       Sessions.NoSession | ExecutionFailed | InvalidUsage,
-      R | Layer.Layer.Success<typeof layer>
+      R | Layer.Layer.Success<typeof layerAgent>
     >
   ) =>
     effect.pipe(
@@ -148,10 +154,12 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
         ExecutionFailed: (error) => say(toText(error, Advice.person)),
         InvalidUsage: (error) => say(toText(error, Advice.person))
       }),
-      Effect.provide(layer),
+      Effect.provide(layerAgent),
       Effect.catchAll((error) => say(String(error))),
       Effect.ensuring(renderer.flush)
     )
 
-  return { ask: (question) => told(ask(question)), resume: (written) => told(resume(written)) }
-}
+  return Conversation.of({ ask: (question) => told(ask(question)), resume: (written) => told(resume(written)) })
+})
+
+export const layer: Layer.Layer<Conversation, never, Services> = Layer.effect(Conversation, make)

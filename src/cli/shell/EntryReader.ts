@@ -11,7 +11,7 @@ import type { History } from "../../terminal/History.js"
 import * as OpenText from "../../terminal/OpenText.js"
 import * as EntryText from "./EntryText.js"
 import * as OwnCommand from "./OwnCommand.js"
-import * as ShellApp from "./ShellApp.js"
+import { type Services, ShellApp } from "./ShellApp.js"
 
 export type Entered = Data.TaggedEnum<{
   Text: { readonly text: string }
@@ -40,12 +40,12 @@ export class EntryReader {
   }
 
   /** Shows the prompt and reads a complete text. Fails if there is no shell. */
-  read(prompt: string, app: ShellApp.ShellApp): Effect.Effect<Entered, CommandError> {
+  read(prompt: string): Effect.Effect<Entered, CommandError, Services> {
     const { history } = this
     return Effect.gen(this, function* () {
       let text: string | undefined
       for (;;) {
-        const entered = yield* this.readLine(text === undefined ? prompt : "> ", app)
+        const entered = yield* this.readLine(text === undefined ? prompt : "> ")
         if (entered._tag === "Interrupted" || (entered._tag === "Ended" && text === undefined)) return entered
         const isOver = entered._tag === "Ended"
         text = [...(text === undefined ? [] : [text]), ...(isOver ? [] : [entered.text])].join("\n")
@@ -57,11 +57,11 @@ export class EntryReader {
     })
   }
 
-  private readLine(prompt: string, app: ShellApp.ShellApp): Effect.Effect<Entered, CommandError> {
+  private readLine(prompt: string): Effect.Effect<Entered, CommandError, Services> {
     return Effect.gen(this, function* () {
-      const sandbox = yield* ShellApp.service(app, SandboxManager)
-      const registry = yield* ShellApp.service(app, CommandRegistry)
-      const backend = yield* sandbox.getSandbox(app.directory)
+      const sandbox = yield* SandboxManager
+      const registry = yield* CommandRegistry
+      const backend = yield* sandbox.getSandbox((yield* ShellApp).directory)
       const names = namesIn(registry)
       const known = names === this.names ? "" : `__synapse_words=${Quote.quote(names)}\n`
       const line = `${known}__synapse_entry ${Quote.quote(prompt)} ${Quote.quote(this.last)}||\\builtin :`

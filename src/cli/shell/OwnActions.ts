@@ -20,35 +20,30 @@ import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as PolicyText from "./PolicyText.js"
-import * as ShellApp from "./ShellApp.js"
+import { type Services, ShellApp } from "./ShellApp.js"
 
-const policy = (app: ShellApp.ShellApp) =>
-  Effect.flatMap(ShellApp.service(app, SandboxManager), ({ inForce }) => Effect.map(inForce, PolicyText.make))
+const policy = Effect.flatMap(SandboxManager, ({ inForce }) => Effect.map(inForce, PolicyText.make))
 
-const restart = (app: ShellApp.ShellApp) =>
-  Effect.flatMap(ShellApp.service(app, SandboxManager), (sandbox) =>
-    Effect.as(Effect.zipRight(sandbox.restart, sandbox.setStatus(0)), "The next command starts a new shell.")
-  )
+const restart = Effect.flatMap(SandboxManager, (sandbox) =>
+  Effect.as(Effect.zipRight(sandbox.restart, sandbox.setStatus(0)), "The next command starts a new shell.")
+)
 
 /** Uses the snapshots of the session's directory. */
-const ofTurns = <R>(
-  app: ShellApp.ShellApp,
-  use: (place: Snapshots.Place) => Effect.Effect<string, Snapshots.NoSnapshot, R>
-) =>
+const ofTurns = <R>(use: (place: Snapshots.Place) => Effect.Effect<string, Snapshots.NoSnapshot, R>) =>
   Effect.gen(function* () {
     const { home } = yield* SandboxSettings.SandboxSettings
-    const sandbox = yield* ShellApp.service(app, SandboxManager)
+    const sandbox = yield* SandboxManager
     return yield* use({ home, cwd: yield* sandbox.cwd })
   }).pipe(
     Effect.catchTag("NoSnapshot", ({ message }) => Effect.succeed(message)),
     Effect.provide(Layer.merge(SandboxSettings.layerFromEnv(), NodeFileSystem.layer))
   )
 
-const undo = (app: ShellApp.ShellApp) =>
-  ofTurns(app, (place) => Effect.map(TakeBack.run(place), ({ limits, lines }) => [...lines, limits].join("\n")))
+const undo = ofTurns((place) => Effect.map(TakeBack.run(place), ({ limits, lines }) => [...lines, limits].join("\n")))
 
-const diff = (app: ShellApp.ShellApp) =>
-  ofTurns(app, (place) => Effect.map(TakeBack.diff(place), (text) => UntrustedText.harmless(text.trimEnd(), true)))
+const diff = ofTurns((place) =>
+  Effect.map(TakeBack.diff(place), (text) => UntrustedText.harmless(text.trimEnd(), true))
+)
 
 const realPath = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync(path))
 
@@ -77,9 +72,10 @@ const whereMissing = (path: string, policy: SandboxPolicy): string => {
 
 const isWide = (real: string, cwd: string): boolean => Fs.statSync(real).isDirectory() && Explanation.isWide(real, cwd)
 
-const allow = (app: ShellApp.ShellApp, written: string) =>
+const allow = (written: string) =>
   Effect.gen(function* () {
-    const sandbox = yield* ShellApp.service(app, SandboxManager)
+    const app = yield* ShellApp
+    const sandbox = yield* SandboxManager
     if (written === "") return `Usage: ${OwnCommand.usage("allow")}`
     const cwd = yield* sandbox.cwd
     const at = (place: string) =>
@@ -121,10 +117,9 @@ const allow = (app: ShellApp.ShellApp, written: string) =>
 /** Runs a command. Errors are part of the text. */
 export const run = (
   name: Exclude<OwnCommand.Name, "ask" | "exit" | "resume">,
-  rest: string,
-  app: ShellApp.ShellApp
-): Effect.Effect<string> => {
-  const actions = { allow, diff, help: () => Effect.succeed(OwnCommand.help), policy, restart, undo }
-  const action: Effect.Effect<string, { readonly message: string }> = actions[name](app, rest)
+  rest: string
+): Effect.Effect<string, never, Services> => {
+  const actions = { allow: allow(rest), diff, help: Effect.succeed(OwnCommand.help), policy, restart, undo }
+  const action: Effect.Effect<string, { readonly message: string }, Services> = actions[name]
   return Effect.catchAll(action, (error) => Effect.succeed(`synapse: ${UntrustedText.line(error.message, 1000)}`))
 }

@@ -55,7 +55,7 @@ export class PersonTerminal {
   /**
    * Gives the terminal to a person's entry or command. `cancel` is called for Ctrl-C while nothing runs in the shell.
    */
-  use<A, E>(effect: Effect.Effect<A, E>, cancel?: () => void): Effect.Effect<A, E> {
+  use<A, E, R>(effect: Effect.Effect<A, E, R>, cancel?: () => void): Effect.Effect<A, E, R> {
     const { keyboard, renderer } = this.options
     const take = (bytes: Uint8Array) => {
       this.hasEntered ||= bytes.includes(enter)

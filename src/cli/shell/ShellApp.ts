@@ -1,6 +1,6 @@
 /** The services of `synapse shell`: those of the terminal, and the app whose session it shows. */
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type { CommandRegistry } from "../../command/CommandRegistry.js"
 import type { SandboxManager } from "../../sandbox/SandboxManager.js"
 import type { Terminal } from "../../terminal/Terminal.js"
@@ -10,25 +10,24 @@ import type * as Interruption from "./Interruption.js"
 import type { PersonTerminal } from "./PersonTerminal.js"
 import type { ShownTasks } from "./ShownTasks.js"
 
-export type Services = CommandRegistry | SandboxManager | Toolset
+export type Services = CommandRegistry | SandboxManager | ShellApp | Toolset
 
-export interface ShellApp {
-  readonly terminal: Context.Tag.Service<Terminal>
-  readonly renderer: Context.Tag.Service<TerminalRenderer>
-  readonly interruption: Interruption.Interruption
-  readonly screen: PersonTerminal
-  readonly tasks: ShownTasks
-  readonly services: Context.Context<Services>
-  /** The directory that the session started in, which its sandbox is for. */
-  readonly directory: string
-  readonly home: string
-  /** The timeout of commands in milliseconds, if any. */
-  readonly timeout: number | undefined
-  /** Runs an effect that uses the whole terminal. Questions are shown within it. */
-  readonly whole: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Asks the person a question of the program. Returns true for yes. */
-  readonly confirm: (question: string) => Effect.Effect<boolean>
-}
-
-export const service = <Id extends Services, A>({ services }: ShellApp, tag: Context.Tag<Id, A>): Effect.Effect<A> =>
-  Effect.sync(() => Context.get(services, tag))
+export class ShellApp extends Context.Tag("synapse/ShellApp")<
+  ShellApp,
+  {
+    readonly terminal: Context.Tag.Service<Terminal>
+    readonly renderer: Context.Tag.Service<TerminalRenderer>
+    readonly interruption: Interruption.Interruption
+    readonly screen: PersonTerminal
+    readonly tasks: ShownTasks
+    /** The directory that the session started in, which its sandbox is for. */
+    readonly directory: string
+    readonly home: string
+    /** The timeout of commands in milliseconds, if any. */
+    readonly timeout: number | undefined
+    /** Runs an effect that uses the whole terminal. Questions are shown within it. */
+    readonly whole: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Asks the person a question of the program. Returns true for yes. */
+    readonly confirm: (question: string) => Effect.Effect<boolean>
+  }
+>() {}

@@ -15,7 +15,7 @@ import type { Conversation } from "./Conversation.js"
 import type { EntryReader } from "./EntryReader.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as PolicyText from "./PolicyText.js"
-import * as ShellApp from "./ShellApp.js"
+import { type Services, ShellApp } from "./ShellApp.js"
 
 export type Entry = Data.TaggedEnum<{
   Blank: Record<never, never>
@@ -87,37 +87,37 @@ export const makeShellPrompt = ({ code, cwd, hasColours, home, isConfined, isRoo
 }
 
 /** Loads the agent at the first question. */
-const loadConversation = (app: ShellApp.ShellApp): Effect.Effect<Conversation> =>
-  Effect.map(
-    Effect.promise(() => import("./Conversation.js")),
-    ({ make }) => make(app)
-  )
+const loadConversation: Effect.Effect<Conversation["Type"], never, Services> = Effect.flatMap(
+  Effect.promise(() => import("./Conversation.js")),
+  ({ Conversation, layer }) => Effect.provide(Conversation, layer)
+)
 
 /** Reads entries and runs them. Returns the exit code of the last command, or of `/exit`. */
-export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<number> =>
+export const run = (reader: EntryReader): Effect.Effect<number, never, Services> =>
   Effect.gen(function* () {
+    const app = yield* ShellApp
+    const sandbox = yield* SandboxManager
     const { home, interruption, renderer, screen, terminal } = app
     let { directory: cwd } = app
     let isConfined = false
     let code: number = ExitCode.success
-    const conversation = yield* Effect.cached(loadConversation(app))
+    const conversation = yield* Effect.cached(loadConversation)
     const print = (text: string) =>
       renderer.suspended(Effect.promise(async () => terminal.write(`${Columns.wrap(text, terminal.size().columns)}\n`)))
 
     const look = Effect.gen(function* () {
-      const sandbox = yield* ShellApp.service(app, SandboxManager)
       cwd = yield* sandbox.cwd
       isConfined = sandbox.conditions().confinement?._tag !== "Open"
     })
 
     const command = (text: string) =>
       Effect.gen(function* () {
-        code = yield* CommandRun.run(text, app)
+        code = yield* CommandRun.run(text)
         yield* look
       })
 
     /** Runs an effect until Ctrl-C. */
-    const interruptible = (effect: Effect.Effect<void>) =>
+    const interruptible = (effect: Effect.Effect<void, never, Services>) =>
       Effect.gen(function* () {
         const fiber = yield* Effect.fork(effect)
         const [, interrupted] = yield* interruption.during(Fiber.await(fiber), Fiber.interrupt(fiber))
@@ -126,7 +126,7 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
         yield* look
       })
 
-    const own = (name: OwnCommand.Name, rest: string): Effect.Effect<void> => {
+    const own = (name: OwnCommand.Name, rest: string): Effect.Effect<void, never, Services> => {
       // A command may have written the entry into the terminal.
       if (!screen.takeEnter()) return print(`synapse: Not run, since nobody has pressed Enter: /${name}`)
       switch (name) {
@@ -140,21 +140,20 @@ export const run = (app: ShellApp.ShellApp, reader: EntryReader): Effect.Effect<
           return interruptible(Effect.flatMap(conversation, ({ resume }) => resume(rest)))
         default:
           if (name === "restart") code = ExitCode.success
-          return interruptible(Effect.flatMap(loadActions, ({ run }) => Effect.flatMap(run(name, rest, app), print)))
+          return interruptible(Effect.flatMap(loadActions, ({ run }) => Effect.flatMap(run(name, rest), print)))
       }
     }
 
-    const { findConditions, inForce } = yield* ShellApp.service(app, SandboxManager)
-    yield* findConditions
+    yield* sandbox.findConditions
     yield* look
     // If the sandbox can't start, the first command says why.
-    const held = yield* Effect.option(inForce)
+    const held = yield* Effect.option(sandbox.inForce)
     if (Option.isSome(held) && terminal.size().rows >= fewestRows) yield* print(PolicyText.opening(held.value))
     for (;;) {
       const facts = { cwd, home, code, isConfined, isRoot: process.getuid?.() === 0, hasColours: terminal.isLive }
       // Background output waits meanwhile.
       const entered = yield* app
-        .whole(screen.use(reader.read(makeShellPrompt(facts), app)))
+        .whole(screen.use(reader.read(makeShellPrompt(facts))))
         .pipe(
           Effect.catchAll((error) => Effect.as(print(`synapse: ${UntrustedText.line(error.message, 1000)}`), undefined))
         )

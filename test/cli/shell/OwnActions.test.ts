@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as OwnActions from "../../../src/cli/shell/OwnActions.js"
-import type { ShellApp } from "../../../src/cli/shell/ShellApp.js"
+import { type Services, ShellApp } from "../../../src/cli/shell/ShellApp.js"
 import { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
 import * as Temporary from "../../support/Temporary.js"
 
@@ -45,8 +45,10 @@ const allow = (written: string, isSure = true, granted: ReadonlyArray<string> = 
         asked.push(question)
         return isSure
       })
-    const app = { home, services: Context.make(SandboxManager, sandbox), confirm } as unknown as ShellApp
-    const said = await Effect.runPromise(OwnActions.run("allow", written, app))
+    const services = Context.make(SandboxManager, sandbox).pipe(
+      Context.add(ShellApp, { home, confirm } as ShellApp["Type"])
+    ) as Context.Context<Services>
+    const said = await Effect.runPromise(Effect.provide(OwnActions.run("allow", written), services))
     const short = (text: string) => text.replaceAll(home, "@")
     return { said: short(said), asked: asked.map(short), allowed: allowed.map(short) }
   })
