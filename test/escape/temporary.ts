@@ -149,7 +149,7 @@ export const temporary = (ground: string): void => {
         const path = yield* own(world)
         yield* world.manager.shutdown
         for (const name of ["project", "home"]) {
-          Fs.rmSync(`${path}/${name}`, { recursive: true })
+          Fs.rmSync(`${path}/${name}`, { recursive: true, force: true })
           Fs.symlinkSync(world.outside, `${path}/${name}`)
         }
         assert.strictEqual(yield* run(world, "cat README; touch there; pwd"), `read me\n${world.project}\n`)

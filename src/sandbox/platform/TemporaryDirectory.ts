@@ -11,6 +11,7 @@ import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
 import * as PrivateDirectory from "../../session/PrivateDirectory.js"
 import * as BytePath from "../policy/BytePath.js"
+import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as EntryBelow from "./EntryBelow.js"
 import * as ToolCache from "./ToolCache.js"
@@ -51,26 +52,26 @@ const takeAway = (path: string): string | undefined => {
   }
 }
 
-/** Removes a session's entry and its temporary mount points, and the directory of entries if it is then empty. */
+/** Removes a session's entry and its mount points, and the directory of entries if it is then empty. */
 const letGo = (own: string): void => {
   // Other sessions are there.
   Attempt.ignore(() => {
-    for (const name of namesIn(own)) {
-      removePoint(Fs.readlinkSync(Path.join(own, name), "buffer"))
-      Fs.unlinkSync(Path.join(own, name))
-    }
+    for (const name of namesIn(own)) dropPoint(Path.join(own, name))
     Fs.rmdirSync(own)
     Fs.rmdirSync(Path.dirname(own))
   })
 }
 
-/** Removes a mount point, unless commands have filled it. */
-const removePoint = (point: Buffer): void => {
+/** Removes a session's record of a mount point, and the point itself unless another session has it or commands filled it. */
+const dropPoint = (record: string): void => {
   // Commands have filled or removed it.
   Attempt.ignore(() => {
-    const at = Fs.lstatSync(point)
-    if (at.isDirectory()) Fs.rmdirSync(point)
-    else if (at.size === 0) Fs.unlinkSync(point)
+    const point = Fs.readlinkSync(record, "buffer")
+    Fs.unlinkSync(record)
+    const holds = Path.dirname(Path.dirname(record))
+    if (namesIn(holds).some((hold) => statOf(Path.join(holds, hold, Path.basename(record))) !== undefined)) return
+    if (Fs.lstatSync(point).isDirectory()) Fs.rmdirSync(point)
+    else if (PrivateTemporary.isPlace(point)) Fs.unlinkSync(point)
   })
 }
 
@@ -183,21 +184,23 @@ export const open = ({ path }: Rule) => {
     Fs.utimesSync(path, new Date(), new Date())
     sweep(all)
     const real = Fs.realpathSync.native(path)
+    const recordOf = (point: string) =>
+      Path.join(own, Crypto.createHash("sha1").update(BytePath.encode(point)).digest("hex"))
     return {
       path: real,
       /**
        * Creates a mount point below the directory, and returns its path. Anything else that commands have put there is
-       * removed. With `passing`, a new entry is removed with the session.
+       * removed. The last session that has the point removes it.
        */
-      point: (inside: string, kind: "file" | "directory", passing?: "passing"): string => {
+      point: (inside: string, kind: "file" | "directory"): string => {
         const at = Path.join(real, inside)
-        const isNew = EntryBelow.make(real, inside, kind)
         // Recorded, so that the next session removes it if this one is killed.
-        if (isNew && passing !== undefined) Fs.symlinkSync(BytePath.encode(at), Path.join(own, Crypto.randomUUID()))
+        if (statOf(recordOf(at)) === undefined) Fs.symlinkSync(BytePath.encode(at), recordOf(at))
+        EntryBelow.make(real, inside, kind)
         return at
       },
-      /** Removes a passing mount point, once nothing is mounted on it. */
-      unpoint: (inside: string): void => removePoint(BytePath.encode(Path.join(real, inside))),
+      /** Removes a mount point, once nothing is mounted on it. */
+      unpoint: (inside: string): void => dropPoint(recordOf(Path.join(real, inside))),
       release: (): void => letGo(own)
     }
   } catch (error) {

@@ -25,8 +25,8 @@ export interface PrivateTemporary {
   readonly isHidden: (path: string) => boolean
 }
 
-/** Tests whether a file is only a mount point that an earlier session left behind. */
-const isPlace = (path: string): boolean =>
+/** Tests whether a file is only the mount point of a session. */
+export const isPlace = (path: string | Buffer): boolean =>
   Attempt.orElse(() => {
     const stats = Fs.lstatSync(path)
     return stats.isFile() && stats.size === 0 && (stats.mode & 0o777) === 0
@@ -75,3 +75,9 @@ export const make = ({ granted = [], temporary, whitelist }: Known): PrivateTemp
 
 /** The rule that a denial names if a command looks for something in the machine's `/tmp`. */
 export const hiding: Rule = { pattern: "private /tmp", path: "/", kind: "path", source: "default" }
+
+/** Says why commands do not see a file of the machine's `/tmp`, and where it leads if it is a link. */
+export const hidden = (path: string): string => {
+  const { real } = RealPath.follow(path)
+  return `the sandbox has a /tmp of its own, and only the machine's has this${real === path ? "" : `: a link to ${real}`}`
+}

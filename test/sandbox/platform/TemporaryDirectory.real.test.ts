@@ -63,16 +63,28 @@ describe.skipIf(process.platform !== "linux")("the directory in the place of /tm
     Fs.symlinkSync(`${all}/outside`, `${path}/a`)
     Fs.symlinkSync("/etc/passwd", `${path}/file`)
     assert.strictEqual(held.point("a/b", "directory"), `${path}/a/b`)
-    held.point("file", "file", "passing")
+    held.point("file", "file")
     assert.deepStrictEqual(Fs.readdirSync(`${all}/outside`), [])
     assert.isTrue(Fs.lstatSync(`${path}/a/b`).isDirectory())
     assert.isTrue(Fs.lstatSync(`${path}/file`).isFile())
     held.release()
     assert.deepStrictEqual(Fs.readdirSync(path), ["a"])
+    assert.deepStrictEqual(Fs.readdirSync(`${path}/a`), [])
+  })
+
+  test("keeps a mount point until the last session that has it lets go", (_, path) => {
+    const [first, second] = [open(path), open(path)]
+    Fs.writeFileSync(`${path}/own`, "")
+    for (const held of [first, second]) for (const name of ["file", "own"]) held.point(name, "file")
+    first.unpoint("file")
+    first.release()
+    assert.deepStrictEqual(Fs.readdirSync(path), ["file", "own"])
+    second.release()
+    assert.deepStrictEqual(Fs.readdirSync(path), ["own"])
   })
 
   test("loses what a killed session has left for a mount", (_, path) => {
-    open(path).point("file", "file", "passing")
+    open(path).point("file", "file")
     // The name of an owner that has ended.
     const [name = ""] = Fs.readdirSync(`${path}.in-use`)
     const { pid = 0 } = ChildProcess.spawnSync("true")

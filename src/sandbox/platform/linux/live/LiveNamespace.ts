@@ -427,7 +427,7 @@ export const make = (options: {
         const what = `could not show ${path}`
         const change = Effect.flatMap(
           Effect.try({
-            try: () => temporary.point(hidden.inside, kindOf(path), "passing"),
+            try: () => temporary.point(hidden.inside, kindOf(path)),
             catch: (error) => fail(`${what}: ${String(error)}`)
           }),
           (point) => bindOver(what, path, "bind", "private,ro", point)

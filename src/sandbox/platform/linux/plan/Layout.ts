@@ -87,8 +87,6 @@ export interface MountPoint {
   readonly place: string
   readonly inside: string
   readonly kind: "file" | "directory"
-  /** True if it exists for one session only. */
-  readonly isPassing: boolean
 }
 
 /** Returns the mount points that the directory replacing `/tmp` must have before a sandbox is built. */
@@ -108,7 +106,7 @@ export const mountPoints = ({
     const place = kept.at.findLast((one) => one !== path && isWithin(path, one))
     if (place === undefined) return []
     const kind = roots.concat(shown).includes(path) && !HostPath.isDirectory(path) ? "file" : "directory"
-    return [{ place, inside: path.slice(place.length + 1), kind, isPassing: shown.includes(path) }]
+    return [{ place, inside: path.slice(place.length + 1), kind }]
   })
 }
 

@@ -267,9 +267,7 @@ export const make = (options: PlanOptions): Effect.Effect<Layout.Layout, Executi
     const flaw = Layout.unworkable(policy, layout)
     if (flaw !== undefined) return yield* NoSandbox.because(`no sandbox: ${flaw}`)
     yield* NoSandbox.attempt("its directory for temporary files could not be prepared", () => {
-      for (const { inside, isPassing, kind } of Layout.mountPoints(layout)) {
-        temporary?.point(inside, kind, isPassing ? "passing" : undefined)
-      }
+      for (const { inside, kind } of Layout.mountPoints(layout)) temporary?.point(inside, kind)
     })
     yield* NoSandbox.attempt("its plan could not be written", () => write(layout, options))
     return layout
