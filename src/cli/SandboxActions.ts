@@ -171,19 +171,12 @@ const find = (
     const outside = temporary.toOutside(real)
     if (outside !== real && !isRefused) {
       if (access === "read" && temporary.isHidden(real)) {
-        return denied("the sandbox has a /tmp of its own, and only the machine's has this", PrivateTemporary.hiding)
+        return denied(PrivateTemporary.hidden(real), PrivateTemporary.hiding)
       }
       return {
         outside,
         remark: `In the sandbox, this is a directory of its own: outside, the path is ${Name.of(outside)}.`
       }
-    }
-    if (
-      access === "write" &&
-      !isRefused &&
-      PrivateTemporary.make({ ...policy, granted: [] }).toOutside(real) !== real
-    ) {
-      return denied("it is the machine's, and allowed to be read")
     }
     const own = findOwnTemporary(policy, decided, access, skills)
     if (own !== undefined) {
@@ -368,7 +361,9 @@ export const explain = (given: Named & { readonly json: boolean; readonly write:
     const verdict = { ...decided, ...enforced.verdict } as PolicyDecision.Verdict
     const real = decided.real === path ? "" : ` (${Name.of(decided.real)})`
     const missing =
-      enforced.verdict?.own === undefined && HostPath.isMissing(enforced.outside ?? path) ? " (it does not exist)" : ""
+      enforced.verdict?.own === undefined && HostPath.isMissing(enforced.outside ?? decided.real)
+        ? " (it does not exist)"
+        : ""
     const place = `${Name.of(path)}${real}${missing}`
     const spared = verdict.rule === undefined ? sparing(policy, decided.real) : undefined
     const reason = enforced.reason ?? spared ?? why(verdict)
@@ -437,7 +432,7 @@ export const allow = (given: Named & { readonly write: boolean }) =>
         ? "a directory that holds much else"
         : undefined
     if (held !== undefined) yield* print("stderr", `synapse: that is ${held}: a narrower place is safer`)
-    if (isNew && (isHidden || StartupFiles.takesNewSandbox(real, userHome))) {
+    if (isNew && (isHidden || isMachines || StartupFiles.takesNewSandbox(real, userHome))) {
       const ways = "restart: true, /restart in synapse shell, or synapse daemon stop with its name"
       yield* print("stderr", `synapse: a session that runs has it in a new shell (${ways})`)
     }

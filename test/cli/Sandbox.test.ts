@@ -63,16 +63,26 @@ describe("synapse sandbox", () => {
       yield* Effect.addFinalizer(() => Effect.sync(() => Fs.rmSync(place, { recursive: true })))
       Fs.writeFileSync(`${place}/x.png`, "")
       const allow = (...words: ReadonlyArray<string>) => sandbox(home, "allow", ...words)
+      const told = (...words: ReadonlyArray<string>) =>
+        Effect.map(sandbox(home, "explain", ...words), ([, text]) => text.split("\n")[0] ?? "")
       const explain = Effect.map(sandbox(home, "explain", "--write", `${place}/x.png`), ([exitCode]) => exitCode)
       assert.deepStrictEqual(yield* allow(`${place}/x.png`), [0, `allowed, to read: ${place}/x.png\n`, ""])
       assert.deepStrictEqual(yield* allow(`${place}/x.png`), [0, `allowed already, to read: ${place}/x.png\n`, ""])
       assert.deepStrictEqual([filesystem(home).readable, yield* explain], [[`${place}/x.png`], 1])
-      assert.deepStrictEqual(yield* allow("--write", `${place}/x.png`), [0, `allowed: ${place}/x.png\n`, ""])
+      assert.include(yield* told("--write", `${place}/x.png`), "rule 'allowed to be read only'")
+      const [exitCode, text, remark] = yield* allow("--write", `${place}/x.png`)
+      assert.deepStrictEqual([exitCode, text], [0, `allowed: ${place}/x.png\n`])
+      assert.match(remark, /^synapse: a session that runs has it in a new shell/)
       assert.deepStrictEqual([filesystem(home).whitelist, yield* explain], [[`${place}/x.png`], 0])
       assert.match((yield* allow("/tmp"))[2], /^synapse: \/tmp can't be allowed as a whole: /)
       Fs.symlinkSync("/etc/hostname", `${place}/link`)
       const link = `synapse: ${place}/link is a link to /etc/hostname: name that path.\n`
       assert.deepStrictEqual(yield* allow("--write", `${place}/link`), [1, "", link])
+      assert.match(yield* told(`${place}/link`), /only the machine's has this: a link to \/etc\/hostname$/)
+      const inside = /outside, the path is (.*)\.$/m.exec((yield* sandbox(home, "explain", "/tmp/own"))[1])?.[1] ?? ""
+      Fs.mkdirSync(inside.replace(/\/own$/, ""), { recursive: true })
+      Fs.symlinkSync("/etc/hostname", inside)
+      assert.strictEqual(yield* told("/tmp/own"), "allowed to read /tmp/own (/etc/hostname): no rule is about it")
     })
   )
 
@@ -191,7 +201,7 @@ describe("synapse sandbox", () => {
       if (process.platform === "linux" && place.startsWith("/tmp/")) {
         assert.deepStrictEqual(yield* sandbox(home, "explain", `${place}/link`), [
           1,
-          `denied to read ${place}/link: private /tmp: the sandbox has a /tmp of its own, and only the machine's has this\n`,
+          `denied to read ${place}/link: private /tmp: the sandbox has a /tmp of its own, and only the machine's has this: a link to /etc/shadow\n`,
           ""
         ])
         assert.match(

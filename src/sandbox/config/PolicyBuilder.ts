@@ -214,19 +214,30 @@ class Build {
     return found && { reason: TaintedPaths.describe(found), real: found.real }
   }
 
+  /** Returns the link on the way to a path of `sandbox.json`, if any. Links in the root are the system's own. */
+  private linkTo({ path, source }: Rule): string | undefined {
+    return source === "file" ? this.follow(path).links.find((one) => Path.dirname(one) !== "/") : undefined
+  }
+
   /** Returns why a rule can't be on a list that allows something, if it can't. */
   private refusal(rule: Rule, list: List): string | undefined {
     const unwritable = list === "whitelist" ? PathEntry.unwritable(realOf(rule)) : undefined
     if (unwritable !== undefined) return unwritable
-    // A command may have replaced the path by a link after it was written into the file. Links in the root are the
-    // system's own.
-    const { links, real } = this.follow(rule.path)
-    const link = rule.source === "file" ? links.find((one) => Path.dirname(one) !== "/") : undefined
+    // A command may have replaced the path by a link after it was written into the file.
+    const link = this.linkTo(rule)
+    const real = realOf(rule)
     const found =
       rule.source === "file"
         ? link && { reason: `${link} is a symbolic link, and leads to ${real}`, real }
         : this.doubt(rule.path)
     return found && `${found.reason}: if that is what is meant, allow ${found.real}`
+  }
+
+  /** Tests whether any user may have put a link in the place of an allowed path: nothing is allowed by it then. */
+  private isUsurped(rule: Rule): boolean {
+    const link = this.linkTo(rule)
+    const places = ["/tmp", "/var/tmp", this.settings.temporary]
+    return link !== undefined && places.some((place) => HostPath.isWithin(link, this.follow(place).real))
   }
 
   private parse(entry: string, list: List, source: RuleSource): Either.Either<ReadonlyArray<Rule>, string> {
@@ -235,7 +246,9 @@ class Build {
       const rules = meanings.map((meaning) => withReal({ pattern: entry, ...meaning, source }, this.follow))
       // A whitelist entry has exactly one meaning.
       const [first] = rules
-      const reason = list === "blacklist" || first === undefined ? undefined : this.refusal(first, list)
+      if (list === "blacklist" || first === undefined) return Either.right(rules)
+      if (this.isUsurped(first)) return Either.right([])
+      const reason = this.refusal(first, list)
       return reason === undefined ? Either.right(rules) : Either.left(reason)
     })
   }
@@ -539,7 +552,7 @@ export const merge = (
       temporaryFiles === "private" && process.platform === "linux"
         ? exact(ofDirectory(temporariesOf(home), project), "tmp")
         : undefined
-    const { places } = PrivateTemporary.make({ temporary: ownTemporary, whitelist })
+    const { places, whitelist: shared } = PrivateTemporary.make({ temporary: ownTemporary, whitelist })
     const whole = readable.find((rule) => places.includes(realOf(rule)))
     if (whole !== undefined) {
       const origin = whole.source === "file" ? file : origins.readable
@@ -547,10 +560,11 @@ export const merge = (
       const remedy = "Name what lies in the machine's, or share that with --temporary host."
       return yield* Either.left(new SandboxConfigError({ origin, path: "", reason, remedy }))
     }
-    const isMachines = (rule: Rule) =>
-      isDenied.find(realOf(rule)) === undefined && places.some((place) => realOf(rule).startsWith(`${place}/`))
-    const exempt = [...exemptOf(readable), ...readable.filter(isMachines), ...sockets]
+    const isMachines = (rule: Rule) => places.some((place) => realOf(rule).startsWith(`${place}/`))
+    const isOpen = (rule: Rule) => isDenied.find(realOf(rule)) === undefined
+    const exempt = [...exemptOf(readable), ...readable.filter((rule) => isMachines(rule) && isOpen(rule)), ...sockets]
     const read = [...opened, ...exempt, ...granted(runtime.granted ?? [])]
+    const unwritten = read.filter((rule) => isMachines(rule) && PathRule.make(shared).find(realOf(rule)) === undefined)
     const startup = StartupFiles.find({
       cwd: project,
       userHome: RealPath.follow(settings.userHome).real,
@@ -561,7 +575,10 @@ export const merge = (
       cwd: build.cwd,
       whitelist,
       blacklist,
-      readonly: build.readonly(whitelist, [...startup, ...(repository === undefined ? [] : [`${repository}/hooks`])]),
+      readonly: [
+        ...build.readonly(whitelist, [...startup, ...(repository === undefined ? [] : [`${repository}/hooks`])]),
+        ...unwritten.map((rule): Rule => ({ ...exact(realOf(rule), "default"), pattern: "allowed to be read only" }))
+      ],
       visible: build.visible(hidden.map(realOf)),
       ...(read.length === 0 ? undefined : { granted: read }),
       ...(opened.length === 0 ? undefined : { opened }),

@@ -13,8 +13,10 @@ import * as Attempts from "../../domain/Attempt.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
+import * as Name from "../policy/Name.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
+import * as RealPath from "../policy/RealPath.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
@@ -49,8 +51,14 @@ const mostHidden = 300
 const paths = /\/[^\s'"`‘’“”:,;()<>]+|(?<=ENOENT: no such file or directory, [a-z]+ ')[\w.][\w./-]*(?=')/g
 
 const ofMachine = (path: string): Denial.Denial => {
-  const reason = "the sandbox has a /tmp of its own, and only the machine's has this"
-  return Denial.make({ rule: PrivateTemporary.hiding, reason }, path, "read", "verified-text")
+  const denial = Denial.make(
+    { rule: PrivateTemporary.hiding, reason: PrivateTemporary.hidden(path) },
+    path,
+    "read",
+    "verified-text"
+  )
+  const { real } = RealPath.follow(path)
+  return real === path ? denial : { ...denial, next: `Use ${Name.of(real)} instead, which may need to be allowed.` }
 }
 
 /** Returns the paths that a word may mean. The name of a program means no file. */

@@ -8,6 +8,7 @@ import * as PolicyBuilder from "../../../src/sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../../../src/sandbox/config/SandboxConfig.js"
 import * as SandboxFile from "../../../src/sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
+import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
 import type { Rule, SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
@@ -47,18 +48,40 @@ describe("buildPolicy", () => {
       }).pipe(Effect.provide(layers({ filesystem: { whitelist: ["/data"] } }, { temporary: Os.tmpdir() })))
   )
 
-  it.scoped("refuses what was allowed for good where a link leads it elsewhere since", () =>
+  it.scoped.runIf(process.platform === "linux")("refuses what was allowed for good where a link is by now", () =>
     Effect.gen(function* () {
-      const directory = yield* Directory.make
-      Fs.mkdirSync(`${directory}/data`)
-      Fs.mkdirSync(`${directory}/victim`)
-      const whitelist = [`${directory}/data`]
-      const building = build("/workspace").pipe(Effect.provide(layers({ filesystem: { whitelist } })))
-      assert.include(show((yield* building).whitelist), `file ${directory}/data`)
-      Fs.rmdirSync(`${directory}/data`)
-      Fs.symlinkSync("victim", `${directory}/data`)
-      const { reason } = yield* Effect.flip(building)
-      assert.include(reason, `${directory}/data is a symbolic link, and leads to ${directory}/victim`)
+      const shared = yield* Directory.make
+      const own = Fs.mkdtempSync("/dev/shm/synapse-test-")
+      yield* Effect.addFinalizer(() => Effect.sync(() => Fs.rmSync(own, { recursive: true })))
+      const buildWith = (directory: string) => {
+        const whitelist = [`${directory}/data`, "/extra"]
+        return Effect.either(build("/workspace").pipe(Effect.provide(layers({ filesystem: { whitelist } }))))
+      }
+      for (const directory of [shared, own]) {
+        Fs.mkdirSync(`${directory}/data`)
+        const { whitelist } = Either.getOrThrow(yield* buildWith(directory))
+        assert.include(show(whitelist), `file ${directory}/data`)
+        Fs.rmdirSync(`${directory}/data`)
+        Fs.symlinkSync("/srv", `${directory}/data`)
+      }
+      // Any user can put a link into /tmp, which must stop nothing else.
+      const { whitelist } = Either.getOrThrow(yield* buildWith(shared))
+      assert.deepStrictEqual(show(whitelist), ["cwd /workspace", "file /extra", "tmp /tmp"])
+      const refusal = Either.getOrUndefined(Either.flip(yield* buildWith(own)))
+      assert.include(refusal?.reason, `${own}/data is a symbolic link, and leads to /srv`)
+    })
+  )
+
+  it.scoped.runIf(process.platform === "linux")("keeps what may only be read of the machine's /tmp from a write", () =>
+    Effect.gen(function* () {
+      const path = `${yield* Directory.make}/x.png`
+      Fs.writeFileSync(path, "")
+      const { decide, held } = yield* Effect.gen(function* () {
+        return PolicyDecision.make(yield* build("/workspace"))
+      }).pipe(Effect.provide(layers({ filesystem: { readable: [path] } })))
+      assert.isTrue(decide(path, "read").allowed)
+      assert.strictEqual(decide(path, "write").rule?.pattern, "allowed to be read only")
+      assert.strictEqual(held(path)?.path, path)
     })
   )
 
@@ -193,7 +216,7 @@ describe("a policy that can't be", () => {
     Effect.gen(function* () {
       const root = yield* Directory.make
       Fs.symlinkSync("/", `${root}/all`)
-      assert.match(yield* failure("/w", { filesystem: { whitelist: [`${root}/all`] } }), /would match everything/)
+      assert.match(yield* failure("/w", {}, { whitelist: [`${root}/all`] }), /would match everything/)
     })
   )
 
