@@ -159,7 +159,7 @@ const runPlain = (
       exit.value.blocked !== true &&
       exit.value.jobs.length === 0 &&
       exit.value.denied === undefined &&
-      exit.value.notices === undefined
+      exit.value.diagnostics === undefined
     if (isSilent) return ExitCode.success
     return yield* Effect.flatMap(loadToolRun, ({ reportExit }) => reportExit(line, exit, partial))
   })

@@ -9,7 +9,6 @@ import * as CallContext from "../domain/CallContext.js"
 import type { CommandError } from "../domain/CommandError.js"
 import type * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
-import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as JobStatus from "../domain/JobStatus.js"
 import type { ToolCall } from "../domain/ToolCall.js"
@@ -76,20 +75,11 @@ const report = (
   session?: string
 ): Effect.Effect<number, never, Stdio> =>
   Effect.map(Stdio, ({ write }) => {
-    const {
-      denied: denial,
-      awaiting = denial?.awaiting,
-      jobs = [],
-      personal: { allowed, changed, denied } = {}
-    } = result.extras
+    const { jobs = [] } = result.extras
     const left = endsAtOnce && jobs.length > 0 ? [endedWith] : jobs.map(JobStatus.sentence)
-    const ending = PersonWords.isUnreported(result)
-      ? [PersonWords.reasonOf(result, "synapse sandbox allow")]
-      : [denied, ...hints]
-    const said = allowed === undefined ? ending : [allowed]
-    const anew = session === undefined ? [] : Diagnostic.awaiting(awaiting, `synapse daemon stop ${session}`)
-    for (const text of [changed, ...said, ...anew, ...left])
-      if (text !== undefined) write("stderr", `synapse: ${text}\n`)
+    const restart = session === undefined ? undefined : `synapse daemon stop ${session}`
+    for (const text of [...PersonWords.told(result, hints, { isShell: false, restart }), ...left])
+      write("stderr", `synapse: ${text}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
 

@@ -40,6 +40,7 @@ export const FailureCategory = Schema.Literal("command_not_found", "invalid_usag
 export type FailureCategory = typeof FailureCategory.Type
 
 const advice = Schema.optionalWith(Schema.Array(ErrorFields.Advice), { default: () => [] })
+const diagnostics = Schema.optionalWith(Schema.Array(ErrorFields.Diagnostic), { default: () => [] })
 
 /**
  * `command_not_found`: no such tool, agent-shell command or extension command. `reason` tells which part of the name is
@@ -94,12 +95,13 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
   reason: Schema.String,
   advice,
   /** The sandbox's denial, as data. */
-  denied: Schema.optionalWith(ErrorFields.Denial, { exact: true })
+  denied: Schema.optionalWith(ErrorFields.Denial, { exact: true }),
+  diagnostics
 }) {
   readonly category: FailureCategory = "blocked"
   readonly exitCode: number = ExitCode.blocked
   override get message(): string {
-    return toText(this)
+    return [toText(this), ...this.diagnostics.map(Diagnostic.forModel)].join("\n")
   }
 }
 
@@ -127,7 +129,7 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
   stderrFile: Schema.optionalWith(Schema.String, { exact: true }),
   kept: Schema.optionalWith(ErrorFields.KeptOutput, { exact: true }),
   order: Schema.optionalWith(ErrorFields.LineOrder, { exact: true }),
-  notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
+  diagnostics,
   /** The underlying error, for example the file system's. */
   cause: Schema.optional(Schema.Defect)
 }) {
@@ -151,7 +153,7 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
 export const timedOut = (
   timeout: number,
   output: Partial<
-    Pick<ExecutionFailed, "stdout" | "stderr" | "stdoutFile" | "stderrFile" | "kept" | "order" | "notices">
+    Pick<ExecutionFailed, "stdout" | "stderr" | "stdoutFile" | "stderrFile" | "kept" | "order" | "diagnostics">
   > = {}
 ): ExecutionFailed =>
   new ExecutionFailed({
@@ -176,7 +178,7 @@ export type CommandError = CommandNotFound | InvalidUsage | Blocked | ExecutionF
  * @category destructors
  */
 export const toText = (error: CommandError, audience: Advice.Audience = Advice.model): string => {
-  if (error._tag === "Blocked" && error.denied !== undefined) return Diagnostic.denialText(error.denied)
+  if (error._tag === "Blocked" && error.denied !== undefined) return Diagnostic.forModel(error.denied)
   const what =
     error._tag === "Blocked"
       ? `blocked by sandbox policy: ${error.path ?? error.resource} (rule ${error.rule}: ${error.reason})`

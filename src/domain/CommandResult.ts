@@ -75,26 +75,8 @@ export interface CommandResult {
   readonly jobs?: ReadonlyArray<JobStatus>
   /** Images for a caller that can show them to the model. */
   readonly images?: ReadonlyArray<Image>
-  /** Notices about the shell itself, such as a restart and the state lost by it. */
-  readonly notices?: ReadonlyArray<string>
-  readonly personal?: Personal
-  /** The names of paths that the user allowed meanwhile, but that only a new shell can have. */
-  readonly awaiting?: ReadonlyArray<string>
-}
-
-/**
- * The notices that a person also reads beside a command's output.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Personal {
-  /** The access that the person allowed after the command had run. */
-  readonly allowed?: string
-  /** Denials that did not stop the command, and variables that the sandbox left out. */
-  readonly denied?: string
-  /** Changes to files that the person's own tools run, such as git's config, and which of them were undone. */
-  readonly changed?: string
+  /** What else is told beside the output: what was allowed meanwhile, lost with a shell, or changed. */
+  readonly diagnostics?: ReadonlyArray<Diagnostic.Diagnostic>
 }
 
 /**

@@ -1,80 +1,211 @@
-/** Words the sandbox's denials for a model and for a person. */
+/**
+ * What is told beside a result: denials, notices and the like, as data. `forModel` and `forPerson` word it.
+ *
+ * @since 0.1.0
+ */
 import type * as ErrorFields from "./ErrorFields.js"
 
+/**
+ * A notice, or another thing that is told beside a result, apart from its denial.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Diagnostic = typeof ErrorFields.Diagnostic.Type
+
+/**
+ * An access that the sandbox's policy refused, and what can be done about it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Denial = typeof ErrorFields.Denial.Type
+
+type Notice = Extract<Diagnostic, { readonly _tag: "Notice" }>
+
+/**
+ * Makes a notice.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const notice = (text: string, about?: Notice["about"]): Notice => ({
+  _tag: "Notice",
+  text,
+  ...(about === undefined ? undefined : { about })
+})
+
+/**
+ * Puts diagnostics before those of a result.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const tell = <A extends { readonly diagnostics?: ReadonlyArray<Diagnostic> }>(
+  result: A,
+  ...first: ReadonlyArray<Diagnostic | undefined>
+): A => {
+  const told = first.filter((each) => each !== undefined)
+  return told.length === 0 ? result : { ...result, diagnostics: [...told, ...(result.diagnostics ?? [])] }
+}
 
 const mostOthers = 3
 
-const alsoText = ({ also }: Pick<Denial, "also">): string | undefined =>
+const alsoText = (also: ReadonlyArray<string>): string | undefined =>
   also.length === 0
     ? undefined
     : `Also denied: ${also.slice(0, mostOthers).join(", ")}${also.length > mostOthers ? `, and ${also.length - mostOthers} more` : ""}.`
 
+const allowing = (command: string, names: ReadonlyArray<string>, separator = "; "): string =>
+  names.map((name) => `${command} ${name}`).join(separator)
+
+const inTerminal = "synapse sandbox allow"
+
+const joined = (parts: ReadonlyArray<string | undefined>, separator = " "): string =>
+  parts.filter((part) => part !== undefined).join(separator)
+
 const requestText = ({ allow, host }: Pick<Denial, "allow" | "host">): string | undefined => {
-  if (host !== undefined) return `Ask the user to run: synapse sandbox allow ${host}`
+  if (host !== undefined) return `Ask the user to run: ${inTerminal} ${host}`
   if (allow === undefined) return undefined
   const { exist, paths } = allow
   const first = exist ? "" : `create ${paths.length === 1 ? paths[0] : "what is missing"} and `
-  return `Ask the user to ${first}run: ${paths.map((path) => `synapse sandbox allow ${path}`).join("; ")}`
+  return `Ask the user to ${first}run: ${allowing(inTerminal, paths)}`
 }
 
-/** Words a denial for a model without a session. */
-export const denialText = (denial: Denial): string => new ToldDenials().text(denial)
+const refusedText = (what: string, also: ReadonlyArray<string>): string =>
+  `The sandbox refused a connection: ${what}.${also.length === 0 ? "" : ` So were: ${also.join(", ")}.`}`
 
-/** Says what only a new shell can have, and how the reader gets one. */
-export const awaiting = (names: ReadonlyArray<string> = [], how = "call with restart: true"): ReadonlyArray<string> =>
-  names.map((name) => `${name} is allowed by now, for a new shell: ${how}.`)
+const offline = "The command tried to reach a network, and the sandbox has none: that may be why it failed."
 
-/** The command with which a person allows a path: in a terminal, or in `synapse shell`. */
-export type Allowing = "synapse sandbox allow" | "/allow"
+/**
+ * Words a diagnostic for a model, on one line.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const forModel = (diagnostic: Denial | Diagnostic): string => {
+  switch (diagnostic._tag) {
+    case "Denial": {
+      const { advice, also, ran, rest, what } = diagnostic
+      const done = ran ? undefined : "The command was not run."
+      // The request comes last, so that the command can be copied to the end of the line.
+      return joined([`sandbox: ${what}.`, done, alsoText(also), rest, ...advice, requestText(diagnostic)])
+    }
+    case "Notice":
+      return diagnostic.text
+    case "Awaiting":
+      return `${diagnostic.name} is allowed by now, for a new shell: call with restart: true.`
+    case "Refused": {
+      const { also, hosts, what } = diagnostic
+      const request = hosts.length === 0 ? undefined : `Ask the user to run: ${allowing(inTerminal, hosts)}`
+      return joined([refusedText(what, also), request])
+    }
+    case "Withheld": {
+      const { names } = diagnostic
+      const left = `The sandbox leaves ${names.join(", ")} out of the environment`
+      return `${left}; the user can let ${names.length === 1 ? "it" : "them"} through: ${letThrough(names)}`
+    }
+    case "Offline":
+      return diagnostic.canBeAllowed
+        ? `${offline} If so, tell the user which host it needs: ${inTerminal} lets commands reach it.`
+        : offline
+  }
+}
 
-/** Says how a person lets commands write to paths. Within `synapse shell`, only its question can create them. */
-export const toWrite = ({ exist, paths }: NonNullable<Denial["allow"]>, allowing: Allowing): string => {
-  const isInShell = allowing === "/allow"
+const letThrough = (names: ReadonlyArray<string>): string =>
+  `${names.map((name) => `--env ${name}`).join(" ")}, or "env" in sandbox.json.`
+
+/**
+ * The place where a person reads: a terminal after `synapse exec`, or `synapse shell`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Place {
+  readonly isShell: boolean
+  /** The command that starts a new shell, if the person has a shell. */
+  readonly restart?: string | undefined
+}
+
+/**
+ * `synapse shell`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const shell: Place = { isShell: true, restart: "/restart" }
+
+/**
+ * Says how a person lets commands write to paths. Within `synapse shell`, only its question can create them.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const toWrite = ({ exist, paths }: NonNullable<Denial["allow"]>, { isShell }: Place): string => {
   const first = exist
     ? ""
-    : isInShell
+    : isShell
       ? ", run the command that makes it, and allow it where you are asked; where you are not, make it outside of this shell, and then"
       : ", make it, and then"
-  const calls = paths.map((path) => `${allowing} ${path}`).join(isInShell ? ", " : "; ")
+  const calls = isShell ? allowing("/allow", paths, ", ") : allowing(inTerminal, paths)
   return `To let commands write there${first}: ${calls}`
 }
 
-/** Words a denial for a person: what was refused, whether anything ran, and how to continue. */
-export const denialForPerson = (denial: Denial, allowing: Allowing = "synapse sandbox allow"): string => {
-  const { allow, host, lift, ran, rest, what } = denial
-  return [
-    `sandbox: ${what}`,
-    ran ? undefined : "Nothing was run.",
-    rest,
-    host === undefined ? undefined : `To let commands reach it: synapse sandbox allow ${host}`,
-    lift === undefined ? undefined : `To let commands use it: synapse sandbox ${lift}`,
-    allow && toWrite(allow, allowing)
-  ]
-    .filter((line) => line !== undefined)
-    .join("\n")
+/**
+ * Words a diagnostic for a person: what was refused, whether anything ran, and how to continue. Returns undefined if it
+ * does not concern the person.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const forPerson = (diagnostic: Denial | Diagnostic, place: Place = { isShell: false }): string | undefined => {
+  switch (diagnostic._tag) {
+    case "Denial": {
+      const { allow, host, lift, ran, rest, what } = diagnostic
+      const lines = [
+        `sandbox: ${what}`,
+        ran ? undefined : "Nothing was run.",
+        rest,
+        host === undefined ? undefined : `To let commands reach it: ${inTerminal} ${host}`,
+        lift === undefined ? undefined : `To let commands use it: synapse sandbox ${lift}`,
+        allow && toWrite(allow, place)
+      ]
+      return joined(lines, "\n")
+    }
+    case "Notice":
+      return place.isShell || diagnostic.about !== undefined ? diagnostic.text : undefined
+    case "Awaiting":
+      return place.restart && `${diagnostic.name} is allowed by now, for a new shell: ${place.restart}.`
+    case "Refused": {
+      const { also, hosts, what } = diagnostic
+      const way =
+        hosts.length === 0
+          ? undefined
+          : `To allow ${hosts.length === 1 ? "it" : "them"}: ${allowing(inTerminal, hosts)}`
+      return joined([refusedText(what, also), way])
+    }
+    case "Withheld":
+      return `the sandbox leaves ${diagnostic.names.join(", ")} out of the environment: ${letThrough(diagnostic.names)}`
+    case "Offline":
+      return place.isShell ? offline : undefined
+  }
 }
 
-/** The denials told to a model in a session, so that each piece of advice is given once. */
-export class ToldDenials {
+/**
+ * Remembers what a model in a session was told, so that each piece of advice is given once.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export class ToldAdvice {
   private readonly told = new Set<string>()
 
-  /** Words a denial on one line. */
-  text(denial: Denial): string {
-    const { advice, ran, rest, what } = denial
-    const request = requestText(denial)
-    return [
-      `sandbox: ${what}.`,
-      ran ? undefined : "The command was not run.",
-      alsoText(denial),
-      ...awaiting(denial.awaiting),
-      rest,
-      ...advice.filter((line) => this.isNew(line)),
-      // Last, so that the command can be copied to the end of the line.
-      request !== undefined && this.isNew(request) ? request : undefined
-    ]
-      .filter((part) => part !== undefined)
-      .join(" ")
+  /** Leaves out the advice of a denial that was given before. */
+  trim({ allow, host, ...denial }: Denial): Denial {
+    const advice = denial.advice.filter((line) => this.isNew(line))
+    const remedy = { ...(allow && { allow }), ...(host === undefined ? undefined : { host }) }
+    const request = requestText(remedy)
+    return { ...denial, advice, ...(request !== undefined && this.isNew(request) ? remedy : undefined) }
   }
 
   /** Forgets what was told, for a model that starts a new session. */

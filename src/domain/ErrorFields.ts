@@ -30,10 +30,32 @@ export const Denial = Schema.TaggedStruct("Denial", {
   /** The words behind `synapse sandbox` that lift the rule. */
   lift: Schema.optionalWith(Schema.String, { exact: true }),
   /** The host entry that a user can allow, quoted for bash. */
-  host: Schema.optionalWith(Schema.String, { exact: true }),
-  /** The names of paths that were allowed meanwhile, but that only a new shell can have. */
-  awaiting: Schema.optionalWith(Schema.Array(Schema.String), { exact: true })
+  host: Schema.optionalWith(Schema.String, { exact: true })
 })
+
+/** What is told beside a result, apart from the denial that made it fail. */
+export const Diagnostic = Schema.Union(
+  /** A sentence. Without `about`, it concerns the shell: a person who runs one command is not told. */
+  Schema.TaggedStruct("Notice", {
+    text: Schema.String,
+    /** An access that a person allowed after the command, or that it was denied, or files that it changed. */
+    about: Schema.optionalWith(Schema.Literal("allowed", "denied", "changed"), { exact: true })
+  }),
+  /** A path that was allowed meanwhile, but that only a new shell can have. */
+  Schema.TaggedStruct("Awaiting", { name: Schema.String }),
+  /** Connections that were refused to a command that went on. */
+  Schema.TaggedStruct("Refused", {
+    what: Schema.String,
+    /** Further refused hosts. */
+    also: Schema.Array(Schema.String),
+    /** The host entries that a user can allow, quoted for bash. */
+    hosts: Schema.Array(Schema.String)
+  }),
+  /** Variables that the command may have needed, and that the sandbox leaves out. */
+  Schema.TaggedStruct("Withheld", { names: Schema.Array(Schema.String) }),
+  /** A failed command tried to reach a network. */
+  Schema.TaggedStruct("Offline", { canBeAllowed: Schema.Boolean })
+)
 
 export const StreamName = Schema.Literal("stdout", "stderr")
 

@@ -23,9 +23,8 @@ export interface Extras {
   readonly stderrFile?: string
   /** Images that the command showed, for programs that can pass them to the model. */
   readonly images?: ReadonlyArray<Image>
-  readonly notices?: ReadonlyArray<string>
-  /** The names of paths that the user allowed meanwhile, but that only a new shell can have. */
-  readonly awaiting?: ReadonlyArray<string>
+  /** What else is told beside the output, as data. `output` has it in words. */
+  readonly diagnostics?: ReadonlyArray<Diagnostic>
   readonly failureCategory?: FailureCategory
   /** The tag of the error, if the command did not run or was stopped. */
   readonly error?: "CommandNotFound" | "InvalidUsage" | "Blocked" | "ExecutionFailed"
@@ -39,6 +38,24 @@ export interface Extras {
   readonly blockedResource?: string
   readonly blockedRule?: string
 }
+
+/** What is told beside a result. */
+export type Diagnostic =
+  /** A sentence. `about` is what a person allowed after the command, what it was denied, or files that it changed. */
+  | { readonly _tag: "Notice"; readonly text: string; readonly about?: "allowed" | "denied" | "changed" }
+  /** A path that was allowed meanwhile, but that only a new shell can have. */
+  | { readonly _tag: "Awaiting"; readonly name: string }
+  /** Connections that were refused to a command that went on, and the hosts that a user can allow. */
+  | {
+      readonly _tag: "Refused"
+      readonly what: string
+      readonly also: ReadonlyArray<string>
+      readonly hosts: ReadonlyArray<string>
+    }
+  /** Variables that the command may have needed, and that the sandbox leaves out. */
+  | { readonly _tag: "Withheld"; readonly names: ReadonlyArray<string> }
+  /** A failed command tried to reach a network. */
+  | { readonly _tag: "Offline"; readonly canBeAllowed: boolean }
 
 /**
  * An image that a command showed: its path as given to the command, its type (`image/png`), and its bytes in base64.

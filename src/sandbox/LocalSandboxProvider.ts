@@ -13,6 +13,7 @@ import * as CallContext from "../domain/CallContext.js"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type * as CommandResult from "../domain/CommandResult.js"
+import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { UserEnvironment } from "../domain/UserEnvironment.js"
 import * as Yield from "../domain/Yield.js"
@@ -27,7 +28,7 @@ import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import { SandboxSettings, type Settings } from "./config/SandboxSettings.js"
 import * as StartupFiles from "./config/StartupFiles.js"
 import * as CommandWords from "./denial/CommandWords.js"
-import { CommandDenials, isOfNetwork, isUneventful, withDenied, withNotice } from "./internal/CommandDenials.js"
+import { CommandDenials, isOfNetwork, isUneventful } from "./internal/CommandDenials.js"
 import * as CurrentSandbox from "./internal/CurrentSandbox.js"
 import { OnceTold } from "./internal/OnceTold.js"
 import * as RunningSandbox from "./internal/RunningSandbox.js"
@@ -286,30 +287,22 @@ const makeLocalSandboxBackend = (
             )
       }
       const reported = (result: CommandResult.CommandResult, servers: ReadonlyArray<number>) => {
-        const failures = [unsearched, unread] as const
-        unsearched = unread = undefined
-        const notices = [
-          failures[0],
-          running.notice(),
-          once.ofServers(servers),
-          once.ofRepository(command),
-          once.ofEmpty(),
-          notice
+        const told = [
+          ...noticesOf([network.notice(), unread], "denied"),
+          ...noticesOf([notice, once.ofEmpty(), once.ofRepository(command), once.ofServers(servers)]),
+          ...noticesOf([running.notice(), unsearched])
         ]
-        const denied = [failures[1], network.notice()]
-        let noted = result
-        for (const one of notices) if (one !== undefined) noted = withNotice(noted, one)
-        for (const one of denied) if (one !== undefined) noted = withDenied(noted, one)
+        unsearched = unread = undefined
         const now = result.movedTo ?? cwd
         const changes = guard.afterCommand(command, cwd === now ? [cwd] : [cwd, now])
-        const told = guard.told()
-        const sentences = told === undefined ? taken : [...taken, told]
+        const changed = [...taken, guard.told()]
         taken = []
         // A command that gave up while a person was being asked is told the answer.
         const answered = result.exitCode === ExitCode.success ? Effect.void : network.settled
-        return Effect.flatMap(Effect.zipLeft(takeBack(changes), answered), (said) =>
-          denials.explain(line, { before: cwd, now, questions }, withChanged(noted, [...sentences, ...said]))
-        )
+        return Effect.flatMap(Effect.zipLeft(takeBack(changes), answered), (said) => {
+          const noted = Diagnostic.tell(result, ...noticesOf([...changed, ...said], "changed"), ...told)
+          return denials.explain(line, { before: cwd, now, questions }, noted)
+        })
       }
       const execution = session.execute(command, { timeout: options?.timeout, yield: options?.yield, line, observer })
       const ended = Effect.zip(Yield.pass(command, execution), CallContext.get("terminal"))
@@ -404,10 +397,8 @@ const firstLine = (cause: Cause.Cause<unknown>): string => {
   return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? ""
 }
 
-const withChanged = (result: CommandResult.CommandResult, sentences: ReadonlyArray<string>) =>
-  sentences.length === 0
-    ? result
-    : { ...sentences.reduceRight(withNotice, result), personal: { ...result.personal, changed: sentences.join(" ") } }
+const noticesOf = (texts: ReadonlyArray<string | undefined>, about?: "changed" | "denied") =>
+  texts.flatMap((text) => (text === undefined ? [] : [Diagnostic.notice(text, about)]))
 
 const toUnchangeable = (error: CommandError): ExecutionFailed =>
   error._tag === "ExecutionFailed" ? error : RunningSandbox.unchangeable()

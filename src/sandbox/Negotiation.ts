@@ -3,10 +3,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Struct from "effect/Struct"
 import * as CallContext from "../domain/CallContext.js"
 import { Blocked, type CommandError } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as Diagnostic from "../domain/Diagnostic.js"
 import type { ExecuteOptions } from "../session/BashSession.js"
 import { type Denial, nameOf } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
@@ -86,15 +86,13 @@ const toRequest = (denial: Denial, grant: Grant, command: string, { policy }: Sa
 
 const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxResult, why?: string): Blocked => {
   const denied = result.denied ?? (policy && Explanation.of(denial, policy))
-  const more = [...(result.notices ?? []), ...(why === undefined ? [] : [why])]
   return new Blocked({
     resource: result.blockedResource ?? denial.resource,
     path: nameOf(denial),
     rule: denial.rule,
     reason: denial.reason,
-    ...(denied === undefined
-      ? { advice: more.length === 0 ? [] : [more] }
-      : { denied: { ...denied, advice: [...denied.advice, ...more], ...Struct.pick(result, "awaiting") } })
+    ...(denied === undefined ? undefined : { denied }),
+    diagnostics: [...(why === undefined ? [] : [Diagnostic.notice(why, "denied")]), ...(result.diagnostics ?? [])]
   })
 }
 
@@ -102,16 +100,6 @@ const allowedInVain = ({ access }: Denial): string =>
   access === "write"
     ? "It was allowed, but what is blacklisted can be allowed to be read, never to be written."
     : "It was allowed, and is denied all the same."
-
-const withNotice = (result: SandboxResult, notice: string): SandboxResult => ({
-  ...result,
-  notices: [...(result.notices ?? []), notice]
-})
-
-const withAllowed = (result: SandboxResult, allowed: string): SandboxResult => ({
-  ...withNotice(result, allowed),
-  personal: { ...result.personal, allowed }
-})
 
 /**
  * Makes the function that runs commands and asks for permission when the policy denies them something.
@@ -143,19 +131,23 @@ export const make = (
     answer: Answer
   ) =>
     Effect.gen(function* () {
+      const withAllowed = (what: string) => Diagnostic.tell(result, Diagnostic.notice(`Allowed: ${what}`, "allowed"))
       if (answer === "allow_once") {
         const refused = yield* deps.tryOut(backend, grant)
         if (Option.isSome(refused)) {
-          return withNotice(result, `The user allowed ${Name.of(grant.resource)} once, but ${refused.value.message}.`)
+          return Diagnostic.tell(
+            result,
+            Diagnostic.notice(`The user allowed ${Name.of(grant.resource)} once, but ${refused.value.message}.`)
+          )
         }
         promise(command, [...grants, grant])
-        return withAllowed(result, `Allowed: ${Name.of(grant.resource)} once, for this command: run it again.`)
+        return withAllowed(`${Name.of(grant.resource)} once, for this command: run it again.`)
       }
       if (grants.length > 0) promise(command, grants)
       const flaws = yield* deps.keep(backend, grant, answer === "allow_permanent")
       const now = flaws.now === undefined ? " now: run the command again." : `, but ${flaws.now}.`
-      const notice = `Allowed: ${Name.of(grant.resource)}${now}`
-      return withAllowed(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
+      const forGood = flaws.forGood === undefined ? "" : ` Not for good: ${flaws.forGood}`
+      return withAllowed(`${Name.of(grant.resource)}${now}${forGood}`)
     })
 
   /** Runs the command and asks about each resource that it is denied, but never twice about the same one. */

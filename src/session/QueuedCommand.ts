@@ -7,6 +7,7 @@ import { ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import type { CommandInput, Read } from "../domain/CommandInput.js"
 import type { CommandListener } from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
+import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { Outcome } from "./internal/CommandRun.js"
 import type { CallEnding } from "./ShellBridge.js"
@@ -85,8 +86,8 @@ export const result = (
       ...(stderr.kept === undefined ? {} : { stderr: stderr.kept })
     }
   }
-  if (notice !== undefined) made.notices = [...notices, notice]
-  else if (notices.length > 0) made.notices = notices
+  const told = notice === undefined ? notices : [...notices, notice]
+  if (told.length > 0) made.diagnostics = told.map((text) => Diagnostic.notice(text))
   return made
 }
 
@@ -98,8 +99,7 @@ export const answer = (
 ): Effect.Effect<CommandResult.CommandResult, ExecutionFailed> => {
   if (stopped === undefined) return Effect.succeed(result)
   const output = {
-    notices: [],
-    ...Struct.pick(result, "stdout", "stderr", "notices", "stdoutFile", "stderrFile", "kept", "order")
+    ...Struct.pick(result, "stdout", "stderr", "diagnostics", "stdoutFile", "stderrFile", "kept", "order")
   }
   return Effect.fail(
     stopped === "timeout"

@@ -139,7 +139,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const sandbox = yield* SandboxManager
     const settings = yield* Description.DescriptionSettings
     yield* sandbox.findConditions
-    const told = new Diagnostic.ToldDenials()
+    const told = new Diagnostic.ToldAdvice()
     const isSynapseCommand = (name: string) => registry.find(name) !== undefined
     const lineOf = ({ command }: typeof Parameters.Type) => {
       const text = CommandText.read(CommandLine.parse(command), isSynapseCommand)
@@ -186,19 +186,22 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     }
 
     const ofDenial = ({ blockedReason, denied }: CommandResult): Tool.Diagnosis => ({
-      remark: denied === undefined ? blockedReason : told.text(denied)
+      remark: denied === undefined ? blockedReason : Diagnostic.forModel(told.trim(denied))
     })
 
     const withDenial = (diagnosis: Tool.Diagnosis, denied: Diagnostic.Denial, exitCode: number): Tool.Diagnosis => ({
       ...diagnosis,
-      remark: [diagnosis.remark ?? (exitCode === 0 ? undefined : `[exit ${exitCode}]`), told.text(denied)]
+      remark: [
+        diagnosis.remark ?? (exitCode === 0 ? undefined : `[exit ${exitCode}]`),
+        Diagnostic.forModel(told.trim(denied))
+      ]
         .filter((line) => line !== undefined)
         .join("\n")
     })
 
     const ofError = (error: CommandError, params: unknown): Tool.Diagnosis => {
       if (error._tag === "Blocked")
-        return { remark: error.denied === undefined ? error.message : told.text(error.denied) }
+        return error.denied === undefined ? {} : { remark: Diagnostic.forModel(told.trim(error.denied)) }
       // An error that already has advice comes from another time limit.
       return error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
         ? { remark: `${error.message}. ${yieldedTooLate(params) ? whole : longer}` }
@@ -261,7 +264,7 @@ const run = (
   const notices = [
     ...(BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []),
     ...(text._tag === "Wrapped" ? [text.notice] : [])
-  ]
+  ].map((text) => Diagnostic.notice(text))
   const running = notices.length === 0 ? routed : noticed(routed, notices)
   if (text._tag === "Screen") {
     return Effect.flatMap(CallContext.get("terminal"), (terminal) =>
@@ -300,14 +303,12 @@ const refused = (
 /** Adds notices before those of a result or of an ExecutionFailed. */
 const noticed = (
   running: Effect.Effect<CommandResult, CommandError>,
-  notices: ReadonlyArray<string>
+  notices: ReadonlyArray<Diagnostic.Diagnostic>
 ): Effect.Effect<CommandResult, CommandError> =>
   Effect.mapBoth(running, {
-    onSuccess: (result) => ({ ...result, notices: [...notices, ...(result.notices ?? [])] }),
+    onSuccess: (result) => Diagnostic.tell(result, ...notices),
     onFailure: (error) =>
-      error._tag === "ExecutionFailed"
-        ? new ExecutionFailed({ ...error, notices: [...notices, ...error.notices] })
-        : error
+      error._tag === "ExecutionFailed" ? new ExecutionFailed(Diagnostic.tell({ ...error }, ...notices)) : error
   })
 
 /** Advice for a command that the tool's time limit ended. */

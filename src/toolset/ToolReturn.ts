@@ -278,10 +278,8 @@ export interface Extras {
   readonly images?: ReadonlyArray<CommandResult.Image>
   /** The jobs that the command left running, and those that ended since the last result. */
   readonly jobs?: ReadonlyArray<JobStatus.JobStatus>
-  readonly notices?: ReadonlyArray<string>
-  readonly personal?: CommandResult.Personal
-  /** The names of paths that the user allowed meanwhile, but that only a new shell can have. */
-  readonly awaiting?: ReadonlyArray<string>
+  /** What else is told beside the output, as data. */
+  readonly diagnostics?: ReadonlyArray<Diagnostic.Diagnostic>
   readonly failureCategory?: FailureCategory
   /** The tag of the error, if the command did not run or was stopped. */
   readonly error?: CommandError["_tag"]
@@ -374,11 +372,13 @@ const withError = (
   { audience = Advice.model, diagnosis }: Pick<ExitOptions, "audience" | "diagnosis"> = {}
 ): ToolReturn => {
   const remark = diagnosis?.remark
+  const told = "diagnostics" in error ? toldOf(error) : undefined
   const base = { exitCode: error.exitCode, failureCategory: error.category, error: error._tag, ...extras }
   switch (error._tag) {
     case "Blocked":
-      return make(call, true, message, remark ?? toText(error, audience), CommandResult.make(), {
+      return make(call, true, message, remark ?? toText(error, audience), CommandResult.make(told), {
         ...base,
+        ...told,
         blocked: true,
         blockedReason: error.reason,
         blockedResource: error.resource,
@@ -420,7 +420,7 @@ export const orFail = <E, R>(
   })
 
 /**
- * Leaves out what the rest of a result says: the streams, the notices and the denial's words, which `output` holds.
+ * Leaves out what the rest of a result says: the streams and the diagnostics, which `output` holds.
  * Omits a message that `output` or `isError` already says.
  *
  * @since 0.1.0
@@ -428,7 +428,7 @@ export const orFail = <E, R>(
  */
 export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
   const { extras, message, ...rest } = result
-  const others = Struct.omit(extras, "awaiting", "blockedReason", "denied", "notices", "personal", "stderr", "stdout")
+  const others = Struct.omit(extras, "blockedReason", "denied", "diagnostics", "stderr", "stdout")
   const isTold = all.has(message) || rest.output.includes(message)
   return { ...rest, ...(isTold ? undefined : { message }), extras: others }
 }
@@ -473,20 +473,12 @@ const failed = (
 }
 
 const outputOf = (output: Output): Extras => ({
-  ...Struct.pick(
-    output,
-    "stdout",
-    "stderr",
-    "hosts",
-    "stdoutFile",
-    "stderrFile",
-    "images",
-    "jobs",
-    "personal",
-    "awaiting"
-  ),
-  ...(output.notices === undefined || output.notices.length === 0 ? undefined : { notices: output.notices })
+  ...Struct.pick(output, "stdout", "stderr", "hosts", "stdoutFile", "stderrFile", "images", "jobs"),
+  ...toldOf(output)
 })
+
+const toldOf = ({ diagnostics = [] }: Pick<Output, "diagnostics">): Pick<Output, "diagnostics"> =>
+  diagnostics.length === 0 ? {} : { diagnostics }
 
 const make = (
   call: Pick<ToolCall, "id">,
@@ -496,11 +488,11 @@ const make = (
   output: Output,
   extras: Extras
 ): ToolReturn => {
-  const { awaiting, jobs = [], notices = [] } = output
+  const { diagnostics = [], jobs = [] } = output
   const isRunning = ({ state }: JobStatus.JobStatus) => state === "running"
   const ended = jobs.filter((job) => !isRunning(job)).map(JobStatus.line)
   const begun = jobs.filter(isRunning).map(JobStatus.line)
-  const note = [...(remark === "" ? [] : [remark]), ...notices, ...Diagnostic.awaiting(awaiting), ...begun].join("\n")
+  const note = [...(remark === "" ? [] : [remark]), ...diagnostics.map(Diagnostic.forModel), ...begun].join("\n")
   const text = [ended.join("\n"), of(output), note].filter((part) => part !== "").reduce(joined, "")
   return { toolCallId: call.id, isError, output: text === "" ? noOutput : text, message, extras }
 }

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Handlers from "../support/Handlers.js"
 import * as Memory from "../support/Memory.js"
 import { result, type Subject, withSession } from "../support/Session.js"
+import { notices } from "../support/Told.js"
 
 /** The FIFOs of the session, but those of further slots. */
 const fifos = `for f in "$TMPDIR"/synapse-own/session-*/*; do [[ -p $f && $f != *-[2-9]-* ]]`
@@ -94,7 +95,7 @@ describe("the pipes of a session", () => {
             assert.isBelow(Memory.used() - before, most)
             const next = yield* run("echo ${kept-none}; pwd")
             assert.deepStrictEqual(
-              [next.stdout, [...(said.notices ?? []), ...(next.notices ?? [])].join().includes("are lost")],
+              [next.stdout, [...(notices(said) ?? []), ...(notices(next) ?? [])].join().includes("are lost")],
               [`none\n${directory}\n`, true]
             )
             assert.deepStrictEqual(yield* run("echo on"), result({ stdout: "on\n" }))

@@ -40,7 +40,7 @@ const waiting = Effect.gen(function* () {
 
 /** All slots serve again: more calls at once than there were slots at the start. */
 const assertServing = ({ run }: Subject) =>
-  Effect.map(run("for i in {1..9}; do fail 0 . & done; wait"), ({ notices: _, ...seen }) =>
+  Effect.map(run("for i in {1..9}; do fail 0 . & done; wait"), ({ diagnostics: _, ...seen }) =>
     assert.deepStrictEqual(seen, result({ stdout: "........." }))
   )
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { run } from "../support/cli/Program.js"
+import { told } from "../support/Told.js"
 
 const call = (id: unknown, command: string) =>
   JSON.stringify({ id, name: "Bash", arguments: JSON.stringify({ command }) })
@@ -205,7 +206,7 @@ describe("synapse call", () => {
         ["call", "--brief"],
         (command) =>
           command === "fail"
-            ? { stdout: `${long}\n`, stderr: "no\n", exitCode: 3, stdoutFile: "/tmp/all", notices: ["Said."] }
+            ? { stdout: `${long}\n`, stderr: "no\n", exitCode: 3, stdoutFile: "/tmp/all", diagnostics: told("Said.") }
             : { stdout: command },
         [`${call("1", "hi")}\n${call("2", "fail")}\n{oops\n`]
       )

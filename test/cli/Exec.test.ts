@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
+import * as Diagnostic from "../../src/domain/Diagnostic.js"
 import { run, runSandboxed } from "../support/cli/Program.js"
 
 const usage = "Usage:\n  synapse exec [options] <command>\nHelp: synapse exec --help\n"
@@ -128,8 +129,7 @@ describe("synapse exec", () => {
       const passed = "sandbox: /x is read-only"
       const passing = yield* run(["exec", "touch /x; ls"], () => ({
         stderr: "touch: cannot touch '/x': Read-only file system\n",
-        notices: ["Later output goes to /f", passed],
-        personal: { denied: passed }
+        diagnostics: [Diagnostic.notice("Later output goes to /f"), Diagnostic.notice(passed, "denied")]
       }))
       assert.deepStrictEqual(
         [passing.exitCode, passing.stderr],

@@ -14,25 +14,27 @@ const denial = (fields: Partial<Diagnostic.Denial> = {}) => ({
 
 describe("the denials that a model was told", () => {
   it("are told on a line each, with advice that was not given before", () => {
-    const told = new Diagnostic.ToldDenials()
+    const told = new Diagnostic.ToldAdvice()
+    const said = (given: Diagnostic.Denial) => Diagnostic.forModel(told.trim(given))
     const all = "sandbox: /a is read-only. Also denied: /b. Writable: /p."
-    assert.strictEqual(told.text(denial({ also: ["/b"] })), all)
-    assert.strictEqual(told.text(denial({ also: ["/b"] })), "sandbox: /a is read-only. Also denied: /b.")
+    assert.strictEqual(said(denial({ also: ["/b"] })), all)
+    assert.strictEqual(said(denial({ also: ["/b"] })), "sandbox: /a is read-only. Also denied: /b.")
     assert.strictEqual(
-      told.text(denial({ rest: "git add . adds the rest." })),
+      said(denial({ rest: "git add . adds the rest." })),
       "sandbox: /a is read-only. git add . adds the rest."
     )
-    assert.strictEqual(told.text(denial({ ran: false })), "sandbox: /a is read-only. The command was not run.")
-    assert.include(told.text(denial({ also: ["/b", "/c", "/d", "/e"] })), "Also denied: /b, /c, /d, and 1 more.")
+    assert.strictEqual(said(denial({ ran: false })), "sandbox: /a is read-only. The command was not run.")
+    assert.include(said(denial({ also: ["/b", "/c", "/d", "/e"] })), "Also denied: /b, /c, /d, and 1 more.")
     told.forget()
-    assert.strictEqual(told.text(denial({ also: ["/b"] })), all)
-    assert.strictEqual(Diagnostic.denialText(denial({ also: ["/b"] })), all)
+    assert.strictEqual(said(denial({ also: ["/b"] })), all)
+    assert.strictEqual(Diagnostic.forModel(denial({ also: ["/b"] })), all)
   })
 
   it("tell of each write what to ask for, once", () => {
-    const told = new Diagnostic.ToldDenials()
+    const told = new Diagnostic.ToldAdvice()
+    const said = (given: Diagnostic.Denial) => Diagnostic.forModel(told.trim(given))
     const text = (exist: boolean, ...paths: ReadonlyArray<string>) =>
-      told.text(denial({ advice: [], allow: { exist, paths } })).replace("sandbox: /a is read-only.", "")
+      said(denial({ advice: [], allow: { exist, paths } })).replace("sandbox: /a is read-only.", "")
     assert.strictEqual(text(true, "/a"), " Ask the user to run: synapse sandbox allow /a")
     assert.strictEqual(text(true, "/a"), "")
     assert.strictEqual(text(false, "/b"), " Ask the user to create /b and run: synapse sandbox allow /b")
@@ -44,20 +46,21 @@ describe("the denials that a model was told", () => {
 
   it("say how the reader gets what only a new shell can have", () => {
     const anew = "/a is allowed by now, for a new shell"
-    assert.include(Diagnostic.denialText(denial({ awaiting: ["/a"] })), `${anew}: call with restart: true.`)
-    assert.deepStrictEqual(Diagnostic.awaiting(["/a"], "/restart"), [`${anew}: /restart.`])
-    assert.deepStrictEqual(Diagnostic.awaiting(undefined), [])
+    const awaiting = { _tag: "Awaiting", name: "/a" } as const
+    assert.strictEqual(Diagnostic.forModel(awaiting), `${anew}: call with restart: true.`)
+    assert.strictEqual(Diagnostic.forPerson(awaiting, Diagnostic.shell), `${anew}: /restart.`)
+    assert.isUndefined(Diagnostic.forPerson(awaiting))
   })
 
   it("are told to a person without advice for a model", () => {
-    assert.strictEqual(Diagnostic.denialForPerson(denial()), "sandbox: /a is read-only")
-    assert.strictEqual(Diagnostic.denialForPerson(denial({ ran: false })), "sandbox: /a is read-only\nNothing was run.")
+    assert.strictEqual(Diagnostic.forPerson(denial()), "sandbox: /a is read-only")
+    assert.strictEqual(Diagnostic.forPerson(denial({ ran: false })), "sandbox: /a is read-only\nNothing was run.")
     assert.strictEqual(
-      Diagnostic.denialForPerson(denial({ lift: "allow /a" })),
+      Diagnostic.forPerson(denial({ lift: "allow /a" })),
       "sandbox: /a is read-only\nTo let commands use it: synapse sandbox allow /a"
     )
     assert.strictEqual(
-      Diagnostic.denialForPerson(denial({ allow: { exist: false, paths: ["/a", "/b"] } })),
+      Diagnostic.forPerson(denial({ allow: { exist: false, paths: ["/a", "/b"] } })),
       "sandbox: /a is read-only\nTo let commands write there, make it, and then: synapse sandbox allow /a; synapse sandbox allow /b"
     )
   })

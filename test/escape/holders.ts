@@ -4,6 +4,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Families, Scene } from "../support/escape/Attack.js"
 import { processesWith } from "../support/escape/World.js"
+import { notices } from "../support/Told.js"
 
 const name = "fresh/credentials.json"
 
@@ -104,9 +105,9 @@ const held: ReadonlyArray<Scene> = Object.entries(holders).map(
         assert.match(laid.stdout, /^RAN$/m)
         const before = Fs.statSync(`${directory}/${name}`)
         // A second command, as agents give them: what is new is looked for after each.
-        let notices: ReadonlyArray<string> = []
-        for (let at = 0; at < 50 && !notices.some((one) => one.includes(" held ")); at++) {
-          notices = (yield* world.execute("sleep 0.1")).notices ?? []
+        let held: ReadonlyArray<string> = []
+        for (let at = 0; at < 50 && !held.some((one) => one.includes(" held ")); at++) {
+          held = notices(yield* world.execute("sleep 0.1")) ?? []
         }
         yield* isOver(mark, title.includes("follow") ? 12 : 1)
         assert.deepStrictEqual(processesWith(mark), [])
@@ -131,7 +132,7 @@ export const holding: Families = {
             "for i in {1..9}; do echo $i; sleep 0.04; done >.env.one; (for i in {1..9}; do echo $i; sleep 0.04; done) >.env.two; echo end"
           )
           assert.strictEqual(said.stdout, "end\n")
-          assert.deepStrictEqual(said.notices ?? [], [])
+          assert.deepStrictEqual(notices(said) ?? [], [])
           for (const name of [".env.one", ".env.two"]) {
             assert.lengthOf(Fs.readFileSync(`${world.project}/${name}`, "utf8").trim().split("\n"), 9)
           }
@@ -144,13 +145,13 @@ export const holding: Families = {
         Effect.gen(function* () {
           yield* world.execute("state=kept")
           yield* world.attack(`: >.envrc; tail -f .envrc ${world.project}/README >/dev/null 2>&1 &`)
-          let notices: ReadonlyArray<string> = []
-          for (let at = 0; at < 200 && notices.length === 0; at++) {
+          let held: ReadonlyArray<string> = []
+          for (let at = 0; at < 200 && held.length === 0; at++) {
             const said = yield* world.execute("sleep 0.02; echo $state")
             // On a busy machine, one about the output of what was put in the background may come first.
-            notices = (said.notices ?? []).filter((one) => one.includes(" held "))
+            held = (notices(said) ?? []).filter((one) => one.includes(" held "))
           }
-          assert.deepStrictEqual(notices, [
+          assert.deepStrictEqual(held, [
             `tail held ${world.project}/.envrc open, which the blacklist denies, and was ended (rule **/.envrc).`
           ])
         })

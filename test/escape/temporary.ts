@@ -6,6 +6,7 @@ import * as PolicyBuilder from "../../src/sandbox/config/PolicyBuilder.js"
 import * as TemporaryDirectory from "../../src/sandbox/platform/TemporaryDirectory.js"
 import { scene, together } from "../support/escape/Attack.js"
 import { type Places, type Shape, write } from "../support/escape/World.js"
+import { notices } from "../support/Told.js"
 
 const other = ({ home }: Places) => `${home}/.synapse/tmp/0123456789abcdef`
 const own = (world: Pick<Shape, "home" | "manager" | "project">) =>
@@ -123,8 +124,8 @@ export const temporary = (ground: string): void => {
     scene(ground, `shows what a person has allowed (${permission})`, { ...hidden, permission }, (world) =>
       Effect.gen(function* () {
         const file = `${world.base}/tmp/shot.png`
-        const { notices = [] } = yield* world.execute(`cat ${file}`)
-        assert.match(notices.join(), /^Allowed: /)
+        const allowed = yield* world.execute(`cat ${file}`)
+        assert.match(notices(allowed)?.join() ?? "", /^Allowed: /)
         assert.strictEqual(yield* run(world, `cat ${file}`), world.secret)
         if (permission === "allow_once") assert.match(yield* run(world, `cat ${file}`), /No such file/)
         else

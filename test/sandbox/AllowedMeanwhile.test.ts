@@ -81,8 +81,8 @@ it.scoped("tells once of a hidden path that only a new shell can have, to be wri
         Fs.writeFileSync(`${home}/sandbox.json`, JSON.stringify({ policy: { filesystem: { whitelist } } }))
         const told = yield* Effect.all([execute("true"), execute("true")])
         assert.deepStrictEqual(
-          told.map(({ awaiting = [] }) => awaiting),
-          [whitelist, []]
+          told.map(({ diagnostics = [] }) => diagnostics),
+          [whitelist.map((name) => ({ _tag: "Awaiting" as const, name })), []]
         )
       })
     )

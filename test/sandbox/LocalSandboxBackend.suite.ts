@@ -6,6 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
 import * as Directory from "../support/sandbox/Directory.js"
 import { sandboxedOn } from "../support/sandbox/LocalApp.js"
+import { notices } from "../support/Told.js"
 
 /** Masks are looked at now and then: a command that comes too early runs again. */
 const untilHidden = <A extends { readonly exitCode: number }, E>(command: Effect.Effect<A, E>) =>
@@ -97,10 +98,10 @@ export const local = (title: string, ground: string, isSecond = false): void => 
             if (i === 0) assert.strictEqual(killed.exitCode, 137)
             const next = yield* execute('pwd; echo "<$kept>"')
             // The shell may hear of the end of its input before the kernel kills it, and then hands on its state.
-            const notices = [...(killed.notices ?? []), ...(next.notices ?? [])]
-            const isKept = notices.length === 0
+            const said = [...(notices(killed) ?? []), ...(notices(next) ?? [])]
+            const isKept = said.length === 0
             assert.strictEqual(next.stdout, `${project}/sub\n<${isKept ? 1 : ""}>\n`)
-            if (!isKept) assert.match(notices.join(), /^The shell ended without handing on its state/)
+            if (!isKept) assert.match(said.join(), /^The shell ended without handing on its state/)
           }
         })
       )

@@ -2,11 +2,13 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
+import * as Diagnostic from "../../src/domain/Diagnostic.js"
 import * as Permission from "../../src/sandbox/permission/Permission.js"
 import * as PolicyDecision from "../../src/sandbox/policy/PolicyDecision.js"
 import { NotThere } from "../../src/sandbox/SandboxBackend.js"
 import * as Directory from "../support/sandbox/Directory.js"
 import { denied, FakeProvider, type Options, withManager } from "../support/sandbox/Managed.js"
+import { notices } from "../support/Told.js"
 
 const inDirectory = <A, E>(use: (options: Options) => Effect.Effect<A, E>) =>
   Effect.scoped(
@@ -55,10 +57,13 @@ describe("a command that the policy denies", () => {
   it.live("says in the error of a command that was not run what its result would have told", () =>
     inDirectory((options) =>
       Effect.gen(function* () {
-        const told = { notices: ["A new shell was started."], awaiting: ["/p/b.pem"] }
-        const provider = new FakeProvider(() => ({ ...denied("/p/a.pem"), ...told }))
+        const diagnostics = [
+          Diagnostic.notice("A new shell was started."),
+          { _tag: "Awaiting" as const, name: "/p/b.pem" }
+        ]
+        const provider = new FakeProvider(() => ({ ...denied("/p/a.pem"), diagnostics }))
         const error = yield* withManager(provider, options, ({ execute }) => Effect.flip(execute("cat a.pem")))
-        assert.include(error.message, told.notices.join())
+        assert.deepStrictEqual(error._tag === "Blocked" && error.diagnostics, diagnostics)
         assert.include(error.message, "/p/b.pem is allowed by now, for a new shell: call with restart: true.")
       })
     )
@@ -114,14 +119,14 @@ describe("a command that the policy denies", () => {
         provider.revoking = cannot
         yield* withManager(provider, { ...options, ...answering("allow_once") }, ({ execute }) =>
           Effect.gen(function* () {
-            const { notices, stdout } = yield* execute("cat a.pem")
+            const { diagnostics, stdout } = yield* execute("cat a.pem")
             assert.strictEqual(stdout, "cat a.pem")
             assert.match(
-              notices?.join() ?? "",
+              notices({ diagnostics })?.join() ?? "",
               /^A new shell was started, and variables, functions and background jobs are gone: \/p\/a\.pem was allowed once/
             )
             yield* execute("a")
-            assert.isUndefined((yield* execute("b")).notices)
+            assert.isUndefined(notices(yield* execute("b")))
           })
         )
         assert.deepStrictEqual(provider.events.slice(-6), [
@@ -187,7 +192,7 @@ describe("a command that the policy denies", () => {
           execute("cat a.pem")
         )
         assert.strictEqual(result.stdout, "secret")
-        assert.deepStrictEqual(result.notices, [
+        assert.deepStrictEqual(notices(result), [
           "A new shell was started, and variables, functions and background jobs are gone: only a new sandbox can have /p/a.pem allowed."
         ])
         assert.deepStrictEqual(provider.policies[1]?.granted?.[0]?.path, "/p/a.pem")
@@ -210,7 +215,7 @@ describe("a command that the policy denies", () => {
             asked.map(({ reason, resource }) => [resource, reason]),
             [[directory, `a secret; only with the whole directory can ${file} be made`]]
           )
-          assert.deepStrictEqual(result.notices, [`Allowed: '${directory}' now: run the command again.`])
+          assert.deepStrictEqual(notices(result), [`Allowed: '${directory}' now: run the command again.`])
           const { whitelist } = JSON.parse(Fs.readFileSync(`${options.home}/sandbox.json`, "utf8")).policy.filesystem
           assert.deepStrictEqual(whitelist, [directory.replaceAll(/[[\]]/g, "\\$&")])
           assert.deepStrictEqual(provider.events.slice(1, 3), ["run touch it in 1", `grant write ${directory} in 1`])
@@ -229,7 +234,7 @@ describe("a command that the policy denies", () => {
           const result = yield* withManager(provider, { ...options, ...answering("allow_permanent") }, ({ execute }) =>
             execute("touch it")
           )
-          assert.match(result.notices?.[0] ?? "", /^Allowed: .*, but .* does not exist/)
+          assert.match(notices(result)?.[0] ?? "", /^Allowed: .*, but .* does not exist/)
           assert.isFalse(Fs.existsSync(`${options.home}/sandbox.json`))
         })
       )
@@ -266,7 +271,7 @@ describe("a command that the policy denies", () => {
               return yield* execute("touch /usr/share/new")
             })
         )
-        assert.match(result.notices?.[0] ?? "", /run the command again\. Not for good: .*sandbox\.json/)
+        assert.match(notices(result)?.[0] ?? "", /run the command again\. Not for good: .*sandbox\.json/)
         assert.strictEqual(Fs.readFileSync(`${options.home}/sandbox.json`, "utf8"), "{")
       })
     )
@@ -290,7 +295,7 @@ describe("a command that the policy denies", () => {
         const result = yield* withManager(own, { ...options, permission }, ({ execute }) =>
           execute("echo >sandbox.json")
         )
-        assert.deepStrictEqual([asked.length, result.blocked, result.notices], [0, true, undefined])
+        assert.deepStrictEqual([asked.length, result.blocked, notices(result)], [0, true, undefined])
         assert.isFalse(Fs.existsSync(file))
       })
     )
@@ -307,7 +312,7 @@ describe("a command that the policy denies", () => {
           Effect.gen(function* () {
             const result = yield* execute("build")
             assert.deepStrictEqual([result.exitCode, result.blocked], [1, true])
-            assert.deepStrictEqual(result.notices, ["Allowed: /p/a.pem once, for this command: run it again."])
+            assert.deepStrictEqual(notices(result), ["Allowed: /p/a.pem once, for this command: run it again."])
             yield* execute("other")
             yield* execute("build")
             yield* execute("build")

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Directory from "../support/sandbox/Directory.js"
 import { allowing, sandboxedOn } from "../support/sandbox/LocalApp.js"
+import { notices } from "../support/Told.js"
 
 export const grants = (title: string, ground: string, isSecond = false): void => {
   const once = it.live.skipIf(isSecond)
@@ -34,10 +35,10 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
             yield* execute(`o=${outside}/new e=.en; e+=v; for _ in 1 2 3; do (${loop}) 2>/dev/null & done; sleep .2`)
             const granted = yield* execute("cat .env; sleep .3")
             assert.strictEqual(granted.stdout, "TOKEN=1\n")
-            assert.include((granted.notices ?? []).join(), "Background processes were stopped meanwhile")
+            assert.include((notices(granted) ?? []).join(), "Background processes were stopped meanwhile")
             const before = Fs.statSync(`${project}/ticks`).size
             const write = `echo y >>${outside}/new && sleep .3`
-            assert.include((yield* execute(write)).notices?.join(), "once, for this command: run it again")
+            assert.include(notices(yield* execute(write))?.join(), "once, for this command: run it again")
             assert.strictEqual((yield* execute(write)).exitCode, 0)
             yield* execute("sleep .3; kill %1 %2 %3 2>/dev/null || kill $!")
             assert.strictEqual(Fs.readFileSync(`${outside}/new`, "utf8"), "y\n")
@@ -107,7 +108,7 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
             const first = yield* execute(once)
             assert.deepInclude(first, { stdout: "before\n", blocked: true, blockedResource: `${data}/once` })
             assert.match(
-              first.notices?.join() ?? "",
+              notices(first)?.join() ?? "",
               new RegExp(`Allowed: ${data} once, for this command: run it again`)
             )
             assert.deepInclude(yield* execute(once), { stdout: "before\n", blocked: false, exitCode: 0 })
@@ -117,7 +118,7 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
             assert.deepStrictEqual(Directory.list(data), ["once"])
             const third = yield* execute(`chmod 700 ${data}`)
             assert.deepInclude(third, { blocked: true, blockedResource: data })
-            assert.match(third.notices?.join() ?? "", /run the command again/)
+            assert.match(notices(third)?.join() ?? "", /run the command again/)
             assert.strictEqual((yield* execute(`mkdir ${data}/a; echo $kept`)).stdout, "1\n")
             assert.deepStrictEqual(Directory.list(data), ["a", "once"])
             const config = JSON.parse(Fs.readFileSync(`${outside}/home/sandbox.json`, "utf8"))
@@ -134,8 +135,11 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
             const data = `${outside}/data`
             Fs.mkdirSync(data)
             yield* execute("kept=1")
-            const { blocked, notices } = yield* execute(`echo x > ${data}/new`)
-            assert.deepStrictEqual([blocked, notices], [true, [`Allowed: ${data} now: run the command again.`]])
+            const given = yield* execute(`echo x > ${data}/new`)
+            assert.deepStrictEqual(
+              [given.blocked, notices(given)],
+              [true, [`Allowed: ${data} now: run the command again.`]]
+            )
             assert.strictEqual((yield* execute(`echo x > ${data}/new; echo $kept`)).stdout, "1\n")
             assert.strictEqual(Fs.readFileSync(`${data}/new`, "utf8"), "x\n")
             assert.isFalse(Fs.existsSync(`${outside}/home/sandbox.json`))
@@ -149,7 +153,7 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
         ({ execute }, { outside }) =>
           Effect.gen(function* () {
             const line = `kept=1; echo x > ${outside}/new`
-            assert.deepStrictEqual((yield* execute(line)).notices, [
+            assert.deepStrictEqual(notices(yield* execute(line)), [
               `Allowed: ${outside}/new once, for this command: run it again.`
             ])
             assert.notInclude(Directory.list(outside), "new")
@@ -158,11 +162,11 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
             assert.isTrue((yield* execute(`echo $kept >> ${outside}/new`)).blocked)
             // What makes no file is not asked for: made as one, it could not be what was meant.
             for (const other of [`mkdir ${outside}/d`, `echo > f; mv f ${outside}/d`, `ln -s x ${outside}/d`]) {
-              assert.isUndefined((yield* execute(other)).notices)
+              assert.isUndefined(notices(yield* execute(other)))
             }
             // The right is kept for the session, and in its next sandbox.
             const log = `touch ${outside}/log`
-            assert.deepStrictEqual((yield* execute(log)).notices, [
+            assert.deepStrictEqual(notices(yield* execute(log)), [
               `Allowed: ${outside}/log now: run the command again.`
             ])
             assert.strictEqual((yield* execute(`echo $kept > ${outside}/log`)).exitCode, 0)
@@ -248,9 +252,10 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
           assert.notInclude((yield* execute(`touch ${plain}/f`)).blockedReason, "restart")
           assert.include((yield* execute(`touch ${repository}/f`)).blockedReason, anew)
           write({ whitelist: [plain, repository, `${project}/.env`] })
-          const { awaiting, blocked } = yield* execute(`touch ${plain}/f && touch ${repository}/f`)
-          assert.deepStrictEqual({ awaiting, blocked }, { awaiting: [repository, `${project}/.env`], blocked: true })
-          assert.isUndefined((yield* execute("true")).awaiting)
+          const { blocked, diagnostics } = yield* execute(`touch ${plain}/f && touch ${repository}/f`)
+          const awaiting = [repository, `${project}/.env`].map((name) => ({ _tag: "Awaiting", name }))
+          assert.deepStrictEqual({ blocked, diagnostics }, { blocked: true, diagnostics: awaiting })
+          assert.isUndefined((yield* execute("true")).diagnostics)
           yield* restart
           assert.strictEqual((yield* execute(`touch ${repository}/f && echo >> .env`)).exitCode, 0)
         })
@@ -270,13 +275,13 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
           assert.strictEqual((yield* execute("echo $kept")).stdout, "1\n")
           const hook = (at: string) =>
             `git init -q ${at}; mkdir -p ${at}/.git/hooks; echo run > ${at}/.git/hooks/pre-commit`
-          const { notices } = yield* execute(hook(`${plain}/new`))
-          assert.include(notices?.join(), "were renamed to *.disabled")
+          const hooks = yield* execute(hook(`${plain}/new`))
+          assert.include(notices(hooks)?.join(), "were renamed to *.disabled")
           assert.notInclude(Fs.readdirSync(`${plain}/new/.git/hooks`), "pre-commit")
           const fsmonitor = "[core]\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = touch run\\n"
           const itself = `cd ${plain}; mkdir objects refs; echo ref: refs/heads/main > HEAD; printf '${fsmonitor}' > config; cd -`
-          const { notices: told } = yield* execute(`${itself}; git --version`)
-          assert.include(told?.join(), "Taken back from")
+          const taken = yield* execute(`${itself}; git --version`)
+          assert.include(notices(taken)?.join(), "Taken back from")
           assert.notInclude(Fs.readFileSync(`${plain}/config`, "utf8"), "fsmonitor")
           yield* allow(`${repository}`)
           yield* allow(`${editor}`)

@@ -2,8 +2,10 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Diagnostic from "../../src/domain/Diagnostic.js"
 import * as Ground from "../support/escape/Ground.js"
 import { sandboxedOn } from "../support/sandbox/LocalApp.js"
+import { notices } from "../support/Told.js"
 
 const ground = Ground.take("root")
 const isBash = /\/bash$/.test(Os.userInfo().shell ?? "")
@@ -17,9 +19,12 @@ describe.skipIf(ground === undefined || !isBash)("the environment of the login s
       Fs.writeFileSync(`${outside}/home/sandbox.json`, '{"profile": true}')
       const exported = "export ASDF_DATA_DIR=/opt/asdf MY_TOKEN=hunter OTHER=x PATH=/opt/node/bin:$PATH"
       Fs.writeFileSync(`${outside}/user/.bash_profile`, `${exported}\n`)
-      return Effect.map(execute(variables), ({ notices, stdout }) => {
+      return Effect.map(execute(variables), ({ diagnostics, stdout }) => {
         assert.match(stdout, /^\/opt\/asdf {2}\n(?:.*:)?\/opt\/node\/bin:/)
-        assert.match(notices?.join() ?? "", /^The sandbox leaves OTHER, MY_TOKEN out of the environment;/)
+        assert.match(
+          notices({ diagnostics })?.join() ?? "",
+          /^The sandbox leaves OTHER, MY_TOKEN out of the environment;/
+        )
       })
     })
   )
@@ -29,13 +34,14 @@ describe.skipIf(ground === undefined || !isBash)("the environment of the login s
       Fs.writeFileSync(`${outside}/home/sandbox.json`, '{"profile": true}')
       Fs.writeFileSync(`${outside}/user/.bash_profile`, "exit 4\n")
       return Effect.gen(function* () {
-        const { notices = [], personal } = yield* execute(":")
-        assert.strictEqual(personal?.denied, notices.join())
+        const { diagnostics } = yield* execute(":")
+        const forPerson = diagnostics?.map((each) => Diagnostic.forPerson(each))
+        assert.strictEqual(forPerson?.join(), notices({ diagnostics })?.join())
         assert.match(
-          notices.join(),
+          notices({ diagnostics })?.join() ?? "",
           /^The environment of the login shell \(.*\) is not used: it ended with exit code 4\.$/
         )
-        assert.isUndefined((yield* execute(":")).notices)
+        assert.isUndefined(notices(yield* execute(":")))
       })
     })
   )

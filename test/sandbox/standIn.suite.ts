@@ -4,6 +4,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { type Manager, type Place, sandboxedOn } from "../support/sandbox/LocalApp.js"
+import { notices } from "../support/Told.js"
 
 /** Runs the lines, one after the other, and returns what they printed. */
 const printed = ({ execute }: Manager, ...lines: ReadonlyArray<string>) =>
@@ -34,8 +35,8 @@ export const standIn = (title: string, ground: string): void => {
         return Effect.gen(function* () {
           const first = yield* manager.execute("cat .env; wc -c <.env")
           assert.deepStrictEqual([first.stdout, first.exitCode], ["0\n", 0])
-          assert.deepStrictEqual(first.notices, [`The sandbox shows ${project}/.env as an empty file (rule **/.env).`])
-          assert.isUndefined((yield* manager.execute("cat .env")).notices)
+          assert.deepStrictEqual(notices(first), [`The sandbox shows ${project}/.env as an empty file (rule **/.env).`])
+          assert.isUndefined(notices(yield* manager.execute("cat .env")))
           const refused = ["cat vault/key", "echo x >.env", "e=.env; echo x 2>/dev/null >$e; cat $e", "rm -f .env"]
           assert.deepStrictEqual(yield* printed(manager, ...refused), ["Blocked", "Blocked", "", "Blocked"])
           replace(`${project}/.env`, "TOKEN=hunter\n")

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as CallContext from "../../src/domain/CallContext.js"
 import { sandboxedOn } from "../support/sandbox/LocalApp.js"
+import { notices } from "../support/Told.js"
 
 /** What the user does afterwards, in the project and in its directory `sub`. */
 const everything = [
@@ -184,11 +185,11 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
           const options = { cwd: `${outside}/${cwd}` }
           const {
             blockedReason = "",
-            notices = [],
+            diagnostics,
             stderr,
             stdout
           } = yield* execute(command.replaceAll("RUN", `touch ${outside}/ran`), options)
-          said.push(stdout, stderr, blockedReason, ...notices)
+          said.push(stdout, stderr, blockedReason, ...(notices({ diagnostics }) ?? []))
         }
         yield* shutdown
         return { said: said.join("\n"), used: use(project, outside) }

@@ -195,14 +195,14 @@ describe("restart", () => {
       yield* Effect.sleep(20)
       yield* subject.session.restart
       assert.deepStrictEqual(
-        yield* Effect.flip(Fiber.join(fiber)).pipe(Effect.map((error) => ({ ...error, notices: [] }))),
+        yield* Effect.flip(Fiber.join(fiber)).pipe(Effect.map((error) => ({ ...error, diagnostics: [] }))),
         {
           ...new ExecutionFailed({
             kind: "shell",
             reason: "The session was restarted or ended while the command ran",
             stdout: "on\n"
           }),
-          notices: []
+          diagnostics: []
         }
       )
       assert.deepStrictEqual(yield* Fiber.join(waiting), result({ stdout: "waited\n" }))

@@ -4,11 +4,13 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { assertKept, inSession, keeps, prepare, result, started, stateLost } from "../support/Session.js"
+import { notices, told } from "../support/Told.js"
 
-const replaced = (directory: string) => [
-  "The shell could run no command any more (a builtin, a limit or a restriction was changed): " +
-    `this one ran in a new shell in ${directory}; variables, functions and options are lost.`
-]
+const replaced = (directory: string) =>
+  told(
+    "The shell could run no command any more (a builtin, a limit or a restriction was changed): " +
+      `this one ran in a new shell in ${directory}; variables, functions and options are lost.`
+  )
 
 /** After this, the shell can run nothing: the next command runs in a new one, once, and says so. */
 const replaces = (name: string, command: string) =>
@@ -22,7 +24,7 @@ const replaces = (name: string, command: string) =>
           stdout: "on\n<>\n",
           stderr: "err\n",
           exitCode: 3,
-          notices: replaced(`${subject.directory}/kept here`)
+          diagnostics: replaced(`${subject.directory}/kept here`)
         })
       )
       assert.deepStrictEqual(yield* subject.run("cat ran; kept='a  b'"), result({ stdout: "once\n" }))
@@ -42,11 +44,11 @@ describe("damage", () => {
       Effect.gen(function* () {
         yield* prepare(subject)
         yield* subject.run(harm)
-        const { notices, ...got } = yield* subject.run(
+        const { diagnostics, ...got } = yield* subject.run(
           'echo on; echo err >&2; echo once >> ran; echo "<${kept-}>"; (exit 3)'
         )
         assert.deepStrictEqual(got, result({ stdout: "on\n<>\n", stderr: "err\n", exitCode: 3 }))
-        assert.match(notices?.join() ?? "", /variables, functions and options are lost/)
+        assert.match(notices({ diagnostics })?.join() ?? "", /variables, functions and options are lost/)
         assert.deepStrictEqual(yield* subject.run("cat ran; kept='a  b'"), result({ stdout: "once\n" }))
         yield* assertKept(subject)
       })
@@ -73,7 +75,7 @@ describe("damage", () => {
       const there = `${subject.directory}/kept here`
       assert.deepStrictEqual(
         yield* subject.run('rm "$TMPDIR"/synapse-*/*/state; exit 3'),
-        result({ exitCode: 3, notices: stateLost(there) })
+        result({ exitCode: 3, diagnostics: stateLost(there) })
       )
       assert.deepStrictEqual(yield* subject.run("echo $?; pwd"), result({ stdout: `3\n${there}\n` }))
     })
@@ -97,10 +99,10 @@ describe("damage", () => {
         yield* subject.run('echo "$? $PWD ${kept-}"'),
         result({
           stdout: `3 ${there} \n`,
-          notices: [
+          diagnostics: told(
             "The last shell's state let no other one live: " +
               `this command ran in a new shell in ${there}; variables, functions and options are lost.`
-          ]
+          )
         })
       )
       yield* subject.run("kept='a  b'")
@@ -133,7 +135,7 @@ describe("damage", () => {
       const there = `${subject.directory}/kept here`
       assert.deepStrictEqual(
         yield* subject.run("/bin/echo once >> ran; kill -9 $$"),
-        result({ exitCode: 137, notices: stateLost(there) })
+        result({ exitCode: 137, diagnostics: stateLost(there) })
       )
       assert.deepStrictEqual(yield* subject.run("cat ran"), result({ stdout: "once\n" }))
     })
@@ -147,7 +149,7 @@ describe("damage", () => {
       yield* Effect.sleep(200)
       assert.deepStrictEqual(
         yield* subject.run("echo once >> ran; cat ran"),
-        result({ stdout: "once\n", notices: stateLost(there) })
+        result({ stdout: "once\n", diagnostics: stateLost(there) })
       )
       yield* subject.run("kept='a  b'")
       yield* assertKept(subject)
@@ -217,7 +219,7 @@ describe("a shell that was stopped while it was idle", () => {
       while (!Fs.existsSync(`${subject.directory}/kept here/stopped`)) yield* Effect.sleep(20)
       assert.deepStrictEqual(
         yield* subject.run("echo on"),
-        result({ stdout: "on\n", notices: stateLost(`${subject.directory}/kept here`) })
+        result({ stdout: "on\n", diagnostics: stateLost(`${subject.directory}/kept here`) })
       )
     })
   )

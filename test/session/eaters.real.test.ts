@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 import { assertKept, inSession, keeps, marked, prepare, result, started } from "../support/Session.js"
+import { notices, told } from "../support/Told.js"
 
 const until = (isSo: () => boolean) => Effect.repeat(Effect.delay(Effect.sync(isSo), 20), { until: (so) => so })
 
@@ -59,10 +60,10 @@ describe("what reads standard input between commands", () => {
         if (hook.includes(">eats")) {
           yield* until(() => Fs.existsSync(`${subject.directory}/eats`) && areAsleep(subject.mark))
         }
-        const { exitCode, notices, stdout } = yield* subject.run("echo once >> ran; echo on; (exit 3)")
+        const { diagnostics, exitCode, stdout } = yield* subject.run("echo once >> ran; echo on; (exit 3)")
         assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 3, stdout: "on\n" })
         // The shell may be faster than a process in the background.
-        if (isSure) assert.match(notices?.join() ?? "", /variables, functions and options are lost/)
+        if (isSure) assert.match(notices({ diagnostics })?.join() ?? "", /variables, functions and options are lost/)
         assert.strictEqual((yield* subject.run("cat ran")).stdout, "once\n")
       })
     )
@@ -87,20 +88,22 @@ describe("what reads standard input between commands", () => {
   ])
 })
 
-const removed = (names: string) => [
-  `No alias may have the name of a reserved word that the session needs: removed ${names}.`
-]
+const removed = (names: string) =>
+  told(`No alias may have the name of a reserved word that the session needs: removed ${names}.`)
 
 describe("aliases with the names of reserved words", () => {
   const all = ["{", "}"]
   for (const word of all) {
     keeps(word, [
-      [`alias ${word}=mine; (exit 7)`, { exitCode: 7, notices: removed(word) }],
+      [`alias ${word}=mine; (exit 7)`, { exitCode: 7, diagnostics: removed(word) }],
       ["for i in 1 2; do { echo $i; }; done; (exit 4)", { stdout: "1\n2\n", exitCode: 4 }]
     ])
   }
   keeps("all at once", [
-    [`alias ${all.map((word) => `${word}=x`).join(" ")}; (exit 7)`, { exitCode: 7, notices: removed(all.join(", ")) }],
+    [
+      `alias ${all.map((word) => `${word}=x`).join(" ")}; (exit 7)`,
+      { exitCode: 7, diagnostics: removed(all.join(", ")) }
+    ],
     ["alias; echo $?; (exit 6)", { stdout: "0\n", exitCode: 6 }],
     ["echo on", { stdout: "on\n" }]
   ])

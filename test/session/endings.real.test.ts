@@ -9,7 +9,10 @@ const loses = (name: string, command: string, exitCode: number, output: { stdout
     Effect.gen(function* () {
       yield* prepare(subject)
       const there = `${subject.directory}/kept here`
-      assert.deepStrictEqual(yield* subject.run(command), result({ ...output, exitCode, notices: stateLost(there) }))
+      assert.deepStrictEqual(
+        yield* subject.run(command),
+        result({ ...output, exitCode, diagnostics: stateLost(there) })
+      )
       assert.deepStrictEqual(
         yield* subject.run('echo "$? <$PWD> <${kept-}>"'),
         result({ stdout: `${exitCode} <${there}> <>\n` })
@@ -112,14 +115,14 @@ describe("endings", () => {
   ])
 
   keeps("errexit ends the command, and keeps the state", [
-    ["set -e; false; echo no", { exitCode: 1, notices: errexitStays }],
+    ["set -e; false; echo no", { exitCode: 1, diagnostics: errexitStays }],
     ["f() { set -e; (sh -c 'kill $$'); echo no; }; f", { exitCode: 143 }],
     ["true", {}],
     ["set +e", {}],
     ["set -e", {}],
     ["exit 3", { exitCode: 3 }],
     ["f() { exit 5; }; { f; }", { exitCode: 5 }],
-    ["false", { exitCode: 1, notices: errexitStays }]
+    ["false", { exitCode: 1, diagnostics: errexitStays }]
   ])
 
   keeps("unset variables end the command alone", [

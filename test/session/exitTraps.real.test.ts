@@ -36,7 +36,7 @@ describe("a trap on EXIT", () => {
   keeps("runs where errexit ends the shell, and prints into the result", [
     [
       "X=1; set -e; trap 'echo bye; echo err >&2' EXIT; f() { false; }; f; echo no",
-      { stdout: "bye\n", stderr: "err\n", exitCode: 1, notices: errexitStays }
+      { stdout: "bye\n", stderr: "err\n", exitCode: 1, diagnostics: errexitStays }
     ],
     ["echo $X; [[ $- == *e* ]]", { stdout: "1\n" }],
     ["trap 'false; echo no' EXIT; Y=2", {}],
@@ -82,7 +82,7 @@ describe("a trap on EXIT", () => {
     ["exit 4", { exitCode: 4 }],
     ["set -e; trap 'echo bye' EXIT", {}],
     ["trap - EXIT; X=2", {}],
-    ["false", { exitCode: 1, notices: errexitStays }],
+    ["false", { exitCode: 1, diagnostics: errexitStays }],
     ["set +e; echo $X", { stdout: "2\n" }]
   ])
 

@@ -12,6 +12,7 @@ import {
   stateLost,
   withSession
 } from "../support/Session.js"
+import { notices, told } from "../support/Told.js"
 
 describe("after an exit", () => {
   keeps("functions that need extglob, those with here-documents, and all others", [
@@ -93,7 +94,7 @@ describe("after an exit", () => {
   ])
 
   keeps("errexit itself", [
-    ["set -e; false", { exitCode: 1, notices: errexitStays }],
+    ["set -e; false", { exitCode: 1, diagnostics: errexitStays }],
     ["echo on; case $- in *e*) echo set ;; esac", { stdout: "on\nset\n" }],
     ["(exit 5); echo no", { exitCode: 5 }],
     [
@@ -106,7 +107,7 @@ describe("after an exit", () => {
       }
     ],
     ["set +eu", {}],
-    ["set -e; false", { exitCode: 1, notices: errexitStays }],
+    ["set -e; false", { exitCode: 1, diagnostics: errexitStays }],
     // bash itself would end with the exit code of the command before.
     ["sh -c 'exit 5'", { exitCode: 5 }],
     ["source nosuch", { stderr: "bash: nosuch: No such file or directory\n", exitCode: 1 }],
@@ -123,7 +124,7 @@ describe("after an exit", () => {
       )
       assert.deepStrictEqual(
         yield* subject.run("set -e; cd é; false | cat; sh -c 'exit 2'"),
-        result({ exitCode: 2, movedTo: `${directory}/a b/é`, notices: errexitStays })
+        result({ exitCode: 2, movedTo: `${directory}/a b/é`, diagnostics: errexitStays })
       )
       assert.deepStrictEqual(yield* subject.run("pwd"), result({ stdout: `${directory}/a b/é\n` }))
       assert.deepStrictEqual(yield* subject.run("set +e; (exit 4) | cat; exit"), result({ pipeline: [4, 0] }))
@@ -158,7 +159,7 @@ describe("after an exit", () => {
       const there = `${subject.directory}/kept here`
       assert.deepStrictEqual(
         yield* subject.run("printf -v big %80000000s; exit 6"),
-        result({ exitCode: 6, notices: stateLost(there) })
+        result({ exitCode: 6, diagnostics: stateLost(there) })
       )
       assert.deepStrictEqual(yield* subject.run('echo "$? ${#big} $PWD"'), result({ stdout: `6 0 ${there}\n` }))
     })
@@ -180,9 +181,9 @@ describe("names of Synapse's commands", () => {
               yield* run('command_not_found_handle() { builtin echo "none: $1"; }; exit 3'),
               result({
                 exitCode: 3,
-                notices: [
+                diagnostics: told(
                   "Your own `write`, `read` go before the session's; call those as `command write`, `command read`."
-                ]
+                )
               })
             )
             assert.deepStrictEqual(
@@ -200,14 +201,14 @@ describe("names of Synapse's commands", () => {
 
   inSession("names the descriptors that are closed, and the directory that is gone", ({ directory, run }) =>
     Effect.gen(function* () {
-      const { notices } = yield* run("exec 7>seven 9>nine; exit 3")
-      assert.deepStrictEqual(notices, ["Descriptors that the shell had opened are closed: 7, 9."])
+      const closed = yield* run("exec 7>seven 9>nine; exit 3")
+      assert.deepStrictEqual(notices(closed), ["Descriptors that the shell had opened are closed: 7, 9."])
       for (const end of ["exit 1", "kill -9 $$", "exec true"]) {
         yield* run("mkdir gone; cd gone")
         yield* run(`rmdir ../gone; ${end}`)
         const next = yield* run("pwd")
         assert.deepStrictEqual(
-          [next.stdout, next.notices],
+          [next.stdout, notices(next)],
           [`${directory}\n`, [`The directory that the shell was in is gone: this command ran in ${directory}.`]]
         )
       }

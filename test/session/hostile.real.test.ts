@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
 import { assertKept, errexitStays, inSession, keeps, prepare, result } from "../support/Session.js"
+import { told } from "../support/Told.js"
 
 type Step = readonly [command: string, expected: Partial<CommandResult>]
 
@@ -15,9 +16,8 @@ const serves: ReadonlyArray<Step> = [
   ["[[ $? = 6 ]]", {}]
 ]
 
-const removed = (name: string) => [
-  `No alias may have the name of a reserved word that the session needs: removed ${name}.`
-]
+const removed = (name: string) =>
+  told(`No alias may have the name of a reserved word that the session needs: removed ${name}.`)
 
 describe("hostile state", () => {
   for (const name of names) {
@@ -49,9 +49,9 @@ describe("hostile state", () => {
   ])
 
   keeps("an alias with the name of a word that the protocol needs is removed, and the result says so", [
-    ["alias }=mine", { notices: removed("}") }],
+    ["alias }=mine", { diagnostics: removed("}") }],
     ...serves,
-    ["alias {='/bin/echo mine'; (exit 7)", { exitCode: 7, notices: removed("{") }],
+    ["alias {='/bin/echo mine'; (exit 7)", { exitCode: 7, diagnostics: removed("{") }],
     ...serves,
     ["alias select=mine in=mine do=mine done=mine; (exit 7)", { exitCode: 7 }],
     ["alias -p | grep -c mine; unalias select in do done", { stdout: "4\n" }],
@@ -154,7 +154,7 @@ describe("hostile state", () => {
   keeps("shell options that change how scripts run", [
     ["set -e -u -o pipefail -E -T; shopt -s inherit_errexit lastpipe expand_aliases xpg_echo", {}],
     ...serves.slice(0, 1),
-    [`/bin/sh -c "exit 6"`, { exitCode: 6, notices: errexitStays }],
+    [`/bin/sh -c "exit 6"`, { exitCode: 6, diagnostics: errexitStays }],
     ["set +e", {}],
     ["set -k -a -h -B; set -p", {}],
     ...serves
@@ -208,7 +208,7 @@ describe("hostile state", () => {
         result({
           stdout: "3\n",
           movedTo: `${subject.directory}/kept here`,
-          notices: [`The directory that the shell was in is gone: this command ran in ${subject.directory}.`]
+          diagnostics: told(`The directory that the shell was in is gone: this command ran in ${subject.directory}.`)
         })
       )
       yield* assertKept(subject)

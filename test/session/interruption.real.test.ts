@@ -192,7 +192,7 @@ describe("timeout", () => {
             new ExecutionFailed({
               kind: "timeout",
               reason: "Command execution timeout: it ran longer than 100 ms and was ended",
-              notices: stateLost(there)
+              diagnostics: stateLost(there)
             })
           )
           assert.deepStrictEqual(yield* subject.run("pwd"), result({ stdout: `${there}\n` }))

@@ -4,6 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { JobStatus } from "../../src/domain/JobStatus.js"
 import { assertKept, descriptors, inSession, prepare, result, type Subject } from "../support/Session.js"
+import { notices } from "../support/Told.js"
 
 /** Runs commands that do nothing until a job has ended, and gives what is told of it then. */
 const end = ({ jobs, run }: Subject) =>
@@ -157,8 +158,11 @@ describe("jobs", () => {
     (subject) =>
       Effect.gen(function* () {
         for (let i = 0; i < 2; i++) assert.deepStrictEqual(yield* subject.run("sleep 3003 &"), result())
-        const { notices = [] } = yield* subject.run("sleep 3004 & echo $!")
-        assert.match(notices.join(), /^2 jobs run \(SYNAPSE_MAX_JOBS\): what this command left running was ended\./)
+        const third = yield* subject.run("sleep 3004 & echo $!")
+        assert.match(
+          notices(third)?.join() ?? "",
+          /^2 jobs run \(SYNAPSE_MAX_JOBS\): what this command left running was ended\./
+        )
         assert.lengthOf(yield* subject.jobs.list, 2)
       }),
     { maxJobs: 2 }

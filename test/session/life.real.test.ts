@@ -18,6 +18,7 @@ import {
   result,
   withSession
 } from "../support/Session.js"
+import { notices } from "../support/Told.js"
 
 const commands = [
   "true",
@@ -151,14 +152,14 @@ describe("life", () => {
             "printf '%s' {1..20000} | wc -c"
           ]
           yield* prepare(subject)
-          const notices: Array<string> = []
+          const said: Array<string> = []
           for (let i = 0; i < 100; i++) {
             const command = cancelled[Math.floor(random() * cancelled.length)] ?? ""
             const fiber = yield* subject.run(command).pipe(
               CallContext.locally({
                 listener: {
                   onInterrupted: (result) =>
-                    void notices.push(...(result.notices ?? []).map((notice) => `${command}: ${notice}`))
+                    void said.push(...(notices(result) ?? []).map((notice) => `${command}: ${notice}`))
                 }
               }),
               Effect.fork
@@ -166,7 +167,7 @@ describe("life", () => {
             yield* random() < 0.2 ? Effect.yieldNow() : Effect.sleep(random() * 15)
             yield* Fiber.interrupt(fiber)
             assert.deepStrictEqual(yield* subject.run(`echo ${i}`), result({ stdout: `${i}\n` }))
-            assert.deepStrictEqual(notices, [], `the cancel of number ${i}`)
+            assert.deepStrictEqual(said, [], `the cancel of number ${i}`)
             if (i % 20 === 0) yield* assertKept(subject)
           }
           yield* assertKept(subject)

@@ -14,6 +14,7 @@ import {
   type Subject,
   withSession
 } from "../support/Session.js"
+import { notices } from "../support/Told.js"
 
 const memoryOf = (pid: string) => Number(/VmRSS:\s*(\d+)/.exec(Fs.readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
 
@@ -98,9 +99,9 @@ describe("many jobs", () => {
           const shell = (yield* run("echo $$")).stdout.trim()
           const round = Effect.gen(function* () {
             for (let at = 0; at < 64; at++) yield* run("sleep 3021 &")
-            const { notices = [] } = yield* run("sleep 3022 &")
+            const last = yield* run("sleep 3022 &")
             assert.match(
-              notices.join(),
+              notices(last)?.join() ?? "",
               /^64 jobs run \(SYNAPSE_MAX_JOBS\): what this command left running was ended\./
             )
             yield* Effect.repeat(Effect.sleep(10), {

@@ -1,11 +1,12 @@
 /** Against a real bash: a command that closes the shell's own descriptors costs nothing but that shell. */
 import { describe } from "@effect/vitest"
 import { keeps } from "../support/Session.js"
+import { told } from "../support/Told.js"
 
-const notices = [
+const lost = told(
   "The command closed or replaced descriptors of the shell's own, which keeps them at 10 to 13 (let bash choose: " +
     "`exec {fd}>file`). A new shell goes on with its variables, functions and options."
-]
+)
 
 const closed = (which: string) => `Descriptors that the shell had opened are closed: ${which}.`
 
@@ -14,7 +15,7 @@ const coprocess = "The shell no longer reads from and writes to the coprocess CO
 describe("the shell's own descriptors", () => {
   const loses = (name: string, command: string, expected: Readonly<Record<string, unknown>>) =>
     keeps(name, [
-      [`X=1; ${command}`, { notices, ...expected }],
+      [`X=1; ${command}`, { diagnostics: lost, ...expected }],
       ["echo $X; echo err >&2", { stdout: "1\n", stderr: "err\n" }],
       ["cat; exec {fd}>file; echo said >&$fd; cat file; exec {fd}>&-", { stdout: "said\n" }]
     ])
@@ -37,9 +38,12 @@ describe("the shell's own descriptors", () => {
   ])
 
   keeps("are not named among those that are closed at an exit", [
-    ["exec 7>file {log}>&7 {other}<file; exit 3", { exitCode: 3, notices: [closed("7, 13 (log), 14 (other)")] }],
+    [
+      "exec 7>file {log}>&7 {other}<file; exit 3",
+      { exitCode: 3, diagnostics: told(closed("7, 13 (log), 14 (other)")) }
+    ],
     ["coproc { kill -STOP $BASHPID; }; pid=$COPROC_PID; exec {log}>file", {}],
-    ["kill -KILL $pid; exit 4", { exitCode: 4, notices: [closed("13 (log)"), coprocess] }],
+    ["kill -KILL $pid; exit 4", { exitCode: 4, diagnostics: told(closed("13 (log)"), coprocess) }],
     ["exit 5", { exitCode: 5 }]
   ])
 

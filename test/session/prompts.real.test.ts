@@ -14,10 +14,10 @@ const refuses = (program: string, command: string) =>
       withSession((subject) =>
         Effect.gen(function* () {
           yield* prepare(subject)
-          const { exitCode, notices, stderr, stdout } = yield* subject.run(command)
+          const { diagnostics, exitCode, stderr, stdout } = yield* subject.run(command)
           assert.notStrictEqual(exitCode, 0, stdout + stderr)
           assert.notStrictEqual(stderr, "")
-          assert.strictEqual(notices, undefined)
+          assert.strictEqual(diagnostics, undefined)
           yield* assertKept(subject)
         })
       ),

@@ -35,7 +35,7 @@ const outlives = (name: string, command: string, exitCode: number, isStateLost: 
     Effect.gen(function* () {
       yield* prepare(subject)
       const pid = yield* background(subject, "sleep 2001", "sleep 2001")
-      const lost = isStateLost ? { notices: stateLost(`${subject.directory}/kept here`) } : {}
+      const lost = isStateLost ? { diagnostics: stateLost(`${subject.directory}/kept here`) } : {}
       assert.deepStrictEqual(yield* subject.run(command), result({ exitCode, ...lost }))
       assert.deepStrictEqual(yield* subject.run(`kill -0 ${pid} && echo there`), result({ stdout: "there\n" }))
       assert.deepStrictEqual(
@@ -213,7 +213,7 @@ describe("a wrapper that does not pass descriptor 3 on", () => {
               assert.deepStrictEqual(yield* subject.run("exit 3"), result({ exitCode: 3 }))
               assert.deepStrictEqual(yield* subject.run("echo on; kill -9 $$"), {
                 ...result({ stdout: "on\n", exitCode: 137 }),
-                notices: stateLost(`${subject.directory}/kept here`)
+                diagnostics: stateLost(`${subject.directory}/kept here`)
               })
               yield* subject.run("kept='a  b'")
               yield* assertKept(subject)

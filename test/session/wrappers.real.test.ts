@@ -112,9 +112,9 @@ describe("shellCommand", () => {
               Effect.gen(function* () {
                 yield* prepare(subject)
                 const there = `${subject.directory}/kept here`
-                const { notices, ...seen } = yield* subject.run(command)
+                const { diagnostics, ...seen } = yield* subject.run(command)
                 assert.deepStrictEqual(seen, result({ exitCode }))
-                assert.deepStrictEqual(notices?.slice(0, 1), stateLost(there))
+                assert.deepStrictEqual(diagnostics?.slice(0, 1), stateLost(there))
                 assert.deepStrictEqual(yield* subject.run("pwd; kept='a  b'"), result({ stdout: `${there}\n` }))
                 yield* assertKept(subject)
               }),

@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { assertKept, inSession, prepare, result, started } from "../support/Session.js"
+import { told } from "../support/Told.js"
 
 const program = (then: string) => `bash -c 'echo begun; until [[ -e go ]]; do sleep 0.02; done; ${then}'`
 
@@ -60,9 +61,9 @@ describe("yield", () => {
       assert.deepStrictEqual(
         yield* run(loop, { yield: 50 }),
         result({
-          notices: [
+          diagnostics: told(
             "yield takes only the last program of a line, outside a pipeline or ( ). yield=0 makes a job of any line."
-          ]
+          )
         })
       )
       assert.deepStrictEqual(yield* run(`(${loop}) | cat`, { yield: 50 }), result())

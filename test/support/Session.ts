@@ -19,6 +19,7 @@ import * as Jobs from "../../src/session/Jobs.js"
 import * as JobTable from "../../src/session/JobTable.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
 import * as ShellLauncher from "../../src/session/ShellLauncher.js"
+import { told } from "./Told.js"
 
 /** What a test is given. */
 export interface Subject {
@@ -193,18 +194,19 @@ export const prepare = ({ run }: Subject) => run('mkdir -p "kept here" && cd "ke
 export const assertKept = ({ directory, run }: Subject, { withNotices = true } = {}) =>
   Effect.map(
     run(`\\builtin \\printf '<%s>' "$kept" "$PWD" "$(\\builtin pwd -P)"; \\builtin kill -l 2`),
-    ({ notices, ...seen }) =>
+    ({ diagnostics, ...seen }) =>
       assert.deepStrictEqual(
-        withNotices && notices !== undefined ? { ...seen, notices } : seen,
+        withNotices && diagnostics !== undefined ? { ...seen, diagnostics } : seen,
         result({ stdout: `<a  b><${directory}/kept here><${directory}/kept here>INT\n` })
       )
   )
 
 /** After a command that cost the shell its state: that it said so, and that the next command runs where it was. */
-export const stateLost = (directory: string) => [
-  "The shell ended without handing on its state (it was killed, replaced by exec, has an EXIT trap of its own, or a state of more than 64 MiB): " +
-    `the next command runs in a new shell in ${directory}; variables, functions and options are lost.`
-]
+export const stateLost = (directory: string) =>
+  told(
+    "The shell ended without handing on its state (it was killed, replaced by exec, has an EXIT trap of its own, or a state of more than 64 MiB): " +
+      `the next command runs in a new shell in ${directory}; variables, functions and options are lost.`
+  )
 
 /**
  * A test of commands that leave a directory and a variable as they were. `$D` stands for the test's directory in what is
@@ -233,7 +235,7 @@ export const keeps = (
   )
 
 /** What is told where errexit has ended the shell. */
-export const errexitStays = ["`set -e` ends the shell at each failure; `set +e` undoes it."]
+export const errexitStays = told("`set -e` ends the shell at each failure; `set +e` undoes it.")
 
 /** Starts a command, and waits for its first output. */
 export const started = ({ run }: Subject, command: string, options?: BashSession.ExecuteOptions) =>

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as TestSynapse from "../../src/TestSynapse.js"
 import { Toolset } from "../../src/toolset/Toolset.js"
+import { notices } from "../support/Told.js"
 
 /** A shell in which `nosuch` is not found, `slow` runs out of its time, and all else succeeds. */
 const layer = TestSynapse.layer((command) => {
@@ -72,7 +73,7 @@ describe("BashTool", () => {
     Effect.gen(function* () {
       const { extras, output } = yield* handle({ command: "```bash\nmake\n```" })
       assert.strictEqual(output, "done\n(ran the command inside the Markdown fence)")
-      assert.deepStrictEqual(extras.notices, ["(ran the command inside the Markdown fence)"])
+      assert.deepStrictEqual(notices(extras), ["(ran the command inside the Markdown fence)"])
       assert.strictEqual(
         (yield* handle({ command: "$ nosuch" })).output,
         'bash: nosuch: command not found\n[exit 127]\n(ran the command after the prompt "$ ")'

@@ -12,6 +12,7 @@ import {
 } from "../../src/domain/CommandError.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as ToolReturn from "../../src/toolset/ToolReturn.js"
+import { told } from "../support/Told.js"
 
 const call = { id: "1", name: "Bash" }
 
@@ -65,21 +66,21 @@ describe("ToolReturn.fromExit", () => {
   })
 
   it("passes on notices and the files of a cut output", () => {
-    const notices = ["The shell was restarted."]
-    const result = succeeded({ stdout: "a", stdoutFile: "/tmp/o", stderrFile: "/tmp/e", notices })
+    const diagnostics = told("The shell was restarted.")
+    const result = succeeded({ stdout: "a", stdoutFile: "/tmp/o", stderrFile: "/tmp/e", diagnostics })
     assert.deepStrictEqual(result, {
       toolCallId: "1",
       isError: false,
       output: "a\nThe shell was restarted.",
       message: "Command executed successfully.",
-      extras: { exitCode: 0, stdout: "a", stderr: "", stdoutFile: "/tmp/o", stderrFile: "/tmp/e", notices }
+      extras: { exitCode: 0, stdout: "a", stderr: "", stdoutFile: "/tmp/o", stderrFile: "/tmp/e", diagnostics }
     })
-    assert.strictEqual(succeeded({ exitCode: 1, notices }).output, "[exit 1]\nThe shell was restarted.")
+    assert.strictEqual(succeeded({ exitCode: 1, diagnostics }).output, "[exit 1]\nThe shell was restarted.")
   })
 
   it("keeps the output of a command that ran out of its time", () => {
     const reason = "Command execution timeout: it ran longer than 5 ms and was ended"
-    const error = new ExecutionFailed({ kind: "timeout", reason, stdout: "a\n", notices: ["New shell."] })
+    const error = new ExecutionFailed({ kind: "timeout", reason, stdout: "a\n", diagnostics: told("New shell.") })
     assert.deepStrictEqual(failed(error), {
       toolCallId: "1",
       isError: true,
@@ -91,7 +92,7 @@ describe("ToolReturn.fromExit", () => {
         error: "ExecutionFailed",
         stdout: "a\n",
         stderr: "",
-        notices: ["New shell."]
+        diagnostics: told("New shell.")
       }
     })
   })

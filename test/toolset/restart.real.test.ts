@@ -72,7 +72,7 @@ describe("restart=true", () => {
         yield* Effect.sleep(delay)
         const cancelled = yield* Effect.fork(Fiber.interrupt(restart))
         const { extras, output } = yield* handle({ command: "echo on" })
-        assert.deepStrictEqual([output, extras.notices], ["on\n", undefined])
+        assert.deepStrictEqual([output, extras.diagnostics], ["on\n", undefined])
         yield* Fiber.join(cancelled)
       }
     })

@@ -54,23 +54,9 @@ export const run = (text: string): Effect.Effect<number, never, Services> =>
     isOver = true
     yield* Fiber.interrupt(alone)
     const isInterrupted = interrupted !== undefined
-    const {
-      blocked,
-      denied,
-      awaiting = denied?.awaiting,
-      error,
-      exitCode = ExitCode.failure,
-      notices = [],
-      personal
-    } = result.extras
-    const isTold = !PersonWords.isUnreported(result) || isInterrupted || personal?.allowed !== undefined
-    const told = [
-      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow")]),
-      ...(hint === undefined || isInterrupted ? [] : [hint]),
-      ...(denied === undefined || blocked === true ? [] : [Diagnostic.denialForPerson(denied, "/allow")]),
-      ...notices,
-      ...Diagnostic.awaiting(awaiting, "/restart")
-    ]
+    const { error, exitCode = ExitCode.failure } = result.extras
+    // A person who pressed Ctrl-C knows how the command ended.
+    const told = PersonWords.told(result, hint === undefined ? [] : [hint], Diagnostic.shell, isInterrupted)
     yield* renderer.suspended(
       Effect.gen(function* () {
         yield* Effect.promise(async () => terminal.write(output.end() + screen.endOfLine(told.length > 0)))

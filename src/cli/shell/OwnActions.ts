@@ -67,7 +67,7 @@ const whereMissing = (path: string, policy: SandboxPolicy): string => {
   if (remedy === undefined) return only
   return remedy.isThere
     ? `${only} Name its directory.`
-    : `${only}\n${Diagnostic.toWrite({ exist: false, paths: [Quote.word(remedy.path)] }, "/allow")}`
+    : `${only}\n${Diagnostic.toWrite({ exist: false, paths: [Quote.word(remedy.path)] }, Diagnostic.shell)}`
 }
 
 const isWide = (real: string, cwd: string): boolean => Fs.statSync(real).isDirectory() && Explanation.isWide(real, cwd)

@@ -155,17 +155,17 @@ export class PassingDenials {
   }
 
   /** Reports each host once that the sandbox's network refused to a command that went on. */
-  ofHosts(events: ReadonlyArray<Denial.Denial>): string | undefined {
+  ofHosts(events: ReadonlyArray<Denial.Denial>): Diagnostic.Diagnostic | undefined {
     const [first, ...others] = events.filter((each) => !this.told.has(keyOf(each)))
     if (first === undefined) return undefined
     for (const each of [first, ...others]) this.told.add(keyOf(each))
-    const more = others.length === 0 ? "" : ` So were: ${others.map(Denial.nameOf).join(", ")}.`
-    const grants = new Set(
-      [first, ...others].flatMap(({ grant }) => (grant === undefined ? [] : [HostEntry.toArgument(grant)]))
-    )
-    const calls = [...grants].map((grant) => `synapse sandbox allow ${grant}`).join("; ")
-    const way = calls === "" ? "" : ` To allow ${grants.size === 1 ? "it" : "them"}: ${calls}`
-    return `The sandbox refused a connection: ${Denial.whatOf(first)}.${more}${way}`
+    const grants = [first, ...others].flatMap(({ grant }) => (grant === undefined ? [] : [HostEntry.toArgument(grant)]))
+    return {
+      _tag: "Refused",
+      what: Denial.whatOf(first),
+      also: others.map(Denial.nameOf),
+      hosts: [...new Set(grants)]
+    }
   }
 
   private isNew(key: string, denial: Denial.Denial, { stderr }: SucceededCommand): boolean {

@@ -32,9 +32,6 @@ import type { RunningSandbox } from "./RunningSandbox.js"
 const resourceOf = (denial: Denial.Denial) =>
   denial.access === "network" || denial.access === "system" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
 
-const reached = "The command tried to reach a network, and the sandbox has none: that may be why it failed."
-const request = "If so, tell the user which host it needs: synapse sandbox allow lets commands reach it."
-
 /** Tests whether the command or a part of its pipeline failed, so that a denial may explain it. */
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
   exitCode !== ExitCode.success || pipeline !== undefined
@@ -186,7 +183,7 @@ export class CommandDenials {
     return {
       ...result,
       blocked: true,
-      blockedReason: Diagnostic.denialText(denied),
+      blockedReason: Diagnostic.forModel(denied),
       blockedResource: resourceOf(denial),
       blockedRule: denial.rule,
       denied,
@@ -217,11 +214,7 @@ export class CommandDenials {
       messages: `${merged}\n${result.stderr}`,
       rest: merged === "" ? result.stdout : ""
     })
-    if (missed.length === 0) return result
-    const left = `leaves ${missed.join(", ")} out of the environment`
-    const options = `${missed.map((name) => `--env ${name}`).join(" ")}, or "env" in sandbox.json.`
-    const notice = `The sandbox ${left}; the user can let ${missed.length === 1 ? "it" : "them"} through: ${options}`
-    return withPersonal(withNotice(result, notice), `the sandbox ${left}: ${options}`)
+    return missed.length === 0 ? result : Diagnostic.tell(result, { _tag: "Withheld", names: missed })
   }
 
   /** Adds to the result of a command what the sandbox denied it, and once each file that only the machine's `/tmp` has. */
@@ -253,7 +246,7 @@ export class CommandDenials {
     for (const { resource } of found) this.toldOfMachine.add(resource)
     if (denial === undefined || result.denied !== undefined) return result
     const denied = Explanation.of(denial, policy, others)
-    return { ...withPersonal(result, Diagnostic.denialForPerson(denied)), blocked: false, denied }
+    return { ...result, blocked: false, denied }
   }
 
   private explainDenials(
@@ -297,17 +290,18 @@ export class CommandDenials {
     const said = Attribution.saysItself(command.text) ? `${result.stdout}\n${result.stderr}` : result.stderr
     const server = asked ? Denial.findMachineServer(command.text, said, result.exitCode) : undefined
     const reach = server === undefined ? undefined : questions?.reach("localhost", server, command.text)
+    const tell = (text: string | undefined, about?: "denied") =>
+      passed(text === undefined ? result : Diagnostic.tell(result, Diagnostic.notice(text, about)))
     return Effect.map(reach ?? Effect.succeed(false), (isAllowed): SandboxResult => {
       const allowed = isAllowed ? [`localhost:${server}`] : []
       const late = result.exitCode === ExitCode.success ? [] : [...seen.late, ...allowed]
       if (late.length > 0) {
-        return passed(withNotice(result, `Allowed meanwhile: ${late.join(", ")}: run the command again.`))
+        return tell(`Allowed meanwhile: ${late.join(", ")}: run the command again.`)
       }
       const attributed = this.attribute(outcome)
       const isOfMachine = asked && seen.failed.length > 0 && events.length === 0
       if (isOfMachine && attributed.every(({ access }) => access === "network")) {
-        const failed = `Allowed, and not reached from this machine: ${seen.failed.join(", ")}.`
-        return passed(withDenied(result, failed))
+        return tell(`Allowed, and not reached from this machine: ${seen.failed.join(", ")}.`, "denied")
       }
       const isOfHosts = isAsked(result) && saysOfHosts(command, result, seen)
       const machine = server === undefined ? [] : [Denial.machine(server)]
@@ -319,12 +313,12 @@ export class CommandDenials {
         return this.blocked(result, denial, Attribution.othersOf(denials, denial), rest)
       }
       const refusedHosts = this.passing.ofHosts([...machine, ...events])
-      if (refusedHosts !== undefined) return passed(withDenied(result, refusedHosts))
+      if (refusedHosts !== undefined) return passed(Diagnostic.tell(result, refusedHosts))
       const isFailed = result.exitCode !== ExitCode.success
       const quiet = { ...spoken, denials, isFailed: asked }
       const denied = isFailed ? undefined : this.passing.denied(quiet)
       if (denied !== undefined) {
-        return { ...passed(withPersonal(result, Diagnostic.denialForPerson(denied))), denied }
+        return { ...passed(result), denied }
       }
       // Programs also look for updates in passing, so that traffic alone does not explain a failure.
       const isSilent = isFailed && result.stderr.trim() === ""
@@ -334,24 +328,9 @@ export class CommandDenials {
         denials.some(({ how }) => how === "counter") &&
         this.passing.tellsTraffic(isSilent)
       ) {
-        const advice = policy.unattended === true ? "" : ` ${request}`
-        return passed(withNotice(result, `${reached}${advice}`))
+        return passed(Diagnostic.tell(result, { _tag: "Offline", canBeAllowed: policy.unattended !== true }))
       }
-      return passed(withDenied(result, isFailed ? this.passing.hidden(spoken) : this.passing.notice(quiet)))
+      return tell(isFailed ? this.passing.hidden(spoken) : this.passing.notice(quiet), "denied")
     })
   }
 }
-
-export const withNotice = (result: CommandResult.CommandResult, notice: string | undefined) =>
-  notice === undefined ? result : { ...result, notices: [notice, ...(result.notices ?? [])] }
-
-export const withDenied = (result: CommandResult.CommandResult, denied: string | undefined) =>
-  denied === undefined ? result : withPersonal(withNotice(result, denied), denied)
-
-const withPersonal = (result: CommandResult.CommandResult, line: string): CommandResult.CommandResult => ({
-  ...result,
-  personal: {
-    ...result.personal,
-    denied: [result.personal?.denied, line].filter((text) => text !== undefined).join("\n")
-  }
-})

@@ -10,6 +10,7 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
+import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as BashSession from "../../session/BashSession.js"
 import { provided, SessionJobs } from "../../session/JobTable.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
@@ -198,10 +199,8 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
-  /** Sentences for the next command's result: why a sandbox was ended. */
-  let notices: ReadonlyArray<string> = []
-  /** The names of paths that are allowed, but only for a new sandbox, for the next command's result. */
-  let awaiting: ReadonlyArray<string> = []
+  /** For the next command's result: why a sandbox was ended, and which paths are allowed for a new one only. */
+  let untold: ReadonlyArray<Diagnostic.Diagnostic> = []
 
   /** Gives a sandbox what was allowed since it was made. Grants that only a new sandbox can have wait for a restart. */
   const give = (backend: SandboxBackend, built: SandboxPolicy, given: Map<string, boolean>) =>
@@ -224,7 +223,7 @@ export const make = Effect.fnUntraced(function* (
             if (_tag === "ExecutionFailed") {
               // A path of a built-in rule that may be written may be read as well, and is told once.
               const isTold = grant.access === "read" && given.get(SubPolicy.nameOf("write", grant.resource)) === false
-              if (!isTold) awaiting = [...awaiting, Name.of(grant.resource)]
+              if (!isTold) untold = [...untold, { _tag: "Awaiting", name: Name.of(grant.resource) }]
               return
             }
             given.delete(name)
@@ -405,15 +404,14 @@ export const make = Effect.fnUntraced(function* (
       turn.withPermits(1)(
         Effect.suspend(() => {
           if (current?.backend !== backend) return Effect.void
-          if (notice !== undefined) notices = [...notices, notice]
+          if (notice !== undefined) untold = [...untold, Diagnostic.notice(notice)]
           return end
         })
       ),
     /** Adds to a command's result, once, what it has to tell. */
-    tell: <A extends Pick<CommandResult, "awaiting" | "notices">>(result: A): A => {
-      if (notices.length + awaiting.length === 0) return result
-      const told = { ...result, awaiting, notices: [...notices, ...(result.notices ?? [])] }
-      notices = awaiting = []
+    tell: <A extends Pick<CommandResult, "diagnostics">>(result: A): A => {
+      const told = Diagnostic.tell(result, ...untold)
+      untold = []
       return told
     },
     shutdown: turn.withPermits(1)(end)

@@ -43,7 +43,7 @@ const text = (
   over: Partial<SandboxPolicy> = {},
   others: ReadonlyArray<Denial.Denial> = [],
   rest?: string
-) => Diagnostic.denialText(Explanation.of(denial, { ...policy, ...over }, others, rest))
+) => Diagnostic.forModel(Explanation.of(denial, { ...policy, ...over }, others, rest))
 const allow = (denials: ReadonlyArray<Denial.Denial>, over: Partial<SandboxPolicy> = {}) =>
   Explanation.of(denials[0] as Denial.Denial, { ...policy, ...over }, denials.slice(1)).allow
 
@@ -148,7 +148,7 @@ describe("what is told of a denial", () => {
     const verdict = { rule: hooks, reason: "read-only" }
     const denial = Denial.make(verdict, "/project/.git/hooks/pre-commit", "write", "verified-text")
     assert.strictEqual(
-      Diagnostic.denialForPerson(Explanation.of(denial, policy)).split("\n").slice(1).join("\n"),
+      Diagnostic.forPerson(Explanation.of(denial, policy))?.split("\n").slice(1).join("\n"),
       "To let commands write there: synapse sandbox allow /project/.git/hooks"
     )
   })
@@ -178,7 +178,7 @@ describe("what is told of a denial", () => {
     const server = Net.createServer().listen(`${directory}/s`)
     await once(server, "listening")
     const told = (path: string, more = {}) =>
-      Diagnostic.denialForPerson(Explanation.of(Denial.system(SystemCalls.unixSocket, path), { ...policy, ...more }))
+      Diagnostic.forPerson(Explanation.of(Denial.system(SystemCalls.unixSocket, path), { ...policy, ...more })) ?? ""
     const way = `\n--allow-socket ${directory}/s lets commands use it, with all that its program may do.`
     assert.isTrue(told(`${directory}/s`).endsWith(way))
     for (const other of [told(`${directory}/none`), told(`${directory}/s`, { unattended: true })])

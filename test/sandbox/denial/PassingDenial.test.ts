@@ -33,7 +33,7 @@ const asking = "Do not work around it. Ask the user to run: synapse sandbox allo
 /** Reports what was denied, in the words for a model. */
 const tell = (passing: PassingDenial.PassingDenials, command: PassingDenial.SucceededCommand): string | undefined => {
   const denied = passing.denied(command)
-  return denied && Diagnostic.denialText(denied)
+  return denied && Diagnostic.forModel(denied)
 }
 
 const hiding = "The sandbox hides /p/.env (rule **/.env): git can't read it, and takes it for changed."
@@ -125,10 +125,13 @@ describe("a denial to a command that went on", () => {
 
   it("is told of all hosts that were refused, with what allows each", () => {
     const refused = (host: string) => Denial.host({ host, port: 443, rule: undefined, reason: "no rule", grant: host })
-    assert.strictEqual(
-      new PassingDenial.PassingDenials().ofHosts([refused("a.org"), refused("b.org")]),
-      "The sandbox refused a connection: a.org:443 is not allowed: no rule. So were: b.org:443. To allow them: synapse sandbox allow a.org:443; synapse sandbox allow b.org:443"
-    )
+    const told = new PassingDenial.PassingDenials().ofHosts([refused("a.org"), refused("b.org")])
+    const calls = "synapse sandbox allow a.org:443; synapse sandbox allow b.org:443"
+    const what = "The sandbox refused a connection: a.org:443 is not allowed: no rule. So were: b.org:443."
+    assert.deepStrictEqual(told && [Diagnostic.forModel(told), Diagnostic.forPerson(told)], [
+      `${what} Ask the user to run: ${calls}`,
+      `${what} To allow them: ${calls}`
+    ])
   })
 
   it("is told of a unix socket, with the name of a message or without, once", () => {

@@ -8,6 +8,7 @@ import * as Either from "effect/Either"
 import type { CommandResult } from "../../../src/domain/CommandResult.js"
 import * as Commands from "../../support/denial/Commands.js"
 import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalApp.js"
+import { notices } from "../../support/Told.js"
 
 interface Outcome {
   readonly command: string
@@ -33,7 +34,7 @@ const outcome = (
     const expected = rule === undefined ? undefined : text(rule)
     if (Either.isRight(ran)) {
       const { right: result } = ran
-      const passing = result.notices?.find((notice) => notice.startsWith("The sandbox hides"))
+      const passing = notices(result)?.find((notice) => notice.startsWith("The sandbox hides"))
       return { command, expected, named: result.denied?.rule ?? (passing && ruleIn(passing)), result }
     }
     const named = ran.left._tag === "Blocked" ? ran.left.rule : ran.left.message

@@ -17,6 +17,7 @@ import { run } from "../../support/cli/Program.js"
 import { has } from "../../support/escape/Ground.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalApp.js"
+import { notices } from "../../support/Told.js"
 import { certificate, key } from "./Certificate.js"
 
 /** The addresses of names, as the machine's name server would tell them. */
@@ -196,12 +197,12 @@ export const network = (title: string, ground: string, isSecond = false): void =
             const passing = yield* execute("curl -s http://passing.test/ || true")
             assert.isFalse(passing.blocked)
             assert.match(
-              passing.notices?.join("\n") ?? "",
+              notices(passing)?.join("\n") ?? "",
               /refused a connection: passing.test is not allowed.*synapse sandbox allow --host passing.test$/
             )
             // The status of the pipeline is that of its end.
             const piped = yield* execute("curl -sS http://piped.test/ | head -n 1")
-            assert.match(piped.personal?.denied ?? "", /refused a connection: piped.test is not allowed/)
+            assert.match(notices(piped)?.join() ?? "", /refused a connection: piped.test is not allowed/)
             assert.deepStrictEqual(dialled, [])
           }),
         ["good.test:443", "port.test:8443", "*.wide.test"],
@@ -230,7 +231,7 @@ export const network = (title: string, ground: string, isSecond = false): void =
           const gone = yield* execute("curl -sS http://gone.test/")
           assert.match(gone.stderr, /Could not resolve host/)
           assert.isFalse(gone.blocked)
-          assert.deepStrictEqual(gone.notices, [
+          assert.deepStrictEqual(notices(gone), [
             "Allowed, and not reached from this machine: gone.test (ENOTFOUND gone.test)."
           ])
           assert.deepStrictEqual(dialled, [])
@@ -327,7 +328,7 @@ export const network = (title: string, ground: string, isSecond = false): void =
           const gone = yield* execute("curl -sSk https://gone.test/")
           assert.isFalse(gone.blocked)
           assert.match(
-            gone.notices?.join() ?? "",
+            notices(gone)?.join() ?? "",
             /^Allowed, and not reached.*gone.test:443 \(.*proxy answers 403\)\.$/
           )
         })
@@ -546,7 +547,7 @@ export const network = (title: string, ground: string, isSecond = false): void =
                 // What has run already is not allowed for once.
                 assert.isTrue((yield* execute(reach)).blocked)
                 const late = yield* execute(reach)
-                assert.deepStrictEqual(late.notices, [
+                assert.deepStrictEqual(notices(late), [
                   `Allowed meanwhile: localhost:${at.local}: run the command again.`
                 ])
                 assert.strictEqual((yield* execute(reach)).stdout, `hello from localhost:${at.local}\n`)
@@ -556,9 +557,12 @@ export const network = (title: string, ground: string, isSecond = false): void =
                 const closed = 10_000 + Math.floor(Math.random() * 20_000)
                 const open = closed + 1
                 const said = yield* execute(serve(closed))
-                assert.match(said.notices?.join() ?? "", new RegExp(`synapse port ${closed} opens it`))
+                assert.match(notices(said)?.join() ?? "", new RegExp(`synapse port ${closed} opens it`))
                 const opened = yield* execute(serve(open))
-                assert.match(opened.notices?.join() ?? "", new RegExp(`the user has it at http://127.0.0.1:${open}\\.`))
+                assert.match(
+                  notices(opened)?.join() ?? "",
+                  new RegExp(`the user has it at http://127.0.0.1:${open}\\.`)
+                )
                 assert.deepStrictEqual([yield* fetched(closed), yield* fetched(open)], ["refused", `inside ${open}`])
                 yield* restart
                 assert.strictEqual(yield* fetched(open), "refused")
@@ -591,7 +595,7 @@ export const network = (title: string, ground: string, isSecond = false): void =
           Effect.gen(function* () {
             const late = yield* execute("curl -sS -m 1 http://good.test/")
             assert.deepStrictEqual([late.exitCode, late.blocked], [28, false])
-            assert.deepStrictEqual(late.notices, ["Allowed meanwhile: good.test:80: run the command again."])
+            assert.deepStrictEqual(notices(late), ["Allowed meanwhile: good.test:80: run the command again."])
             assert.strictEqual((yield* execute("curl -sS http://good.test/")).stdout, "hello from good.test\n")
             assert.isTrue((yield* execute("curl -sS -m 1 http://other.test/")).blocked)
           }),
@@ -826,8 +830,8 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
               yield* execute("true")
               assert.strictEqual(yield* fetched(outside), "refused")
               const up = yield* execute(`${serve(8123)}; ${serve(8124, "::1")}; ${serve(8125, "0.0.0.0")}`)
-              assert.match(up.notices?.join() ?? "", new RegExp(`Listening on 8123: .*127.0.0.1:${outside}\\. `))
-              assert.match(up.notices?.join() ?? "", /Listening on 8125: synapse port 8125 opens it to the user/)
+              assert.match(notices(up)?.join() ?? "", new RegExp(`Listening on 8123: .*127.0.0.1:${outside}\\. `))
+              assert.match(notices(up)?.join() ?? "", /Listening on 8125: synapse port 8125 opens it to the user/)
               assert.strictEqual(yield* fetched(outside), "inside 8123")
               assert.strictEqual(yield* fetched(other), "inside 8124")
               const many = yield* Effect.all(
@@ -839,7 +843,7 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
               const given = yield* execute(
                 `perl -MIO::Socket::INET -e 'fork and exit; $l = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1:45123"); close STDOUT; close STDERR; sleep 60' >/dev/null 2>&1; sleep 0.3; true`
               )
-              assert.notMatch(given.notices?.join() ?? "", /Listening/)
+              assert.notMatch(notices(given)?.join() ?? "", /Listening/)
               yield* restart
               yield* execute(serve(8123))
               assert.strictEqual(yield* fetched(outside), "inside 8123")
@@ -862,13 +866,13 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
           connected(
             ({ execute }) =>
               Effect.gen(function* () {
-                const { notices = [] } = yield* execute("true")
+                const retold = yield* execute("true")
                 assert.match(
-                  notices.join(),
+                  notices(retold)?.join() ?? "",
                   /^Port 8123 is not open to the user: port \d+ of the machine is taken; 8123:<port> names another one/
                 )
                 // Once alone.
-                assert.isUndefined((yield* execute("true")).notices)
+                assert.isUndefined(notices(yield* execute("true")))
               }),
             [],
             [],
