@@ -18,7 +18,7 @@ const token =
 /** Matches an address with a user other than git's, and the path in which conda puts its token. */
 const address = /:\/\/(?!git@)[^/\s@]+@|(?:^|[\s"'=])[^/\s:@"'=]+:[^/\s@]+@|\/t\/[^/]{6,}\//
 const credential = new RegExp(
-  `${address.source}|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\\s*[=:]\\s*\\S`,
+  `${address.source}|[?&][^=&\\s]*(auth|key|pwd|sig)[^=&\\s]*=|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\\s*[=:]\\s*\\S`,
   "i"
 )
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
@@ -41,17 +41,20 @@ export const isSecretValue = (value: string): boolean =>
 
 /** Matches names of secrets, and of hosts in Bundler's settings. */
 const secretName =
-  /auth(?!or)|(?<!max\w*)token|pass|secret|credential|cookie|private|header|(?<!public[-_]?|cache[-_]?)key(?!ring|board)|^bundle_(?!build|local|mirror)\w*__/i
+  /auth(?!or)|(?<!max\w*)token|pass|pwd|secret|credential|cookie|private|header|(?<!public[-_]?|cache[-_]?)key(?!ring|board)|^bundle_(?!build|local|mirror)\w*__/i
 /** Matches names that say where a secret is, or how it is used. */
 const plainName = /(?:files?|paths?|dirs?|stores?|helpers?|providers?|types?|methods?|env[-_]?(?:key|var))$/i
 /** Matches values that are never secrets, whatever their name: switches and variables. */
-const plainValue = /^\s*["']?(?:true|false|yes|no|null|none|(?:Bearer )?\$\{?[\w.:]+\??\}?|%\w+%)["']?[\s,}\]]*$/i
+const plainValue =
+  /^\s*["']?(?:true|false|yes|no|null|none|(?:Bearer )?\$(?:\{[\w.:]+\??\}|[a-z]+(?:_[a-z]+)+)|%\w+%)["']?[\s,}\]]*$/i
+/** Matches options of curl whose value is a user with a password, or a header. */
+const pairOption = /^(?:-[uUH]|--(?:proxy-)?user)$/
 
-/** Tests a setting by its name and its value. */
-const isSecret = (name: string, value: string): boolean =>
-  plainName.test(name)
-    ? isSecretValue(value)
-    : (secretName.test(name) && !plainValue.test(value)) || isSecretValue(value)
+/** Tests a setting by its name and its value. `isWithin`: a setting around it is named as a secret. */
+const isSecret = (name: string, value: string, isWithin = false): boolean =>
+  isSecretValue(value) ||
+  (pairOption.test(name) && value.includes(":")) ||
+  (!plainName.test(name) && (isWithin || secretName.test(name)) && !plainValue.test(value))
 
 /** Removes the user and the password from addresses. */
 const withoutUser = (text: string): string => text.replace(/(:\/\/)(?!git@)[^/\s@"']*@/g, "$1")
@@ -63,7 +66,10 @@ const beginning = /^(?:\[[^\]]*\]+$|(?!-\s)[^\s#;[\](){}][^=:]*?(?:=|:\s|:$|:\S*
 /** Matches names in a line, including names in a nested table and options in a list. */
 const names = /([\w.@/-]+)["']?(?:\s*[=:](?!\/\/)|\s+(?=["'\d]))|(--?[a-z][\w-]*)["'],(?=\s*["'])/gi
 /** Matches a user with a password, as curl has them. */
-const userOption = /(?:^|[\s-])u(?:ser)?["']?[\s=]+["']?[^\s"':=]+:[^\s"']/
+const userOption =
+  /(?:(?:^|[\s-])u(?:ser)?["']?[\s=]+["']?|(?:^|[\s"'])-[a-z]{0,3}u["']?)[^\s"':=/-][^\s"':=]*:[^\s"'/]/i
+/** Matches a comment that may name a secret in plain words. */
+const toldSecret = /\b(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[-_ ]?key)\s+["'\w]/i
 /** Matches the start of a multi-line value that indentation does not mark. */
 const spanning = /"""|'''|\\$/m
 
@@ -73,7 +79,7 @@ const harmless = (line: string): string | undefined => {
   const bare = text.replace(/^(\s*(?:extra-)?trusted-public-keys\s*=).*/, "$1")
   const found = Array.from(bare.matchAll(names))
   const isAny = found.some(({ 0: all, 1: name, 2: option = "", index }, at) => {
-    const value = bare.slice(index + all.length, found[at + 1]?.index)
+    const value = bare.slice(index + all.length, name === undefined ? undefined : found[at + 1]?.index)
     return isSecretValue(name ?? option) || isSecret(name ?? option, value.trim())
   })
   const isValue = found.length === 0 && isSecretValue(bare.replace(/^\s*-\s/, "").trim())
@@ -84,11 +90,14 @@ const harmless = (line: string): string | undefined => {
 const setting =
   /^\s*(?:$|[#;[\]{}"'<,!-]|[\w@./:$ {}*[\]-]+\s*[=:]|[a-z][a-z-]*\s*$|[\w@:.-]+ (?:"[^"]*"|\d+|true|false)\s*$)|^\s+[\w./:@*-]+,?\s*$/
 
+const isTelling = (comment: string): boolean => harmless(comment) !== comment || toldSecret.test(comment)
+
 /** Tests for a secret in a file with one setting per line, also in its comments. */
 const holdsLine = (text: string): boolean =>
-  text
-    .split(/\r?\n/)
-    .some((line) => !setting.test(line) || line.split(/(?:^|\s)[#;]+/).some((part) => harmless(part) !== part))
+  text.split(/\r?\n/).some((line) => {
+    const [shown = "", ...comments] = line.split(/(?:^|\s)[#;]+/)
+    return !setting.test(line) || harmless(shown) !== shown || comments.some(isTelling)
+  })
 
 /** Redacts a file with one setting per line: ini, properties, TOML or YAML. */
 export const redactLines = (text: string): string | undefined => {
@@ -114,23 +123,27 @@ export const redactLines = (text: string): string | undefined => {
 /** Tests for an option of a command, whose value may be the next word. */
 const isOption = (word: unknown): word is string => typeof word === "string" && /^--?[a-z][\w-]*$/i.test(word)
 
-const withoutSecrets = (value: unknown): unknown => {
+const withoutSecrets = (value: unknown, isWithin = false): unknown => {
   if (typeof value === "string") return withoutUser(value)
   if (Array.isArray(value))
     return value
-      .filter((one, at) => !isSecretJson(isOption(value[at - 1]) ? value[at - 1] : "", one))
-      .map(withoutSecrets)
+      .filter((one, at) => !isSecretJson(isOption(value[at - 1]) ? value[at - 1] : "", one, isWithin))
+      .map((one) => withoutSecrets(one, isWithin))
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) => (isSecretJson(name, inner) ? [] : [[name, withoutSecrets(inner)]]))
+    Object.entries(value).flatMap(([name, inner]) =>
+      isSecretJson(name, inner, isWithin)
+        ? []
+        : [[name, withoutSecrets(inner, isWithin || (secretName.test(name) && !plainName.test(name)))]]
+    )
   )
 }
 
-const isSecretJson = (name: string, value: unknown): boolean => {
-  if (typeof value === "string") return isSecret(name, withoutUser(value))
-  // In `auths`, the names are the addresses of registries.
-  return (typeof value === "object" && name !== "auths" && isSecret(name, "object")) || isSecretValue(name)
-}
+/** A number with few digits is a setting. */
+const isSecretJson = (name: string, value: unknown, isWithin: boolean): boolean =>
+  isSecretValue(name) ||
+  (typeof value === "string" && (isSecret(name, withoutUser(value), isWithin) || userOption.test(value))) ||
+  (typeof value === "number" && value > 9999 && isSecret(name, String(value), isWithin))
 
 /** Matches strings, and comments or commas that JSON does not have. */
 const strings = /"(?:[^"\\]|\\.)*"/g
@@ -147,11 +160,7 @@ const parseJson = (text: string): unknown =>
 const holdsJson = (text: string): boolean => {
   const json = parseJson(text)
   const comments = Array.from(text.matchAll(beyondJson), ([, , line, block]) => line ?? block ?? "")
-  return (
-    JSON.stringify(withoutSecrets(json)) !== JSON.stringify(json) ||
-    json === undefined ||
-    comments.some((comment) => harmless(comment) !== comment)
-  )
+  return JSON.stringify(withoutSecrets(json)) !== JSON.stringify(json) || json === undefined || comments.some(isTelling)
 }
 
 export const redactJson = (text: string): string | undefined =>
@@ -162,12 +171,12 @@ export const redactJson = (text: string): string | undefined =>
 
 /** Matches an element's beginning with its text, and tags without text. */
 const tags = /<[\w.-]+[^<>]*>[^<]*|<[/?!][^<>]*>/g
-/** Matches XML that can't be judged: CDATA, single quotes, and a value before its key. */
-const otherXml = /<!\[|=\s*'|\bvalue="[^"]*"\s+key=/i
+/** Matches XML that can't be judged: CDATA, single quotes, a value before its key, and NuGet's list of keys. */
+const otherXml = /<!\[|=\s*'|\bvalue="[^"]*"\s+key=|<apikeys>\s*</i
 
 /** Tests for a secret in XML: in elements, attributes and comments. Text outside of elements counts as one. */
 const holdsXml = (text: string): boolean => {
-  const bare = text.replace(/<!--[\s\S]*?-->/g, "")
+  const bare = text.replace(/<!--[\s\S]*?-->/g, "").replace(/\s*=\s*(?=["'])/g, "=")
   return (
     otherXml.test(bare) ||
     bare
@@ -178,12 +187,16 @@ const holdsXml = (text: string): boolean => {
     withoutUser(text) !== text ||
     Array.from(text.matchAll(/<!--([\s\S]*?)-->/g), ([, comment = ""]) => comment.split("\n"))
       .flat()
-      .some((line) => harmless(line) !== line) ||
-    [
-      ...text.matchAll(/<([\w.:-]+)[^<>]*>([^<]*[^<\s])/g),
-      ...text.matchAll(/\bkey="([^"]*)"\s+value="([^"]*)"/g),
-      ...text.matchAll(/\b(?!key=)([\w.-]+)="([^"]*)"/g)
-    ].some(([, name = "", value = ""]) => isSecret(name, value))
+      .some(isTelling) ||
+    // Also what a comment has taken out.
+    [text, bare].some((xml) =>
+      [
+        ...xml.matchAll(/<([\w.:-]+)[^<>]*>([^<]*[^<\s])/g),
+        ...xml.matchAll(/<name>([^<]*)<\/name>\s*<value>([^<]*)/g),
+        ...xml.matchAll(/\bkey="([^"]*)"\s+value="([^"]*)"/g),
+        ...xml.matchAll(/\b(?!key=)([\w.-]+)="([^"]*)"/g)
+      ].some(([, name = "", value = ""]) => isSecret(name, value))
+    )
   )
 }
 
@@ -191,7 +204,7 @@ const holdsXml = (text: string): boolean => {
 const gitUser = /(https?:\/\/)(?!git@)[^/\s@"']+@|(:\/\/[^/\s:@"']*):[^/\s@"']+(?=@)/gi
 /** Matches a setting or shell text of git's configuration that is named like a secret. */
 const gitSecret =
-  /(?:\bpass|passw(?:or)?d|passphrase|token|secret|extraheader|proxy\s*=.*@|(?<!signing)key|cookie|authorization)["']?\s*[=:\s]\s*["']?\S|\bcurl\s.*-u/i
+  /(?:(?<!ask)pass|pwd|passw(?:or)?d|passphrase|token|secret|extraheader|proxy\s*=.*@|(?<!signing)key|cookie|authorization)["']?\s*[=:\s]\s*["']?\S|\bcurl\s.*-u/i
 const holdsGitSecret = (text: string): boolean => {
   const whole = text.replace(/\\\r?\n/g, "")
   return (

@@ -202,6 +202,7 @@ describe("files that built-in rules name", () => {
         "<settings>\n<servers><server><id>a</id><password>${env.PW}</password></server></servers>\n</settings>\n"
       ],
       [maven, '\ufeff<?xml version="1.0"?>\n<!-- of the\n  team -->\n<settings xmlns="http://m.example/1"/>\n'],
+      [claude, '{"security": {"auth": {"selectedType": "oauth-personal", "useExternal": false}}}'],
       [mysql, "[client]\nuser=ada\nhost=db.example\nport = 3306\n[mysql]\nno-auto-rehash\n"]
     ]
     assert.deepStrictEqual(
@@ -259,7 +260,31 @@ describe("files that built-in rules name", () => {
       [mysql, "[client]\npassword=hunter2\n"],
       ["~/.curlrc", 'user = "ada:hunter2"\n'],
       ["~/.curlrc", "-u ada:hunter2\n"],
-      ["~/.wgetrc", "http_password = hunter2\n"]
+      ["~/.wgetrc", "http_password = hunter2\n"],
+      ["~/.gitconfig", "[sendemail]\n\tsmtpPass = hunter2\n"],
+      [codex, 'env = { MYSQL_PWD = "hunter2" }\n'],
+      [gradle, "nexusPwd=hunter2\n"],
+      [bun, '[install]\nregistry = "https://r.example/?auth=hunter2"\n'],
+      [bun, '[install]\nregistry = { url = "https://r.example", pwd = "hunter2" }\n'],
+      [npm, "_password=$ecrethunter2\n"],
+      [npm, "a=b\n# the password hunter2\n"],
+      [claude, '{"env": {"PASSWORD": "$ecrethunter2"}}'],
+      [claude, '{"url": "https://r.example/?auth=hunter2"}'],
+      [claude, '{"auth": {"selectedType": "x", "value": "hunter2"}}'],
+      [claude, '{"auth": {"list": [{"a": "hunter2"}]}}'],
+      [cursor, '{"args": ["-u", "ada:hunter2"]}'],
+      [cursor, '{"args": ["-uada:hunter2"]}'],
+      [cursor, '{"args": ["--proxy-user", "ada:hunter2"]}'],
+      [cursor, '{"args": ["-H", "X-Mine: hunter2"]}'],
+      [codex, 'args = ["-H", "X-Mine: hunter2"]\n'],
+      [nuget, '<c>\n<add key = "ClearTextPassword" value = "hunter2" />\n</c>\n'],
+      [nuget, '<c>\n<apikeys>\n<add key="https://n.example" value="hunter2" />\n</apikeys></c>\n'],
+      [maven, "<s>\n<password>hunter2<!-- mine --></password>\n</s>\n"],
+      [maven, "<s>\n<password><!-- mine -->hunter2</password>\n</s>\n"],
+      [maven, "<s><property><name>Private-Token</name><value>hunter2</value></property></s>\n"],
+      ["~/.curlrc", "-uada:hunter2\n"],
+      ["~/.curlrc", "proxy-user = ada:hunter2\n"],
+      ["~/.curlrc", "--proxy-user ada:hunter2\n"]
     ]
     const path = `${root}/settings`
     const shown = settings.filter(([pattern, text]) => {
@@ -269,6 +294,10 @@ describe("files that built-in rules name", () => {
       return isWhole || DefaultSecrets.standInOf({ blacklist: [rule] }, rule, path)?.includes("hunter2") === true
     })
     assert.deepStrictEqual(shown, [])
+    const pin = '{"password": 20304050, "max_tokens": 4096}'
+    Fs.writeFileSync(path, pin)
+    const rule: Rule = { pattern: claude, path, kind: "path", source: "default" }
+    assert.strictEqual(DefaultSecrets.standInOf({ blacklist: [rule] }, rule, path), '{\n  "max_tokens": 4096\n}\n')
   })
 
   it("are hidden again at once, though the new text has the size of the old one", () => {
