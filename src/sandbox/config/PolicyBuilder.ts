@@ -99,19 +99,38 @@ const namesIn = (directory: string): ((name: string) => boolean) => {
 /** How many of the first built-in rules apply in all homes, even if the file is missing. */
 const everywhere = 5
 
-/** The variables that name other directories for what is below these. */
-const baseDirectories = { XDG_CONFIG_HOME: "~/.config/", XDG_DATA_HOME: "~/.local/share/", XDG_CACHE_HOME: "~/.cache/" }
+/** The variables that name other places for what built-in rules hide: for one file or directory, or for all below one. */
+const movedBy: ReadonlyArray<readonly [variable: string, usual: string, below?: string]> = [
+  ["XDG_CONFIG_HOME", "~/.config/"],
+  ["XDG_DATA_HOME", "~/.local/share/"],
+  ["XDG_CACHE_HOME", "~/.cache/"],
+  ["CARGO_HOME", "~/.cargo/"],
+  ["GH_CONFIG_DIR", "~/.config/gh/"],
+  ["DOCKER_CONFIG", "~/.docker/"],
+  ["CLAUDE_CONFIG_DIR", "~/.claude/"],
+  ["CLAUDE_CONFIG_DIR", "~/.claude.json", ".claude.json"],
+  ["CODEX_HOME", "~/.codex/"],
+  ["GRADLE_USER_HOME", "~/.gradle/"],
+  ["KUBECONFIG", "~/.kube/config"],
+  ["AWS_SHARED_CREDENTIALS_FILE", "~/.aws"],
+  ["AWS_CONFIG_FILE", "~/.aws"],
+  ["GNUPGHOME", "~/.gnupg"],
+  ["CLOUDSDK_CONFIG", "~/.config/gcloud"],
+  ["AZURE_CONFIG_DIR", "~/.azure"],
+  ["PASSWORD_STORE_DIR", "~/.password-store"],
+  ["NPM_CONFIG_USERCONFIG", "~/.npmrc"],
+  ["npm_config_userconfig", "~/.npmrc"],
+  ["PIP_CONFIG_FILE", "~/.pip/pip.conf"],
+  ["GIT_CONFIG_GLOBAL", "~/.gitconfig"],
+  ["PGPASSFILE", "~/.pgpass"],
+  ["HISTFILE", "~/.bash_history"]
+]
 
 /**
  * Returns the built-in blacklist, including other users' homes. There, most rules are only added if the file exists.
  */
-const builtIn = ({ homes, variables }: Settings): ReadonlyArray<string> => [
+const builtIn = ({ homes }: Settings): ReadonlyArray<string> => [
   ...defaultBlacklist,
-  ...Object.entries(baseDirectories).flatMap(([name, usual]) => {
-    const { [name]: place = "" } = variables
-    const entries = Path.isAbsolute(place) ? defaultBlacklist.filter((entry) => entry.startsWith(usual)) : []
-    return entries.map((entry) => PathGlob.escape(Path.join(place, entry.slice(usual.length))))
-  }),
   ...homes.flatMap((other) => {
     const has = namesIn(other)
     return [...defaultBlacklist, "~/.synapse"].flatMap((entry, at) => {
@@ -147,6 +166,26 @@ const withReal = (rule: Rule, follow: typeof RealPath.follow = RealPath.follow):
 /** Makes a rule for one literal path. */
 const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow): Rule =>
   withReal({ pattern: path, path: Path.resolve(path), kind: "path", source }, follow)
+
+/**
+ * Returns the built-in rules for places that variables name, with the patterns of the usual places. Programs take
+ * `/dev/null` for no file.
+ */
+const movedRules = ({ variables }: Settings, cwd: string, follow: typeof RealPath.follow): ReadonlyArray<Rule> =>
+  movedBy.flatMap(([name, usual, below = ""]) =>
+    (variables[name] ?? "")
+      .split(Path.delimiter)
+      .filter((place) => Path.isAbsolute(place) && !HostPath.isWithin(place, "/dev"))
+      .flatMap((place) =>
+        usual.endsWith("/")
+          ? defaultBlacklist.flatMap((entry) =>
+              entry.startsWith(usual) ? [[entry, Path.join(place, entry.slice(usual.length))] as const] : []
+            )
+          : [[usual, Path.join(place, below)] as const]
+      )
+      .filter(([, path]) => !HostPath.isWithin(cwd, path))
+      .map(([pattern, path]) => ({ ...exact(path, "default", follow), pattern }))
+  )
 
 /** Keeps the first rule for each path. */
 const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
@@ -514,7 +553,10 @@ export const merge = (
     const isAllowed = (rule: Rule) => allowed.some((one) => realOf(one) === realOf(rule))
     const worked = own.map((rule): Rule => (isAllowed(rule) ? { ...rule, isNamed: true } : rule))
     const whitelist = distinct([...worked, ...allowed, ...ofGit, ...temporary])
-    const usual = yield* build.rules("blacklist", builtIn(settings), "default", "the defaults")
+    const usual = [
+      ...(yield* build.rules("blacklist", builtIn(settings), "default", "the defaults")),
+      ...movedRules(settings, project, build.follow)
+    ]
     const hidden = build.homes.map((path) => exact(path, "own", build.follow))
     const denied = [...hidden, ...(yield* listed("blacklist"))]
     const { hidden: look } = config.policy.filesystem

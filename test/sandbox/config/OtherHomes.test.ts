@@ -76,6 +76,40 @@ describe("other homes", () => {
       assert.match(shown, /name = Ada\n\[github\]\n$/)
     }))
 
+  it("of single tools, by their variables, keep the secrets of the usual ones", () =>
+    Temporary.using(async (directory) => {
+      const variables = {
+        KUBECONFIG: `${directory}/a:${directory}/b`,
+        CARGO_HOME: `${directory}/cargo`,
+        CLAUDE_CONFIG_DIR: `${directory}/claude`,
+        AWS_SHARED_CREDENTIALS_FILE: `${directory}/aws`,
+        NPM_CONFIG_USERCONFIG: `${directory}/mine.txt`,
+        GIT_CONFIG_GLOBAL: "/dev/null",
+        GNUPGHOME: "/",
+        HISTFILE: `${directory}/history`
+      }
+      Fs.mkdirSync(`${directory}/cargo`)
+      Fs.writeFileSync(`${directory}/cargo/credentials.toml`, '[registry]\ntoken = "hunter"\n')
+      Fs.writeFileSync(`${directory}/mine.txt`, "color=false\n_authToken=hunter\n")
+      const settings = SandboxSettings.make({ userHome: "/nowhere/ada", temporary: "/nowhere/tmp", variables })
+      const merged = PolicyBuilder.merge("/w", "/nowhere/sandbox.json", SandboxFile.defaults, settings)
+      const { explain } = PolicyDecision.make(Either.getOrThrow(merged))
+      const isRead = (path: string) => explain(path, directory, "read").allowed
+      const hidden = [
+        "a",
+        "b",
+        "cargo/credentials.toml",
+        "claude/.claude.json",
+        "claude/.credentials.json",
+        "aws",
+        "history"
+      ]
+      assert.deepStrictEqual(hidden.filter(isRead), [])
+      assert.isTrue(["/dev/null", "/w", "cargo/registry/x"].every(isRead))
+      const npm = explain("mine.txt", directory, "read")
+      if (process.platform === "linux") assert.match(npm.allowed ? "" : (npm.standIn ?? ""), /\ncolor=false\n$/)
+    }))
+
   it("keep Synapse's own files, which hold conversations", () => {
     const other = Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "other-home-"))
     try {
