@@ -1,7 +1,5 @@
-/** How long the program takes to start, against a node that does nothing; for scale, what others take for the same. */
-import { execFileSync, spawn, spawnSync } from "node:child_process"
-import * as fs from "node:fs"
-import * as os from "node:os"
+/** How long the program takes to start, against a node that does nothing. */
+import { spawn, spawnSync } from "node:child_process"
 import * as path from "node:path"
 import * as Table from "./Table.js"
 
@@ -57,36 +55,6 @@ const face = (sandbox: boolean): ReadonlyArray<string> => [
    process.exit()`
 ]
 
-/** Installs others outside of the repository; what cannot be installed here is left out with a word. */
-const others = (directory: string): ReadonlyArray<Table.Row> => {
-  const bin = path.join(directory, "node_modules/.bin")
-  const install = (name: string, rows: () => ReadonlyArray<Table.Row>): ReadonlyArray<Table.Row> => {
-    try {
-      execFileSync("npm", ["install", "--no-audit", "--no-fund", "--prefix", directory, name], {
-        stdio: "ignore",
-        timeout: 120_000
-      })
-      return rows().filter((candidate) => {
-        try {
-          candidate.run()
-          return true
-        } catch (error) {
-          console.log(`left out: ${error instanceof Error ? error.message : error}`)
-          return false
-        }
-      })
-    } catch {
-      console.log(`left out: ${name} could not be installed`)
-      return []
-    }
-  }
-  return [
-    ...install("just-bash@3.4.2", () => [row("just-bash -c true", path.join(bin, "just-bash"), ["-c", "true"])]),
-    ...install("@anthropic-ai/sandbox-runtime@0.0.83", () => [row("srt true", path.join(bin, "srt"), ["true"])])
-  ]
-}
-
-const directory = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-bench-"))
 try {
   await Table.print(
     [
@@ -101,8 +69,7 @@ try {
       shell("synapse shell, to the prompt", []),
       row("Promise face, no sandbox, first result", node, face(false)),
       row("Promise face, first result", node, face(true)),
-      row("bash -c true", "bash", ["-c", "true"]),
-      ...others(directory)
+      row("bash -c true", "bash", ["-c", "true"])
     ],
     {
       title: "start-up",
@@ -119,5 +86,4 @@ try {
   )
 } finally {
   spawnSync(node, [synapse, "daemon", "stop"])
-  fs.rmSync(directory, { recursive: true, force: true })
 }
