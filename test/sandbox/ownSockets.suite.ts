@@ -192,6 +192,23 @@ export const ownSockets = (title: string, ground: string): void => {
       )
     )
 
+    it.live("are not those of a directory in the machine's /tmp that may be read", () =>
+      sandboxed((manager, place) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const directory = `/tmp/own-read-${crypto.randomUUID().slice(0, 8)}`
+            yield* Effect.addFinalizer(() => Effect.sync(() => Fs.rmSync(directory, { recursive: true })))
+            yield* all([listen(`${directory}/s`)])
+            Fs.writeFileSync(`${directory}/f`, "kept\n")
+            const policy = { ...own, filesystem: { readable: [directory] } }
+            const command = `cat ${directory}/f; ${connect(`"${directory}/s"`)}`
+            const { stdout } = yield* withFile(policy, ({ execute }) => execute(command))(manager, place)
+            assert.strictEqual(stdout, "kept\nPermission denied\n")
+          })
+        )
+      )
+    )
+
     it.live("name the rule by which one of a program outside is refused", () =>
       sandboxed((manager, place) =>
         Effect.scoped(

@@ -125,7 +125,9 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     const isShown = () => own.find(path) !== undefined || visible.find(path) !== undefined
     const home = homes.find(path)
     const rule = blacklist.find(path) ?? (home === undefined || isShown() ? undefined : home)
-    if (rule === undefined || (access === "read" ? granted : opened).find(path) !== undefined) return undefined
+    if (rule === undefined) return undefined
+    const lifting = (access === "read" ? granted : opened).find(path)
+    if (lifting !== undefined && (rule.source !== "socket" || lifting.path === rule.path)) return undefined
     if (PathRule.isForFiles(rule) && (HostPath.isDirectory(path) || held.has(path))) return undefined
     if (DefaultSecrets.isHarmless(rule, file)) return undefined
     const standIn = access === "read" ? DefaultSecrets.standInOf(policy, rule, path) : undefined

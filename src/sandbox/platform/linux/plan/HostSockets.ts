@@ -86,7 +86,8 @@ const ruleOf = (path: string, pattern = path): Rule => ({ pattern, path, kind: "
  */
 export const find = async (policy: SandboxPolicy, userHome: string): Promise<ReadonlyArray<Rule>> => {
   const { places, whitelist } = PrivateTemporary.make(policy)
-  const roots = WriteRoots.outermost(whitelist.map(realOf))
+  // What is granted to be read can also lie in the machine's `/tmp`, which is hidden otherwise.
+  const roots = WriteRoots.outermost([...whitelist, ...(policy.granted ?? [])].map(realOf))
   const isInRoot = (path: string) => roots.some((root) => isWithin(path, root))
   const isUnseen = (path: string) => !isInRoot(path) && [...replaced, ...places].some((place) => isWithin(path, place))
   const inRoots: Array<string> = []

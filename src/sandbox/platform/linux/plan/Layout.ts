@@ -160,7 +160,9 @@ export const make = async (
   const isMasked = (path: string) => all.some((mask) => !granted.includes(path) && isWithin(path, mask.path))
   const roots = writable.roots.filter((path) => !isMasked(path))
   for (const mask of all) {
-    if (granted.some((path) => isWithin(mask.path, path))) {
+    // A directory that may be read does not give its sockets, where programs outside listen.
+    const isLifted = (path: string) => (mask.rule.source === "socket" ? path === mask.path : isWithin(mask.path, path))
+    if (granted.some(isLifted)) {
       if (!opened.some((path) => isWithin(mask.path, path))) shown.push(mask.path)
       continue
     }
