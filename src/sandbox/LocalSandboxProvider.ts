@@ -162,7 +162,10 @@ const makeLocalSandboxBackend = (
           }),
         { discard: true }
       )
-    const takesNewSandbox = (path: string) => !running.canChange() || StartupFiles.takesNewSandbox(path, userHome)
+    /** Only a new sandbox searches a directory for the sockets of programs outside. */
+    const mayHoldSockets = (path: string) => policy.unixSockets === "own" && HostPath.isDirectory(path)
+    const takesNewSandbox = (path: string) =>
+      !running.canChange() || mayHoldSockets(path) || StartupFiles.takesNewSandbox(path, userHome)
     const environment = () => ShellEnvironment.make("", settings.environment, variables)
     const denials = new CommandDenials({ policy, decision, running, network, userHome, environment, takesNewSandbox })
 
@@ -337,6 +340,7 @@ const makeLocalSandboxBackend = (
 
     const grantGuarded = (grant: Grant) =>
       Effect.suspend(() => {
+        if (mayHoldSockets(grant.resource)) return RunningSandbox.unchangeable()
         if (grant.access === "read" || !HostPath.isDirectory(grant.resource)) return running.grant(grant)
         if (takesNewSandbox(grant.resource)) return RunningSandbox.unchangeable()
         // The guard must know the place before a command can write there.
