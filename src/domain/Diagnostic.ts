@@ -56,10 +56,11 @@ const alsoText = (also: ReadonlyArray<string>): string | undefined =>
     ? undefined
     : `Also denied: ${also.slice(0, mostOthers).join(", ")}${also.length > mostOthers ? `, and ${also.length - mostOthers} more` : ""}.`
 
-const allowing = (command: string, names: ReadonlyArray<string>, separator = "; "): string =>
-  names.map((name) => `${command} ${name}`).join(separator)
-
 const inTerminal = "synapse sandbox allow"
+
+/** Writes the commands that allow paths or hosts. In `synapse shell`, each is a line of its own. */
+const calls = (names: ReadonlyArray<string>, isShell = false): string =>
+  names.map((name) => `${isShell ? "/allow" : inTerminal} ${name}`).join(isShell ? ", " : "; ")
 
 const joined = (parts: ReadonlyArray<string | undefined>, separator = " "): string =>
   parts.filter((part) => part !== undefined).join(separator)
@@ -69,7 +70,7 @@ const requestText = ({ allow, host }: Pick<Denial, "allow" | "host">): string | 
   if (allow === undefined) return undefined
   const { exist, paths } = allow
   const first = exist ? "" : `create ${paths.length === 1 ? paths[0] : "what is missing"} and `
-  return `Ask the user to ${first}run: ${allowing(inTerminal, paths)}`
+  return `Ask the user to ${first}run: ${calls(paths)}`
 }
 
 const refusedText = (what: string, also: ReadonlyArray<string>): string =>
@@ -97,7 +98,7 @@ export const forModel = (diagnostic: Denial | Diagnostic): string => {
       return `${diagnostic.name} is allowed by now, for a new shell: call with restart: true.`
     case "Refused": {
       const { also, hosts, what } = diagnostic
-      const request = hosts.length === 0 ? undefined : `Ask the user to run: ${allowing(inTerminal, hosts)}`
+      const request = hosts.length === 0 ? undefined : `Ask the user to run: ${calls(hosts)}`
       return joined([refusedText(what, also), request])
     }
     case "Withheld": {
@@ -147,8 +148,7 @@ export const toWrite = ({ exist, paths }: NonNullable<Denial["allow"]>, { isShel
     : isShell
       ? ", run the command that makes it, and allow it where you are asked; where you are not, make it outside of this shell, and then"
       : ", make it, and then"
-  const calls = isShell ? allowing("/allow", paths, ", ") : allowing(inTerminal, paths)
-  return `To let commands write there${first}: ${calls}`
+  return `To let commands write there${first}: ${calls(paths, isShell)}`
 }
 
 /**
@@ -159,35 +159,34 @@ export const toWrite = ({ exist, paths }: NonNullable<Denial["allow"]>, { isShel
  * @category destructors
  */
 export const forPerson = (diagnostic: Denial | Diagnostic, place: Place = { isShell: false }): string | undefined => {
+  const { isShell, restart } = place
   switch (diagnostic._tag) {
     case "Denial": {
-      const { allow, host, lift, ran, rest, what } = diagnostic
+      const { allow, hidden, host, lift, ran, rest, what } = diagnostic
       const lines = [
         `sandbox: ${what}`,
         ran ? undefined : "Nothing was run.",
         rest,
-        host === undefined ? undefined : `To let commands reach it: ${inTerminal} ${host}`,
+        host === undefined ? undefined : `To let commands reach it: ${calls([host], isShell)}`,
+        hidden === undefined ? undefined : `To let commands use it: ${calls([hidden], isShell)}`,
         lift === undefined ? undefined : `To let commands use it: synapse sandbox ${lift}`,
         allow && toWrite(allow, place)
       ]
       return joined(lines, "\n")
     }
     case "Notice":
-      return place.isShell || diagnostic.about !== undefined ? diagnostic.text : undefined
+      return isShell || diagnostic.about !== undefined ? diagnostic.text : undefined
     case "Awaiting":
-      return place.restart && `${diagnostic.name} is allowed by now, for a new shell: ${place.restart}.`
+      return restart && `${diagnostic.name} is allowed by now, for a new shell: ${restart}.`
     case "Refused": {
       const { also, hosts, what } = diagnostic
-      const way =
-        hosts.length === 0
-          ? undefined
-          : `To allow ${hosts.length === 1 ? "it" : "them"}: ${allowing(inTerminal, hosts)}`
-      return joined([refusedText(what, also), way])
+      const way = `To allow ${hosts.length === 1 ? "it" : "them"}: ${calls(hosts, isShell)}`
+      return joined([refusedText(what, also), hosts.length === 0 ? undefined : way])
     }
     case "Withheld":
       return `the sandbox leaves ${diagnostic.names.join(", ")} out of the environment: ${letThrough(diagnostic.names)}`
     case "Offline":
-      return place.isShell ? offline : undefined
+      return isShell ? `${offline} If so, /allow lets commands reach the host.` : undefined
   }
 }
 

@@ -27,7 +27,9 @@ export const Denial = Schema.TaggedStruct("Denial", {
   allow: Schema.optionalWith(Schema.Struct({ paths: Schema.Array(Schema.String), exist: Schema.Boolean }), {
     exact: true
   }),
-  /** The words behind `synapse sandbox` that lift the rule. */
+  /** The hidden path that a user can let commands read, quoted for bash. */
+  hidden: Schema.optionalWith(Schema.String, { exact: true }),
+  /** The words behind `synapse sandbox` that lift another rule. */
   lift: Schema.optionalWith(Schema.String, { exact: true }),
   /** The host entry that a user can allow, quoted for bash. */
   host: Schema.optionalWith(Schema.String, { exact: true })

@@ -234,6 +234,8 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
      * If only a new sandbox can have the grant, the next command starts one and says so.
      */
     readonly allow: (path: string, access?: Grant["access"]) => Effect.Effect<void, ExecutionFailed>
+    /** Allows commands to reach a host until this manager ends. */
+    readonly allowHost: (entry: string) => Effect.Effect<void>
     /** Allows writing to a path permanently, in `sandbox.json`. */
     readonly addPermanentWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed | InvalidUsage>
     /** Ends the sandbox. The next command makes a new one. */
@@ -290,6 +292,11 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
     const queue = new CommandQueue(bridge)
     const grants = new CurrentSandbox.RuntimeGrants()
     const ruleOf = (pattern: string, path: string) => ({ pattern, path, kind: "path", source: "default" }) as const
+    const allowHost = (entry: string, once = false) =>
+      Effect.suspend(() => {
+        grants.addHost(entry, once)
+        return current.refresh()
+      })
     /** Asks about a host. An allowed host is open in the sandbox before the answer arrives. */
     const askToReach: NetworkQuestions["reach"] = (host, port, command) =>
       Effect.gen(function* () {
@@ -307,8 +314,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
         if (answer === "deny") return false
         if (answer === "allow_permanent") yield* Effect.ignore(config.addHost("allowedHosts", resource))
         // The grant holds for this session even if it could not be written.
-        grants.addHost(resource, answer === "allow_once")
-        yield* current.refresh()
+        yield* allowHost(resource, answer === "allow_once")
         return true
       })
     const answers = new Map<number, boolean>()
@@ -393,6 +399,7 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
       }),
       addRuntimeWhitelist: granting.allowAnew,
       allow: granting.allow,
+      allowHost: (entry) => allowHost(entry),
       addPermanentWhitelist: granting.allowForGood,
       shutdown: current.shutdown
     })

@@ -56,6 +56,10 @@ describe("the denials that a model was told", () => {
     assert.strictEqual(Diagnostic.forPerson(denial()), "sandbox: /a is read-only")
     assert.strictEqual(Diagnostic.forPerson(denial({ ran: false })), "sandbox: /a is read-only\nNothing was run.")
     assert.strictEqual(
+      Diagnostic.forPerson(denial({ hidden: "/a" }), Diagnostic.shell),
+      "sandbox: /a is read-only\nTo let commands use it: /allow /a"
+    )
+    assert.strictEqual(
       Diagnostic.forPerson(denial({ lift: "allow /a" })),
       "sandbox: /a is read-only\nTo let commands use it: synapse sandbox allow /a"
     )

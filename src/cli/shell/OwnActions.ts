@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Snapshots from "../../agent/Snapshots.js"
 import * as TakeBack from "../../agent/TakeBack.js"
@@ -13,6 +14,7 @@ import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
+import * as HostEntry from "../../sandbox/policy/HostEntry.js"
 import * as PathEntry from "../../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import * as PrivateTemporary from "../../sandbox/policy/PrivateTemporary.js"
@@ -72,6 +74,17 @@ const whereMissing = (path: string, policy: SandboxPolicy): string => {
 
 const isWide = (real: string, cwd: string): boolean => Fs.statSync(real).isDirectory() && Explanation.isWide(real, cwd)
 
+const allowHost = (entry: string) =>
+  Effect.gen(function* () {
+    const { confirm } = yield* ShellApp
+    const sandbox = yield* SandboxManager
+    const parsed = HostEntry.parse(entry, "allowed")
+    if (Either.isLeft(parsed)) return `${UntrustedText.word(entry, 300)} can't be allowed: ${parsed.left}.`
+    if (!(yield* confirm(`Let commands reach ${entry} until you leave?`))) return "Nothing was allowed."
+    yield* sandbox.allowHost(entry)
+    return `Commands may reach ${entry} until you leave. To allow it for good: synapse sandbox allow ${HostEntry.toArgument(entry)}`
+  })
+
 const allow = (written: string) =>
   Effect.gen(function* () {
     const app = yield* ShellApp
@@ -89,6 +102,8 @@ const allow = (written: string) =>
     const real = realPath(path)
     const inForce = yield* sandbox.inForce
     if (inForce === undefined) return "There is no sandbox: commands may write wherever you may."
+    if (real === undefined && (written.startsWith("--host ") || HostEntry.isLikely(written)))
+      return yield* allowHost(written.replace("--host ", ""))
     if (real === undefined) return `${shown} does not exist: ${whereMissing(path, inForce.policy)}`
     const explain = (access: PolicyDecision.Access) =>
       PolicyDecision.make(inForce.policy).explain(real, inForce.policy.cwd, access)

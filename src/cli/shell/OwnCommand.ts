@@ -6,7 +6,7 @@ const described = {
   resume: ["/resume [id]", "Go on with an earlier session of the agent, or the newest here."],
   undo: ["/undo", "Take back what the agent's last turn here changed."],
   diff: ["/diff", "Show what /undo would take back."],
-  allow: ["/allow <path>", "Let commands write to a path, or read a hidden one, until you leave."],
+  allow: ["/allow <path>", "Let commands write to a path, read a hidden one, or reach a host, until you leave."],
   policy: ["/policy", "Show what commands may read and write."],
   restart: ["/restart", "Start a new shell; variables and background jobs are gone then."],
   help: ["/help", "Show this."],

@@ -231,7 +231,11 @@ export const of = (
     advice: isAnew ? advice.toSpliced(1, 0, anew) : advice,
     ...(grant === undefined ? undefined : { host: HostEntry.toArgument(grant) }),
     // A start-up file is among what is to be allowed.
-    ...(lift === undefined || (denial.source === "startup" && remedies.length > 0) ? undefined : { lift }),
+    ...(lift === undefined || (denial.source === "startup" && remedies.length > 0)
+      ? undefined
+      : denial.source === "default" && denial.access === "read"
+        ? { hidden: Quote.line(denial.resource) }
+        : { lift }),
     ...(instead === undefined ? undefined : { rest: instead }),
     ...(remedies.length === 0
       ? undefined

@@ -37,7 +37,8 @@ const allow = (written: string, isSure = true, granted: ReadonlyArray<string> = 
     const sandbox = {
       cwd: Effect.succeed(cwd),
       inForce: Effect.succeed({ policy, provider: "none" }),
-      allow: (path: string, access: string) => Effect.sync(() => void allowed.push(`${access} ${path}`))
+      allow: (path: string, access: string) => Effect.sync(() => void allowed.push(`${access} ${path}`)),
+      allowHost: (host: string) => Effect.sync(() => void allowed.push(`reach ${host}`))
     } as unknown as Context.Tag.Service<SandboxManager>
     const asked: Array<string> = []
     const confirm = (question: string) =>
@@ -70,6 +71,21 @@ describe("/allow", () => {
     assert.deepStrictEqual(asked, ["Let commands write to @/other and everything in it until you leave?"])
     assert.deepStrictEqual(allowed, ["write @/other"])
     assert.strictEqual((await allow("")).said, "Usage: /allow <path>")
+  })
+
+  it("allows a host, where no such file is there", async () => {
+    for (const [written, host] of [
+      ["a.org", "a.org"],
+      ["a.test:8080", "a.test:8080"],
+      ["--host mirror", "mirror"]
+    ] as const) {
+      const { allowed, asked, said } = await allow(written)
+      assert.deepStrictEqual([asked, allowed], [[`Let commands reach ${host} until you leave?`], [`reach ${host}`]])
+      assert.isTrue(said.endsWith(` To allow it for good: synapse sandbox allow ${written}`), said)
+    }
+    assert.deepStrictEqual((await allow("a.org", false)).allowed, [])
+    assert.match((await allow("a.org:0")).said, /^a.org:0 can't be allowed: a port is /)
+    assert.match((await allow("mirror")).said, /mirror does not exist/)
   })
 
   it("allows what a built-in rule hides to be read, and what another rule hides not at all", async () => {

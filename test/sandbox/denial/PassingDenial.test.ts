@@ -128,9 +128,15 @@ describe("a denial to a command that went on", () => {
     const told = new PassingDenial.PassingDenials().ofHosts([refused("a.org"), refused("b.org")])
     const calls = "synapse sandbox allow a.org:443; synapse sandbox allow b.org:443"
     const what = "The sandbox refused a connection: a.org:443 is not allowed: no rule. So were: b.org:443."
-    assert.deepStrictEqual(told && [Diagnostic.forModel(told), Diagnostic.forPerson(told)], [
+    const worded = told && [
+      Diagnostic.forModel(told),
+      Diagnostic.forPerson(told),
+      Diagnostic.forPerson(told, Diagnostic.shell)
+    ]
+    assert.deepStrictEqual(worded, [
       `${what} Ask the user to run: ${calls}`,
-      `${what} To allow them: ${calls}`
+      `${what} To allow them: ${calls}`,
+      `${what} To allow them: /allow a.org:443, /allow b.org:443`
     ])
   })
 
