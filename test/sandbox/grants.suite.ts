@@ -252,10 +252,13 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
           assert.notInclude((yield* execute(`touch ${plain}/f`)).blockedReason, "restart")
           assert.include((yield* execute(`touch ${repository}/f`)).blockedReason, anew)
           write({ whitelist: [plain, repository, `${project}/.env`] })
-          const { blocked, diagnostics } = yield* execute(`touch ${plain}/f && touch ${repository}/f`)
-          const awaiting = [repository, `${project}/.env`].map((name) => ({ _tag: "Awaiting", name }))
+          const both = `touch ${plain}/f && touch ${repository}/f`
+          const { blocked, blockedReason, diagnostics } = yield* execute(both)
+          const awaiting = [repository, `${project}/.env`].map((name) => ({ _tag: "Awaiting" as const, name }))
           assert.deepStrictEqual({ blocked, diagnostics }, { blocked: true, diagnostics: awaiting })
+          assert.strictEqual(blockedReason, `sandbox: ${repository}/f is read-only.`)
           assert.isUndefined((yield* execute("true")).diagnostics)
+          assert.deepStrictEqual((yield* execute(both)).diagnostics, awaiting.slice(0, 1))
           yield* restart
           assert.strictEqual((yield* execute(`touch ${repository}/f && echo >> .env`)).exitCode, 0)
         })

@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
+import * as Struct from "effect/Struct"
 import { ExecutionFailed } from "../../domain/CommandError.js"
-import type { CommandResult } from "../../domain/CommandResult.js"
 import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as BashSession from "../../session/BashSession.js"
 import { provided, SessionJobs } from "../../session/JobTable.js"
@@ -26,7 +26,13 @@ import * as PathGlob from "../policy/PathGlob.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import { type Rule, realOf, type SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as SubPolicy from "../policy/SubPolicy.js"
-import { type Grant, type NetworkQuestions, type SandboxBackend, unsandboxed } from "../SandboxBackend.js"
+import {
+  type Grant,
+  type NetworkQuestions,
+  type SandboxBackend,
+  type SandboxResult,
+  unsandboxed
+} from "../SandboxBackend.js"
 import { type SandboxProvider, SandboxProviders } from "../SandboxProvider.js"
 import { unchangeable } from "./RunningSandbox.js"
 
@@ -202,6 +208,14 @@ export const make = Effect.fnUntraced(function* (
   /** For the next command's result: why a sandbox was ended, and which paths are allowed for a new one only. */
   let untold: ReadonlyArray<Diagnostic.Diagnostic> = []
 
+  /** The paths that may be written, but in a new sandbox only. */
+  let waiting: ReadonlyArray<string> = []
+  const noteAwaiting = (path: string) => {
+    const name = Name.of(path)
+    const isNoted = untold.some((each) => each._tag === "Awaiting" && each.name === name)
+    if (!isNoted) untold = [...untold, { _tag: "Awaiting", name }]
+  }
+
   /** Gives a sandbox what was allowed since it was made. Grants that only a new sandbox can have wait for a restart. */
   const give = (backend: SandboxBackend, built: SandboxPolicy, given: Map<string, boolean>) =>
     Effect.forEach(backend.policy === undefined ? [] : allowedSince(backend.policy, built), (grant) => {
@@ -223,7 +237,8 @@ export const make = Effect.fnUntraced(function* (
             if (_tag === "ExecutionFailed") {
               // A path of a built-in rule that may be written may be read as well, and is told once.
               const isTold = grant.access === "read" && given.get(SubPolicy.nameOf("write", grant.resource)) === false
-              if (!isTold) untold = [...untold, { _tag: "Awaiting", name: Name.of(grant.resource) }]
+              if (!isTold) noteAwaiting(grant.resource)
+              if (grant.access === "write") waiting = [...waiting, grant.resource]
               return
             }
             given.delete(name)
@@ -331,7 +346,7 @@ export const make = Effect.fnUntraced(function* (
           end: watch === undefined ? destroyed : Effect.zipRight(Fiber.interrupt(watch), destroyed)
         }
         known = stamp()
-        awaited = []
+        awaited = waiting = []
         const { policy } = backend
         confine(policy && (() => policy))
         if (ask !== undefined) yield* backend.setHosts?.(backend.policy?.hosts, ask) ?? Effect.void
@@ -409,10 +424,16 @@ export const make = Effect.fnUntraced(function* (
         })
       ),
     /** Adds to a command's result, once, what it has to tell. */
-    tell: <A extends Pick<CommandResult, "diagnostics">>(result: A): A => {
+    tell: (result: SandboxResult): SandboxResult => {
+      const { denial, denied } = result
+      const path = denial && waiting.find((path) => HostPath.isWithin(denial.resource, path))
+      if (path !== undefined) noteAwaiting(path)
       const told = Diagnostic.tell(result, ...untold)
       untold = []
-      return told
+      if (path === undefined || denied === undefined) return told
+      // What is allowed already needs no advice on how to allow it.
+      const plain = { ...Struct.omit(denied, "allow", "hidden", "lift"), advice: [] }
+      return { ...told, denied: plain, blockedReason: Diagnostic.forModel(plain) }
     },
     shutdown: turn.withPermits(1)(end)
   }
