@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
+import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
@@ -143,9 +144,10 @@ const makeLocalSandboxBackend = (
       (heads) => guard.begin(heads),
       (live) => network.attach(live)
     )
-    const session = yield* BashSession.make(running.launcher).pipe(
+    const built = yield* Layer.build(BashSession.layer(running.launcher)).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
+    const session = Context.get(built, BashSession.BashSession)
     // Registered after the session's, which kills the processes first.
     forget = SessionProcesses.atExit(takeBackAtEnd)
 

@@ -247,11 +247,7 @@ const refusalOf = (text: string): InvalidUsage | undefined => {
   return what === undefined ? undefined : new InvalidUsage({ reason: `The command holds ${what}.` })
 }
 
-/**
- * Makes a session. The launcher starts a shell for the first command, and again whenever the shell has ended. Closing
- * the scope ends everything that was started.
- */
-export const make = (
+const make = (
   launcher: ShellLauncher
 ): Effect.Effect<Context.Tag.Service<BashSession>, never, SessionSettings | ShellBridge | Scope.Scope> =>
   Effect.gen(function* () {
@@ -305,6 +301,9 @@ export const make = (
     })
   })
 
-/** A layer of a session whose shells are started by the launcher. */
+/**
+ * A layer of a session. The launcher starts a shell for the first command, and again whenever the shell has ended.
+ * Closing the scope ends everything that was started.
+ */
 export const layer = (launcher: ShellLauncher): Layer.Layer<BashSession, never, SessionSettings | ShellBridge> =>
   Layer.scoped(BashSession, make(launcher))

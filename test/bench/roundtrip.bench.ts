@@ -1,4 +1,5 @@
 /** What one command costs: over a bare pipe, in the session, and through the whole toolset. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -19,7 +20,10 @@ const runtime = ManagedRuntime.make(Synapse.layer({}, { sandbox: { enabled: fals
 const services = Layer.merge(Layer.provide(Bridge.layer, CommandRegistry.layer), SessionSettings.layer())
 const scope = await Effect.runPromise(Scope.make())
 const session = await Effect.runPromise(
-  BashSession.make(ShellLauncher.plain).pipe(Scope.extend(scope), Effect.provide(services))
+  Layer.buildWithScope(BashSession.layer(ShellLauncher.plain), scope).pipe(
+    Effect.map(Context.get(BashSession.BashSession)),
+    Effect.provide(services)
+  )
 )
 const toolset = await runtime.runPromise(Toolset)
 const pipe = Pipe.open()

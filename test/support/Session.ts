@@ -100,7 +100,10 @@ const withHandlers = (handlers: ReadonlyArray<Handler>) =>
   )
 
 /** A session with the rights of the user. */
-export const make = BashSession.make(ShellLauncher.plain)
+export const make = Effect.map(
+  Layer.build(Layer.fresh(BashSession.layer(ShellLauncher.plain))),
+  Context.get(BashSession.BashSession)
+)
 
 /** What it needs: settings, and the bridge to a registry's commands. */
 export const services = (settings: Partial<SessionSettings.Settings> = {}, handlers: ReadonlyArray<Handler> = []) =>

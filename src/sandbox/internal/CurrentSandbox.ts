@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Struct from "effect/Struct"
 import { ExecutionFailed } from "../../domain/CommandError.js"
@@ -111,11 +112,10 @@ export const makeUnsandboxed: Effect.Effect<
     Effect.uninterruptible(
       Effect.gen(function* () {
         const scope = yield* Scope.make()
-        const session = yield* BashSession.make(ShellLauncher.plain).pipe(
-          Scope.extend(scope),
+        const built = yield* Layer.buildWithScope(BashSession.layer(ShellLauncher.plain), scope).pipe(
           Effect.provide(Context.add(given, SessionSettings, { ...settings, cwd }))
         )
-        return { ...unsandboxed(session), dispose: Scope.close(scope, Exit.void) }
+        return { ...unsandboxed(Context.get(built, BashSession.BashSession)), dispose: Scope.close(scope, Exit.void) }
       })
     )
 })
