@@ -9,21 +9,20 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type { Described } from "../../command/CommandHandler.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as Span from "../../domain/Span.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
+import type { ToolDefinition } from "../../toolset/Tool.js"
 import type { Toolset } from "../../toolset/Toolset.js"
 import type { ModelError } from "../model/ModelError.js"
 import type { Model } from "../model/ModelProvider.js"
+import * as Turn from "../model/Turn.js"
 import { AgentEvent, type Ending } from "./AgentEvent.js"
 import { AgentSettings, type Settings } from "./AgentSettings.js"
-import * as Asking from "./internal/Asking.js"
-import { Conversation } from "./internal/Conversation.js"
+import { Conversation, systemPrompt } from "./internal/Conversation.js"
 import * as EventQueue from "./internal/EventQueue.js"
-import * as Misuse from "./internal/Misuse.js"
-import * as SystemPrompt from "./internal/SystemPrompt.js"
 import * as TurnCalls from "./internal/TurnCalls.js"
 import * as RunLimits from "./RunLimits.js"
 
@@ -64,6 +63,84 @@ const attributesOf = (model: Model): Span.Attributes<{ readonly usage: RunLimits
 
 const inRunSpan = Span.within("AgentLoop.run")
 
+/** An estimate for requests whose tokens no provider counts. */
+const charactersPerToken = 4
+
+interface Request {
+  readonly model: Model
+  readonly conversation: Conversation
+  readonly tools: ReadonlyArray<ToolDefinition>
+  readonly emit: EventQueue.Emit
+  readonly account: RunLimits.RunAccount
+  /** A message that ends this request only. */
+  readonly last: Prompt.Message | undefined
+}
+
+interface Counted extends Omit<Turn.Finished, "usage"> {
+  readonly usage: RunLimits.TokenUsage
+}
+
+/**
+ * Asks for a turn. A request that is too long is shortened, and a refused request with images is sent without them, once
+ * each.
+ */
+const ask = (request: Request, attempt = 1): Effect.Effect<Counted, ModelError> =>
+  Effect.catchAll(once(request), (error) =>
+    Effect.gen(function* () {
+      const { conversation, emit } = request
+      const mayBeForImages = error.kind === "bad_request" || error.status === 413
+      if (attempt <= 2 && mayBeForImages && conversation.dropImages()) {
+        yield* emit(AgentEvent.Retrying({ attempt, reason: `${error.reason}; now without images`, delay: 0 }))
+        return yield* ask(request, attempt + 1)
+      }
+      if (attempt > 1 || error.kind !== "context_length") return yield* error
+      const compacted = conversation.shorten()
+      if (compacted === undefined) return yield* error
+      yield* emit(AgentEvent.Compacted(compacted))
+      return yield* ask(request, attempt + 1)
+    })
+  )
+
+const once = ({ account, conversation, emit, last, model, tools }: Request): Effect.Effect<Counted, ModelError> =>
+  Effect.suspend(() => {
+    const { messages, system } = conversation
+    const prompt = [Prompt.systemMessage({ content: system }), ...messages, ...(last === undefined ? [] : [last])]
+    let heard = 0
+    /** Charges the provider's counts, and estimates for missing ones. */
+    const charge = ({ cached, input, output }: Turn.Finished["usage"]) => {
+      const said = output ?? Math.ceil(heard / charactersPerToken)
+      const usage = RunLimits.of({ input: input ?? conversation.tokens(), output: said, cached }, model.price)
+      account.add(usage)
+      return usage
+    }
+    /** Providers do not count an incomplete answer. */
+    const fail = ({ kind }: ModelError) => {
+      if (kind === "broken" || heard > 0) charge({ input: undefined, output: undefined, cached: 0 })
+      heard = 0
+    }
+    return Turn.stream(model, { prompt: Prompt.fromMessages(prompt), tools }).pipe(
+      Stream.tap((part) => {
+        if ("delta" in part) heard += part.delta.length
+        if (part._tag === "Text" || part._tag === "Reasoning") return emit(part)
+        if (part._tag !== "Retrying") return Effect.void
+        const { attempt, delay, error } = part
+        fail(error)
+        return account.reached() === undefined
+          ? emit(AgentEvent.Retrying({ attempt, delay, reason: error.reason }))
+          : error
+      }),
+      Stream.runFold(undefined, (turn: Turn.Finished | undefined, part) => (part._tag === "Finished" ? part : turn)),
+      // A turn's stream either ends with `Finished` or fails.
+      Effect.map((turn) => turn as Turn.Finished),
+      Effect.map((turn) => {
+        const usage = charge(turn.usage)
+        if (turn.usage.input !== undefined) conversation.count(turn.usage.input)
+        return { ...turn, usage }
+      }),
+      Effect.tapError((error) => Effect.sync(() => fail(error)))
+    )
+  })
+
 /** Runs an agent and emits its steps. The last one is `Ended`, unless the run is interrupted. */
 const carryOut = Effect.fnUntraced(function* (
   run: Run,
@@ -82,7 +159,7 @@ const carryOut = Effect.fnUntraced(function* (
   // Tool descriptions change with the registered commands. A fixed copy keeps the provider's cache valid.
   const tools = toolset.tools.map(({ description, name, parameters }) => ({ name, description, parameters }))
   const conversation = new Conversation({
-    system: SystemPrompt.make(run),
+    system: systemPrompt(run),
     history,
     tools,
     contextWindow: model.contextWindow,
@@ -93,7 +170,7 @@ const carryOut = Effect.fnUntraced(function* (
   /** The beginning of an answer that was cut off. */
   let begun = ""
   let fruitlessTurns = 0
-  let misuse = Misuse.none
+  let misuse = TurnCalls.noMisuse
 
   const end = (ending: Ending, reason?: string) =>
     emit(AgentEvent.Ended({ ending, reason, text: begun === "" ? lastText : begun, usage: account.total, turns }))
@@ -113,7 +190,7 @@ const carryOut = Effect.fnUntraced(function* (
     yield* emit(AgentEvent.TurnStarted({ turn: turns }))
     const last = turns === limits.maxTurns ? userMessage(lastTurn) : undefined
     const asked = yield* Effect.either(
-      inChatSpan(Asking.ask({ model, conversation, tools, emit, account, last }), attributesOf(model))
+      inChatSpan(ask({ model, conversation, tools, emit, account, last }), attributesOf(model))
     )
     if (Either.isLeft(asked)) {
       const { ending, reason } = account.reached() ?? { ending: "failed", reason: reasonOf(asked.left) }
@@ -150,10 +227,13 @@ const carryOut = Effect.fnUntraced(function* (
     yield* append(turn.message)
     const done = yield* TurnCalls.run(turn, { toolset, emit, account, maxParallelTasks: limits.maxParallelTasks })
     conversation.addResults(done)
-    misuse = Misuse.next(misuse, done)
-    if (misuse.count < Misuse.most) return false
+    misuse = TurnCalls.nextMisuse(misuse, done)
+    if (misuse.count < TurnCalls.mostMisuses) return false
     const output = done.at(-1)?.result.output ?? ""
-    return yield* end("misuse", `${Misuse.describe(misuse)} The last answer was: ${UntrustedText.quoted(output, 300)}`)
+    return yield* end(
+      "misuse",
+      `${TurnCalls.describeMisuse(misuse)} The last answer was: ${UntrustedText.quoted(output, 300)}`
+    )
   })
 
   yield* emit(AgentEvent.Started({ provider: model.provider, model: model.name }))

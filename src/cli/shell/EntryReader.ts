@@ -1,6 +1,9 @@
 /** Reads a person's entries. The session's own shell edits the line (`entry.bash`), with completion and history. */
+
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as CommandLine from "../../bash/CommandLine.js"
+import * as CommandTree from "../../bash/CommandTree.js"
 import * as Quote from "../../bash/Quote.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as CallContext from "../../domain/CallContext.js"
@@ -8,7 +11,6 @@ import type { CommandError } from "../../domain/CommandError.js"
 import * as Timeout from "../../domain/Timeout.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import type { History } from "../../terminal/History.js"
-import * as OpenText from "../../terminal/OpenText.js"
 import * as EntryText from "./EntryText.js"
 import * as OwnCommand from "./OwnCommand.js"
 import { type Services, ShellApp } from "./ShellApp.js"
@@ -22,6 +24,24 @@ export type Entered = Data.TaggedEnum<{
 }>
 
 export const Entered = Data.taggedEnum<Entered>()
+
+/** Longer texts are left to bash. */
+const mostCharacters = 64 * 1024
+const mostTokens = 5000
+
+/** Tests whether bash would ask for another line. A text with a syntax error is complete. */
+export const isOpen = (text: string): boolean => {
+  if (text.length > mostCharacters) return false
+  const { tokens, tree } = CommandLine.parse(text)
+  const last = tokens.at(-1)
+  if (tokens.length > mostTokens) return false
+  if (last?._tag !== "Comment" && /(?:^|[^\\])(?:\\\\)*\\$/.test(text)) return true
+  if (tree.unexpected === undefined) return !CommandTree.isComplete(tree)
+  if (last?._tag === "Word" && !last.closed) return true
+  // bash reads a here-document before it refuses the line that announces it.
+  const announced = tokens.filter((token) => token._tag === "Operator" && /<<-?$/.test(token.value)).length
+  return announced > tokens.filter((token) => token._tag === "HereDocument" && token.closed).length
+}
 
 export class EntryReader {
   /** The entry that the shell's history lacks. */
@@ -49,7 +69,7 @@ export class EntryReader {
         if (entered._tag === "Interrupted" || (entered._tag === "Ended" && text === undefined)) return entered
         const isOver = entered._tag === "Ended"
         text = [...(text === undefined ? [] : [text]), ...(isOver ? [] : [entered.text])].join("\n")
-        if (!isOver && OpenText.isOpen(text)) continue
+        if (!isOver && isOpen(text)) continue
         yield* history.add(text)
         if (history.entries().at(-1) === text) this.last = text
         return Entered.Text({ text })

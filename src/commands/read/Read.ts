@@ -1,13 +1,16 @@
 /** `read <file>...`: shows text files, or a range of their lines, with line numbers. Also shows images. */
+import * as Fs from "node:fs"
+import * as Url from "node:url"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
-import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
+import type { CommandCall, CommandHandler, Program } from "../../command/CommandHandler.js"
 import * as EncodingOption from "../../command/EncodingOption.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
+import * as Attempt from "../../domain/Attempt.js"
 import * as Collect from "../../domain/Collect.js"
 import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
@@ -22,7 +25,6 @@ import * as Newlines from "../../files/Newlines.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as VisibleFiles from "../../sandbox/VisibleFiles.js"
 import * as Notebook from "./internal/Read.notebook.js"
-import * as Pdf from "./internal/Read.pdf.js"
 import * as Range from "./internal/Read.range.js"
 import { LineWindow } from "./internal/Read.window.js"
 
@@ -375,7 +377,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.serviceOpti
           onRight: ({ file, limit, more, offset }) =>
             more.length > 0
               ? undefined
-              : Pdf.reader({ path: file, offset, limit: Option.getOrUndefined(limit), isWritten: false })
+              : pdfReader({ path: file, offset, limit: Option.getOrUndefined(limit), isWritten: false })
         })
       )
   }
@@ -492,3 +494,29 @@ const noteOf = Effect.fnUntraced(function* (source: Source, range: Range.Range, 
 })
 
 const numbered = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
+
+/**
+ * The program that shows the text of a PDF, beside the bundle or in the library. It runs as its own process with the
+ * caller's rights, because the file is untrusted and the PDF library is large. Undefined if another program's bundle
+ * contains Synapse.
+ */
+const script = Attempt.orUndefined(() =>
+  ["./pdf.mjs", "../../bin/pdf.mjs"]
+    .map((path) => Url.fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => Fs.existsSync(path))
+)
+
+/** Returns the program for a file whose name ends in `.pdf`. Its range counts pages. */
+const pdfReader = (given: Range.Range): Program | undefined => {
+  const { limit, offset, path } = Range.parse(given.path) ?? given
+  if (!/\.pdf$/i.test(path)) return undefined
+  const last = limit === undefined ? undefined : offset + limit
+  if (script !== undefined) {
+    return {
+      names: [process.execPath],
+      args: [script, path, `${offset + 1}`, ...(last === undefined ? [] : [`${last}`])]
+    }
+  }
+  const pages = ["-f", `${offset + 1}`, ...(last === undefined ? [] : ["-l", `${last}`])]
+  return { names: ["pdftotext"], args: ["-layout", ...pages, path.replace(/^-/, "./-"), "-"] }
+}

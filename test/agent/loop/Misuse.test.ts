@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Misuse from "../../../src/agent/loop/internal/Misuse.js"
+import * as TurnCalls from "../../../src/agent/loop/internal/TurnCalls.js"
 import { CommandNotFound, InvalidUsage } from "../../../src/domain/CommandError.js"
 import type { Extras } from "../../../src/toolset/ToolReturn.js"
 import * as ToolReturn from "../../../src/toolset/ToolReturn.js"
@@ -19,11 +19,11 @@ const failed = done("false", { exitCode: 1, failureCategory: "execution_error" }
 const missing = (command: string) => done(command, { exitCode: 127, failureCategory: "command_not_found" })
 
 const count = (...turns: ReadonlyArray<ReadonlyArray<ReturnType<typeof done>>>) =>
-  turns.reduce(Misuse.next, Misuse.none).count
+  turns.reduce(TurnCalls.nextMisuse, TurnCalls.noMisuse).count
 
 describe("Misuse", () => {
   it("counts turns of wrong calls in a row", () => {
-    assert.strictEqual(count([wrong], [unknown], [wrong]), Misuse.most)
+    assert.strictEqual(count([wrong], [unknown], [wrong]), TurnCalls.mostMisuses)
     assert.strictEqual(count([wrong], [wrong], [fine], [wrong]), 1)
     assert.strictEqual(count([wrong], [failed]), 0)
   })
@@ -57,11 +57,11 @@ describe("Misuse", () => {
 
   it("says what was wrong", () => {
     assert.strictEqual(
-      Misuse.describe({ count: 3, commands: undefined }),
+      TurnCalls.describeMisuse({ count: 3, commands: undefined }),
       "The model called its tool wrongly in 3 turns in a row."
     )
     assert.strictEqual(
-      Misuse.describe({ count: 3, commands: "read" }),
+      TurnCalls.describeMisuse({ count: 3, commands: "read" }),
       'The same command failed in 3 turns in a row: "read".'
     )
   })

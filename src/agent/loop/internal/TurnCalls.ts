@@ -2,12 +2,15 @@ import * as Arr from "effect/Array"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as CommandLine from "../../../bash/CommandLine.js"
 import * as Attempt from "../../../domain/Attempt.js"
 import { InvalidUsage } from "../../../domain/CommandError.js"
 import * as CommandListener from "../../../domain/CommandListener.js"
 import type { ToolCall } from "../../../domain/ToolCall.js"
+import * as UntrustedText from "../../../domain/UntrustedText.js"
 import * as BashArguments from "../../../toolset/BashArguments.js"
+import * as BashTool from "../../../toolset/BashTool.js"
 import * as ToolReturn from "../../../toolset/ToolReturn.js"
 import type { Toolset } from "../../../toolset/Toolset.js"
 import type { Finished } from "../../model/Turn.js"
@@ -16,13 +19,13 @@ import * as History from "../History.js"
 import type { Emit } from "./EventQueue.js"
 
 /** Returns the arguments of a Bash call, converted to the tool's parameters. Returns undefined if they are not JSON. */
-export const argumentsOf = (call: ToolCall): unknown => {
+const argumentsOf = (call: ToolCall): unknown => {
   if (call.name !== "Bash") return undefined
   return Attempt.orUndefined(() => BashArguments.prepare(JSON.parse(call.arguments)))
 }
 
 /** Parses the command line of a Bash call. Returns undefined for invalid arguments or a restart. */
-export const of = (call: ToolCall): CommandLine.CommandLine | undefined => {
+const of = (call: ToolCall): CommandLine.CommandLine | undefined => {
   const given = argumentsOf(call)
   if (!Predicate.isReadonlyRecord(given) || given["restart"] === true) return undefined
   const { command } = given
@@ -85,4 +88,47 @@ const cut = new InvalidUsage({
 const isCut = ({ calls, reason }: Pick<Finished, "calls" | "reason">, call: ToolCall): boolean => {
   if (reason !== "length" || call !== calls.at(-1)) return false
   return Attempt.orElse(() => call.arguments === "{}" || JSON.parse(call.arguments) === undefined, true)
+}
+
+/** Consecutive turns in which a model uses its tool wrongly. */
+interface Misuse {
+  readonly count: number
+  /** The failed commands; undefined if the tool call itself was wrong. */
+  readonly commands: string | undefined
+}
+
+/** How many such turns in a row end a run. */
+export const mostMisuses = 3
+
+export const noMisuse: Misuse = { count: 0, commands: undefined }
+
+/** Counts a turn. One correct call resets the count. */
+export const nextMisuse = (before: Misuse, turn: ReadonlyArray<Done>): Misuse => {
+  const kinds = turn.map(kindOf)
+  if (kinds.length === 0 || kinds.includes(undefined)) return noMisuse
+  const commands = kinds.includes("wrong")
+    ? undefined
+    : kinds.map((kind) => (typeof kind === "object" ? kind.command : "")).join("\n")
+  return { count: commands === before.commands ? before.count + 1 : 1, commands }
+}
+
+export const describeMisuse = ({ commands, count }: Misuse): string =>
+  commands === undefined
+    ? `The model called its tool wrongly in ${count} turns in a row.`
+    : `The same command failed in ${count} turns in a row: ${UntrustedText.quoted(commands, 200)}.`
+
+const isValid = Schema.is(BashTool.Parameters, { onExcessProperty: "error" })
+
+const kindOf = ({ call, result }: Done): "wrong" | { readonly command: string } | undefined => {
+  const { error, failureCategory, toolName } = result.extras
+  if (toolName !== undefined) return "wrong"
+  const isRefused = error === "CommandNotFound" || error === "InvalidUsage"
+  if (error !== undefined && !isRefused) return undefined
+  if (failureCategory !== "invalid_usage" && failureCategory !== "command_not_found") return undefined
+  const line = of(call)
+  if (line?.simple !== true || (isRefused && !isValid(argumentsOf(call)))) {
+    return isRefused ? "wrong" : undefined
+  }
+  // A missing program is missing with any arguments.
+  return { command: failureCategory === "command_not_found" && !isRefused ? line.name : line.text }
 }

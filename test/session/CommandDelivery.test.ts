@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import * as Yielding from "../../src/session/internal/Yielding.js"
+import { rewriteToYield } from "../../src/session/internal/CommandDelivery.js"
 
-const rewrite = (text: string, file: string) => Yielding.rewrite(CommandLine.parse(text), file)
+const rewrite = (text: string, file: string) => rewriteToYield(CommandLine.parse(text), file)
 const yields = (text: string) => rewrite(text, "/f") !== undefined
 
 describe("rewrite", () => {

@@ -1,8 +1,8 @@
 /** Against bash, which tells whether a text ended too early. */
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as OpenText from "../../src/terminal/OpenText.js"
-import * as Syntax from "../support/Syntax.js"
+import * as EntryReader from "../../../src/cli/shell/EntryReader.js"
+import * as Syntax from "../../support/Syntax.js"
 
 const early = /unexpected end of file|unexpected EOF|delimited by end-of-file/
 
@@ -63,19 +63,19 @@ const piece = FastCheck.constantFrom(
   "\nE\n"
 )
 
-describe("OpenText.isOpen", () => {
+describe("EntryReader.isOpen", () => {
   it("is true for what bash would go on to read, and only for that", () => {
     assert.deepStrictEqual(
-      open.filter((text) => !OpenText.isOpen(text)),
+      open.filter((text) => !EntryReader.isOpen(text)),
       []
     )
-    assert.deepStrictEqual(whole.filter(OpenText.isOpen), [])
+    assert.deepStrictEqual(whole.filter(EntryReader.isOpen), [])
   })
 
   it("is true for a backslash at the end, which bash -n does not tell of", () => {
-    assert.isTrue(OpenText.isOpen("echo a \\"))
-    assert.isTrue(OpenText.isOpen("\\"))
-    assert.isFalse(OpenText.isOpen("echo a \\\\"))
+    assert.isTrue(EntryReader.isOpen("echo a \\"))
+    assert.isTrue(EntryReader.isOpen("\\"))
+    assert.isFalse(EntryReader.isOpen("echo a \\\\"))
   })
 
   it("agrees with bash about these", () => {
@@ -88,14 +88,16 @@ describe("OpenText.isOpen", () => {
       words.join(" ")
     )
     const answers = askBash(texts)
-    const asked = texts.filter((text, at) => answers[at] === "whole" && !text.endsWith("\\") && OpenText.isOpen(text))
+    const asked = texts.filter(
+      (text, at) => answers[at] === "whole" && !text.endsWith("\\") && EntryReader.isOpen(text)
+    )
     assert.deepStrictEqual(asked, [])
-    const missed = texts.filter((text, at) => answers[at] === "open" && !OpenText.isOpen(text))
+    const missed = texts.filter((text, at) => answers[at] === "open" && !EntryReader.isOpen(text))
     assert.deepStrictEqual(missed, [])
   })
 
   it("leaves a very long text to bash, whatever is in it", () => {
-    assert.isFalse(OpenText.isOpen(`echo '${"a".repeat(1_000_000)}`))
-    assert.isFalse(OpenText.isOpen("a ".repeat(30_000)))
+    assert.isFalse(EntryReader.isOpen(`echo '${"a".repeat(1_000_000)}`))
+    assert.isFalse(EntryReader.isOpen("a ".repeat(30_000)))
   })
 })
