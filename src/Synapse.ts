@@ -397,7 +397,7 @@ export const layerReading = (
  */
 export const teardown = (): Teardown => {
   let stoppedWith = 0
-  const codes = { SIGINT: ExitCode.interrupted, SIGTERM: 143 }
+  const codes = { SIGINT: ExitCode.interrupted, SIGTERM: ExitCode.terminated }
   for (const [signal, code] of Object.entries(codes)) {
     process.once(signal, () => {
       stoppedWith ||= code

@@ -118,13 +118,18 @@ export const sweep = (parent: string): void => {
     .slice(0, most)
     .filter((name) => isAbandoned(parent, name, namespace))
   if (abandoned.length === 0) return
-  ChildProcess.spawn("/bin/sh", ["-c", script, parent, ...abandoned.map((name) => Path.join(parent, name))], {
+  // If it fails, the next start tries again.
+  runApart(script, parent, ...abandoned.map((name) => Path.join(parent, name)))
+}
+
+/** Runs a script that outlives this process. Failures are ignored. */
+export const runApart = (script: string, name: string, ...args: ReadonlyArray<string>): void => {
+  ChildProcess.spawn("/bin/sh", ["-c", script, name, ...args], {
     cwd: "/",
     detached: true,
     env: { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" },
     stdio: "ignore"
   })
-    // The next start tries again.
     .on("error", () => {})
     .unref()
 }

@@ -85,15 +85,7 @@ done`
 
 /** Runs a script that outlives this process and follows no links. */
 const runApart = (script: string, paths: ReadonlyArray<string>): void => {
-  if (paths.length === 0) return
-  ChildProcess.spawn("/bin/sh", ["-c", script, "sweep", ...paths], {
-    cwd: "/",
-    detached: true,
-    env: { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" },
-    stdio: "ignore"
-  })
-    .on("error", () => {})
-    .unref()
+  if (paths.length > 0) PrivateDirectory.runApart(script, "sweep", ...paths)
 }
 
 const listIn = (all: string): ReadonlyArray<string> =>
