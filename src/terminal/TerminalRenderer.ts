@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type { Denial } from "../domain/Diagnostic.js"
 import * as Setting from "../domain/Setting.js"
 import * as SubAgentEvent from "../domain/SubAgentEvent.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
@@ -161,15 +162,10 @@ class View {
       case "Retrying":
         return [...text.end(), Columns.cut(`• ${SubAgentEvent.describeRetrying(event)}`, columns)]
       case "Interrupted": {
-        const lineOf = ({ name, started }: Call) =>
-          this.step(
-            StepLines.callLine(
-              "✗",
-              name,
-              ` ${failed("interrupted")}${StepLines.tally(0, now - started, true)}`,
-              columns
-            )
-          )
+        const lineOf = ({ name, started }: Call) => {
+          const end = ` ${failed("interrupted")}${StepLines.tally(0, now - started, true)}`
+          return this.step(StepLines.callLine("✗", name, end, columns), end)
+        }
         return [...text.end(), ...running.interrupt().map(lineOf)]
       }
       case "Notice":
@@ -192,7 +188,10 @@ class View {
         const end = StepLines.callEnd(result, now - call.started)
         const isNamed = this.last === call && end === ""
         const line = StepLines.callLine(result.isError ? "✗" : "•", call.name, end, columns)
-        return [...(isNamed ? [] : [this.step(line)]), ...this.result(result.output, columns)]
+        return [
+          ...(isNamed ? [] : [this.step(line, end)]),
+          ...this.result(result.output, columns, result.extras.denied)
+        ]
       }
       case "TaskStarted":
         return isLive ? [] : [`◐ Task(${change.task.name})`]
@@ -212,13 +211,17 @@ class View {
     }
   }
 
-  private step(line: string): string {
-    return this.isLive ? Style.step(line) : line
+  private step(line: string, end?: string): string {
+    return this.isLive ? Style.step(line, end) : line
   }
 
-  private result(text: string, columns: number): ReadonlyArray<string> {
+  private result(text: string, columns: number, denied?: Denial): ReadonlyArray<string> {
     const lines = StepLines.result(text, columns)
-    return this.isLive ? Style.result(lines) : lines
+    if (!this.isLive) return lines
+    return Style.result(
+      lines,
+      denied === undefined ? -1 : text.split("\n").findLastIndex((line) => line.includes(denied.what))
+    )
   }
 
   private taskEnd(
@@ -232,7 +235,7 @@ class View {
     const reason = isDone ? [] : this.result(text, Math.max(longestReason, columns))
     const tools = this.isLive ? toolLines(task, this.maxRecentTools, reason.length === 0 ? "└" : "├") : []
     return [
-      this.step(StepLines.taskLine(isDone ? "✓" : "✗", task.name, after, columns)),
+      this.step(StepLines.taskLine(isDone ? "✓" : "✗", task.name, after, columns), after),
       ...tools.map((line) => this.step(Columns.cut(line, columns))),
       ...reason
     ]

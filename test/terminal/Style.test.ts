@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
+import type { Denial } from "../../src/domain/Diagnostic.js"
 import * as Events from "../support/terminal/Events.js"
 import { using } from "../support/terminal/Rendered.js"
 import * as Screen from "../support/terminal/Screen.js"
@@ -22,7 +23,10 @@ describe("colours", () => {
         const task = Events.task("a", "find")
         yield* take(task.started, task.ended("failed", "no model"))
         yield* take(Events.ended("1", "git diff", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n"))
-        yield* take(Events.ended("2", "touch x", "sandbox: /x is read-only.\n-not a diff\n"))
+        const denied = { what: "/x is read-only" } as Denial
+        yield* take(
+          Events.ended("2", "touch x", "sandbox: y\nsandbox: /x is read-only.\n-not a diff\n", { exitCode: 0, denied })
+        )
         yield* take(Events.ended("3", "echo 1 FAILED", ""))
         yield* flush
         assert.deepStrictEqual(coloured(screen), [
@@ -35,7 +39,8 @@ describe("colours", () => {
           "<2:     ><31:-old>",
           "<2:     ><32:+new>",
           "<2:•> <1:Bash>(touch x)",
-          "<2:  └─ ><31:sandbox: /x is read-only.>",
+          "<2:  └─ >sandbox: y",
+          "<2:     ><31:sandbox: /x is read-only.>",
           "<2:     >-not a diff",
           "<2:•> <1:Bash>(echo 1 FAILED)"
         ])

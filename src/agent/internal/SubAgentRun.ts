@@ -45,7 +45,7 @@ const longestCommand = 120
 /** Summarizes an ended call for the terminal. */
 const reasonOf = ({ extras, message, output }: ToolReturn): string =>
   extras.blockedResource !== undefined
-    ? `${message.replace(/\.$/, "")}: ${extras.blockedResource}`
+    ? `Denied by the sandbox: ${extras.blockedResource}`
     : extras.error === "CommandNotFound" || extras.error === "InvalidUsage"
       ? output
       : message

@@ -13,21 +13,20 @@ const cyan = paint("36")
 
 const signs: Readonly<Record<string, (text: string) => string>> = { "✗": red, "✓": green, "•": dim }
 
-/** Colours the line of a call or a task: its sign, its name, and how it failed. */
-export const step = (line: string): string => {
+/** Colours the line of a call or a task: its sign, its name, and how it failed (`end`). */
+export const step = (line: string, end = ""): string => {
   const [, margin = "", sign, name = "", rest = ""] = /^([ ├─]*)([✗✓•]) ((?:[\w:.@-]+(?=\())?)(.*)$/s.exec(line) ?? []
   if (sign === undefined) return line
-  // Only a call that failed says so after its name: a command's own text may say FAILED.
-  const [end = ""] = (sign === "✗" && / FAILED.*$| \[exit code [^\]]*\]$/s.exec(rest)) || []
-  return `${dim(margin)}${signs[sign]?.(sign) ?? sign} ${bold(name)}${rest.slice(0, rest.length - end.length)}${red(end)}`
+  const failure = sign === "✗" && rest.endsWith(end) ? end : ""
+  return `${dim(margin)}${signs[sign]?.(sign) ?? sign} ${bold(name)}${rest.slice(0, rest.length - failure.length)}${red(failure)}`
 }
 
-/** Colours the lines of a result: denials and diffs. */
-export const result = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
+/** Colours the lines of a result: the one that tells a denial, and diffs. */
+export const result = (lines: ReadonlyArray<string>, denialAt: number): ReadonlyArray<string> => {
   const isDiff = lines.some((line) => /^ {2}[ └][ ─] (?:@@ |diff --git |\+\+\+ )/.test(line))
-  return lines.map((line) => {
+  return lines.map((line, at) => {
     const [, margin = "", text = line] = /^( {2}[ └][ ─] )(.*)$/s.exec(line) ?? []
-    return dim(margin) + (isDiff ? change(text) : /^(?:sandbox: |\[exit \d+\])/.test(text) ? red(text) : text)
+    return dim(margin) + (at === denialAt ? red(text) : isDiff ? change(text) : text)
   })
 }
 
