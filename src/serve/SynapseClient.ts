@@ -224,7 +224,7 @@ const speak = (
       isStopped = true
       socket?.write(wire.frame("S"))
       return Effect.map(Deferred.await(over), () => {
-        const partial = Struct.pick(result?.extras ?? {}, "stdout", "stderr")
+        const partial = Struct.pick(result?.extras ?? {}, "diagnostics", "stdout", "stderr")
         listener.onInterrupted?.(CommandResult.make(result === undefined ? { began: false } : partial))
       })
     })

@@ -162,7 +162,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           return error === undefined || audience !== undefined ? nothing : Effect.sync(() => ofError(error, params))
         }
         const result = exit.value
-        if (result.blocked === true) return audience === undefined ? Effect.sync(() => ofDenial(result)) : nothing
+        const denied = () => result.denied && told.trim(result.denied)
+        if (result.blocked === true) return audience === undefined ? Effect.sync(() => ({ denied: denied() })) : nothing
         const line = lineOf(params as typeof Parameters.Type)
         return Yield.pass(
           line.text,
@@ -170,8 +171,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
             const commands = registry.listed().map(({ name }) => name)
             const extensions = () => extensionsOf(registry)
             const diagnosis = Diagnosis.make({ line, result, cwd, files, commands, here, extensions })
-            if (audience === undefined)
-              return result.denied === undefined ? diagnosis : withDenial(diagnosis, result.denied, result.exitCode)
+            if (audience === undefined) return { ...diagnosis, denied: denied() }
             // A person's output has no remark, so the listener gets the cause.
             if (diagnosis.cause !== undefined) onHint?.(diagnosis.cause)
             return { category: diagnosis.category, hint: diagnosis.hint }
@@ -185,23 +185,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       return limit !== undefined && limit < timeout
     }
 
-    const ofDenial = ({ blockedReason, denied }: CommandResult): Tool.Diagnosis => ({
-      remark: denied === undefined ? blockedReason : Diagnostic.forModel(told.trim(denied))
-    })
-
-    const withDenial = (diagnosis: Tool.Diagnosis, denied: Diagnostic.Denial, exitCode: number): Tool.Diagnosis => ({
-      ...diagnosis,
-      remark: [
-        diagnosis.remark ?? (exitCode === 0 ? undefined : `[exit ${exitCode}]`),
-        Diagnostic.forModel(told.trim(denied))
-      ]
-        .filter((line) => line !== undefined)
-        .join("\n")
-    })
-
     const ofError = (error: CommandError, params: unknown): Tool.Diagnosis => {
-      if (error._tag === "Blocked")
-        return error.denied === undefined ? {} : { remark: Diagnostic.forModel(told.trim(error.denied)) }
+      if (error._tag === "Blocked") return { denied: error.denied && told.trim(error.denied) }
       // An error that already has advice comes from another time limit.
       return error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
         ? { remark: `${error.message}. ${yieldedTooLate(params) ? whole : longer}` }

@@ -14,6 +14,7 @@ import type * as Schema from "effect/Schema"
 import type * as Advice from "../domain/Advice.js"
 import { type CommandError, type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import type * as Diagnostic from "../domain/Diagnostic.js"
 
 /**
  * The definition of a tool in a model's tool list. `ToolFormat.toFormat` converts it for an API.
@@ -50,6 +51,8 @@ export interface Diagnosis {
    * text.
    */
   readonly remark?: string | undefined
+  /** The result's denial without advice that the model has been given. By default, all of it is told. */
+  readonly denied?: Diagnostic.Denial | undefined
   /** How to see the usage of the failed command, for `message`. */
   readonly hint?: Advice.Advice | undefined
   /** The category of a failure, if the result alone does not tell it. */

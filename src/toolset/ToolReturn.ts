@@ -376,15 +376,22 @@ const withError = (
   const base = { exitCode: error.exitCode, failureCategory: error.category, error: error._tag, ...extras }
   switch (error._tag) {
     case "Blocked":
-      return make(call, true, message, remark ?? toText(error, audience), CommandResult.make(told), {
-        ...base,
-        ...told,
-        blocked: true,
-        blockedReason: error.reason,
-        blockedResource: error.resource,
-        blockedRule: error.rule,
-        ...Struct.pick(error, "denied")
-      })
+      return make(
+        call,
+        true,
+        message,
+        remark ?? (textOf(diagnosis?.denied) || toText(error, audience)),
+        CommandResult.make(told),
+        {
+          ...base,
+          ...told,
+          blocked: true,
+          blockedReason: error.reason,
+          blockedResource: error.resource,
+          blockedRule: error.rule,
+          ...Struct.pick(error, "denied")
+        }
+      )
     case "ExecutionFailed":
       return make(call, true, message, remark ?? withRemedy(toText(error, audience)), error, {
         ...base,
@@ -442,7 +449,7 @@ const succeeded = (
   result: CommandResult.CommandResult,
   { diagnosis }: Pick<ExitOptions, "diagnosis">
 ) =>
-  make(call, false, Ending.succeeded, diagnosis?.remark ?? "", result, {
+  make(call, false, Ending.succeeded, withDenial(diagnosis?.remark ?? "", result, diagnosis), result, {
     exitCode: result.exitCode,
     ...outputOf(result),
     ...Struct.pick(result, "denied")
@@ -451,11 +458,12 @@ const succeeded = (
 const failed = (
   call: Pick<ToolCall, "id">,
   result: CommandResult.CommandResult,
-  { diagnosis: { category, hint, remark } = {} }: Pick<ExitOptions, "diagnosis">
+  { diagnosis = {} }: Pick<ExitOptions, "diagnosis">
 ) => {
   const { exitCode, notFound } = result
+  const { category, denied = result.denied, hint, remark } = diagnosis
   if (result.blocked === true) {
-    const said = remark ?? result.blockedReason ?? "Blocked by the sandbox."
+    const said = remark ?? (textOf(denied) || (result.blockedReason ?? "Blocked by the sandbox."))
     return make(call, true, Ending.denied, `${status(exitCode)} ${said}`, result, {
       exitCode,
       ...outputOf(result),
@@ -465,12 +473,19 @@ const failed = (
     })
   }
   const message = hint === undefined ? Ending.failed : `${Ending.failed} ${Advice.render([hint], Advice.model)}`
-  return make(call, true, message, remark ?? status(exitCode), result, {
+  return make(call, true, message, withDenial(remark ?? status(exitCode), result, diagnosis), result, {
     exitCode,
     ...outputOf(result),
     failureCategory: notFound === undefined ? (category ?? result.category ?? "execution_error") : "command_not_found"
   })
 }
+
+const textOf = (denied: Diagnostic.Denial | undefined): string =>
+  denied === undefined ? "" : Diagnostic.forModel(denied)
+
+/** Adds to a remark, on a line of its own, what was denied to a command that went on. */
+const withDenial = (remark: string, result: Output, { denied = result.denied }: Diagnosis = {}): string =>
+  [remark, textOf(denied)].filter((line) => line !== "").join("\n")
 
 const outputOf = (output: Output): Extras => ({
   ...Struct.pick(output, "stdout", "stderr", "hosts", "stdoutFile", "stderrFile", "images", "jobs"),
