@@ -327,7 +327,7 @@ export const allowFrom = (tool: ToolHosts.Tool) =>
     const { userHome, variables } = yield* SandboxSettings.SandboxSettings
     const found = ToolHosts.find(tool, { cwd: process.cwd(), userHome, variables })
     if (found.length === 0) {
-      const advice = `Run ${tool} in the sandbox: each host that is refused is named, with what allows it.`
+      const advice = `Run ${tool} by synapse exec in a terminal: you are asked about each host.`
       return yield* complain(`The configuration of ${tool} names no host. ${advice}`)
     }
     const codes = yield* Effect.forEach(found, ({ entry: plain, origin }) =>

@@ -136,7 +136,7 @@ class OnceTold {
       const outside = this.network.outsideOf(port)
       const way =
         outside === undefined
-          ? `synapse port ${port} opens it to the user`
+          ? `the user can open it: synapse port ${port}`
           : `the user has it at http://127.0.0.1:${outside}`
       return `Listening on ${port}: ${way}.`
     })

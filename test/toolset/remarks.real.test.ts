@@ -230,7 +230,7 @@ describe("what a model reads of a command that failed", () => {
       const unreached = (host: string) => `sandbox: there is no network, so ${host} can't be reached.`
       const asked = (host: string) => ` Ask the user to run: synapse sandbox allow ${host}`
       const pipeline = "bash -c ': </dev/tcp/192.0.2.1/80' | cat"
-      const first = `[bash exited 1]\n${unreached("192.0.2.1")} Its localhost is the sandbox's own.${asked("192.0.2.1")}`
+      const first = `[bash exited 1]\n${unreached("192.0.2.1")}${asked("192.0.2.1")}`
       assert.strictEqual(yield* last(pipeline, 2), first)
       assert.strictEqual(yield* last(pipeline, 2), `[bash exited 1]\n${unreached("192.0.2.1")}`)
       assert.strictEqual(yield* last("bash -c ': </dev/tcp/127.0.0.1/1' | cat"), "[bash exited 1]")

@@ -50,7 +50,8 @@ const mostHidden = 300
 /** Matches an absolute path, and a name in node's message: `ENOENT: no such file or directory, open '.env'`. */
 const paths = /\/[^\s'"`‘’“”:,;()<>]+|(?<=ENOENT: no such file or directory, [a-z]+ ')[\w.][\w./-]*(?=')/g
 
-const ofMachine = (path: string): Denial.Denial => {
+/** Makes the denial of a file that only the machine's `/tmp` has. */
+export const ofMachine = (path: string): Denial.Denial => {
   const denial = Denial.make(
     { rule: PrivateTemporary.hiding, reason: PrivateTemporary.hidden(path) },
     path,
@@ -306,7 +307,7 @@ function findNetworkDenial(attempt: Attempt): ReadonlyArray<Denial.Denial> {
   // Packets that another command may have sent only count if a host is named.
   if (surely === 0 && isCounted) return []
   const isSaid = !isCounted || saysUnreachable(stderr) || (stderr.trim() === "" && CommandWords.reaches(command))
-  return [Denial.network(isSaid ? "verified-text" : "counter")]
+  return [{ ...Denial.network(isSaid ? "verified-text" : "counter"), tool: CommandWords.toolIn(command) }]
 }
 
 const nameSocketDenial = /(?<!\w)(?:unix:(?:\/\/)?)?((?:\/|\.\/)[^\s"'():,]+|[^\s"'():,/]+\.sock)(?=[\s"'():,]|$)/

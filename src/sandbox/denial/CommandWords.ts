@@ -71,6 +71,15 @@ export const programIn = (command: CommandLine.CommandLine): string | undefined 
   return hostIn(command) === undefined ? undefined : words.map(nameOf).find((name) => reaching.has(name))
 }
 
+/** The tools whose hosts `synapse sandbox allow --from` finds, by the programs that fetch as they do. */
+const tools: Readonly<Record<string, string>> = {
+  ...{ apt: "apt", "apt-get": "apt", cargo: "cargo", go: "go", uv: "uv", pip: "pip", pip3: "pip" },
+  ...{ npm: "npm", npx: "npm", pnpm: "npm", yarn: "npm" }
+}
+
+/** Returns the tool whose configuration names the hosts of what the command fetches, if any. */
+export const toolIn = (command: CommandLine.CommandLine): string | undefined => tools[programIn(command) ?? ""]
+
 /** The most words that are looked up for a message without a name. */
 const mostPaths = 300
 const pathCharacters = /[\w.~/@%+,-]+/g

@@ -41,6 +41,8 @@ export interface Denial {
   readonly grant?: string | undefined
   /** What to do instead, for a rule that is not on a list. */
   readonly next?: string
+  /** The tool whose configuration names the hosts that it may have needed, for a denial without a host. */
+  readonly tool?: string | undefined
 }
 
 export const make = (

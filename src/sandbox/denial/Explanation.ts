@@ -17,6 +17,7 @@ import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import { networkRemark, type SandboxPolicy, writable } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
+import { unixSocket } from "./internal/SystemCalls.js"
 
 /**
  * A path to allow. `isThere` is false if the path must be created first, because its parent directory is too wide to
@@ -120,7 +121,8 @@ const grantOf = (denial: Denial.Denial, { unattended }: SandboxPolicy): string |
 /** Returns the arguments of `synapse sandbox` with which a user lifts the rule, if that is possible. */
 const liftOf = (denial: Denial.Denial, policy: SandboxPolicy): string | undefined => {
   const { unattended } = policy
-  const { access, resource, rule, source } = denial
+  const { access, resource, rule, source, tool } = denial
+  if (tool !== undefined && policy.hosts === undefined && unattended !== true) return `allow --from ${tool}`
   const isOther =
     denial.next !== undefined || denial.isMet === true || Denial.isUnlisted(denial) || access === "network"
   if (unattended === true || isOther) return undefined
@@ -169,12 +171,11 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
       : []
   }
   if (access === "network") {
-    const works = "Its localhost is the sandbox's own."
-    return unattended === true
-      ? [works, "Say in your answer what is needed from there."]
-      : grantOf(denial, policy) === undefined
-        ? [works, "Tell the user which host it needs: synapse sandbox allow lets commands reach it."]
-        : [works]
+    if (unattended === true) return ["Say in your answer what is needed from there."]
+    if (lift !== undefined) return [`Ask the user to run: synapse sandbox ${lift}`]
+    return grantOf(denial, policy) === undefined
+      ? ["Tell the user which host it needs: synapse sandbox allow lets commands reach it."]
+      : []
   }
   if (unattended === true) return ["Do not work around it: say in your answer what you need of it."]
   if (rule === PrivateTemporary.hiding.pattern) {
@@ -190,6 +191,17 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
   }
   return ["Do not work around it: ask the user for what you need of it."]
 }
+
+const ownSockets =
+  '--unix-sockets own, or "unixSockets": "own" in sandbox.json, lets commands make sockets of their own.'
+
+/** Says what lets commands use a socket that exists, or make sockets of their own. */
+const socketWay = ({ next, resource }: Denial.Denial): string | undefined =>
+  HostPath.isSocket(resource)
+    ? `--allow-socket ${Quote.line(resource)} lets commands use it, with all that its program may do.`
+    : next === unixSocket.next
+      ? ownSockets
+      : undefined
 
 /**
  * Returns the message about a denial.
@@ -208,15 +220,15 @@ export const of = (
   const isOfNetwork = denial.access === "network" && !Denial.isSocket(denial) && denial.how !== "event"
   const grant = grantOf(denial, policy)
   const lift = liftOf(denial, policy)
-  // Rules from sandbox.json stay in force until the sandbox ends. A path that a built-in rule hides can only become
-  // readable, not writable, in the same sandbox.
-  const isKept = denial.source === "file" || (denial.source === "default" && denial.access === "write")
+  // Rules from sandbox.json and for what runs by itself stay in force until the sandbox ends. A path that a built-in rule
+  // hides can only become readable, not writable, in the same sandbox.
+  const isKept =
+    denial.source === "file" ||
+    denial.source === "startup" ||
+    (denial.source === "default" && denial.access === "write")
   const isAnew = (lift !== undefined && isKept) || remedies.some(({ path }) => takesNewSandbox(path))
   const advice = adviceOn(denial, policy, remedies.length > 0)
-  const isSocketThere = Denial.isSocket(denial) && policy.unattended !== true && HostPath.isSocket(denial.resource)
-  const instead = isSocketThere
-    ? `--allow-socket ${Quote.line(denial.resource)} lets commands use it, with all that its program may do.`
-    : rest
+  const instead = Denial.isSocket(denial) && policy.unattended !== true ? (socketWay(denial) ?? rest) : rest
   const byName = Denial.isNameless(denial) ? "an address" : Denial.nameOf(denial)
   return {
     _tag: "Denial",

@@ -24,6 +24,19 @@ const names = (denials: ReadonlyArray<Denial.Denial>, { root }: World) =>
   denials.map(({ resource, rule }) => [rule.replace(root, "ROOT"), resource.replace(root, "")])
 
 describe("attribution", () => {
+  it("names what rm was to remove as a whole, and not each directory in it", () =>
+    withWorld((world) => {
+      const away = `${world.root}/away`
+      const told = (command: string) => {
+        const paths = ["a/x", "b/c/x"]
+        for (const path of paths) Fs.mkdirSync(`${away}/${path}`, { recursive: true })
+        const said = paths.map((path) => `rm: cannot remove '../away/${path}': Read-only file system\n`).join("")
+        return attribute(world, said, { command }).map(({ next, resource }) => [resource.replace(away, ""), next])
+      }
+      assert.deepStrictEqual(told("rm -rf ../away"), [["", "Ask the user to remove it."]])
+      assert.deepStrictEqual(told("rm -r ../away/a ../away/b"), [["", undefined]])
+    }))
+
   it("S66: names the rule, the resource, the reason and how it is known", () =>
     withWorld((world) =>
       assert.deepStrictEqual(attribute(world, "cat: .env: Permission denied\n"), [

@@ -87,12 +87,12 @@ describe("what is told of a denial", () => {
     [
       "a unix socket",
       Denial.system(SystemCalls.unixSocket, "/run/docker.sock"),
-      'sandbox: /run/docker.sock is blocked by rule "no unix sockets": they would reach programs outside of the sandbox. Socket pairs and TCP to localhost work. Ask the user for --unix-sockets own if commands have to make sockets, and for --allow-socket to use one of a program outside.'
+      'sandbox: /run/docker.sock is blocked by rule "no unix sockets": they would reach programs outside of the sandbox. --unix-sockets own, or "unixSockets": "own" in sandbox.json, lets commands make sockets of their own. Socket pairs and TCP to localhost work. Ask the user for it.'
     ],
     [
       "the network",
       Denial.network("verified-text", "a.org"),
-      "sandbox: there is no network, so a.org can't be reached. Its localhost is the sandbox's own. Ask the user to run: synapse sandbox allow a.org"
+      "sandbox: there is no network, so a.org can't be reached. Ask the user to run: synapse sandbox allow a.org"
     ],
     [
       "a name that holds a newline",
@@ -118,7 +118,7 @@ describe("what is told of a denial", () => {
     const asking = { asksForNetwork: true } as const
     assert.match(
       text(Denial.network("verified-text", "a.org"), asking),
-      /a\.org can't be reached \(`allowNetwork: true` in sandbox\.json has no effect: name the hosts in `allowedHosts`, or start with `--allow-network`\)\. Its/
+      /a\.org can't be reached \(`allowNetwork: true` in sandbox\.json has no effect: name the hosts in `allowedHosts`, or start with `--allow-network`\)\. Ask/
     )
     assert.notInclude(text(Denial.system(SystemCalls.unixSocket, "/x"), asking), "allowNetwork")
     assert.notInclude(text(write("/usr/share"), asking), "allowNetwork")

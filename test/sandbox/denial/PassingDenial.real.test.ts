@@ -93,8 +93,8 @@ describe("a command that goes on without what was denied to it", () => {
         assert.strictEqual(
           output.trimEnd().split("\n").at(-1),
           who === undefined
-            ? "sandbox: there is no network. Its localhost is the sandbox's own. Tell the user which host it needs: synapse sandbox allow lets commands reach it."
-            : `sandbox: there is no network, so ${who} can't be reached. Its localhost is the sandbox's own. Ask the user to run: synapse sandbox allow ${who}`
+            ? "sandbox: there is no network. Tell the user which host it needs: synapse sandbox allow lets commands reach it."
+            : `sandbox: there is no network, so ${who} can't be reached. Ask the user to run: synapse sandbox allow ${who}`
         )
       })
     )
@@ -111,7 +111,7 @@ describe("a command that goes on without what was denied to it", () => {
         const told = yield* handle({ command: "chmod +x pip; ./pip install x 2>&1 | tail -n 1" })
         assert.strictEqual(
           told.output.trimEnd(),
-          "ERROR: No matching distribution found for x\n[./pip exited 1]\nsandbox: there is no network. Its localhost is the sandbox's own. Tell the user which host it needs: synapse sandbox allow lets commands reach it."
+          "ERROR: No matching distribution found for x\n[./pip exited 1]\nsandbox: there is no network. Ask the user to run: synapse sandbox allow --from pip"
         )
         // The packets are counted between commands.
         yield* Effect.sleep(200)
@@ -184,7 +184,7 @@ describe("a command that goes on without what was denied to it", () => {
         Effect.map(handle({ command: `curl -sS http://${host} || true` }), ({ output }) => output.trimEnd().split("\n"))
       assert.deepStrictEqual(yield* curl("example.org"), [
         "curl: (6) Could not resolve host: example.org",
-        "sandbox: there is no network, so example.org can't be reached. Its localhost is the sandbox's own. Ask the user to run: synapse sandbox allow example.org"
+        "sandbox: there is no network, so example.org can't be reached. Ask the user to run: synapse sandbox allow example.org"
       ])
       assert.lengthOf(yield* curl("example.net"), 1)
       const { output } = yield* handle({ command: 'f=.en; printf "cat: ${f}v: Permission denied\\n" >&2; false' })

@@ -831,7 +831,7 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
               assert.strictEqual(yield* fetched(outside), "refused")
               const up = yield* execute(`${serve(8123)}; ${serve(8124, "::1")}; ${serve(8125, "0.0.0.0")}`)
               assert.match(notices(up)?.join() ?? "", new RegExp(`Listening on 8123: .*127.0.0.1:${outside}\\. `))
-              assert.match(notices(up)?.join() ?? "", /Listening on 8125: synapse port 8125 opens it to the user/)
+              assert.match(notices(up)?.join() ?? "", /Listening on 8125: the user can open it: synapse port 8125/)
               assert.strictEqual(yield* fetched(outside), "inside 8123")
               assert.strictEqual(yield* fetched(other), "inside 8124")
               const many = yield* Effect.all(

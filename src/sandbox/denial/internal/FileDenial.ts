@@ -138,9 +138,18 @@ export const make = (
     return Denial.make({ rule: found.rule, reason }, real, "write", "verified-text")
   }
 
+  /** Returns the word of `rm` that a path is removed by, as a real path: the path itself, or a directory around it. */
+  const removedAs = (path: string): string =>
+    CommandWords.invocations(command)
+      .flatMap(([name, ...words]) => (name === "rm" ? words : []))
+      .flatMap(absolute)
+      .map((word) => RealPath.follow(word).real)
+      .find((word) => HostPath.isWithin(path, word)) ?? path
+
   /** Finds the denial of a write to a path, or to its directory. */
   const unwritable = (path: string): Denial.Denial | undefined => {
-    const { real: named } = RealPath.follow(path.replace(temporary, ""))
+    const { real: written } = RealPath.follow(path.replace(temporary, ""))
+    const named = ofDirectory ? removedAs(written) : written
     const directory = Path.posix.dirname(named)
     const real = ofDirectory ? directory : named
     if (!HostPath.isWritable(real)) return undefined

@@ -51,7 +51,7 @@ export const unixSocket: Refusal = {
   rule: "no unix sockets",
   what: "a unix socket",
   reason: "they would reach programs outside of the sandbox",
-  next: "Socket pairs and TCP to localhost work. Ask the user for --unix-sockets own if commands have to make sockets, and for --allow-socket to use one of a program outside."
+  next: "Socket pairs and TCP to localhost work. Ask the user for it."
 }
 
 const setId: Refusal = {
