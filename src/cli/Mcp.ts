@@ -473,6 +473,15 @@ export const add = (given: Added) =>
     const added = (yield* reading.read).entries.find(({ server }) => server.name === given.name)
     const problem = added === undefined ? undefined : problemOf(added)
     if (problem !== undefined) yield* print("stderr", `synapse: it can't be used yet: ${problem}`)
+    const directory = Option.getOrElse(given.cwd, process.cwd)
+    const missing = given.words.find(
+      (word) => /^\.\.?\//.test(word) && HostPath.isMissing(Path.resolve(directory, word))
+    )
+    if (missing !== undefined)
+      yield* print(
+        "stderr",
+        `synapse: ${UntrustedText.word(missing)} does not exist in ${UntrustedText.word(directory, 300)}`
+      )
     return ExitCode.success
   }).pipe(run)
 

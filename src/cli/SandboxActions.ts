@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { homeDirectory } from "../extension/skill/LocalSkillStore.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
@@ -11,6 +12,8 @@ import type * as SandboxFile from "../sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as StartupFiles from "../sandbox/config/StartupFiles.js"
 import * as ToolHosts from "../sandbox/config/ToolHosts.js"
+import * as Attribution from "../sandbox/denial/Attribution.js"
+import * as Denial from "../sandbox/denial/Denial.js"
 import * as Explanation from "../sandbox/denial/Explanation.js"
 import { CurrentUpstream } from "../sandbox/network/Upstream.js"
 import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
@@ -119,7 +122,7 @@ const ofDenied = (
       : {}
   }
   const isHidden = layout.masks.some(({ path }) => isWithin(real, path))
-  return access === "write" && !isHidden && HostPath.isMissing(real)
+  return access === "write" && rule.source !== "startup" && !isHidden && HostPath.isMissing(real)
     ? {
         remark:
           "Nothing is there: the rule refuses commands that name it, and hides what another makes there at the next look."
@@ -374,6 +377,15 @@ export const explain = (given: Named & { readonly json: boolean; readonly write:
         : `${verdict.allowed ? "allowed" : "denied"} to ${access} ${place}: ${reason}`
     )
     if (enforced.remark !== undefined && !given.json) yield* print("stdout", enforced.remark)
+    const { rule } = verdict
+    if (!verdict.allowed && rule !== undefined && enforced.verdict?.own === undefined && !given.json) {
+      const denial =
+        rule === PrivateTemporary.hiding
+          ? Attribution.ofMachine(decided.real)
+          : Denial.make({ rule, reason }, decided.real, access, "verified-text")
+      const [, ...ways] = Diagnostic.forPerson(Explanation.of(denial, policy))?.split("\n") ?? []
+      if (ways.length > 0) yield* print("stdout", ways.join("\n"))
+    }
     if (!enabled) yield* print("stderr", "synapse: the sandbox is off: nothing of this is enforced")
     return verdict.allowed ? ExitCode.success : ExitCode.failure
   }).pipe(Action.run)
@@ -382,7 +394,8 @@ export const explain = (given: Named & { readonly json: boolean; readonly write:
 export const clean = Effect.gen(function* () {
   const { home } = yield* SandboxSettings.SandboxSettings
   const { removed, used } = TemporaryDirectory.clean(PolicyBuilder.temporariesOf(home))
-  return yield* succeed(`removed: ${removed}; in use: ${used}`)
+  const kept = used === 0 ? "" : `; ${used} kept, as sessions use them`
+  return yield* succeed(`private /tmp directories: ${removed} removed${kept}`)
 }).pipe(Action.run)
 
 /**
@@ -396,6 +409,12 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     const reason = SandboxEntry.notAPath(text)
     if (reason !== undefined) return yield* complain(`${JSON.stringify(given.path)} can't be allowed: ${reason}.`)
     const path = Path.resolve(text)
+    if (/^[\w-]+$/.test(given.path) && HostPath.isMissing(path)) {
+      const word = Name.ofEntry(given.path)
+      return yield* complain(
+        `${word} does not exist here. If it is a path: synapse sandbox allow ./${word}. If it is a host: synapse sandbox allow --host ${word}`
+      )
+    }
     const { real } = RealPath.follow(path)
     const never = PathEntry.unwritable(path) ?? PathEntry.unwritable(real)
     if (never !== undefined) return yield* complain(`${Name.of(path)} can't be allowed: ${never}.`)
@@ -432,7 +451,7 @@ export const allow = (given: Named & { readonly write: boolean }) =>
         ? "a directory that holds much else"
         : undefined
     if (held !== undefined) yield* print("stderr", `synapse: that is ${held}: a narrower place is safer`)
-    if (isNew && (isHidden || isMachines || StartupFiles.takesNewSandbox(real, userHome))) {
+    if (isNew && (isHidden || isMachines || isStartup || StartupFiles.takesNewSandbox(real, userHome))) {
       const ways = "restart: true, /restart in synapse shell, or synapse daemon stop with its name"
       yield* print("stderr", `synapse: a session that runs has it in a new shell (${ways})`)
     }

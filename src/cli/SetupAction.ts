@@ -104,5 +104,6 @@ export const setup = ({ write }: { readonly write: boolean }) =>
     yield* model
     if (!(variables["PATH"] ?? "").split(":").some((directory) => HostPath.isProgram(`${directory}/synapse`)))
       yield* say("PATH", "synapse is in none of its directories, and the completions need it there")
+    if (!write) yield* say("to add", "synapse setup --write adds the completions and the clients that are missing")
     return isDone ? ExitCode.success : ExitCode.failure
   }).pipe(Action.run)

@@ -103,12 +103,12 @@ export const mcpServer = (
     none
   }: Partial<Pick<Unknown, "name" | "none">> & { readonly advice?: ReadonlyArray<Advice.Advice> } = {}
 ): CommandNotFound => {
-  const usage = help(UntrustedText.word(command, 200))
+  const [server] = servers
   const correct =
-    servers.length === 0
-      ? [Advice.line`Once it is there, ${usage} shows how to use it.`]
+    server === undefined
+      ? [Advice.line`Once it is there, ${help(UntrustedText.word(command, 200))} shows how to use it.`]
       : [
-          Advice.line`Hint: correct the name; ${usage} then shows how to use it.`,
+          Advice.line`Hint: ${help(UntrustedText.word(`mcp:${server}`, 200))} lists the tools of ${UntrustedText.word(server, 200)}.`,
           Advice.line`${Advice.run("command:search")} lists what there is.`
         ]
   return make({

@@ -195,7 +195,7 @@ describe("synapse sandbox", () => {
       ])
       assert.deepStrictEqual(yield* sandbox(home, "explain", "/etc/passwd", "--write"), [
         1,
-        "denied to write /etc/passwd: not whitelisted: read-only, since no rule allows writing\n",
+        "denied to write /etc/passwd: not whitelisted: read-only, since no rule allows writing\nTo let commands write there: synapse sandbox allow /etc/passwd\n",
         ""
       ])
       if (process.platform === "linux" && place.startsWith("/tmp/")) {
@@ -212,7 +212,7 @@ describe("synapse sandbox", () => {
       Fs.writeFileSync(`${home}/sandbox.json`, '{"policy":{"temporary":"host"}}')
       assert.deepStrictEqual(yield* sandbox(home, "explain", `${place}/link`), [
         1,
-        `denied to read ${place}/link (/etc/shadow): rule /etc/shadow: on the blacklist (built in)\n`,
+        `denied to read ${place}/link (/etc/shadow): rule /etc/shadow: on the blacklist (built in)\nTo let commands use it: synapse sandbox allow /etc/shadow\n`,
         ""
       ])
       Fs.writeFileSync(`${place}/a.pem`, "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n")
@@ -447,6 +447,10 @@ describe("synapse sandbox", () => {
       vi.stubEnv("GOPROXY", "off")
       assert.match((yield* run("allow", "--from", "go"))[2], /The configuration of go names no host/)
       assert.match((yield* run("allow"))[2], /Name a path or a host, or a tool with --from/)
+      assert.match(
+        (yield* run("allow", "nothing"))[2],
+        /sandbox allow \.\/nothing\. If it is a host: .* --host nothing$/m
+      )
       assert.match((yield* run("allow", "--from", "go", "a.test"))[2], /Name a path or a host, or a tool with --from/)
     })
   )

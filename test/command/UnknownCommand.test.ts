@@ -43,7 +43,7 @@ describe("UnknownCommand", () => {
     assert.deepStrictEqual(lines(UnknownCommand.mcpServer("mcp:nope:list", ["github"])), [
       "Unknown MCP server: nope (in mcp:nope:list).",
       "There are these MCP servers: github.",
-      'Hint: correct the name; Bash(command="mcp:nope:list --help") then shows how to use it.',
+      'Hint: Bash(command="mcp:github --help") lists the tools of github.',
       'Bash(command="command:search") lists what there is.'
     ])
   })
