@@ -27,8 +27,8 @@ const rows: ReadonlyArray<readonly [word: string, says: RegExp]> = [
   ["--write closed", /^denied to write .*: (?:the rights of the file|.*it can't be searched )/],
   ["--write q/.envrc", /^denied to write .*\nNothing is there: the rule refuses commands that name it, and hides /],
   ["--write new/.env", /^denied to write .*\nNothing is there: /],
-  ["--write q/.env", /^denied to write [^\n]*\n$/],
-  ["--write vault/new", /^denied to write [^\n]*\n$/],
+  ["--write q/.env", /^denied to write [^\n]*\nTo let commands use it: synapse sandbox [^\n]*\n$/],
+  ["--write vault/new", /^denied to write [^\n]*\nTo let commands use it: synapse sandbox [^\n]*\n$/],
   ["--write /nosuchplace/x", /^denied to write .*: rule \/nosuchplace: it counts once \/nosuchplace exists/],
   ["$'p\\xff/.env'", /^denied to read .*: rule \*\*\/\.env: on the blacklist/],
   ["$'h\\xff'", /^denied to read .*: the same as what the rule names/]
