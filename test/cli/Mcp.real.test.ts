@@ -114,6 +114,11 @@ describe("synapse mcp", () => {
       write("project/server.mjs", "")
       await mcp("add", "a", "--", "node", "./server.mjs")
       await mcp("add", "b", "--", "node", "server")
+      assert.match(
+        (await mcp("add", "gone", "--", "node", "./gone.mjs"))[2],
+        /^synapse: \.\/gone\.mjs does not exist in /m
+      )
+      await mcp("remove", "gone")
       await mcp("add", "c", "--cwd", "/usr", "--", "node", "server.mjs")
       await mcp("add", "--project", "d", "--", "node", "server.mjs")
       assert.deepStrictEqual(
