@@ -3,13 +3,12 @@
  *
  * @since 0.1.0
  */
-import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Span from "../domain/Span.js"
-import type { BashSession, Execute as ExecuteInShell, ExecuteOptions } from "../session/BashSession.js"
+import type { ExecuteOptions } from "../session/BashSession.js"
 import type { Denial } from "./denial/Denial.js"
 import type { Hosts } from "./policy/HostEntry.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
@@ -122,25 +121,6 @@ export interface SandboxBackend {
  * @internal
  */
 export const executed = Span.within("SandboxBackend.execute")
-
-const nothingBlocked =
-  (execute: ExecuteInShell): Execute =>
-  (command, options) =>
-    executed(Effect.map(execute(command, options), (result) => ({ ...result, blocked: false })))
-
-/**
- * Makes a backend over a session that enforces nothing.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const unsandboxed = (session: Context.Tag.Service<BashSession>): Omit<SandboxBackend, "dispose"> => ({
-  policy: undefined,
-  execute: nothingBlocked(session.execute),
-  restart: session.restart,
-  cwd: session.cwd,
-  setStatus: session.setStatus
-})
 
 /**
  * Runs `use` with grants that are revoked afterwards, however it ends. Fails with ExecutionFailed if a grant can't be
