@@ -144,6 +144,9 @@ const waiting = (
 /** The time limit of a login, in milliseconds. */
 const patience = 600_000
 
+/** The time that a server has to ask for a login when its tools are listed, in milliseconds. */
+const probing = 20_000
+
 /**
  * Logs in to a server: the user opens an address and returns from it. Returns false if the server needs no login.
  *
@@ -185,9 +188,13 @@ export const login = <R>(
     )
     const client = new library.Client({ name: "synapse", version: Version.current })
     yield* attempt((signal) =>
-      client.connect(transport, { signal }).catch((cause: unknown) => {
-        if (address === undefined) throw cause
-      })
+      client
+        .connect(transport, { signal })
+        // Some servers want a login for more than a connection only.
+        .then(() => client.listTools({}, { signal, timeout: probing }).catch(() => {}))
+        .catch((cause: unknown) => {
+          if (address === undefined) throw cause
+        })
     )
     if (address === undefined) return false
     yield* show(address.href)

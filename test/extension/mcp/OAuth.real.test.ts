@@ -73,6 +73,16 @@ describe("OAuth", () => {
       })
     ))
 
+  it("logs in to a server that lets anybody connect, and only wants a login for its tools", () =>
+    Servers.using((world, client) =>
+      Effect.gen(function* () {
+        const entry = entryOf((yield* Authorization.make({ free: 2 })).url)
+        world.entries.push(entry)
+        assert.isTrue(yield* OAuth.login(world.home, entry, follow))
+        assert.strictEqual(Servers.textOf(yield* client.call("far", "do", {})), "done")
+      })
+    ))
+
   it("keeps an old login where a new one fails, and gives no other address the tokens", () =>
     Servers.using((world) =>
       Effect.gen(function* () {
@@ -152,7 +162,7 @@ describe("OAuth", () => {
   it("says that the user has refused, and that a server wants no login", () =>
     Servers.using((world) =>
       Effect.gen(function* () {
-        const server = yield* Authorization.make(true)
+        const server = yield* Authorization.make({ refuses: true })
         const refused = yield* Effect.flip(OAuth.login(world.home, entryOf(server.url), follow))
         assert.strictEqual(refused.message, 'The login to the MCP server far failed: "access_denied".')
         const open = yield* HttpServers.listen(HttpServers.speaking(() => {}))

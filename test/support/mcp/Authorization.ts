@@ -20,9 +20,10 @@ const textOf = async (request: Http.IncomingMessage): Promise<string> => {
   return text
 }
 
-/** Starts both at one address. `refuses` makes the user's answer a no. */
-export const make = (refuses = false) =>
+/** Starts both at one address. `refuses` makes the user's answer a no, and `free` messages need no login. */
+export const make = ({ free = 0, refuses = false } = {}) =>
   Effect.gen(function* () {
+    let left = free
     let base = ""
     let access = "none"
     let refresh = "none"
@@ -90,6 +91,7 @@ export const make = (refuses = false) =>
         return send(200, { access_token: access, token_type: "Bearer", expires_in: 3600, refresh_token: refresh })
       }
       if (at.pathname !== "/mcp") return response.writeHead(404).end()
+      if (request.method === "POST" && left-- > 0) return answer(request, response)
       if (request.headers.authorization === `Bearer ${access}`) return answer(request, response)
       const metadata = `${base}/.well-known/oauth-protected-resource/mcp`
       return response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${metadata}"` }).end()
