@@ -46,7 +46,10 @@ export const make = ({ advice, command, kind, kinds, known, name, none, toWord }
   const shown = UntrustedText.word(command, 200)
   const within = command.includes(`:${name}`) ? ` (in ${shown})` : ""
   const near = Similar.likely(name, known).map(toWord ?? ((name) => UntrustedText.word(name)))
-  const there = known.slice(0, most).map((name) => UntrustedText.word(name))
+  const [family] = /^\w+:/.exec(name) ?? []
+  const kin = family === undefined ? [] : known.filter((one) => one.startsWith(family))
+  const listed = kin.length > 0 ? kin : known
+  const there = listed.slice(0, most).map((name) => UntrustedText.word(name))
   return new CommandNotFound({
     command,
     reason:
@@ -55,7 +58,7 @@ export const make = ({ advice, command, kind, kinds, known, name, none, toWord }
         ? ` Did you mean ${either(near)}?`
         : known.length === 0
           ? `\n${none ?? `There are no ${all}.`}`
-          : `\nThere are these ${all}: ${there.join(", ")}${known.length > most ? `, and ${known.length - most} more` : ""}.`),
+          : `\nThere are these ${kin.length > 0 ? `of ${family?.slice(0, -1)}` : all}: ${there.join(", ")}${listed.length > most ? `, and ${listed.length - most} more` : ""}.`),
     advice: typeof advice === "function" ? advice(near) : (advice ?? [])
   })
 }

@@ -14,6 +14,10 @@ describe("UnknownCommand", () => {
       "Unknown command: command:foo.",
       "There are these commands besides the shell's own: read, mcp:*."
     ])
+    assert.deepStrictEqual(lines(UnknownCommand.command("job:kill", ["read", "job:list", "job:stop"])), [
+      "Unknown command: job:kill.",
+      "There are these of job: job:list, job:stop."
+    ])
     assert.deepStrictEqual(lines(UnknownCommand.command("mcp:", ["mcp:*"])), [
       "Unknown command: mcp:. Did you mean mcp:*?"
     ])
