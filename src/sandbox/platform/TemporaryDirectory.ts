@@ -11,6 +11,7 @@ import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
 import * as PrivateDirectory from "../../session/PrivateDirectory.js"
 import * as BytePath from "../policy/BytePath.js"
+import * as HeldDirectory from "../policy/HeldDirectory.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as EntryBelow from "./EntryBelow.js"
@@ -66,12 +67,16 @@ const letGo = (own: string): void => {
 const dropPoint = (record: string): void => {
   // Commands have filled or removed it.
   Attempt.ignore(() => {
-    const point = Fs.readlinkSync(record, "buffer")
+    const point = BytePath.readLink(record)
     Fs.unlinkSync(record)
     const holds = Path.dirname(Path.dirname(record))
     if (namesIn(holds).some((hold) => statOf(Path.join(holds, hold, Path.basename(record))) !== undefined)) return
-    if (Fs.lstatSync(point).isDirectory()) Fs.rmdirSync(point)
-    else if (PrivateTemporary.isPlace(point)) Fs.unlinkSync(point)
+    // A command may have put a link to a directory outside on the way.
+    HeldDirectory.within(Path.dirname(point), (reached) => {
+      const at = BytePath.toHost(`${reached}/${Path.basename(point)}`)
+      if (Fs.lstatSync(at).isDirectory()) Fs.rmdirSync(at)
+      else if (PrivateTemporary.isPlace(at)) Fs.unlinkSync(at)
+    })
   })
 }
 

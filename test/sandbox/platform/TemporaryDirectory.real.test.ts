@@ -72,6 +72,16 @@ describe.skipIf(process.platform !== "linux")("the directory in the place of /tm
     assert.deepStrictEqual(Fs.readdirSync(`${path}/a`), [])
   })
 
+  test("removes no entry of a directory outside that a command has linked to", (all, path) => {
+    const held = open(path)
+    held.point("a/b", "directory")
+    Fs.renameSync(`${path}/a`, `${path}/c`)
+    Fs.mkdirSync(`${all}/outside/b`, { recursive: true })
+    Fs.symlinkSync(`${all}/outside`, `${path}/a`)
+    held.release()
+    assert.isTrue(Fs.existsSync(`${all}/outside/b`))
+  })
+
   test("keeps a mount point until the last session that has it lets go", (_, path) => {
     const [first, second] = [open(path), open(path)]
     Fs.writeFileSync(`${path}/own`, "")
