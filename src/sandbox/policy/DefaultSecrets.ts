@@ -123,6 +123,7 @@ export const redactLines = (text: string): string | undefined => {
 /** Tests for an option of a command, whose value may be the next word. */
 const isOption = (word: unknown): word is string => typeof word === "string" && /^--?[a-z][\w-]*$/i.test(word)
 
+/** Removes what is secret. In `auths`, the names are the addresses of registries. */
 const withoutSecrets = (value: unknown, isWithin = false): unknown => {
   if (typeof value === "string") return withoutUser(value)
   if (Array.isArray(value))
@@ -134,7 +135,12 @@ const withoutSecrets = (value: unknown, isWithin = false): unknown => {
     Object.entries(value).flatMap(([name, inner]) =>
       isSecretJson(name, inner, isWithin)
         ? []
-        : [[name, withoutSecrets(inner, isWithin || (secretName.test(name) && !plainName.test(name)))]]
+        : [
+            [
+              name,
+              withoutSecrets(inner, isWithin || (secretName.test(name) && !plainName.test(name) && name !== "auths"))
+            ]
+          ]
     )
   )
 }

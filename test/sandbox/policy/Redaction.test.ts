@@ -131,6 +131,7 @@ describe("settings without their secrets", () => {
     }
     assert.deepStrictEqual(JSON.parse(DefaultSecrets.redactJson(JSON.stringify(config)) ?? ""), {
       auths: { "r.example": { email: "ada@r.example" }, "s.example": {} },
+      HttpHeaders: {},
       credsStore: "pass",
       proxies: { default: { httpProxy: "http://p.example:3128" } }
     })
