@@ -557,7 +557,7 @@ export const network = (title: string, ground: string, isSecond = false): void =
                 const closed = 10_000 + Math.floor(Math.random() * 20_000)
                 const open = closed + 1
                 const said = yield* execute(serve(closed))
-                assert.match(notices(said)?.join() ?? "", new RegExp(`synapse port ${closed} opens it`))
+                assert.match(notices(said)?.join() ?? "", new RegExp(`the user can open it: synapse port ${closed}`))
                 const opened = yield* execute(serve(open))
                 assert.match(
                   notices(opened)?.join() ?? "",

@@ -261,7 +261,7 @@ const wordTexts = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
   words.flatMap((word) => NamedFiles.textsIn(word))
 
 /** Returns texts that may name directories where a program looks for code, besides the file that it runs. */
-const codeTexts = ({ args, env }: NamedFiles.Program, launched: Launch): ReadonlyArray<string> => {
+const codeTexts = ({ args, cwd, env }: NamedFiles.Program, launched: Launch): ReadonlyArray<string> => {
   const assigned = args.flatMap((word) => {
     const [, name, value = ""] = /^([A-Za-z_]\w*)=(.*)/s.exec(word) ?? []
     return name === undefined ? [] : [[name, value] as const]
@@ -272,7 +272,10 @@ const codeTexts = ({ args, env }: NamedFiles.Program, launched: Launch): Readonl
     return option === undefined ? [] : [option === word ? (args[at + 1] ?? "") : word]
   })
   const lists = [
-    ...values.map(([, value]) => value),
+    // A program that appears on the PATH later is noticed when the server starts.
+    ...values.flatMap(([name, value]) =>
+      name === "PATH" ? value.split(":").filter((part) => statsOf(NamedFiles.within(cwd, part)) !== undefined) : [value]
+    ),
     ...(launched.kind === "unknown" || launched.kind === "code" ? options : [])
   ]
   // An empty part of a list means the working directory. Lua has patterns: /lib/?.lua.
