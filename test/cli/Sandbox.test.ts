@@ -79,6 +79,8 @@ describe("synapse sandbox", () => {
       const link = `synapse: ${place}/link is a link to /etc/hostname: name that path.\n`
       assert.deepStrictEqual(yield* allow("--write", `${place}/link`), [1, "", link])
       assert.match(yield* told(`${place}/link`), /only the machine's has this: a link to \/etc\/hostname$/)
+      Fs.symlinkSync("/nosuch\x1b[2K\rsynapse: all is well", `${place}/odd`)
+      assert.notMatch(yield* told(`${place}/odd`), /[\x1b\r]/)
       const inside = /outside, the path is (.*)\.$/m.exec((yield* sandbox(home, "explain", "/tmp/own"))[1])?.[1] ?? ""
       Fs.mkdirSync(inside.replace(/\/own$/, ""), { recursive: true })
       Fs.symlinkSync("/etc/hostname", inside)

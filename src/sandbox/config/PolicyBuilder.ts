@@ -123,7 +123,16 @@ const movedBy: ReadonlyArray<readonly [variable: string, usual: string, below?: 
   ["PIP_CONFIG_FILE", "~/.pip/pip.conf"],
   ["GIT_CONFIG_GLOBAL", "~/.gitconfig"],
   ["PGPASSFILE", "~/.pgpass"],
-  ["HISTFILE", "~/.bash_history"]
+  ["HISTFILE", "~/.bash_history"],
+  ["MYSQL_HISTFILE", "~/.mysql_history"],
+  ["GOOGLE_APPLICATION_CREDENTIALS", "~/.config/gcloud"],
+  ["NETRC", "~/.netrc"],
+  ["HF_TOKEN_PATH", "~/.huggingface/token"],
+  ["RCLONE_CONFIG", "~/.config/rclone/rclone.conf"],
+  ["REGISTRY_AUTH_FILE", "~/.config/containers/auth.json"],
+  ["COMPOSER_HOME", "~/.config/composer/"],
+  ["CONDARC", "~/.condarc"],
+  ["TF_CLI_CONFIG_FILE", "~/.terraformrc"]
 ]
 
 /**
@@ -173,9 +182,9 @@ const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow
  */
 const movedRules = ({ variables }: Settings, cwd: string, follow: typeof RealPath.follow): ReadonlyArray<Rule> =>
   movedBy.flatMap(([name, usual, below = ""]) =>
-    (variables[name] ?? "")
-      .split(Path.delimiter)
-      .filter((place) => Path.isAbsolute(place) && !HostPath.isWithin(place, "/dev"))
+    (name === "KUBECONFIG" ? (variables[name] ?? "").split(Path.delimiter) : [variables[name] ?? ""])
+      .filter((place) => place !== "" && !HostPath.isWithin(place, "/dev"))
+      .map((place) => Path.resolve(cwd, place))
       .flatMap((place) =>
         usual.endsWith("/")
           ? defaultBlacklist.flatMap((entry) =>
@@ -183,8 +192,9 @@ const movedRules = ({ variables }: Settings, cwd: string, follow: typeof RealPat
             )
           : [[usual, Path.join(place, below)] as const]
       )
-      .filter(([, path]) => !HostPath.isWithin(cwd, path))
       .map(([pattern, path]) => ({ ...exact(path, "default", follow), pattern }))
+      // A place in the system, or around the working directory, holds what every command needs.
+      .filter((rule) => !HostPath.isWithin(cwd, realOf(rule)) && PathEntry.unwritable(realOf(rule)) === undefined)
   )
 
 /** Keeps the first rule for each path. */

@@ -18,7 +18,7 @@ const token =
 /** Matches an address with a user other than git's, and the path in which conda puts its token. */
 const address = /:\/\/(?!git@)[^/\s@]+@|(?:^|[\s"'=])[^/\s:@"'=]+:[^/\s@]+@|\/t\/[^/]{6,}\//
 const credential = new RegExp(
-  `${address.source}|[?&][^=&\\s]*(auth|key|pwd|sig)[^=&\\s]*=|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\\s*[=:]\\s*\\S`,
+  `${address.source}|[?&][^=&?\\s]*(auth|key|pwd|sig)[^=&?\\s]*=|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\\s*[=:]\\s*\\S`,
   "i"
 )
 const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
@@ -64,7 +64,7 @@ const first = "# Synapse shows this file without its secrets."
 /** Matches the beginning of a setting, as opposed to more of the last setting's value. */
 const beginning = /^(?:\[[^\]]*\]+$|(?!-\s)[^\s#;[\](){}][^=:]*?(?:=|:\s|:$|:\S*\s*=))/
 /** Matches names in a line, including names in a nested table and options in a list. */
-const names = /([\w.@/-]+)["']?(?:\s*[=:](?!\/\/)|\s+(?=["'\d]))|(--?[a-z][\w-]*)["'],(?=\s*["'])/gi
+const names = /(?<![\w.@/-])([\w.@/-]+)["']?(?:\s*[=:](?!\/\/)|\s+(?=["'\d]))|(--?[a-z][\w-]*)["'],(?=\s*["'])/gi
 /** Matches a user with a password, as curl has them. */
 const userOption =
   /(?:(?:^|[\s-])u(?:ser)?["']?[\s=]+["']?|(?:^|[\s"'])-[a-z]{0,3}u["']?)[^\s"':=/-][^\s"':=]*:[^\s"'/]/i
@@ -152,8 +152,8 @@ const isSecretJson = (name: string, value: unknown, isWithin: boolean): boolean 
   (typeof value === "number" && value > 9999 && isSecret(name, String(value), isWithin))
 
 /** Matches strings, and comments or commas that JSON does not have. */
-const strings = /"(?:[^"\\]|\\.)*"/g
-const beyondJson = /("(?:[^"\\]|\\.)*")|\/\/(.*)|\/\*([\s\S]*?)\*\/|,(?=\s*[}\]])/g
+const strings = /"(?:[^"\\\n]|\\.)*"/g
+const beyondJson = /("(?:[^"\\\n]|\\.)*")|\/\/(.*)|\/\*([\s\S]*?)(?:\*\/|$)|,(?=\s*[}\]])/g
 
 /** Reads JSON with comments, in which no name stands twice. */
 const parseJson = (text: string): unknown =>
@@ -305,10 +305,11 @@ const publicBlock =
 const besideCertificates =
   /^(?!$|[#-]|(?:Bag|Key) Attributes\b|(?:subject|issuer|friendlyName|localKeyID|serial|not(?:Before|After)|No Attributes|Version|Comment)\b|\d+ s:|i:|(?:CN|OU?|C|ST|L)\s*=)./im
 
+const archive = "PK\x03\x04"
+
 /** Tests for more than certificates and public keys with their descriptions, in files whose names are also of private keys. */
 const holdsKey = (text: string): boolean => {
-  // Keynote's documents are archives.
-  if (text.startsWith("PK\x03\x04")) return text.includes("PRIVATE KEY")
+  if (text.startsWith(archive)) return text.includes("PRIVATE KEY")
   const lines = text.split("\n").map((line) => line.trim())
   const whole = lines.join("\n")
   const blocks = whole.replace(publicBlock, (_, _kind, body: string) => body.replace(/^[A-Za-z0-9+/=]+$/gm, ""))
@@ -359,12 +360,21 @@ export const judgeOf = (rule: Rule): ((text: string) => boolean) | undefined => 
  */
 const redacted = (rule: Rule, path: string): string | undefined => {
   const { holds, redact } = formatOf(rule) ?? {}
-  const bytes = redact === undefined ? undefined : GitDirectory.readBytes(path, largest)
-  const text = bytes === undefined ? undefined : redact?.(bytes.toString("latin1"))
+  const read = redact === undefined ? undefined : readText(path)
+  const text = read === undefined ? undefined : redact?.(read)
   return text === undefined || holds?.(text) === true ? undefined : text
 }
 
 const largest = 256 * 1024
+/** The longest line of settings. A command may write longer ones, for which some patterns take minutes. */
+const longest = 1000
+
+/** Reads a file to judge it; undefined if it can't be judged. Keynote's documents are archives. */
+const readText = (path: string): string | undefined => {
+  const text = GitDirectory.readBytes(path, largest)?.toString("latin1")
+  const canBeJudged = text?.startsWith(archive) === true || text?.split("\n").every((line) => line.length <= longest)
+  return canBeJudged === true ? text : undefined
+}
 const mostKnown = 10_000
 
 /** Earlier answers by path, each with the file's state at the time. */
@@ -380,8 +390,8 @@ const judge = (path: string, holdsSecret: (text: string) => boolean): boolean =>
   const stamp = FileStamp.settled(BytePath.toHost(path))
   const found = known.get(path)
   if (stamp !== undefined && found?.stamp === stamp) return found.isHarmless
-  const bytes = GitDirectory.readBytes(path, largest)
-  const isHarmless = bytes !== undefined && !holdsSecret(bytes.toString("latin1"))
+  const text = readText(path)
+  const isHarmless = text !== undefined && !holdsSecret(text)
   if (known.size >= mostKnown) known.clear()
   if (stamp !== undefined) known.set(path, { stamp, isHarmless })
   return isHarmless

@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Attempt from "../../domain/Attempt.js"
 import * as HostPath from "./HostPath.js"
+import * as Name from "./Name.js"
 import * as PathEntry from "./PathEntry.js"
 import * as RealPath from "./RealPath.js"
 import { type Rule, realOf, type SandboxPolicy } from "./SandboxPolicy.js"
@@ -79,5 +80,5 @@ export const hiding: Rule = { pattern: "private /tmp", path: "/", kind: "path", 
 /** Says why commands do not see a file of the machine's `/tmp`, and where it leads if it is a link. */
 export const hidden = (path: string): string => {
   const { real } = RealPath.follow(path)
-  return `the sandbox has a /tmp of its own, and only the machine's has this${real === path ? "" : `: a link to ${real}`}`
+  return `the sandbox has a /tmp of its own, and only the machine's has this${real === path ? "" : `: a link to ${Name.of(real)}`}`
 }

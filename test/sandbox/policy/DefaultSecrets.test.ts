@@ -65,7 +65,14 @@ describe("files that built-in rules name", () => {
       ["~/.talos/config", "config", "context: a\n"],
       ["**/.env.*", ".env.production", "A=1\n"],
       ["**/.env.*", ".env.example.local", "A=1\n"],
-      ["~/.kube/config", "config", "apiVersion: v1\n"]
+      ["~/.kube/config", "config", "apiVersion: v1\n"],
+      // Lines that would take minutes.
+      ...["a", "?auth", "/t/a", "://", "-a'", " "].map(
+        (part) => ["**/.npmrc", ".npmrc", part.repeat(200_000 / part.length)] as const
+      ),
+      ...['"\\', "/* token x", '"a":'].map(
+        (part) => ["~/.cursor/mcp.json", "mcp.json", `${part}\n`.repeat(50_000)] as const
+      )
     ]
     assert.deepStrictEqual(
       hidden.filter((each) => isHarmless(...each)),
