@@ -115,12 +115,18 @@ describe("a program of which commands decide what it runs", () => {
       ]) {
         assert.isString(refusal(line, directory), line)
       }
+      assert.isUndefined(refusal(`uv run --directory /opt/x server --root ${project}/new`, directory))
+      assert.isUndefined(refusal(`node --cpu-prof-dir=${project}/new /opt/s.js`, directory))
       for (const line of [
         `/opt/server --root ${project}`,
         `python3 -m server --repository ${project}`,
         `op run -- /opt/server ${project}`,
         `/opt/server --name Files+of+us --config {"roots":+["${project}"]}`,
         `docker run -v ${project}:/x image`,
+        `docker exec c sh -c node+/app/s.js+--root+${project}/new`,
+        `sh -c /opt/srv+2>${project}/err.log`,
+        `JAVA_OPTS=-Dx=${project}/log /opt/server`,
+        `R_DATA=${project}/new /opt/server`,
         `bash -c exec+node+${project}/dist/index.js`
       ]) {
         assert.isUndefined(refusal(line, directory), line)

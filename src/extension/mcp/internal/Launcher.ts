@@ -189,12 +189,18 @@ const upwards = (directory: string): ReadonlyArray<string> => {
   return isEnd ? [directory] : [directory, ...upwards(up)]
 }
 
-/** Returns the first place that a text names and commands may write. */
+/** Returns the first text that names an existing directory or package which commands may write. */
 const openIn = (texts: ReadonlyArray<string>, cwd: string, isWritable: IsWritable): string | undefined =>
   texts
-    .filter((text) => text.includes("/") || statsOf(NamedFiles.within(cwd, text)) !== undefined)
     .map((text) => Path.resolve(cwd, text))
-    .find((path) => upwards(path).some(isWritable))
+    .find((path) => statsOf(path) !== undefined && upwards(path).some(isWritable))
+
+/** Returns the first path that code names and that does not exist yet, so that a command could make it. */
+const unmadeIn = (texts: ReadonlyArray<string>, cwd: string, isWritable: IsWritable): string | undefined =>
+  texts
+    .filter((text) => isPath.test(text))
+    .map((text) => NamedFiles.within(cwd, text))
+    .find((path) => statsOf(path) === undefined && isWritable(path))
 
 const noFile = (word: string, { command, cwd }: NamedFiles.Program, isWritable: IsWritable): string | undefined => {
   if (address.test(word)) return undefined
@@ -219,8 +225,9 @@ export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): st
       : `commands decide what ${what} runs, for they may write to ${place}: name the program's own file, or leave "cwd" out and name files and directories by their full paths${remedy}`
   const here = isWritable(cwd) ? cwd : undefined
   const launched = launch(program, isWritable)
-  const open = codeTexts(program, launched).filter(isPlaceIn(cwd))
-  const source = open.map((text) => NamedFiles.within(cwd, text)).find(isWritable)
+  const open = codeTexts(program, launched).filter(isDirectoryIn(cwd))
+  const source =
+    open.map((text) => NamedFiles.within(cwd, text)).find(isWritable) ?? unmadeIn(preloadedBy(program), cwd, isWritable)
   if (source !== undefined) return `${what} takes code from ${source}, which commands may write: name another directory`
   switch (launched.kind) {
     case "own":
@@ -231,8 +238,12 @@ export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): st
     }
     case "module":
       return undecided(launched.isIsolated ? undefined : here, `, or add -I, which leaves ${cwd} out`)
-    case "code":
-      return undecided(here ?? openIn(wordTexts(args).filter(isPlaceIn(cwd)), cwd, isWritable))
+    case "code": {
+      // What a shell writes to is no code.
+      const texts = wordTexts(args.map((word) => word.replace(/\d*>+\s*[^\s;|&]+/g, " ")))
+      const place = openIn(texts.filter(isDirectoryIn(cwd)), cwd, isWritable) ?? unmadeIn(texts, cwd, isWritable)
+      return undecided(here ?? place)
+    }
     case "fetcher": {
       const own = launched.own.filter((word) => /^(?:[./~]|-.*[=./~]|file:)/.test(word))
       const place = upwards(cwd).find(isWritable) ?? openIn(wordTexts(own), cwd, isWritable)
@@ -246,7 +257,7 @@ export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): st
       const texts = wordTexts(args)
       const isRunner = texts.some((text) => runners.test(text.startsWith("/") ? Path.basename(text) : text))
       const named = isRunner ? texts : args.flatMap(piecesOf)
-      return undecided(here ?? openIn(named.filter(isPlaceIn(cwd)), cwd, isWritable))
+      return undecided(here ?? openIn(named.filter(isDirectoryIn(cwd)), cwd, isWritable))
     }
   }
 }
@@ -261,7 +272,7 @@ const wordTexts = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
   words.flatMap((word) => NamedFiles.textsIn(word))
 
 /** Returns texts that may name directories where a program looks for code, besides the file that it runs. */
-const codeTexts = ({ args, cwd, env }: NamedFiles.Program, launched: Launch): ReadonlyArray<string> => {
+const codeTexts = ({ args, env }: NamedFiles.Program, launched: Launch): ReadonlyArray<string> => {
   const assigned = args.flatMap((word) => {
     const [, name, value = ""] = /^([A-Za-z_]\w*)=(.*)/s.exec(word) ?? []
     return name === undefined ? [] : [[name, value] as const]
@@ -272,10 +283,7 @@ const codeTexts = ({ args, cwd, env }: NamedFiles.Program, launched: Launch): Re
     return option === undefined ? [] : [option === word ? (args[at + 1] ?? "") : word]
   })
   const lists = [
-    // A program that appears on the PATH later is noticed when the server starts.
-    ...values.flatMap(([name, value]) =>
-      name === "PATH" ? value.split(":").filter((part) => statsOf(NamedFiles.within(cwd, part)) !== undefined) : [value]
-    ),
+    ...values.map(([, value]) => value),
     ...(launched.kind === "unknown" || launched.kind === "code" ? options : [])
   ]
   // An empty part of a list means the working directory. Lua has patterns: /lib/?.lua.
@@ -284,11 +292,16 @@ const codeTexts = ({ args, cwd, env }: NamedFiles.Program, launched: Launch): Re
   return wordTexts([...parts, ...own])
 }
 
-/** Tests whether a text names a directory, or what does not exist yet, so that a command could make it. */
-const isPlaceIn = (cwd: string) => (text: string) => {
-  const stats = statsOf(NamedFiles.within(cwd, text))
-  return stats === undefined ? isPath.test(text) : stats.isDirectory()
-}
+const isDirectoryIn = (cwd: string) => (text: string) => statsOf(NamedFiles.within(cwd, text))?.isDirectory() === true
+
+/** Returns the files that options in variables make an interpreter load first. */
+const preloadedBy = ({ env }: NamedFiles.Program): ReadonlyArray<string> =>
+  Object.values(env).flatMap((value) =>
+    Array.from(
+      value.matchAll(/(?:^|\s)(?:-r|--(?:require|import|loader|experimental-loader|preload))[=\s]+(\S+)/g),
+      ([, file = ""]) => file
+    )
+  )
 
 /**
  * Moves a program out of the project if no word of it names something that exists there. Otherwise a command could
