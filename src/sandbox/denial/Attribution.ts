@@ -513,7 +513,7 @@ function ofLine(
   const isThere = likely !== undefined && (Denial.isUnlisted(likely) || !HostPath.isMissing(likely.resource))
   if (isThere) return refusal === "readonly" && isOpening(before) ? { ...likely, isOfFile: true } : likely
   // The message may name the file that was moved instead of the one that could not be replaced.
-  const other = refusal === "busy" ? inCommand(command, refusal, look) : undefined
+  const other = refusal === "busy" && !/\bremove\b/.test(before) ? inCommand(command, refusal, look) : undefined
   if (other !== undefined) return other
   if (verify.explains(own, refusal)) return likely
   const removed = verify.isRemoved(own, refusal) ? inCommand(command, refusal, look) : undefined

@@ -212,6 +212,16 @@ describe("attribution", () => {
         ["**/.env", "/project/.env"]
       ])
       assert.deepStrictEqual(attribute(world, said, { command: "git mv -f a.txt b.txt" }), [])
+      const removed = "mv: cannot remove 'a.txt': Device or resource busy\n"
+      assert.deepStrictEqual(attribute(world, removed, { command: "mv a.txt ." }), [])
+    }))
+
+  it("asks nobody to remove the target of a move, which does not exist", () =>
+    withWorld((world) => {
+      const at = "/usr/share/nosuch.txt"
+      const said = `mv: inter-device move failed: 'a.txt' to '${at}'; unable to remove target: Read-only file system\n`
+      const [denial, ...others] = attribute(world, said, { command: `mv a.txt ${at}` })
+      assert.deepStrictEqual([denial?.resource, denial?.next, others], [at, undefined, []])
     }))
 
   it("names what other programs say", () =>

@@ -149,12 +149,14 @@ export const make = (
   /** Finds the denial of a write to a path, or to its directory. */
   const unwritable = (path: string): Denial.Denial | undefined => {
     const { real: written } = RealPath.follow(path.replace(temporary, ""))
-    const named = ofDirectory ? removedAs(written) : written
-    const directory = Path.posix.dirname(named)
-    const real = ofDirectory ? directory : named
+    // `mv` says "unable to remove target" also where there is no target.
+    const isRemoved = ofDirectory && !HostPath.isMissing(written)
+    const named = isRemoved ? removedAs(written) : written
+    const places = isRemoved ? [named, written].map((each) => Path.posix.dirname(each)) : [named]
+    const real = places.find((each) => !decide(each, "write").allowed) ?? places[0] ?? named
     if (!HostPath.isWritable(real)) return undefined
     const verdict = decide(real, "write")
-    if (!verdict.allowed && ofDirectory && Explanation.isWide(directory, cwd)) {
+    if (!verdict.allowed && isRemoved && Explanation.isWide(real, cwd)) {
       return { ...Denial.make(verdict, named, "write", "verified-text"), next: "Ask the user to remove it." }
     }
     if (!verdict.allowed) return Denial.make(verdict, real, "write", "verified-text")
