@@ -113,6 +113,8 @@ const allow = (written: string) =>
     if (verdict.allowed && !isMachines) return `Commands may write to ${shown} already.`
     if (!verdict.allowed && read.allowed && read.rule !== undefined && !PolicyDecision.isNotWhitelisted(verdict.rule))
       return `Commands may read ${shown} already.`
+    if (!verdict.allowed && verdict.rule.source === "startup")
+      return `Only a new shell has it. In another terminal: synapse sandbox allow ${Quote.word(verdict.rule.path)}; then here: /restart`
     // A built-in rule gives way to a named path.
     const isHidden = isMachines || (!read.allowed && read.rule.source === "default")
     if (!isHidden && !verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule))
