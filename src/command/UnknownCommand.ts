@@ -58,7 +58,7 @@ export const make = ({ advice, command, kind, kinds, known, name, none, toWord }
         ? ` Did you mean ${either(near)}?`
         : known.length === 0
           ? `\n${none ?? `There are no ${all}.`}`
-          : `\nThere are these ${kin.length > 0 ? `of ${family?.slice(0, -1)}` : all}: ${there.join(", ")}${listed.length > most ? `, and ${listed.length - most} more` : ""}.`),
+          : `\nThere are these${kin.length > 0 ? "" : ` ${all}`}: ${there.join(", ")}${listed.length > most ? `, and ${listed.length - most} more` : ""}.`),
     advice: typeof advice === "function" ? advice(near) : (advice ?? [])
   })
 }
@@ -106,12 +106,12 @@ export const mcpServer = (
     none
   }: Partial<Pick<Unknown, "name" | "none">> & { readonly advice?: ReadonlyArray<Advice.Advice> } = {}
 ): CommandNotFound => {
-  const [server] = servers
+  const usage = help(UntrustedText.word(command, 200))
   const correct =
-    server === undefined
-      ? [Advice.line`Once it is there, ${help(UntrustedText.word(command, 200))} shows how to use it.`]
+    servers.length === 0
+      ? [Advice.line`Once it is there, ${usage} shows how to use it.`]
       : [
-          Advice.line`Hint: ${help(UntrustedText.word(`mcp:${server}`, 200))} lists the tools of ${UntrustedText.word(server, 200)}.`,
+          Advice.line`Hint: correct the name; ${usage} then shows how to use it.`,
           Advice.line`${Advice.run("command:search")} lists what there is.`
         ]
   return make({

@@ -16,7 +16,7 @@ describe("UnknownCommand", () => {
     ])
     assert.deepStrictEqual(lines(UnknownCommand.command("job:kill", ["read", "job:list", "job:stop"])), [
       "Unknown command: job:kill.",
-      "There are these of job: job:list, job:stop."
+      "There are these: job:list, job:stop."
     ])
     assert.deepStrictEqual(lines(UnknownCommand.command("mcp:", ["mcp:*"])), [
       "Unknown command: mcp:. Did you mean mcp:*?"
@@ -47,7 +47,7 @@ describe("UnknownCommand", () => {
     assert.deepStrictEqual(lines(UnknownCommand.mcpServer("mcp:nope:list", ["github"])), [
       "Unknown MCP server: nope (in mcp:nope:list).",
       "There are these MCP servers: github.",
-      'Hint: Bash(command="mcp:github --help") lists the tools of github.',
+      'Hint: correct the name; Bash(command="mcp:nope:list --help") then shows how to use it.',
       'Bash(command="command:search") lists what there is.'
     ])
   })

@@ -111,7 +111,7 @@ describe("BashRouter", () => {
   it.effect("says which commands there are when one is unknown", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(route("command:nope"))
-      assert.include(error.message, "There are these of command: command:search.")
+      assert.include(error.message, "There are these: command:search.")
     }).pipe(Effect.provide(withGreet))
   )
 

@@ -21,7 +21,7 @@ describe("UnknownMcp", () => {
     assert.strictEqual(error.command, "mcp:nope:list")
     assert.strictEqual(
       error.message,
-      `Unknown MCP server: nope (in mcp:nope:list).\nThere are these MCP servers: files, github.\nHint: Bash(command="mcp:files --help") lists the tools of files.\nBash(command="command:search") lists what there is.`
+      `Unknown MCP server: nope (in mcp:nope:list).\nThere are these MCP servers: files, github.\nHint: correct the name; Bash(command="mcp:nope:list --help") then shows how to use it.\nBash(command="command:search") lists what there is.`
     )
   })
 
