@@ -136,8 +136,8 @@ class OnceTold {
       const outside = this.network.outsideOf(port)
       const way =
         outside === undefined
-          ? `the user can open it: synapse port ${port}`
-          : `the user has it at http://127.0.0.1:${outside}`
+          ? `to open it, outside of the sandbox: synapse port ${port}`
+          : `open at http://127.0.0.1:${outside}`
       return `Listening on ${port}: ${way}.`
     })
     return open.length === 0 ? undefined : open.join(" ")

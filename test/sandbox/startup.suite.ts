@@ -340,7 +340,7 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
             [".jj/repo/config.toml", "old.code-workspace"].map((name) => Fs.readFileSync(`${project}/${name}`, "utf8"))
         )
         assert.deepStrictEqual(used, ["1\n", "1\n"], said)
-        const told = [...said.matchAll(/run or load what has changed: (.*?)\. The user/g)].map(([, names = ""]) =>
+        const told = [...said.matchAll(/run or load what has changed: (.*?)\. It should/g)].map(([, names = ""]) =>
           names.split(", ").sort()
         )
         assert.deepStrictEqual(told, [[...made].sort(), ["$'\\xff.code-workspace'", "link.code-workspace"]], said)
@@ -379,7 +379,7 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
           "mkdir -p e/repo; echo 2 >e/repo/config.toml; ln -sfn e .jj"
         ]
         const { said } = yield* session({ before, commands }, () => undefined)
-        const told = [...said.matchAll(/run or load what has changed: (.*?)\. The user/g)].map(([, names]) => names)
+        const told = [...said.matchAll(/run or load what has changed: (.*?)\. It should/g)].map(([, names]) => names)
         assert.deepStrictEqual(told, ["node_modules/.bin/synapse", ".zed", ".jj/repo/config.toml"], said)
       })
     )
@@ -394,7 +394,7 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
         const user = { commands, cwd: "user" }
         for (const whitelist of [[], ["~"]]) {
           const { said } = yield* session(user, () => undefined, whitelist)
-          const told = [...said.matchAll(/run or load what has changed: (.*?)\. The user/g)].map(([, names]) => names)
+          const told = [...said.matchAll(/run or load what has changed: (.*?)\. It should/g)].map(([, names]) => names)
           assert.deepStrictEqual(told, [".aws", ".netrc, .config/gh/hosts.yml"], said)
         }
       })
@@ -414,7 +414,7 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
         const { said, used } = yield* session({ commands, cwd: "user" }, left)
         const renamed = [".config", ".profile", ".zshenv"].map((name) => `${name}.disabled`)
         assert.deepStrictEqual(used, [...renamed, "notes", "systemd.disabled"])
-        assert.match(said, /\.profile would run outside of the sandbox when the user logs in, so it was renamed/)
+        assert.match(said, /\.profile would run outside of the sandbox at the next login, so it was renamed/)
         const allowed = yield* session({ commands, cwd: "user" }, left, ["~"])
         assert.includeMembers(allowed.used, [".profile", ".zshenv", ".config"])
         assert.notMatch(allowed.said, /renamed/)

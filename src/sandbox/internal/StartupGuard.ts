@@ -311,7 +311,7 @@ export class StartupGuard {
     if (changed.length === 0) return undefined
     // Each tool is named, whatever else has changed.
     const names = Object.values(Arr.groupBy(changed, toolOf)).map((paths) => this.list(paths))
-    return `The user's own tools run or load what has changed: ${names.join(", ")}. The user should look at it first.`
+    return `Tools outside of the sandbox run or load what has changed: ${names.join(", ")}. It should be looked at first.`
   }
 
   private note(): void {
@@ -394,7 +394,7 @@ export class StartupGuard {
       said:
         entries === undefined
           ? `${this.list([path])} was restored: git could not read it, or might read it differently.`
-          : `Taken back from ${this.list([path])}: ${listed(names)}. git would run programs outside of the sandbox for it. The user can allow it: synapse sandbox allow ${Quote.line(git)}.`
+          : `Taken back from ${this.list([path])}: ${listed(names)}. git would run programs outside of the sandbox for it. To allow it, outside of the sandbox: synapse sandbox allow ${Quote.line(git)}.`
     }
   }
 
@@ -434,7 +434,7 @@ export class StartupGuard {
       },
       said: isLink
         ? `The link ${this.list([hooks])} was removed: it led git to hooks, which run outside of the sandbox.`
-        : `Hooks run outside of the sandbox, so these were renamed to *.disabled: ${this.list(added.map((name) => `${hooks}/${name}`))}. The user can allow them: synapse sandbox allow ${Quote.line(git)}.`
+        : `Hooks run outside of the sandbox, so these were renamed to *.disabled: ${this.list(added.map((name) => `${hooks}/${name}`))}. To allow them, outside of the sandbox: synapse sandbox allow ${Quote.line(git)}.`
     }
   }
 
@@ -455,7 +455,7 @@ export class StartupGuard {
           makeWritable(reached)
           disable(`${reached}/${Path.basename(made)}`)
         }),
-      said: `${this.list([made])} would run outside of the sandbox when the user logs in, so it was renamed to *.disabled. The user can rename it back.`
+      said: `${this.list([made])} would run outside of the sandbox at the next login, so it was renamed to *.disabled.`
     }
   }
 

@@ -182,7 +182,7 @@ describe("a directory at rest", () => {
         for (const name of [...decoys, ".vscode"]) write(path(name), "")
         const { told = "" } = await look()
         assert.include(told, `what has changed: ${[...decoys, ".vscode"].join(", ")}, `)
-        assert.match(told, /, (?:\d\.code-workspace(?:, | )){8}and 1 others\. The user/)
+        assert.match(told, /, (?:\d\.code-workspace(?:, | )){8}and 1 others\. It should/)
       }
     ))
 

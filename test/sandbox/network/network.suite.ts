@@ -557,12 +557,12 @@ export const network = (title: string, ground: string, isSecond = false): void =
                 const closed = 10_000 + Math.floor(Math.random() * 20_000)
                 const open = closed + 1
                 const said = yield* execute(serve(closed))
-                assert.match(notices(said)?.join() ?? "", new RegExp(`the user can open it: synapse port ${closed}`))
-                const opened = yield* execute(serve(open))
                 assert.match(
-                  notices(opened)?.join() ?? "",
-                  new RegExp(`the user has it at http://127.0.0.1:${open}\\.`)
+                  notices(said)?.join() ?? "",
+                  new RegExp(`to open it, outside of the sandbox: synapse port ${closed}`)
                 )
+                const opened = yield* execute(serve(open))
+                assert.match(notices(opened)?.join() ?? "", new RegExp(`open at http://127.0.0.1:${open}\\.`))
                 assert.deepStrictEqual([yield* fetched(closed), yield* fetched(open)], ["refused", `inside ${open}`])
                 yield* restart
                 assert.strictEqual(yield* fetched(open), "refused")
@@ -831,7 +831,10 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
               assert.strictEqual(yield* fetched(outside), "refused")
               const up = yield* execute(`${serve(8123)}; ${serve(8124, "::1")}; ${serve(8125, "0.0.0.0")}`)
               assert.match(notices(up)?.join() ?? "", new RegExp(`Listening on 8123: .*127.0.0.1:${outside}\\. `))
-              assert.match(notices(up)?.join() ?? "", /Listening on 8125: the user can open it: synapse port 8125/)
+              assert.match(
+                notices(up)?.join() ?? "",
+                /Listening on 8125: to open it, outside of the sandbox: synapse port 8125/
+              )
               assert.strictEqual(yield* fetched(outside), "inside 8123")
               assert.strictEqual(yield* fetched(other), "inside 8124")
               const many = yield* Effect.all(
