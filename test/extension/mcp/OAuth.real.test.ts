@@ -76,7 +76,7 @@ describe("OAuth", () => {
   it("logs in to a server that lets anybody connect, and only wants a login for its tools", () =>
     Servers.using((world, client) =>
       Effect.gen(function* () {
-        const entry = entryOf((yield* Authorization.make({ free: 2 })).url)
+        const entry = entryOf((yield* Authorization.make({ isOpen: true })).url)
         world.entries.push(entry)
         assert.isTrue(yield* OAuth.login(world.home, entry, follow))
         assert.strictEqual(Servers.textOf(yield* client.call("far", "do", {})), "done")

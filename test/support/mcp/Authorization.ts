@@ -1,6 +1,7 @@
 /** A server that wants a login, and the authorization server that gives it: registration, PKCE and refreshing, each checked. */
 import * as Crypto from "node:crypto"
 import type * as Http from "node:http"
+import { Readable } from "node:stream"
 import * as Effect from "effect/Effect"
 import * as HttpServers from "./Http.js"
 
@@ -20,10 +21,9 @@ const textOf = async (request: Http.IncomingMessage): Promise<string> => {
   return text
 }
 
-/** Starts both at one address. `refuses` makes the user's answer a no, and `free` messages need no login. */
-export const make = ({ free = 0, refuses = false } = {}) =>
+/** Starts both at one address. `refuses` makes the user's answer a no, and with `isOpen`, connecting needs no login. */
+export const make = ({ isOpen = false, refuses = false } = {}) =>
   Effect.gen(function* () {
-    let left = free
     let base = ""
     let access = "none"
     let refresh = "none"
@@ -91,7 +91,11 @@ export const make = ({ free = 0, refuses = false } = {}) =>
         return send(200, { access_token: access, token_type: "Bearer", expires_in: 3600, refresh_token: refresh })
       }
       if (at.pathname !== "/mcp") return response.writeHead(404).end()
-      if (request.method === "POST" && left-- > 0) return answer(request, response)
+      if (isOpen && request.method === "POST" && request.headers.authorization === undefined) {
+        const text = await textOf(request)
+        const again = Object.assign(Readable.from([text]), { method: "POST" }) as unknown as Http.IncomingMessage
+        if (/"method":"(?:initialize|notifications\/initialized)"/.test(text)) return answer(again, response)
+      }
       if (request.headers.authorization === `Bearer ${access}`) return answer(request, response)
       const metadata = `${base}/.well-known/oauth-protected-resource/mcp`
       return response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${metadata}"` }).end()
