@@ -75,7 +75,7 @@ export interface CommandResult {
   readonly jobs?: ReadonlyArray<JobStatus>
   /** Images for a caller that can show them to the model. */
   readonly images?: ReadonlyArray<Image>
-  /** What else is told beside the output: what was allowed meanwhile, lost with a shell, or changed. */
+  /** Notices about the command, such as a new permission, a lost shell, or a setting that was taken back. */
   readonly diagnostics?: ReadonlyArray<Diagnostic.Diagnostic>
 }
 

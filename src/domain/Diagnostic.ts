@@ -1,5 +1,5 @@
 /**
- * What is told beside a result: denials, notices and the like, as data. `forModel` and `forPerson` word it.
+ * Denials and notices about a command, as data. `forModel` and `forPerson` turn them into text.
  *
  * @since 0.1.0
  */

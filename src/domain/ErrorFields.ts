@@ -35,7 +35,7 @@ export const Denial = Schema.TaggedStruct("Denial", {
   host: Schema.optionalWith(Schema.String, { exact: true })
 })
 
-/** What is told beside a result, apart from the denial that made it fail. */
+/** A notice about a command. The denial that made the command fail is a field of its own. */
 export const Diagnostic = Schema.Union(
   /** A sentence. Without `about`, it concerns the shell: a person who runs one command is not told. */
   Schema.TaggedStruct("Notice", {

@@ -23,7 +23,7 @@ export interface Extras {
   readonly stderrFile?: string
   /** Images that the command showed, for programs that can pass them to the model. */
   readonly images?: ReadonlyArray<Image>
-  /** What else is told beside the output, as data. `output` has it in words. */
+  /** Notices about the command, as data: a changed setting, a new permission, a lost shell. `output` words them. */
   readonly diagnostics?: ReadonlyArray<Diagnostic>
   readonly failureCategory?: FailureCategory
   /** The tag of the error, if the command did not run or was stopped. */
@@ -39,7 +39,7 @@ export interface Extras {
   readonly blockedRule?: string
 }
 
-/** What is told beside a result. */
+/** A notice about a command, as data. */
 export type Diagnostic =
   /** A sentence. `about` is what a person allowed after the command, what it was denied, or files that it changed. */
   | { readonly _tag: "Notice"; readonly text: string; readonly about?: "allowed" | "denied" | "changed" }

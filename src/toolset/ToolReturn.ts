@@ -278,7 +278,7 @@ export interface Extras {
   readonly images?: ReadonlyArray<CommandResult.Image>
   /** The jobs that the command left running, and those that ended since the last result. */
   readonly jobs?: ReadonlyArray<JobStatus.JobStatus>
-  /** What else is told beside the output, as data. */
+  /** Notices about the command, as data. `output` words them. */
   readonly diagnostics?: ReadonlyArray<Diagnostic.Diagnostic>
   readonly failureCategory?: FailureCategory
   /** The tag of the error, if the command did not run or was stopped. */

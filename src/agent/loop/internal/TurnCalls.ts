@@ -97,7 +97,7 @@ interface Misuse {
   readonly commands: string | undefined
 }
 
-/** How many such turns in a row end a run. */
+/** The number of consecutive misuses after which a run ends. */
 export const mostMisuses = 3
 
 export const noMisuse: Misuse = { count: 0, commands: undefined }

@@ -296,12 +296,10 @@ const isDirectoryIn = (cwd: string) => (text: string) => statsOf(NamedFiles.with
 
 /** Returns the files that options in variables make an interpreter load first. */
 const preloadedBy = ({ env }: NamedFiles.Program): ReadonlyArray<string> =>
-  Object.values(env).flatMap((value) =>
-    Array.from(
-      value.matchAll(/(?:^|\s)(?:-r|--(?:require|import|loader|experimental-loader|preload))[=\s]+(\S+)/g),
-      ([, file = ""]) => file
-    )
-  )
+  Object.values(env).flatMap((value) => {
+    const words = value.split(/[\s=]+/)
+    return words.filter((_, at) => preloads.test(words[at - 1] ?? ""))
+  })
 
 /**
  * Moves a program out of the project if no word of it names something that exists there. Otherwise a command could

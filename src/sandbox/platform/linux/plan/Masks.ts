@@ -391,7 +391,7 @@ export const search = async (
   const named = fold(withoutCovered(all, area.hidden, policy.visible))
   const linked = await findHardLinks(named, area.roots)
   const masks = withoutCovered(withAliases([...named, ...linked]), area.hidden, policy.visible)
-  // Of sockets, only those that commands see have a rule.
+  // Rules about sockets are made only for sockets that the sandbox can see.
   const shown = fold(masks).filter(({ path, rule }) => rule.source === "socket" || isSeen(path, area))
   return { ...found, awaited, masks: shown.map((mask) => withStandIn(policy, mask)) }
 }
