@@ -4,8 +4,8 @@
  * would show its keys to every command.
  */
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
-import * as DefaultSecrets from "../policy/DefaultSecrets.js"
 import * as PathGlob from "../policy/PathGlob.js"
+import * as Redaction from "../policy/Redaction.js"
 
 /** Synapse's own variable, by which a session finds its processes. */
 const ownName = "SYNAPSE_SESSION"
@@ -88,7 +88,7 @@ const isHarmless = (name: string): boolean =>
 
 /** Tests whether a variable looks like a secret, by name or value. */
 export const looksSecret = (name: string, value: string): boolean =>
-  (secretName.test(name) && !harmlessNames.has(name)) || DefaultSecrets.isSecretValue(value)
+  (secretName.test(name) && !harmlessNames.has(name)) || Redaction.isSecretValue(value)
 
 /**
  * Makes the environment of a sandboxed shell. `names` are names and patterns of further variables that the user passes

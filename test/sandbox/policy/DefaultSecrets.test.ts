@@ -157,7 +157,7 @@ describe("files that built-in rules name", () => {
       ],
       [cargo, '[net]\ngit-fetch-with-cli = true # by ssh\n[target.x86_64-unknown-linux-gnu]\nlinker = "clang"\n'],
       [cargo, '[build]\nrustflags = ["-C", "link-arg=-fuse-ld=mold"]\n[target.\'cfg(unix)\']\nrunner = "sudo -E"\n'],
-      [cargo, '[registry]\nglobal-credential-providers = ["cargo:token", "cargo:libsecret"]\n[alias]\nb = "build"\n'],
+      [cargo, '[registry]\nglobal-credential-providers = ["/usr/bin/p"]\n[alias]\nb = "build"\n'],
       [cargo, '[source.crates-io]\nreplace-with = "m"\n[source.m]\nregistry = "sparse+https://m.example/index/"\n'],
       [
         uv,
@@ -291,14 +291,42 @@ describe("files that built-in rules name", () => {
       [maven, "<s><property><name>Private-Token</name><value>hunter2</value></property></s>\n"],
       ["~/.curlrc", "-uada:hunter2\n"],
       ["~/.curlrc", "proxy-user = ada:hunter2\n"],
-      ["~/.curlrc", "--proxy-user ada:hunter2\n"]
+      ["~/.curlrc", "--proxy-user ada:hunter2\n"],
+      [codex, '[mcp_servers.a.http_headers]\nX-Mine = "hunter2"\nY-Mine = "ahunter"\n'],
+      [codex, '[secrets]\na = "ahunter"\n'],
+      [codex, '[a]\n  [a.env.MY_TOKEN]\n  value = "ahunter"\n'],
+      [codex, 'args = [\n  "--token",\n  "ahunter",\n]\n'],
+      [codex, 'args = ["-H", "X-Mine: ahunter"]\n'],
+      [codex, 'command = "mysql"\nargs = ["-pahunter"]\n'],
+      [conda, "args:\n  - --token\n  - ahunter\n"],
+      [conda, "tokens:\n  [ahunter, b]\n"],
+      [yarn, "a:\n  - name: MY_TOKEN\n    value: ahunter\n  - name: b\n"],
+      [npm, "cert=c.pem:hunter2\n"],
+      [npm, "note=my hunter2\n"],
+      [gradle, "a = hunter2\\\n  b\n"],
+      ["~/.curlrc", "-H X-Mine:ahunter\n"],
+      ["~/.curlrc", "-b sid=ahunter\n"],
+      ["~/.curlrc", "-sSfu ada:ahunter\n"],
+      ["~/.curlrc", "silent\n-sSfu\nada:ahunter\n"],
+      ["~/.curlrc", "cert=c.pem:ahunter\n"],
+      ["~/.gitconfig", "[hub]\n\toauth=ahunter\n"],
+      ["~/.gitconfig", "[a]\n\tb = hunter2\n"],
+      ["~/.gitconfig", '[url "https://r.example/hunter2hunter2hunter2AB/"]\n\tinsteadOf = x\n'],
+      [claude, '{"permissions": {"allow": ["Bash(PASS=ahunter)"]}}'],
+      [claude, '{"permissions": {"allow": ["Bash(x --password ahunter)"]}}'],
+      [claude, '{"env": [{"name": "API_KEY", "value": "ahunter"}]}'],
+      [claude, '{"a": "hunter2"}'],
+      [cursor, '{"args": ["--token", "ahunter", "--y"]}'],
+      [maven, "<a><b>hunter2</b></a>\n"],
+      [maven, '<s><p><name>token</name><value lang="en">ahunter</value></p></s>\n'],
+      [nuget, '<c>\n<add VALUE="ahunter" KEY="ClearTextPassword" />\n</c>\n']
     ]
     const path = `${root}/settings`
     const shown = settings.filter(([pattern, text]) => {
       const rule: Rule = { pattern, path, kind: "path", source: "default" }
       Fs.writeFileSync(path, text)
       const isWhole = DefaultSecrets.isHarmless(rule, path)
-      return isWhole || DefaultSecrets.standInOf({ blacklist: [rule] }, rule, path)?.includes("hunter2") === true
+      return isWhole || DefaultSecrets.standInOf({ blacklist: [rule] }, rule, path)?.includes("hunter") === true
     })
     assert.deepStrictEqual(shown, [])
     const pin = '{"password": 20304050, "max_tokens": 4096}'

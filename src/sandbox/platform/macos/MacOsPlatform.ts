@@ -152,7 +152,7 @@ const filtersOf = (rule: Rule): ReadonlyArray<string> => {
  * Tests whether a profile can deny a rule. It can't read files, so patterns that depend on file contents are left out.
  */
 const isDeniable = (rule: Rule): boolean =>
-  rule.kind === "glob" ? DefaultSecrets.judgeOf(rule) === undefined : !DefaultSecrets.isHarmless(rule, realOf(rule))
+  rule.kind === "glob" ? DefaultSecrets.formatOf(rule) === undefined : !DefaultSecrets.isHarmless(rule, realOf(rule))
 
 /**
  * Writes the profile of a policy. The system's log repeats the message of a clause that denies. `directory` is the
