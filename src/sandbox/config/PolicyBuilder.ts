@@ -24,6 +24,7 @@ import * as PathRule from "../policy/PathRule.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import * as RealPath from "../policy/RealPath.js"
+import * as Redaction from "../policy/Redaction.js"
 import { type Rule, type RuleSource, realOf, type SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
@@ -112,7 +113,6 @@ const movedBy: ReadonlyArray<readonly [variable: string, usual: string, below?: 
   ["CODEX_HOME", "~/.codex/"],
   ["GRADLE_USER_HOME", "~/.gradle/"],
   ["KUBECONFIG", "~/.kube/config"],
-  ["AWS_SHARED_CREDENTIALS_FILE", "~/.aws"],
   ["AWS_CONFIG_FILE", "~/.aws"],
   ["GNUPGHOME", "~/.gnupg"],
   ["CLOUDSDK_CONFIG", "~/.config/gcloud"],
@@ -122,14 +122,10 @@ const movedBy: ReadonlyArray<readonly [variable: string, usual: string, below?: 
   ["npm_config_userconfig", "~/.npmrc"],
   ["PIP_CONFIG_FILE", "~/.pip/pip.conf"],
   ["GIT_CONFIG_GLOBAL", "~/.gitconfig"],
-  ["PGPASSFILE", "~/.pgpass"],
   ["HISTFILE", "~/.bash_history"],
   ["MYSQL_HISTFILE", "~/.mysql_history"],
-  ["GOOGLE_APPLICATION_CREDENTIALS", "~/.config/gcloud"],
   ["NETRC", "~/.netrc"],
-  ["HF_TOKEN_PATH", "~/.huggingface/token"],
   ["RCLONE_CONFIG", "~/.config/rclone/rclone.conf"],
-  ["REGISTRY_AUTH_FILE", "~/.config/containers/auth.json"],
   ["COMPOSER_HOME", "~/.config/composer/"],
   ["CONDARC", "~/.condarc"],
   ["TF_CLI_CONFIG_FILE", "~/.terraformrc"]
@@ -177,25 +173,34 @@ const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow
   withReal({ pattern: path, path: Path.resolve(path), kind: "path", source }, follow)
 
 /**
- * Returns the built-in rules for places that variables name, with the patterns of the usual places. Programs take
- * `/dev/null` for no file.
+ * Returns the built-in rules for places that variables name: those of the usual places, and files outside of the
+ * project whose variable sounds like a secret's.
  */
-const movedRules = ({ variables }: Settings, cwd: string, follow: typeof RealPath.follow): ReadonlyArray<Rule> =>
-  movedBy.flatMap(([name, usual, below = ""]) =>
-    (name === "KUBECONFIG" ? (variables[name] ?? "").split(Path.delimiter) : [variables[name] ?? ""])
-      .filter((place) => place !== "" && !HostPath.isWithin(place, "/dev"))
-      .map((place) => Path.resolve(cwd, place))
-      .flatMap((place) =>
-        usual.endsWith("/")
+const movedRules = ({ variables }: Settings, cwd: string, follow: typeof RealPath.follow): ReadonlyArray<Rule> => {
+  const found = Object.entries(variables).flatMap(([name, value = ""]) => {
+    // Programs take `/dev/null` for no file.
+    if (value === "" || HostPath.isWithin(value, "/dev")) return []
+    const usual = movedBy.filter(([moving]) => moving === name)
+    const places = value.split(name === "KUBECONFIG" ? Path.delimiter : "\0").map((place) => Path.resolve(cwd, place))
+    const isSecret = usual.length === 0 && Path.isAbsolute(value) && Redaction.secretName.test(name)
+    if (isSecret && !HostPath.isWithin(value, cwd) && HostPath.isFile(value)) return [[value, value] as const]
+    return usual.flatMap(([, from, below = ""]) =>
+      places.flatMap((place) =>
+        from.endsWith("/")
           ? defaultBlacklist.flatMap((entry) =>
-              entry.startsWith(usual) ? [[entry, Path.join(place, entry.slice(usual.length))] as const] : []
+              entry.startsWith(from) ? [[entry, Path.join(place, entry.slice(from.length))] as const] : []
             )
-          : [[usual, Path.join(place, below)] as const]
+          : [[from, Path.join(place, below)] as const]
       )
+    )
+  })
+  return (
+    found
       .map(([pattern, path]) => ({ ...exact(path, "default", follow), pattern }))
       // A place in the system, or around the working directory, holds what every command needs.
       .filter((rule) => !HostPath.isWithin(cwd, realOf(rule)) && PathEntry.unwritable(realOf(rule)) === undefined)
   )
+}
 
 /** Keeps the first rule for each path. */
 const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {

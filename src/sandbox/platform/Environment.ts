@@ -31,12 +31,6 @@ const allowed = [
 const harmlessKind =
   /(^|_)(ENV|ENVIRONMENT|MODE|MODULE|SETTINGS|DEBUG|VERBOSE|(LOG_?)?LEVEL|RUST_LOG|HOST|PORT|URL|URI|ENDPOINT|REGION|FILE|DIR|PATH|HOME|ROOT|PREFIX|VERSION|LOCALE|ENCODING|THREADS|WORKERS|JOBS|CONCURRENCY|TIMEOUT|CA_BUNDLE|CERTS|APP|PROFILES_ACTIVE)$|^(VITE|REACT_APP|(NEXT|NUXT|EXPO)_PUBLIC)_|^PG(HOST|PORT|USER|DATABASE|SSLMODE|OPTIONS)$|^GO[A-Z]+$|^GIT_(AUTHOR|COMMITTER)_/
 
-/**
- * Matches names of variables that hold secrets. Bundler names credentials after their hosts
- * (`BUNDLE_GEMS__EXAMPLE__COM`).
- */
-const secretName =
-  /KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!OR_)|COOKIE|PRIVATE|WEBHOOK|(^|_)(PASS|PAT|PWD|DSN)($|_)|^BUNDLE_.*__/i
 const harmlessNames = new Set(["PWD", "OLDPWD", "GOPRIVATE"])
 
 /**
@@ -88,7 +82,7 @@ const isHarmless = (name: string): boolean =>
 
 /** Tests whether a variable looks like a secret, by name or value. */
 export const looksSecret = (name: string, value: string): boolean =>
-  (secretName.test(name) && !harmlessNames.has(name)) || Redaction.isSecretValue(value)
+  (Redaction.secretName.test(name) && !harmlessNames.has(name)) || Redaction.isSecretValue(value)
 
 /**
  * Makes the environment of a sandboxed shell. `names` are names and patterns of further variables that the user passes

@@ -31,9 +31,9 @@ export const isSecretValue = (value: string): boolean =>
   (!/^[/.~]|:\/(?!\/)/.test(value) &&
     value.split(value.includes("://") ? /[^A-Za-z0-9]+/ : /[^A-Za-z0-9+/=]+/).some(isRandom))
 
-/** Matches names of secrets, and of hosts in Bundler's settings. */
-const secretName =
-  /auth(?!or)|(?<!max\w*)token|pass|pwd|secret|credential|cookie|private|header|(?<!public[-_]?|cache[-_]?)key(?!ring|board)|^bundle_(?!build|local|mirror)\w*__/i
+/** Matches names of settings and variables that hold secrets. Bundler names credentials after their hosts. */
+export const secretName =
+  /auth(?!or)|(?<!max\w*)token(?!iz)|pass|pwd|secret|credential|cookie|private|header|webhook|(?<!public[-_]?|cache[-_]?)key(?!ring|board)|(?:^|[-_.])(?:pat|dsn)(?:$|[-_.])|^bundle_(?!build|local|mirror)\w*__/i
 /** Matches names that say where a secret is, or how it is used. */
 const plainName = /(?:files?|paths?|dirs?|stores?|helpers?|providers?|types?|methods?|env[-_]?(?:key|var))$/i
 /** Matches names of values that look like secrets and are public. */

@@ -86,8 +86,12 @@ describe("other homes", () => {
         NPM_CONFIG_USERCONFIG: `${directory}/mine.txt`,
         GIT_CONFIG_GLOBAL: "/dev/null",
         GNUPGHOME: "/",
-        HISTFILE: `${directory}/history`
+        HISTFILE: `${directory}/history`,
+        DB_PASSWORD_FILE: `${directory}/db`,
+        SOPS_AGE_KEY_FILE: `${directory}/age`,
+        TOKENIZER_FILE: `${directory}/tokenizer`
       }
+      for (const name of ["aws", "db", "age", "tokenizer"]) Fs.writeFileSync(`${directory}/${name}`, "hunter")
       Fs.mkdirSync(`${directory}/cargo`)
       Fs.writeFileSync(`${directory}/cargo/credentials.toml`, '[registry]\ntoken = "hunter"\n')
       Fs.writeFileSync(`${directory}/mine.txt`, "color=false\n_authToken=hunter\n")
@@ -102,10 +106,12 @@ describe("other homes", () => {
         "claude/.claude.json",
         "claude/.credentials.json",
         "aws",
+        "db",
+        "age",
         "history"
       ]
       assert.deepStrictEqual(hidden.filter(isRead), [])
-      assert.isTrue(["/dev/null", "/w", "cargo/registry/x"].every(isRead))
+      assert.isTrue(["/dev/null", "/w", "cargo/registry/x", "tokenizer"].every(isRead))
       const npm = explain("mine.txt", directory, "read")
       if (process.platform === "linux") assert.match(npm.allowed ? "" : (npm.standIn ?? ""), /\ncolor=false\n$/)
     }))
