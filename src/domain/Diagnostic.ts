@@ -65,12 +65,21 @@ const calls = (names: ReadonlyArray<string>, isShell = false): string =>
 const joined = (parts: ReadonlyArray<string | undefined>, separator = " "): string =>
   parts.filter((part) => part !== undefined).join(separator)
 
-const requestText = ({ allow, host }: Pick<Denial, "allow" | "host">): string | undefined => {
-  if (host !== undefined) return `Ask the user to run: ${inTerminal} ${host}`
+/**
+ * The words before a command that a model asks the user to run.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const asking = (isAnew = false, first = ""): string =>
+  `Ask the user to ${first}run${isAnew ? " this, then call with restart: true" : ""}:`
+
+const requestText = ({ allow, host, isAnew }: Pick<Denial, "allow" | "host" | "isAnew">): string | undefined => {
+  if (host !== undefined) return `${asking()} ${inTerminal} ${host}`
   if (allow === undefined) return undefined
   const { exist, paths } = allow
   const first = exist ? "" : `create ${paths.length === 1 ? paths[0] : "what is missing"} and `
-  return `Ask the user to ${first}run: ${calls(paths)}`
+  return `${asking(isAnew, first)} ${calls(paths)}`
 }
 
 const refusedText = (what: string, also: ReadonlyArray<string>): string =>
@@ -98,7 +107,7 @@ export const forModel = (diagnostic: Denial | Diagnostic): string => {
       return `${diagnostic.name} is allowed by now, for a new shell: call with restart: true.`
     case "Refused": {
       const { also, hosts, what } = diagnostic
-      const request = hosts.length === 0 ? undefined : `Ask the user to run: ${calls(hosts)}`
+      const request = hosts.length === 0 ? undefined : `${asking()} ${calls(hosts)}`
       return joined([refusedText(what, also), request])
     }
     case "Withheld": {
@@ -162,10 +171,11 @@ export const forPerson = (diagnostic: Denial | Diagnostic, place: Place = { isSh
   const { isShell, restart } = place
   switch (diagnostic._tag) {
     case "Denial": {
-      const { allow, hidden, host, lift, ran, rest, what } = diagnostic
+      const { allow, also, hidden, host, lift, ran, rest, what } = diagnostic
       const lines = [
         `sandbox: ${what}`,
         ran ? undefined : "Nothing was run.",
+        alsoText(also),
         rest,
         host === undefined ? undefined : `To let commands reach it: ${calls([host], isShell)}`,
         hidden === undefined ? undefined : `To let commands use it: ${calls([hidden], isShell)}`,
@@ -200,9 +210,13 @@ export class ToldAdvice {
   private readonly told = new Set<string>()
 
   /** Leaves out the advice of a denial that was given before. */
-  trim({ allow, host, ...denial }: Denial): Denial {
+  trim({ allow, host, isAnew, ...denial }: Denial): Denial {
     const advice = denial.advice.filter((line) => this.isNew(line))
-    const remedy = { ...(allow && { allow }), ...(host === undefined ? undefined : { host }) }
+    const remedy = {
+      ...(allow && { allow }),
+      ...(host === undefined ? undefined : { host }),
+      ...(isAnew && { isAnew })
+    }
     const request = requestText(remedy)
     return { ...denial, advice, ...(request !== undefined && this.isNew(request) ? remedy : undefined) }
   }

@@ -32,7 +32,9 @@ export const Denial = Schema.TaggedStruct("Denial", {
   /** The words behind `synapse sandbox` that lift another rule. */
   lift: Schema.optionalWith(Schema.String, { exact: true }),
   /** The host entry that a user can allow, quoted for bash. */
-  host: Schema.optionalWith(Schema.String, { exact: true })
+  host: Schema.optionalWith(Schema.String, { exact: true }),
+  /** True if only a new shell gets what is then allowed. */
+  isAnew: Schema.optionalWith(Schema.Literal(true), { exact: true })
 })
 
 /** A notice about a command. The denial that made the command fail is a field of its own. */

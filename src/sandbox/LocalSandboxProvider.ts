@@ -265,7 +265,7 @@ const makeLocalSandboxBackend = (
           onSuccess: (isHeld) => {
             if (!isHeld || HostPath.isMissing(path)) return said
             denials.protect(path)
-            return `${said} Until the session ends, ${Name.of(path.replace(`${policy.cwd}/`, ""))} is read-only.`
+            return `${said} In this shell, ${Name.of(path.replace(`${policy.cwd}/`, ""))} is read-only from now on.`
           }
         })
       )

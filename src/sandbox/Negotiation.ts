@@ -57,10 +57,10 @@ const asIs = (grant: Grant): Grant => ({ ...grant, identity: HostPath.identityOf
  * needs write access to its parent directory. If that is too wide, the file is created and granted alone.
  */
 const toGrant = (
-  { access, isMet, isOfFile, resource, rule }: Denial,
+  { access, isMet, isOfFile, next, resource, rule }: Denial,
   { policy }: SandboxBackend
 ): Grant | undefined => {
-  if (access === "network" || access === "system" || isMet === true) return undefined
+  if (access === "network" || access === "system" || isMet === true || next !== undefined) return undefined
   if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return asIs({ access, resource })
   const remedy = Explanation.remedyFor(resource, policy?.cwd ?? "/")
   if (remedy === undefined) return undefined
@@ -76,7 +76,7 @@ const toRequest = (denial: Denial, grant: Grant, command: string, { policy }: Sa
       ? `${denial.reason}; where it is allowed, it is made, empty, before the command runs again`
       : resource === denial.resource
         ? denial.reason
-        : `${denial.reason}; only with the whole directory can ${denial.resource} be made`
+        : `${denial.reason}; to make ${denial.resource} takes its whole directory`
   const rules = [PolicyDecision.notWhitelisted, ...(policy?.blacklist ?? []), ...(policy?.readonly ?? [])]
   const rule = rules.find(({ pattern, source }) => pattern === denial.rule && source === denial.source)
   const unknown: Rule = { pattern: denial.rule, path: resource, kind: "path", source: denial.source }

@@ -37,6 +37,8 @@ describe("the denials that a model was told", () => {
       said(denial({ advice: [], allow: { exist, paths } })).replace("sandbox: /a is read-only.", "")
     assert.strictEqual(text(true, "/a"), " Ask the user to run: synapse sandbox allow /a")
     assert.strictEqual(text(true, "/a"), "")
+    const anew = said(denial({ advice: [], allow: { exist: true, paths: ["/n"] }, isAnew: true }))
+    assert.isTrue(anew.endsWith("Ask the user to run this, then call with restart: true: synapse sandbox allow /n"))
     assert.strictEqual(text(false, "/b"), " Ask the user to create /b and run: synapse sandbox allow /b")
     assert.strictEqual(
       text(false, "/b", "/c"),
@@ -55,6 +57,7 @@ describe("the denials that a model was told", () => {
   it("are told to a person without advice for a model", () => {
     assert.strictEqual(Diagnostic.forPerson(denial()), "sandbox: /a is read-only")
     assert.strictEqual(Diagnostic.forPerson(denial({ ran: false })), "sandbox: /a is read-only\nNothing was run.")
+    assert.strictEqual(Diagnostic.forPerson(denial({ also: ["/b"] })), "sandbox: /a is read-only\nAlso denied: /b.")
     assert.strictEqual(
       Diagnostic.forPerson(denial({ hidden: "/a" }), Diagnostic.shell),
       "sandbox: /a is read-only\nTo let commands use it: /allow /a"

@@ -213,7 +213,7 @@ describe("a command that the policy denies", () => {
           assert.strictEqual(result.exitCode, 1)
           assert.deepStrictEqual(
             asked.map(({ reason, resource }) => [resource, reason]),
-            [[directory, `a secret; only with the whole directory can ${file} be made`]]
+            [[directory, `a secret; to make ${file} takes its whole directory`]]
           )
           assert.deepStrictEqual(notices(result), [`Allowed: '${directory}' now: run the command again.`])
           const { whitelist } = JSON.parse(Fs.readFileSync(`${options.home}/sandbox.json`, "utf8")).policy.filesystem
@@ -221,6 +221,18 @@ describe("a command that the policy denies", () => {
           assert.deepStrictEqual(provider.events.slice(1, 3), ["run touch it in 1", `grant write ${directory} in 1`])
         })
       )
+    )
+  )
+
+  it.live("is not asked about where a yes would change nothing", () =>
+    inDirectory((options) =>
+      Effect.gen(function* () {
+        const mounted = { ...unwritable, next: "Ask the user to do it." }
+        const provider = new FakeProvider(() => denied(options.cwd, "verified-text", mounted))
+        const { asked, permission } = answering("allow_session")
+        yield* withManager(provider, { ...options, permission }, ({ execute }) => execute("rmdir it"))
+        assert.deepStrictEqual(asked, [])
+      })
     )
   )
 

@@ -55,17 +55,23 @@ export const exempt = (title: string, ground: string): void => {
 
     it.live("a file of the machine's /tmp that the user names can be read, and is not written", () => {
       const directory = Fs.mkdtempSync("/tmp/exempt-")
-      Fs.writeFileSync(`${directory}/x`, "machine\n")
+      for (const name of ["x", "meanwhile"]) Fs.writeFileSync(`${directory}/${name}`, "machine\n")
       return sandboxed(
         (manager) =>
-          Effect.map(
-            printed(manager, [
+          Effect.gen(function* () {
+            const got = yield* printed(manager, [
               `cat ${directory}/x`,
               `echo y >${directory}/x; cat ${directory}/x`,
               "echo z >/tmp/z; cat /tmp/z"
-            ]),
-            (got) => assert.deepStrictEqual(got, ["machine\n", "machine\n", "z\n"])
-          ),
+            ])
+            assert.deepStrictEqual(got, ["machine\n", "machine\n", "z\n"])
+            const meanwhile = `${directory}/meanwhile`
+            yield* manager.allow(meanwhile, "read")
+            const written = yield* manager.execute(`echo y >${meanwhile}`)
+            assert.strictEqual(written.denied?.what, `${meanwhile} is allowed to be read only`)
+            const removed = yield* manager.execute(`rm ${meanwhile}`)
+            assert.match(removed.denied?.what ?? "", /meanwhile is allowed, but as a mount point/)
+          }),
         named({ readable: [`${directory}/x`] })
       ).pipe(Effect.ensuring(Effect.sync(() => Fs.rmSync(directory, { recursive: true }))))
     })

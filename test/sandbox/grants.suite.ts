@@ -243,7 +243,7 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
     it.live("what takes a new shell is said to take one: in the denial, and once it is allowed", () =>
       sandboxed(({ execute, restart }, { outside, project }) =>
         Effect.gen(function* () {
-          const anew = "Once it is allowed, call with restart: true"
+          const anew = "Ask the user to run this, then call with restart: true:"
           const [plain, repository] = [`${outside}/plain`, `${outside}/repository`]
           for (const path of [plain, `${repository}/.git`]) Fs.mkdirSync(path, { recursive: true })
           const write = (filesystem: object) =>
@@ -276,6 +276,7 @@ export const grants = (title: string, ground: string, isSecond = false): void =>
           yield* execute("kept=1")
           yield* allow(`${plain}`)
           assert.strictEqual((yield* execute("echo $kept")).stdout, "1\n")
+          assert.match((yield* execute(`rmdir ${plain}`)).denied?.what ?? "", /plain is allowed, but as a mount point/)
           const hook = (at: string) =>
             `git init -q ${at}; mkdir -p ${at}/.git/hooks; echo run > ${at}/.git/hooks/pre-commit`
           const hooks = yield* execute(hook(`${plain}/new`))

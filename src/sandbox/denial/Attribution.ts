@@ -17,7 +17,7 @@ import * as Name from "../policy/Name.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import * as RealPath from "../policy/RealPath.js"
-import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import { realOf, type SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
 import * as FileDenial from "./internal/FileDenial.js"
@@ -151,7 +151,7 @@ const speaker = /^\s*(?:[\w.+-]*\/)*([A-Za-z][\w.+-]*): /
  * end of a line, since many empty lines would otherwise take quadratic time.
  */
 const reports =
-  /^[ \t]*(?:ok|not ok) \d+\b|^[^\w\n]*(?:tests|pass|fail) \d+$|\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b|^Ran \d+ tests?\b|^[ \t]*--- FAIL: |^[ \t]*(?:PASS|FAIL)\b|^[ \t]*Tests?:? +\d+ |^test result: /m
+  /^[ \t]*(?:ok|not ok) \d+\b|^[^\w\n]*(?:tests|pass|fail) \d+$|\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b(?! -)|^Ran \d+ tests?\b|^[ \t]*--- FAIL: |^[ \t]*(?:PASS|FAIL)\b|^[ \t]*Tests?:? +\d+ |^test result: /m
 
 /** Tests whether texts hold the report of a test run, which may print programs' messages. */
 export const isReport = (...texts: ReadonlyArray<string>): boolean => texts.some((text) => reports.test(text))
@@ -416,8 +416,9 @@ function denialsIn(
       ? spokenOnStdout(command.text, stdout.slice(-mostExamined))
       : spokenIn(command.text, output, true, failed)
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
+  const mounts = new Set([...policy.whitelist, ...(policy.granted ?? [])].map(realOf))
   const verifyFrom = (from: FileDenial.CommandPlaces) =>
-    FileDenial.make(decision, from, { cwd: policy.cwd, ...options })
+    FileDenial.make(decision, from, { cwd: policy.cwd, mounts, ...options })
   const files =
     mentionsRefusal(said) && !isOnlyPrinted(command) ? ofFiles({ ...outcome, stderr: said }, inReport, verifyFrom) : []
   const refused = isOnlyPrinted(command)
@@ -460,6 +461,8 @@ export const othersOf = (denials: ReadonlyArray<Denial.Denial>, cause: Denial.De
 
 /** Matches the beginning of a warning, which is not why a command that reads failed. */
 const warning = /^\s*warning: /i
+/** Matches the beginning of apt's warnings, which are never why it failed. */
+const aptWarning = /^W: /
 
 function ofFiles(
   outcome: Outcome,
@@ -476,6 +479,7 @@ function ofFiles(
     const line = lines[at] ?? ""
     const refused = refusalIn(line)
     if (refused === undefined) continue
+    if (aptWarning.test(line)) continue
     if (refused.refusal === "access" && warning.test(line) && !isWrite("access", refused.before)) continue
     if (isQuoted(outcome.command.text, line, refused, inReport)) continue
     if (++seen > mostLines || found.size >= mostDenials || (seen > 1 && isOver())) break

@@ -35,8 +35,10 @@ export interface Denial {
    * True if a program met the file while walking directories and the command does not name it. Nobody is asked then.
    */
   readonly isMet?: true
-  /** True if the path is allowed but does not exist. */
-  readonly isUnmade?: true
+  /** True if the path is allowed. `reason` says why commands can't write it all the same. */
+  readonly isAllowed?: true
+  /** True if something in the directory was to be replaced, moved or removed. */
+  readonly isOfEntry?: true
   /** The entry that would allow the host. */
   readonly grant?: string | undefined
   /** What to do instead, for a rule that is not on a list. */
@@ -44,6 +46,9 @@ export interface Denial {
   /** The tool whose configuration names the hosts that it may have needed, for a denial without a host. */
   readonly tool?: string | undefined
 }
+
+/** The rule of a file of the machine's `/tmp` that commands may read. */
+export const readOnly = "allowed to be read only"
 
 export const make = (
   { rule, reason }: { readonly rule: Rule; readonly reason: string },
@@ -60,8 +65,15 @@ export const unmade = (resource: string): Denial => ({
   source: "default",
   reason: "it does not exist, so that it has to be made outside of the sandbox",
   how: "verified-text",
-  isUnmade: true,
+  isAllowed: true,
   next: "Ask the user to create it, then call with restart: true."
+})
+
+/** Makes the denial of replacing, moving or removing an allowed path itself, which the sandbox has mounted. */
+export const mounted = (resource: string): Denial => ({
+  ...unmade(resource),
+  reason: "as a mount point of the sandbox, it can be neither replaced, moved nor removed",
+  next: "Ask the user to do it."
 })
 
 /** The longest duration of one search for denials, in ms. */
@@ -153,8 +165,12 @@ export const whatOf = (denial: Denial): string => {
   if (denial.access === "network" && !isSocket(denial)) {
     return isNameless(denial) ? "there is no network" : `there is no network, so ${name} can't be reached`
   }
-  if (denial.isUnmade) return `${name} is allowed, but ${denial.reason}`
-  return isUnlisted(denial) ? `${name} is read-only` : `${name} is blocked by rule ${ruleOf(denial)}: ${denial.reason}`
+  if (denial.isAllowed) return `${name} is allowed, but ${denial.reason}`
+  const why = denial.isOfEntry ? ": to replace, move or remove a file takes its directory" : ""
+  if (denial.rule === readOnly) return `${name} is ${readOnly}`
+  return isUnlisted(denial)
+    ? `${name} is read-only${why}`
+    : `${name} is blocked by rule ${ruleOf(denial)}: ${denial.reason}`
 }
 
 const refused = /connection refused|ECONNREFUSED|ConnectionRefused|couldn't connect|could not connect/i

@@ -7,7 +7,7 @@ import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as Quote from "../../bash/Quote.js"
 import * as Attempt from "../../domain/Attempt.js"
-import type * as Diagnostic from "../../domain/Diagnostic.js"
+import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
@@ -15,6 +15,7 @@ import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
+import * as RealPath from "../policy/RealPath.js"
 import { networkRemark, type SandboxPolicy, writable } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 import { unixSocket } from "./internal/SystemCalls.js"
@@ -80,8 +81,6 @@ const remediesFor = (
   )
 }
 
-const anew = "Once it is allowed, call with restart: true: only a new shell has it."
-
 /**
  * Names further denials: a host with the entry that allows it, others with their rule if it differs from the first
  * one's.
@@ -136,7 +135,8 @@ const liftOf = (denial: Denial.Denial, policy: SandboxPolicy): string | undefine
   }
   if (source === "startup") return `allow ${Quote.line(rule)}`
   const isWritten = access === "write" && rule !== PrivateTemporary.hiding.pattern
-  return source === "default" ? `allow ${isWritten ? "--write " : ""}${Quote.line(resource)}` : undefined
+  const path = rule === Denial.readOnly ? nearest(resource, policy.cwd).path : resource
+  return source === "default" ? `allow ${isWritten ? "--write " : ""}${Quote.line(path)}` : undefined
 }
 
 /** Returns the arguments that lift a second rule, which would deny the same thing once the first is lifted. */
@@ -150,10 +150,15 @@ const nextOf = (
 }
 
 /** Says what is allowed instead, and what to do next. */
-const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: boolean): ReadonlyArray<string> => {
+const adviceOn = (
+  denial: Denial.Denial,
+  policy: SandboxPolicy,
+  canBeAllowed: boolean,
+  lift: string | undefined,
+  isAnew: boolean
+): ReadonlyArray<string> => {
   const { access, rule, source } = denial
   const { shown, unattended } = policy
-  const lift = liftOf(denial, policy)
   if (denial.isMet === true) return []
   if (Denial.isUnlisted(denial)) {
     if (shown !== undefined) return ["You only read: say in your answer what is to be written."]
@@ -172,7 +177,7 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
   }
   if (access === "network") {
     if (unattended === true) return ["Say in your answer what is needed from there."]
-    if (lift !== undefined) return [`Ask the user to run: synapse sandbox ${lift}`]
+    if (lift !== undefined) return [`${Diagnostic.asking()} synapse sandbox ${lift}`]
     return grantOf(denial, policy) === undefined
       ? ["Tell the user which host it needs: synapse sandbox allow lets commands reach it."]
       : []
@@ -184,10 +189,11 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
   if (source === "startup") return []
   if (source === "socket") return [`Ask the user for --allow-socket ${Quote.line(denial.resource)}.`]
   if (source === "file") {
-    return ["Do not work around it.", `The user can lift the rule: synapse sandbox ${lift}`]
+    const way = "The user can lift the rule, and you then call with restart: true:"
+    return ["Do not work around it.", `${way} synapse sandbox ${lift}`]
   }
   if (source === "default") {
-    return ["Do not work around it.", `Ask the user to run: synapse sandbox ${lift}`]
+    return ["Do not work around it.", `${Diagnostic.asking(isAnew)} synapse sandbox ${lift}`]
   }
   return ["Do not work around it: ask the user for what you need of it."]
 }
@@ -195,13 +201,16 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
 const ownSockets =
   '--unix-sockets own, or "unixSockets": "own" in sandbox.json, lets commands make sockets of their own.'
 
-/** Says what lets commands use a socket that exists, or make sockets of their own. */
-const socketWay = ({ next, resource }: Denial.Denial): string | undefined =>
-  HostPath.isSocket(resource)
-    ? `--allow-socket ${Quote.line(resource)} lets commands use it, with all that its program may do.`
-    : next === unixSocket.next
-      ? ownSockets
-      : undefined
+/** Says what lets commands use a socket that exists, or make sockets of their own where they may write. */
+const socketWay = ({ next, resource }: Denial.Denial, policy: SandboxPolicy): string | undefined => {
+  const { real } = RealPath.follow(resource)
+  if (HostPath.isSocket(real)) {
+    return `--allow-socket ${Quote.line(resource)} lets commands use it, with all that its program may do.`
+  }
+  if (next !== unixSocket.next) return undefined
+  const isOwn = !resource.startsWith("/") || PolicyDecision.make(policy).decide(real, "write").allowed
+  return isOwn ? ownSockets : "No program outside of the sandbox listens there."
+}
 
 /**
  * Returns the message about a denial.
@@ -227,8 +236,7 @@ export const of = (
     denial.source === "startup" ||
     (denial.source === "default" && denial.access === "write")
   const isAnew = (lift !== undefined && isKept) || remedies.some(({ path }) => takesNewSandbox(path))
-  const advice = adviceOn(denial, policy, remedies.length > 0)
-  const instead = Denial.isSocket(denial) && policy.unattended !== true ? (socketWay(denial) ?? rest) : rest
+  const instead = Denial.isSocket(denial) && policy.unattended !== true ? (socketWay(denial, policy) ?? rest) : rest
   const byName = Denial.isNameless(denial) ? "an address" : Denial.nameOf(denial)
   return {
     _tag: "Denial",
@@ -240,7 +248,8 @@ export const of = (
     reason: denial.reason,
     ran: denial.how !== "preflight",
     also: alsoOf(denial, others, policy),
-    advice: isAnew ? advice.toSpliced(1, 0, anew) : advice,
+    advice: adviceOn(denial, policy, remedies.length > 0, lift, isAnew),
+    ...(isAnew ? { isAnew } : undefined),
     ...(grant === undefined ? undefined : { host: HostEntry.toArgument(grant) }),
     // A start-up file is among what is to be allowed.
     ...(lift === undefined || (denial.source === "startup" && remedies.length > 0)

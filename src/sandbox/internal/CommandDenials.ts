@@ -22,10 +22,10 @@ import { longestLook, longestOutput, WithheldVariables } from "../denial/Withhel
 import type { SandboxNetwork, Seen } from "../network/SandboxNetwork.js"
 import * as ToolCache from "../platform/ToolCache.js"
 import * as Name from "../policy/Name.js"
-import type * as PolicyDecision from "../policy/PolicyDecision.js"
+import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
-import type { NetworkQuestions, SandboxResult } from "../SandboxBackend.js"
+import type { Grant, NetworkQuestions, SandboxResult } from "../SandboxBackend.js"
 import type { RunningSandbox } from "./RunningSandbox.js"
 
 /** Returns the resource that a denial is reported under in `blockedResource`. */
@@ -108,10 +108,14 @@ const directoriesOf = (command: CommandLine.CommandLine, before: string, now: st
 
 const passed = (result: CommandResult.CommandResult): SandboxResult => ({ ...result, blocked: false })
 
-/** The parts of a session that can refuse something to a command: its policy, its running sandbox and its network. */
-interface Surroundings {
+/** A policy, compiled. */
+interface Enforced {
   readonly policy: SandboxPolicy
   readonly decision: PolicyDecision.PolicyDecision
+}
+
+/** The parts of a session that can refuse something to a command: its policy, its running sandbox and its network. */
+interface Surroundings extends Enforced {
   readonly running: RunningSandbox
   readonly network: SandboxNetwork
   readonly userHome: string
@@ -135,23 +139,45 @@ export class CommandDenials {
   private readonly passing = new PassingDenial.PassingDenials()
   /** True if a command may have set a limit of its own, which the shell keeps. */
   private mayBeLimited = false
-  private protectedPaths: ReadonlyArray<Rule>
+  private protectedPaths: ReadonlyArray<Rule> = []
+  /** The policy in force, and the grants and protected paths that it was made with. */
+  private made: { readonly of: ReadonlyArray<unknown>; readonly at: Enforced } | undefined
   private readonly temporary: PrivateTemporary.PrivateTemporary
   /** The files of the machine's `/tmp` that were told. */
   private readonly toldOfMachine = new Set<string>()
-  // The modules that this needs are loaded on first use.
-  private attribute = (outcome: Attribution.Outcome) => Attribution.make(this.at.policy, this.at.decision)(outcome)
-
   constructor(private readonly at: Surroundings) {
     this.preflight = Preflight.make(at.policy, at.decision)
-    this.protectedPaths = at.policy.readonly
     this.temporary = PrivateTemporary.make(at.policy)
   }
 
   /** Adds a path that stays read-only from now on. */
   protect(path: string): void {
     this.protectedPaths = [...this.protectedPaths, { pattern: path, path, kind: "path", source: "startup" }]
-    this.attribute = Attribution.make({ ...this.at.policy, readonly: this.protectedPaths })
+  }
+
+  /** Returns the policy with what was allowed and protected since the sandbox began. */
+  private inForce(): Enforced {
+    const { policy, running } = this.at
+    const of = [running.granted(), this.protectedPaths] as const
+    const [grants, protectedPaths] = of
+    if (grants.length + protectedPaths.length === 0) return this.at
+    if (this.made === undefined || of.some((each, at) => each !== this.made?.of[at])) {
+      const rulesOf = (access: Grant["access"]) =>
+        grants
+          .filter((grant) => grant.access === access)
+          .map(({ resource: path }): Rule => ({ pattern: path, path, kind: "path", source: "runtime" }))
+      const read = rulesOf("read")
+        .filter(({ path }) => this.temporary.toOutside(path) !== path)
+        .map((rule): Rule => ({ ...rule, pattern: Denial.readOnly, source: "default" }))
+      const enforced = {
+        ...policy,
+        whitelist: [...policy.whitelist, ...rulesOf("write")],
+        readonly: [...policy.readonly, ...protectedPaths, ...read],
+        granted: [...(policy.granted ?? []), ...read]
+      }
+      this.made = { of, at: { policy: enforced, decision: PolicyDecision.make(enforced) } }
+    }
+    return this.made.at
   }
 
   /** Returns the refusal of a command that would be denied for sure, or would leave something half done. */
@@ -178,7 +204,8 @@ export class CommandDenials {
     others: ReadonlyArray<Denial.Denial>,
     rest?: string
   ): SandboxResult {
-    const { policy, takesNewSandbox } = this.at
+    const { takesNewSandbox } = this.at
+    const { policy } = this.inForce()
     const denied = Explanation.of(denial, policy, others, rest, takesNewSandbox)
     return {
       ...result,
@@ -298,7 +325,8 @@ export class CommandDenials {
       if (late.length > 0) {
         return tell(`Allowed meanwhile: ${late.join(", ")}: run the command again.`)
       }
-      const attributed = this.attribute(outcome)
+      const { decision, policy } = this.inForce()
+      const attributed = Attribution.make(policy, decision)(outcome)
       const isOfMachine = asked && seen.failed.length > 0 && events.length === 0
       if (isOfMachine && attributed.every(({ access }) => access === "network")) {
         return tell(`Allowed, and not reached from this machine: ${seen.failed.join(", ")}.`, "denied")

@@ -201,6 +201,8 @@ export const make = (
       canChange: () => running === undefined || running.live?.canChange === true,
       /** Tests whether a person granted this sandbox to read a path. */
       isGranted: (path: string) => isGranted(running, path),
+      /** Returns what was granted to the sandbox since it began: the same list until that changes. */
+      granted: () => running?.granted ?? [],
       masks: () => masksOf(running),
       /** Returns the names of the variables that the sandbox removes. */
       withheld: () => withheld,

@@ -7,7 +7,7 @@ import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { denied, harmless, harmlessToUsers, messages } from "../../support/denial/Corpus.js"
 import { recorded } from "../../support/denial/Fixture.js"
-import { type World, withWorld } from "../../support/denial/World.js"
+import { path, type World, withWorld } from "../../support/denial/World.js"
 
 type Told = Partial<Omit<Attribution.Outcome, "command">> & { readonly command?: string }
 
@@ -33,7 +33,7 @@ describe("attribution", () => {
         const said = paths.map((path) => `rm: cannot remove '../away/${path}': Read-only file system\n`).join("")
         return attribute(world, said, { command }).map(({ next, resource }) => [resource.replace(away, ""), next])
       }
-      assert.deepStrictEqual(told("rm -rf ../away"), [["", "Ask the user to remove it."]])
+      assert.deepStrictEqual(told("rm -rf ../away"), [["", "Ask the user to do it."]])
       assert.deepStrictEqual(told("rm -r ../away/a ../away/b"), [["", undefined]])
     }))
 
@@ -138,7 +138,7 @@ describe("attribution", () => {
     }))
 
   for (const [command, said, resource] of [
-    ["git config --global a.b c", "error: could not lock config file ROOT/home/.gitconfig: ", "/home/.gitconfig"],
+    ["git config --global a.b c", "error: could not lock config file ROOT/home/.gitconfig: ", "/home"],
     ["sed -i s/a/b/ readable.txt", "sed: couldn't open temporary file ./sedmYIEiQ: ", "/elsewhere"],
     ["gcc a.c", "/usr/bin/ld: cannot open output file a.out: ", "/elsewhere/a.out"],
     ["tar cf x.tar y", "tar: x.tar: Cannot open: ", "/elsewhere/x.tar"],
@@ -216,13 +216,41 @@ describe("attribution", () => {
       assert.deepStrictEqual(attribute(world, removed, { command: "mv a.txt ." }), [])
     }))
 
-  it("asks nobody to remove the target of a move, which does not exist", () =>
+  it("names what the command names whole, though the name holds what ends one in a message", () =>
+    withWorld((world) => {
+      const at = `${world.root}/elsewhere/a: b`
+      const said = (name: string) => `bash: line 1: ${name}: Read-only file system\n`
+      const named = (name: string, command: string) =>
+        attribute(world, said(name), { command }).map(({ resource }) => resource)
+      assert.deepStrictEqual(named(at, `echo x > '${at}'`), [at])
+      assert.deepStrictEqual(named("../elsewhere/a: b", "echo x > '../elsewhere/a: b'"), [at])
+    }))
+
+  it("asks the user for a move into a directory that is too wide to allow", () =>
     withWorld((world) => {
       const at = "/usr/share/nosuch.txt"
       const said = `mv: inter-device move failed: 'a.txt' to '${at}'; unable to remove target: Read-only file system\n`
       const [denial, ...others] = attribute(world, said, { command: `mv a.txt ${at}` })
-      assert.deepStrictEqual([denial?.resource, denial?.next, others], [at, undefined, []])
+      assert.deepStrictEqual([denial?.resource, denial?.next, others], [at, "Ask the user to do it.", []])
     }))
+
+  for (const [command, said] of [
+    ["git config --global a.b c", "error: could not lock config file AT: Read-only file system"],
+    ["sed -i s/a/b/ AT", "sed: couldn't open temporary file ROOT/elsewhere/sedmYIEiQ: Read-only file system"],
+    ["perl -i -pe 1 AT", "Can't do inplace edit on AT: Cannot make temp name: Read-only file system."],
+    ["rm AT", "rm: cannot remove 'AT': Read-only file system"],
+    ["rm AT", "rm: cannot remove 'AT': Device or resource busy"],
+    ["mv a.txt AT", "mv: cannot move 'a.txt' to 'AT': Device or resource busy"]
+  ] as const) {
+    it(`says that an allowed file keeps its place: ${command}, ${said}`, () =>
+      withWorld((world) => {
+        const at = `${world.root}/elsewhere/readable.txt`
+        const policy = { ...world.policy, whitelist: [...world.policy.whitelist, path(at)] }
+        const fill = (text: string) => text.replaceAll("AT", at).replaceAll("ROOT", world.root)
+        const found = attribute({ ...world, policy }, `${fill(said)}\n`, { command: fill(command) })
+        assert.deepStrictEqual(found, [Denial.mounted(at)])
+      }))
+  }
 
   it("names what other programs say", () =>
     withWorld((world) => {
@@ -407,7 +435,7 @@ it("names a repository's settings outside, which git names from its top", () =>
     Fs.writeFileSync(`${world.root}/elsewhere/.git/config`, "")
     const said = "error: could not lock config file .git/config: Read-only file system\n"
     const found = attribute(world, said, { command: "git -C ../elsewhere config a.b c" })
-    assert.deepStrictEqual(names(found, world), [["not whitelisted", "/elsewhere/.git/config"]])
+    assert.deepStrictEqual(names(found, world), [["not whitelisted", "/elsewhere/.git"]])
   }))
 
 describe("the network", () => {

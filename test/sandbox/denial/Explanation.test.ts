@@ -57,7 +57,7 @@ describe("what is told of a denial", () => {
     [
       "what the user blacklisted",
       denied("/vault/a", "write"),
-      "sandbox: /vault/a is blocked by rule /vault: on the blacklist (sandbox.json). Do not work around it. Once it is allowed, call with restart: true: only a new shell has it. The user can lift the rule: synapse sandbox forget /vault"
+      "sandbox: /vault/a is blocked by rule /vault: on the blacklist (sandbox.json). Do not work around it. The user can lift the rule, and you then call with restart: true: synapse sandbox forget /vault"
     ],
     [
       "what is not whitelisted, with the exact path to allow",
@@ -76,8 +76,18 @@ describe("what is told of a denial", () => {
     ],
     [
       "what only a directory that is too wide could let be removed",
-      { ...denied("/usr/share", "write"), next: "Ask the user to remove it." },
-      "sandbox: /usr/share is read-only. Writable: /project, /tmp. Ask the user to remove it."
+      { ...denied("/usr/share", "write"), next: "Ask the user to do it." },
+      "sandbox: /usr/share is read-only. Writable: /project, /tmp. Ask the user to do it."
+    ],
+    [
+      "an allowed path that was to be removed",
+      Denial.mounted("/data"),
+      "sandbox: /data is allowed, but as a mount point of the sandbox, it can be neither replaced, moved nor removed. Ask the user to do it."
+    ],
+    [
+      "the directory of what was to be replaced",
+      { ...denied("/data/d", "write"), isOfEntry: true },
+      "sandbox: /data/d is read-only: to replace, move or remove a file takes its directory. Writable: /project, /tmp. Ask the user to create /data and run: synapse sandbox allow /data"
     ],
     [
       "what is allowed, and missing",
@@ -86,8 +96,8 @@ describe("what is told of a denial", () => {
     ],
     [
       "a unix socket",
-      Denial.system(SystemCalls.unixSocket, "/run/docker.sock"),
-      'sandbox: /run/docker.sock is blocked by rule "no unix sockets": they would reach programs outside of the sandbox. --unix-sockets own, or "unixSockets": "own" in sandbox.json, lets commands make sockets of their own. Socket pairs and TCP to localhost work. Ask the user for it.'
+      Denial.system(SystemCalls.unixSocket, "/run/nosuch.sock"),
+      'sandbox: /run/nosuch.sock is blocked by rule "no unix sockets": they would reach programs outside of the sandbox. No program outside of the sandbox listens there. Socket pairs and TCP to localhost work. Ask the user for it.'
     ],
     [
       "the network",
@@ -181,6 +191,7 @@ describe("what is told of a denial", () => {
       Diagnostic.forPerson(Explanation.of(Denial.system(SystemCalls.unixSocket, path), { ...policy, ...more })) ?? ""
     const way = `\n--allow-socket ${directory}/s lets commands use it, with all that its program may do.`
     assert.isTrue(told(`${directory}/s`).endsWith(way))
+    assert.include(told(`${directory}/none`), "--unix-sockets own")
     for (const other of [told(`${directory}/none`), told(`${directory}/s`, { unattended: true })])
       assert.notInclude(other, "--allow-socket")
     server.close()

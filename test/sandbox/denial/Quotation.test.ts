@@ -76,6 +76,7 @@ describe("a command that only prints", () => {
   it("which is found in many empty lines at no more cost than reading them", () => {
     for (const text of ["\n", "\t\n", " ", ". \n"]) assert.isFalse(Attribution.isReport(text.repeat(500_000)))
     assert.isTrue(Attribution.isReport(`${"\n".repeat(500_000)}\tok 1 - works\n`))
+    assert.isFalse(Attribution.isReport("E: setgroups 65534 failed - setgroups (1: Operation not permitted)"))
   })
 })
 

@@ -29,6 +29,8 @@ export interface Options {
   readonly oneRefusal?: boolean
   /** The directory that the sandbox is for. */
   readonly cwd?: string
+  /** The allowed paths, which the sandbox has mounted. */
+  readonly mounts?: ReadonlySet<string>
 }
 
 /** Tests whether a path is missing and only the rights to its existing directory prevent its creation. */
@@ -41,14 +43,14 @@ const isUnmade = (path: string): boolean =>
 /** Matches words that precede a message in the position of a program's or a file's name. */
 const severity = /^(?:abort(?:ed|ing)?|err|error|fail(?:ed|ure)?|fatal|info|note|panic|warning)$/i
 
-/** Matches names of temporary files, for which the directory is reported. */
+/** Matches names of temporary files, of which one replaces a file in the same directory. */
 const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
 
 /** Makes the lookup for a command that has run. */
 export const make = (
   { decide, explain, held }: PolicyDecision,
   { command, directories, masks }: CommandPlaces,
-  { cwd = "/", oneRefusal = process.platform === "darwin" }: Options = {}
+  { cwd = "/", mounts = new Set(), oneRefusal = process.platform === "darwin" }: Options = {}
 ) => {
   const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
 
@@ -123,11 +125,14 @@ export const make = (
 
   const pinned = (path: string): Denial.Denial | undefined => {
     const { real } = RealPath.follow(path)
+    if (mounts.has(real)) return Denial.mounted(real)
     const mask = masks.find((mask) => mask.path.startsWith(`${real}/`))
     if (mask !== undefined) {
       const reason = `it holds ${mask.path}, which is blacklisted, and can be neither moved nor removed`
       return Denial.make({ rule: mask.rule, reason }, real, "write", "verified-text")
     }
+    const mount = [...mounts].find((path) => HostPath.isWithin(path, real))
+    if (mount !== undefined) return Denial.mounted(mount)
     const found = held(real)
     if (found === undefined || HostPath.isMissing(found.path)) return undefined
     const of = describeSource(found.rule.source)
@@ -146,18 +151,32 @@ export const make = (
       .map((word) => RealPath.follow(word).real)
       .find((word) => HostPath.isWithin(path, word)) ?? path
 
+  /** Returns the files in a directory that the command names. */
+  const namedIn = (directory: string): ReadonlyArray<string> =>
+    CommandWords.all(command)
+      .map((word) => `${directory}/${Path.posix.basename(word)}`)
+      .filter((path) => !HostPath.isTooLong(path) && !HostPath.isMissing(path))
+
   /** Finds the denial of a write to a path, or to its directory. */
   const unwritable = (path: string): Denial.Denial | undefined => {
-    const { real: written } = RealPath.follow(path.replace(temporary, ""))
-    // `mv` says "unable to remove target" also where there is no target.
-    const isRemoved = ofDirectory && !HostPath.isMissing(written)
-    const named = isRemoved ? removedAs(written) : written
-    const places = isRemoved ? [named, written].map((each) => Path.posix.dirname(each)) : [named]
+    const { real: written } = RealPath.follow(path)
+    const above = Path.posix.dirname(written)
+    const isTemporary = temporary.test(path)
+    const entries = isTemporary ? namedIn(above) : ofDirectory ? [removedAs(written), written] : []
+    const mounted = entries.find((each) => mounts.has(each))
+    if (mounted !== undefined) return Denial.mounted(mounted)
+    const [named = isTemporary ? above : written] = entries
+    const places = entries.length > 0 ? entries.map((each) => Path.posix.dirname(each)) : [named]
     const real = places.find((each) => !decide(each, "write").allowed) ?? places[0] ?? named
     if (!HostPath.isWritable(real)) return undefined
     const verdict = decide(real, "write")
-    if (!verdict.allowed && isRemoved && Explanation.isWide(real, cwd)) {
-      return { ...Denial.make(verdict, named, "write", "verified-text"), next: "Ask the user to remove it." }
+    if (!verdict.allowed && (isTemporary || entries.length > 0)) {
+      return Explanation.isWide(real, cwd)
+        ? { ...Denial.make(verdict, named, "write", "verified-text"), next: "Ask the user to do it." }
+        : {
+            ...Denial.make(verdict, real, "write", "verified-text"),
+            ...(entries.length > 0 ? { isOfEntry: true } : {})
+          }
     }
     if (!verdict.allowed) return Denial.make(verdict, real, "write", "verified-text")
     const { path: given = "/", real: whole = given } = verdict.rule ?? {}

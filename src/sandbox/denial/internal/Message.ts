@@ -73,9 +73,9 @@ export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
 
 const withoutNames = (text: string): string => text.replace(/'[^']*'|"[^"]*"|‘[^’]*’|\S*\/\S*/g, "")
 
-/** Tests whether a line reports a name that could not be removed or moved, for which its directory is written. */
+/** Tests whether a line reports a name that could not be removed, moved or replaced, for which its directory is written. */
 export const isRemoval = (before: string): boolean =>
-  /remov|delet|unlink|\bmove\b|renam|rmdir/i.test(withoutNames(before.slice(-longestMessage)))
+  /remov|delet|unlink|\bmove\b|renam|rmdir|\block config|\binplace\b/i.test(withoutNames(before.slice(-longestMessage)))
 
 /** Tests whether a message comes from an agent command. These refuse by the rules even what nothing hides. */
 export const isAgents = (before: string): boolean => speaker.test(before)
@@ -212,6 +212,9 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     }
     for (const pattern of greedy) add(pattern.exec(side)?.[1], true)
   }
+  const [speaker, ...said] = near.replace(/:?\s*$/, "").split(": ")
+  // A name may hold what else ends one, behind a program and a line.
+  for (const words of [said, said.slice(1)]) if (words.length > 1) add(words.join(": "), true)
   for (const side of sides) {
     const pieces = side.split(boundary).map((piece) => piece.trim())
     const names = pieces.filter((piece) => piece !== "")
@@ -226,7 +229,6 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     }
   }
   for (const side of sides) for (const [path] of side.matchAll(spaced())) addQuoted(path)
-  const [speaker, ...said] = near.replace(/:?\s*$/, "").split(": ")
   for (const side of sides) {
     for (const words of wordsIn(side.replace(spaced(), "")))
       add(words, pathOfItsOwn.test(words) && (said.length === 0 || words !== speaker))

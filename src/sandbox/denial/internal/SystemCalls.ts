@@ -225,7 +225,7 @@ const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinemen
     next: outside,
     words: /operation not permitted|\bEPERM\b|permission denied|must be root|not allowed to raise/i,
     about:
-      /^(?:\S*\/)?(?:chrt|dmesg|hwclock|ionice|mknod|renice|sysctl): |^RTNETLINK answers|cannot set date|change the host name|CAP_\w+ effective|cannot modify limit|maximum limit|\b(?:mknod|sched_set\w+|setpriority|sethostname|clock_settime)\b/,
+      /^(?:\S*\/)?(?:chrt|dmesg|hwclock|ionice|mknod|renice|sysctl): |while setting flags on |^RTNETLINK answers|cannot set date|change the host name|CAP_\w+ effective|cannot modify limit|maximum limit|\b(?:mknod|sched_set\w+|setpriority|sethostname|clock_settime)\b/,
     command: /\b(?:mknod|sched_set\w+|setpriority|sethostname|clock_settime)\(/,
     isSandboxs: isRoot
   }
