@@ -61,7 +61,8 @@ const whatRuns = (server: Server.Server): ReadonlyArray<string> => {
 }
 
 /**
- * Describes a server in full: its command line, the names of its variables and headers, and the files trusted with it.
+ * Describes a server in full: its command line, the names of its variables and headers, the files trusted with it, and
+ * what it names besides in places that commands may write.
  */
 const describeServer = (server: Server.Server, files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => {
   const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(Server.namesIn)
@@ -70,6 +71,7 @@ const describeServer = (server: Server.Server, files: ReadonlyArray<NamedFile>):
     ...whatRuns(server),
     ...(read.length === 0 ? [] : [row("reads", [...new Set(read)].join(" "))]),
     ...files.map(({ path }) => row("file", inFull(path))),
+    ...server.named.places.map((path) => row("writable", inFull(path))),
     ...Either.match(server.expanded, { onLeft: (reason) => [row("broken", reason)], onRight: () => [] })
   ]
 }
@@ -89,7 +91,9 @@ const pendingOf = ({ entries, isProjectTrusted, project }: Reading): Pending => 
     return written !== undefined && isPending ? [{ server: written, files }] : []
   })
   // Servers can share a file. If it changed between two reads, both versions are shown, and the last one is trusted.
-  const all = servers.flatMap((one) => one.files)
+  const all = servers.flatMap(({ files, server }) =>
+    server.consent === undefined ? files : [...files, server.consent]
+  )
   const files = all.filter(
     ({ path, sha256 }, at) => all.findIndex((one) => one.path === path && one.sha256 === sha256) === at
   )
@@ -97,16 +101,16 @@ const pendingOf = ({ entries, isProjectTrusted, project }: Reading): Pending => 
   return {
     heading: isWhole
       ? `${project.path} lists these servers. Their programs run outside of the sandbox, with all your rights:`
-      : "These servers run files that commands may write. They run outside of the sandbox, with all your rights:",
+      : "These servers may run what commands write. They run outside of the sandbox, with all your rights:",
     servers,
     files: isWhole ? [project, ...files] : files
   }
 }
 
 const limits = (files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => [
-  `Trusted is the content that ${files.length === 1 ? "this file has" : "these files have"} now; after a change you are asked again:`,
+  "Trusted is the content of now; after a change you are asked again:",
   ...files.map(({ path, sha256 }) => `  ${sha256.slice(0, 16)}  ${inFull(path)}`),
-  "What the programs load besides (modules, packages, other files of the project) is not looked at: commands may change it."
+  "What the programs load besides (modules, packages, files in writable places) is not looked at: commands may change it."
 ]
 
 /** Asks for confirmation unless `yes` is set. Without a terminal, prints an error and returns false. */
@@ -199,35 +203,21 @@ export const logout = ({ name }: { readonly name: string }) =>
     return yield* succeed(text)
   }).pipe(run)
 
-const line = ({ name, path, what, why }: Import.Step): string =>
-  `${what}: ${UntrustedText.word(name)}, from ${UntrustedText.word(path, 600)}${why === "" ? "" : `: ${why}`}`
+const line = ({ file, name, what, why }: Import.Step): string =>
+  `${what}: ${UntrustedText.word(name)}, from ${UntrustedText.word(file.path, 600)}${why === "" ? "" : `: ${why}`}`
 
-/** Shows what the servers to import run, and asks the user. */
-const agreed = (taken: ReadonlyMap<string, Import.Written>, yes: boolean) =>
-  Effect.gen(function* () {
-    if (taken.size === 0) return true
-    const { home, root } = yield* McpReading
-    const { userHome, variables } = yield* SandboxSettings.SandboxSettings
-    const origin: Server.Origin = { source: "home", file: ServerFile.inHome(home) }
-    const around = { home, root, userHome, variables, isWritable: () => false }
-    const shown = [...taken].flatMap(([name, written]) =>
-      describeServer(Server.make(origin, name, written, around), [])
-    )
-    const heading = "These servers can be taken over. Their programs run outside of the sandbox, with all your rights:"
-    yield* print("stdout", [heading, "", ...shown, ""].join("\n"))
-    return yield* confirm("Take them over?", yes)
-  })
-
-/** Imports the servers of other programs into the home file, and reports each. */
+/** Imports the servers of other programs, and reports each. Those of the project's files become the project's. */
 export const take = ({ yes }: { readonly yes: boolean }) =>
   Effect.gen(function* () {
-    const { home, root } = yield* McpReading
-    const { userHome } = yield* SandboxSettings.SandboxSettings
-    const target: ServerFile.Target = { path: ServerFile.inHome(home), isHome: true }
-    const current = ServerFile.read(target.path, true)
-    if (Either.isLeft(current)) return yield* complain(`${target.path} can't be used: ${current.left}`)
-    const before = current.right?.servers ?? new Map<string, unknown>()
-
+    const { home, isWritable = Effect.succeed(() => true), root } = yield* McpReading
+    const { userHome, variables } = yield* SandboxSettings.SandboxSettings
+    const targets = [false, true].map((isHome) => targetOf({ home, root }, isHome))
+    const before = []
+    for (const { isHome, path } of targets) {
+      const current = ServerFile.read(path, isHome)
+      if (Either.isLeft(current)) return yield* complain(`${path} can't be used: ${current.left}`)
+      before.push({ path, servers: current.right?.servers ?? new Map<string, unknown>() })
+    }
     const read = yield* Effect.forEach(Import.usual(root, userHome), (file) =>
       Effect.map(Import.read(file, root), (servers) => ({ file, servers }))
     )
@@ -240,13 +230,35 @@ export const take = ({ yes }: { readonly yes: boolean }) =>
       const servers = Either.getOrUndefined(read)
       return servers === undefined ? [] : [{ file, servers }]
     })
-    const steps = Import.plan(found, before, target.path, root)
+    const steps = Import.plan(found, before, root)
     if (steps.length === 0) yield* print("stdout", "There are no servers to take over.")
-    const taken = new Map(
-      steps.flatMap(({ name, written }) => (written === undefined ? [] : [[name, written] as const]))
-    )
-    const isAgreed = yield* agreed(taken, yes)
-    if (isAgreed && taken.size > 0) yield* ServerFile.add(target, taken)
+    const around = { home, root, userHome, variables, isWritable: yield* isWritable }
+    const taken = targets.map((target) => ({
+      target,
+      servers: steps.flatMap(({ file, name, written }) => {
+        if (written === undefined || file.isProjects === target.isHome) return []
+        const origin: Server.Origin = { source: target.isHome ? "home" : "project", file: target.path }
+        return [{ file, name, written, server: Server.make(origin, name, written, around) }]
+      })
+    }))
+    const all = taken.flatMap(({ servers, target }) => servers.map((one) => ({ ...one, target })))
+    const shown = all.flatMap(({ file, server, target }) => [
+      ...describeServer(server, []),
+      row("from", inFull(file.path)),
+      row("into", inFull(target.path))
+    ])
+    const heading = "These servers can be taken over. Their programs run outside of the sandbox, with all your rights:"
+    if (all.length > 0) yield* print("stdout", [heading, "", ...shown, ""].join("\n"))
+    const files = [...new Set(all.map(({ file }) => inFull(file.path)))]
+    const isAgreed = all.length === 0 || (yield* confirm(`Take over what ${files.join(" and ")} list?`, yes))
+    for (const { servers, target } of isAgreed ? taken : []) {
+      if (servers.length === 0) continue
+      const change = yield* ServerFile.add(target, new Map(servers.map(({ name, written }) => [name, written])))
+      const consents = servers.flatMap(({ server }) => server.consent ?? [])
+      if (consents.length > 0) yield* TrustFile.add(home, consents)
+      const isTrusted = target.isHome || change === undefined || (yield* TrustFile.keep(home, target.path, change))
+      if (!isTrusted) yield* print("stderr", left(target.path))
+    }
     const lines = steps.map((step) =>
       line(step.what === "taken over" && !isAgreed ? { ...step, what: "not taken over" } : step)
     )
@@ -437,7 +449,7 @@ const definitionOf = (given: Added): Either.Either<Definition.Definition, Invali
       command,
       args,
       env: yield* pairs(env, "--env", "="),
-      cwd: Option.getOrElse(Option.map(cwd, directoryOf), () => (project ? undefined : directoryFor(words))),
+      cwd: Option.getOrUndefined(Option.map(cwd, directoryOf)),
       url,
       headers: yield* pairs(header, "--header", ":")
     }
@@ -446,13 +458,11 @@ const definitionOf = (given: Added): Either.Either<Definition.Definition, Invali
     if (Either.isLeft(decoded)) return yield* refuse(decoded.left)
     const { definition, ignored } = decoded.right
     return ignored.length === 0
-      ? definition
+      ? project
+        ? definition
+        : Server.settle(definition, process.cwd())
       : yield* refuse(`${ignored.join(" and ")} ${url === undefined ? "needs a url" : "needs a command"}`)
   })
-
-/** Returns the current directory if a word is the relative name of a file in it. */
-const directoryFor = (words: ReadonlyArray<string>): string | undefined =>
-  words.some((word) => !Path.isAbsolute(word) && HostPath.isFile(Path.resolve(word))) ? process.cwd() : undefined
 
 const targetOf = (reading: { readonly home: string; readonly root: string }, isHome: boolean): ServerFile.Target => ({
   path: isHome ? ServerFile.inHome(reading.home) : ServerFile.inProject(reading.root),
@@ -470,7 +480,17 @@ export const add = (given: Added) =>
     const change = yield* ServerFile.add(target, new Map([[given.name, value]]), given.force)
     if (given.project && change !== undefined) yield* TrustFile.keep(reading.home, target.path, change)
     yield* print("stdout", `added: ${given.name}, in ${target.path}`)
-    const added = (yield* reading.read).entries.find(({ server }) => server.name === given.name)
+    const find = Effect.map(reading.read, ({ entries }) => entries.find(({ server }) => server.name === given.name))
+    const { consent, named } = (yield* find)?.written ?? {}
+    if (consent !== undefined && named !== undefined) {
+      yield* TrustFile.add(reading.home, [consent])
+      const places = named.places.map(inFull).join(" and ")
+      yield* print(
+        "stderr",
+        `synapse: commands may write to ${places}: code of ${given.name} there runs outside of the sandbox`
+      )
+    }
+    const added = yield* find
     const problem = added === undefined ? undefined : problemOf(added)
     if (problem !== undefined) yield* print("stderr", `synapse: it can't be used yet: ${problem}`)
     const directory = Option.getOrElse(given.cwd, process.cwd)

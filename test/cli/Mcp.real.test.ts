@@ -198,7 +198,7 @@ describe("synapse mcp", () => {
         '    runs       node ./server.js "\\u001b[31m\\u202e"\n',
         `    in         ${cwd}\n    variables  KEY T\n    reads      HOME\n    file       ${cwd}/server.js\n`,
         "  p\\u001b[2J\n    address    https://e\n    broken     its name can't be",
-        "What the programs load besides (modules, packages, other files of the project) is not looked at"
+        "What the programs load besides (modules, packages, files in writable places) is not looked at"
       ]) {
         assert.include(stdout, text)
       }
@@ -214,8 +214,28 @@ describe("synapse mcp", () => {
         `p: it runs what commands may write: ${cwd}/server.js has changed since the user trusted it; the user can look at it, and trust it, with \`synapse mcp trust\` in ${cwd}`
       )
       const again = await mcp("trust", "--yes")
-      assert.include(again[1], "These servers run files that commands may write.")
+      assert.include(again[1], "These servers may run what commands write.")
       assert.include(again[1], `trusted: ${cwd}/server.js\n`)
+    }))
+
+  it("asks about a directory of a home server once, for as long as its definition stays", () =>
+    using(async ({ cwd, home, mcp, write }) => {
+      const [code, , said] = await mcp("add", "fs", "--", "cat", "--root=.", "/usr")
+      assert.deepStrictEqual(
+        [code, said],
+        [0, `synapse: commands may write to ${cwd}: code of fs there runs outside of the sandbox\n`]
+      )
+      assert.deepStrictEqual(servers(home).fs.args, [`--root=${cwd}`, "/usr"])
+      assert.match((await mcp("list"))[1], /^fs +home +configured/m)
+      write("home/mcp/mcp_servers.json", { mcpServers: { fs: { command: "cat", env: { ROOT: cwd } } } })
+      assert.match(
+        (await mcp("list"))[1],
+        /^fs +home +not trusted .*\n\nfs: it may run what commands may write: .*\/project is not trusted yet; the user can look/
+      )
+      const [, shown] = await mcp("trust", "--yes")
+      assert.include(shown, `    variables  ROOT\n    writable   ${cwd}\n`)
+      assert.include(shown, `trusted: ${home}#fs\n`)
+      assert.match((await mcp("list"))[1], /^fs +home +configured/m)
     }))
 
   it("keeps the trust where it changes a trusted project's file itself, and gives none besides", () =>
@@ -282,7 +302,7 @@ describe("synapse mcp", () => {
     }))
 
   it("takes over what other programs have, without a word of their secrets", () =>
-    using(async ({ alone, atTerminal, cwd, directory, home, mcp, write }) => {
+    using(async ({ alone, atTerminal, cwd, directory, file, home, mcp, write }) => {
       write("home/mcp/mcp_servers.json", { mcpServers: { taken: { command: "mine" } } })
       write(".cursor/mcp.json", {
         mcpServers: { cur: { command: "c", env: { K: "s3cret" } }, taken: { command: "x" } }
@@ -311,8 +331,9 @@ describe("synapse mcp", () => {
       assert.strictEqual(fs.readFileSync(home, "utf8"), before)
       const agreed = await atTerminal("y\n", "import")
       assert.match(agreed, /\ntaken over: codex/)
-      assert.deepStrictEqual(Object.keys(servers(home)), ["taken", "proj", "cur", "codex"])
-      assert.deepStrictEqual(servers(home).proj, { command: "node", args: ["./s.js"], env: { K: "s3cret" }, cwd })
+      assert.include(agreed, `Take over what ${cwd}/.mcp.json and `)
+      assert.deepStrictEqual(Object.keys(servers(home)), ["taken", "cur", "codex"])
+      assert.deepStrictEqual(servers(file), { proj: { command: "node", args: ["./s.js"], env: { K: "s3cret" } } })
       assert.notInclude([stdout, agreed].join(), "s3cret")
       assert.match((await mcp("list"))[1], /proj: it runs what commands may write: .*s\.js is not trusted yet/)
     }))

@@ -91,8 +91,7 @@ const running = (world: Places) => {
     ending: node("dist/index"),
     module: { command: "python3", args: ["-m", "planted"] },
     task: { command: "npm", args: ["start"] },
-    local: { command: "npx", args: ["tool", "."] },
-    fetched: { command: "npx", args: ["tool"] }
+    here: { command: "npx", args: ["tool"], cwd: "." }
   }
   write(`${world.project}/mcp_servers.json`, JSON.stringify({ mcpServers: servers }))
   trustingIn(world, ["mcp_servers.json", "sub/one.mjs", "other/two.mjs"])
@@ -252,12 +251,12 @@ export const servers = (ground: string): void => {
                 "mkdir -p node_modules/.bin; printf '#!/bin/sh\\ntouch pwned\\n' > node_modules/.bin/tool; chmod +x node_modules/.bin/tool"
               ].join("\n")
             )
-            const { ending, fetched, local, module, task } = yield* statesIn(world, `${world.home}/.synapse`)
+            const { ending, here, module, task } = yield* statesIn(world, `${world.home}/.synapse`)
             assert.match(ending ?? "", /^untrusted: .*dist\/index is not trusted yet/)
             // These are started elsewhere, where commands can't put anything.
-            assert.deepStrictEqual([fetched, module], ["ready", "ready"])
-            for (const state of [task, local]) assert.match(state ?? "", /^broken: commands decide what/)
-            for (const name of ["ending", "module", "task", "local"]) {
+            assert.deepStrictEqual([module, task], ["ready", "ready"])
+            assert.match(here ?? "", /^broken: commands decide what/)
+            for (const name of ["ending", "here", "module", "task"]) {
               yield* Effect.orDie(Effect.flip(world.mcp.tools(name)))
             }
             yield* world.attack("rm dist/index")
@@ -332,13 +331,9 @@ export const servers = (ground: string): void => {
         title: "a program that takes the place of one on the PATH is not started",
         test: (world) =>
           Effect.gen(function* () {
-            const home = `${world.home}/.synapse`
-            assert.deepInclude(yield* statesIn(world, home), { tool: "ready" })
             yield* world.attack("mkdir bin; echo '#!/bin/sh' > bin/tool; chmod +x bin/tool")
-            assert.match(
-              (yield* statesIn(world, home))["tool"] ?? "",
-              /^broken: tool takes code from .*\/bin, which commands may write/
-            )
+            const { message } = yield* Effect.orDie(Effect.flip(world.mcp.tools("tool")))
+            assert.match(message, /tool is .*\/bin\/tool, where any command can put one/)
           })
       }
     ])

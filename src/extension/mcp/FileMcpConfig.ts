@@ -114,35 +114,40 @@ const readAll = (around: Server.ServerPlaces, stamps: FileStamps): Reading => {
   const projectTrust = project.file === undefined ? "trusted" : trustIn(project.file)
 
   const resolve = (written: Server.Server, isShadowing: boolean): McpEntry => {
-    const { expanded, isDisabled, name, origin, paths, target, value } = written
-    for (const path of paths) stamps.add(path)
-    const named = isDisabled ? Either.right([]) : NamedFiles.read(paths)
+    const { consent, expanded, isDisabled, name, origin, target, value } = written
+    for (const path of written.named.paths) stamps.add(path)
+    const named = isDisabled ? Either.right([]) : NamedFiles.read(written.named)
     const files = Either.getOrElse(named, () => [])
     const fingerprint = OwnFile.hash(JSON.stringify([origin.file, name, value, files]))
     const server: McpServer = { name, source: origin.source, target }
     const known = { server, fingerprint, written, files }
     /**
-     * `why` is a sentence without its subject. `isRun` is true for a file that the server runs, and false for the file
+     * `why` is a sentence without its subject. `does` is what the server does with the file, and undefined for the file
      * that lists it.
      */
-    const deny = (reason: "untrusted" | "loose", file: string, why: string, isRun = true): McpEntry => {
+    const deny = (reason: "untrusted" | "loose", file: string, why: string, does: string | undefined): McpEntry => {
       const also = isShadowing
         ? `. Until then, the server of the same name in ${ServerFile.inHome(around.home)} is not used either`
         : ""
-      return unusable(known, reason, `${isRun ? "it runs what commands may write: " : ""}${file} ${why}${also}`, {
-        file,
-        why: UntrustedText.word(`${isRun ? "the server runs it, and it" : "it"} ${why}${also}`, longest)
-      })
+      return unusable(
+        known,
+        reason,
+        `${does === undefined ? "" : `it ${does} what commands may write: `}${file} ${why}${also}`,
+        {
+          file,
+          why: UntrustedText.word(`${does === undefined ? "" : `the server ${does} it, and `}it ${why}${also}`, longest)
+        }
+      )
     }
-    const untrusted = (file: string, trust: Trust, isRun: boolean): McpEntry => {
+    const untrusted = (file: string, trust: Trust, does?: string): McpEntry => {
       if (trustProblem !== undefined)
-        return deny("untrusted", file, `is not trusted, for nothing is: ${trustProblem}`, isRun)
+        return deny("untrusted", file, `is not trusted, for nothing is: ${trustProblem}`, does)
       const why = trust === "changed" ? "has changed since the user trusted it" : "is not trusted yet"
       // Commands of this session could write a file that was not trusted when the session began.
-      const also = isRun && around.looseness?.(file)?.isLate === true ? ", and start a new session" : ""
-      return deny("untrusted", file, `${why}; ${howToTrust(around.root)}${also}`, isRun)
+      const also = does === "runs" && around.looseness?.(file)?.isLate === true ? ", and start a new session" : ""
+      return deny("untrusted", file, `${why}; ${howToTrust(around.root)}${also}`, does)
     }
-    if (origin.source === "project" && projectTrust !== "trusted") return untrusted(origin.file, projectTrust, false)
+    if (origin.source === "project" && projectTrust !== "trusted") return untrusted(origin.file, projectTrust)
     if (isDisabled) return unusable(known, "disabled", `it is disabled in ${origin.file}`)
     if (Either.isLeft(expanded)) return unusable(known, "broken", `${expanded.left} (in ${origin.file})`)
     if (Either.isLeft(named)) return unusable(known, "broken", `${named.left} (in ${origin.file})`)
@@ -152,9 +157,12 @@ const readAll = (around: Server.ServerPlaces, stamps: FileStamps): Reading => {
       // For a trusted file that commands can still change, trusting it again does not help. A changed file is reported
       // as changed first.
       const isLoose = found !== undefined && trust !== "changed" && (trust === "trusted" || !found.isLate)
-      if (isLoose) return deny("loose", file.path, found.why)
-      if (trust !== "trusted") return untrusted(file.path, trust, true)
+      if (isLoose) return deny("loose", file.path, found.why, "runs")
+      if (trust !== "trusted") return untrusted(file.path, trust, "runs")
     }
+    const [place] = written.named.places
+    if (consent !== undefined && place !== undefined && trustIn(consent) !== "trusted")
+      return untrusted(place, "new", "may run")
     return expanded.right._tag === "Stdio"
       ? McpEntry.Stdio({ ...known, ...expanded.right })
       : McpEntry.Http({ ...known, ...expanded.right })

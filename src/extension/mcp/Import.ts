@@ -1,16 +1,14 @@
-/** Plans which servers of other programs are copied into the home file. */
-import * as Path from "node:path"
+/** Plans which servers of other programs are copied: those of the project into its file, others into the home file. */
 import { isDeepStrictEqual } from "node:util"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as UntrustedText from "../../domain/UntrustedText.js"
-import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as ClientFile from "./ClientFile.js"
-import { Definition, decode, encode, textsOf } from "./Definition.js"
+import { type Definition, decode, encode, textsOf } from "./Definition.js"
 import * as McpName from "./McpName.js"
-import * as NamedFiles from "./NamedFiles.js"
 import * as OwnFile from "./OwnFile.js"
+import * as Server from "./Server.js"
 
 /** The servers of a file by name: the definition, or why it can't be copied. */
 type Servers = ReadonlyMap<string, Either.Either<Definition, string>>
@@ -118,7 +116,7 @@ export type Written = Readonly<Record<string, unknown>>
 /** A server of a file, and what is done with it. */
 export interface Step {
   readonly name: string
-  readonly path: string
+  readonly file: ForeignFile
   readonly what: "taken over" | "not taken over" | "there already" | "skipped"
   readonly why: string
   /** The entry to write, if the server is copied. */
@@ -128,49 +126,34 @@ export interface Step {
 const plain = (value: unknown): unknown =>
   Either.match(decode(value), { onLeft: () => value, onRight: ({ definition }) => encode(definition) })
 
-const isBelow = (root: string) => (path: string) => path.startsWith(`${root}/`) && !HostPath.isMissing(path)
-
-/**
- * Sets the directory of a server that names files of the project. Other servers do not start there, because `npx` would
- * run what the project has installed.
- */
-const located = (definition: Definition, root: string): Definition => {
-  if (definition._tag === "Http") return definition
-  const { args, command, cwd, env } = definition
-  if (cwd !== undefined) {
-    const isElsewhere = /^[/~]|\$\{/.test(cwd)
-    return isElsewhere ? definition : Definition.Stdio({ args, command, env, cwd: Path.resolve(root, cwd) })
-  }
-  const named = NamedFiles.pathsOf({ args, command, cwd: root, env }, "/", isBelow(root))
-  const needs = Either.isRight(named) && named.right.length > 0
-  return needs ? Definition.Stdio({ args, command, env, cwd: root }) : definition
-}
-
 /**
  * Decides what to do with each server. Of several with one name, the first wins.
  *
- * @param before the entries that the home file already has
- * @param home the path of the home file
+ * @param before the files that servers are copied into, with the entries that they have
  */
 export const plan = (
   found: ReadonlyArray<{ readonly file: ForeignFile; readonly servers: Servers }>,
-  before: ReadonlyMap<string, unknown>,
-  home: string,
+  before: ReadonlyArray<{ readonly path: string; readonly servers: ReadonlyMap<string, unknown> }>,
   root: string
 ): ReadonlyArray<Step> => {
-  const taken = new Map([...before].map(([name, value]) => [name, { value: plain(value), by: home }]))
-  return found.flatMap(({ file: { path }, servers }) =>
+  const taken = new Map(
+    before.flatMap(({ path, servers }) =>
+      [...servers].map(([name, value]) => [name, { value: plain(value), by: path }])
+    )
+  )
+  return found.flatMap(({ file, servers }) =>
     [...servers].map(([name, server]): Step => {
-      if (Either.isLeft(server)) return { name, path, what: "not taken over", why: server.left }
-      const written = encode(located(server.right, root))
+      const step = { name, file, why: "" }
+      if (Either.isLeft(server)) return { ...step, what: "not taken over", why: server.left }
+      const written = encode(file.isProjects ? server.right : Server.settle(server.right, root))
       const other = taken.get(name)
       if (other === undefined) {
-        taken.set(name, { value: written, by: path })
-        return { name, path, what: "taken over", why: "", written }
+        taken.set(name, { value: written, by: file.path })
+        return { ...step, what: "taken over", written }
       }
       return isDeepStrictEqual(other.value, written)
-        ? { name, path, what: "there already", why: "" }
-        : { name, path, what: "skipped", why: `the name is taken, by another server in ${other.by}` }
+        ? { ...step, what: "there already" }
+        : { ...step, what: "skipped", why: `the name is taken, by another server in ${other.by}` }
     })
   )
 }

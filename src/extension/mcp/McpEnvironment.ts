@@ -9,9 +9,8 @@ const inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
 /**
  * Makes the environment of a server: a few variables of this process, overridden by the configured ones.
  *
- * The inherited `PATH` loses every directory where a command could have put a program: relative directories, those
- * below the working directory `root`, and those that commands may write. If `root` is `/`, directories are not dropped
- * for being below it.
+ * `PATH` loses every directory where a command could have put a program: relative directories, those below the working
+ * directory `root`, and those that commands may write. If `root` is `/`, directories are not dropped for being below it.
  */
 export const make = (
   configured: Readonly<Record<string, string>>,
@@ -30,13 +29,9 @@ export const make = (
     !path.isAbsolute(directory) ||
     isWritable(directory) ||
     (real !== "/" && [directory, RealPath.follow(directory).real].some((each) => HostPath.isWithin(each, real)))
-  if (kept["PATH"] !== undefined) {
-    kept["PATH"] = kept["PATH"]
-      .split(":")
-      .filter((directory) => !isOpen(directory))
-      .join(":")
-  }
-  return { ...kept, ...configured }
+  const all = { ...kept, ...configured }
+  const directories = all["PATH"]?.split(":").filter((directory) => !isOpen(directory))
+  return directories === undefined ? all : { ...all, PATH: directories.join(":") }
 }
 
 /**

@@ -1,7 +1,9 @@
 /**
- * Finds files that a server's program, arguments and variables name and that sandboxed commands may write. Whoever
- * rewrites such a file decides what runs outside of the sandbox. Databases do not count.
+ * Finds what a server's program, arguments and variables name in places that sandboxed commands may write. It is found
+ * by the values, whatever the options and variables are called: whoever writes there may decide what runs outside of the
+ * sandbox.
  */
+import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as Attempt from "../../domain/Attempt.js"
@@ -21,44 +23,56 @@ export interface NamedFile {
   readonly sha256: string
 }
 
+/** What a program names that commands may write. */
+export interface Named {
+  /** The paths that its words may mean, whether or not they exist. Existing files are trusted by their content. */
+  readonly paths: ReadonlyArray<string>
+  /** The directories and missing paths. They have no content that could be trusted. */
+  readonly places: ReadonlyArray<string>
+}
+
+export const nothing: Named = { paths: [], places: [] }
+
+/** The places that words are looked up with. */
+export interface Places {
+  /** The variable PATH, for a program without one. */
+  readonly path: string
+  readonly userHome: string
+  readonly isWritable: (path: string) => boolean
+}
+
 const largest = 64 * 1024 ** 2
 
-/** The most paths that one program's arguments may name. */
-const mostPaths = 500
+/** The most texts in one program's words that may be paths. */
+const mostTexts = 5000
 
-/** Matches options and variables whose value is a list of files, separated by colons. */
-const lists = /^-{1,2}(?:cp|class-?path|p|module-path)$|CLASSPATH$|^LD_(?:PRELOAD|AUDIT)$/
+/** Matches what separates paths in a list, an option, a command or code. */
+const between = /[\s;:,=@|&<>()[\]{}'"`?*#]+/g
 
-/** Matches what separates and surrounds the words of a command. */
-const between = /[\s;|&<>()'"`]+/
+/** Matches a text that can only be a path. */
+const isPath = /^(?:\.{0,2}\/|\.{1,2}$)/
 
 /**
- * Returns the texts in a word that may be paths: the word itself, an option's value, the words of a command or of code
- * in it.
+ * Returns the texts in a word that may be paths, by where they start, the shortest first: `/a` and `/a b.js` of
+ * `-javaagent:/a b.js=x`.
  */
-export const textsIn = (word: string, of = ""): ReadonlyArray<string> => {
-  const words = [
-    word,
-    ...(between.test(word) ? word.split(between) : []),
-    ...(lists.test(of) || lists.test(word.replace(/=.*/s, "")) ? word.replace(/^[^=/]*=/, "").split(":") : [])
-  ]
-  // For `env`: NODE_OPTIONS=--require=file.
-  const options = words.flatMap((one) => /^[A-Za-z_]\w*=(-.*)/s.exec(one)?.[1] ?? [])
-  return [...words, ...options].flatMap((one) => {
-    const texts = one.startsWith("-") ? [] : [one]
-    const equals = one.indexOf("=")
-    if (equals >= 0) texts.push(one.slice(equals + 1))
-    if (/^-[A-Za-z]./.test(one)) texts.push(one.slice(2))
-    // For java: -javaagent:file=options.
-    const file = /^-\w+(?:\/\w)?:([^=]+)/.exec(one)?.[1]
-    if (file !== undefined) texts.push(file)
-    // For java and lua: @file.
-    texts.push(...texts.filter((text) => text.startsWith("@")).map((text) => text.slice(1)))
-    return texts
-      .map((text) => text.replace(/^file:(?:\/\/)?/, ""))
-      .filter((text) => text !== "" && !text.includes("\0"))
+const textsIn = (word: string, userHome: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const gaps = [...word.matchAll(between)].map(({ 0: gap, index }) => [index, index + gap.length] as const)
+  const ends = [...gaps.map(([from]) => from), word.length]
+  const starts = [0, ...gaps.map(([, to]) => to)].flatMap((at) => {
+    const [option = ""] = /^-[^-\s/][^\s/]*(?=\/)/.exec(word.slice(at)) ?? []
+    return /^-[A-Za-z]/.test(word.slice(at)) ? [at, at + 2, at + option.length] : [at]
+  })
+  return starts.map((start) => {
+    const texts = ends
+      .filter((end) => end > start)
+      .map((end) => word.slice(start, end).replace(/^(?:~|\$HOME)(?=\/|$)/, () => userHome))
+      .filter((text) => !text.includes("\0"))
+    return isPath.test(texts[0] ?? "") ? texts : [...texts.slice(0, 1), ...texts.slice(1).slice(-1)]
   })
 }
+
+export const isFile = (path: string): boolean => Fs.existsSync(path) && !HostPath.isDirectory(path)
 
 /** Joins two paths. Keeps `..`, because behind a link the kernel resolves it to another directory. */
 export const within = (directory: string, path: string): string =>
@@ -67,34 +81,39 @@ export const within = (directory: string, path: string): string =>
     : Path.resolve(directory, path)
 
 /** Returns the paths where a program without a slash in its name is looked for. */
-const searched = ({ command, cwd, env }: Program, path: string): ReadonlyArray<string> =>
+const searched = ({ command, cwd, env }: Program, { isWritable, path }: Places): ReadonlyArray<string> =>
   command.includes("/")
     ? []
     : (env["PATH"] ?? path)
         .split(":")
-        .map((directory) => `${within(cwd, directory === "" ? "." : directory)}/${command}`)
+        .filter((directory) => Path.isAbsolute(directory) && !isWritable(directory))
+        .map((directory) => `${within(cwd, directory)}/${command}`)
 
-/**
- * Returns the paths that a program's arguments may name and commands may write, whether or not they exist.
- *
- * @param path the variable PATH
- */
-export const pathsOf = (
-  program: Program,
-  path: string,
-  isWritable: (path: string) => boolean
-): Either.Either<ReadonlyArray<string>, string> => {
-  const { args, command, env } = program
-  const named = args
-    .flatMap((word, at) => textsIn(word, word.startsWith("-") ? word.replace(/=.*/s, "") : args[at - 1]))
-    .concat(Object.entries(env).flatMap(([name, value]) => textsIn(value, name)))
-    .concat(textsIn(command))
-    .map((text) => within(program.cwd, text))
-  const all = [...new Set([...searched(program, path), ...named])].filter((one) => !HostPath.isTooLong(one))
-  const paths = all.length > mostPaths ? [] : all.filter(isWritable)
-  return all.length > mostPaths
-    ? Either.left(`it has more than ${mostPaths} words that may name files`)
-    : Either.right(paths)
+/** Finds what a program names in places that commands may write. The left side says why that can't be told. */
+export const find = (program: Program, places: Places): Either.Either<Named, string> => {
+  const { args, command, cwd, env } = program
+  // A server gets no directory in its PATH that commands may write.
+  const values = Object.entries(env).flatMap(([name, value]) => (name === "PATH" ? [] : value))
+  const words = [command, ...args, ...values].flatMap((word) => [
+    word,
+    word.replaceAll(/\\(.)/g, "$1"),
+    Attempt.orElse(() => decodeURIComponent(word), word)
+  ])
+  const texts = [...new Set(words)].flatMap((word) => textsIn(word, places.userHome))
+  if (texts.flat().length > mostTexts) return Either.left(`it has more than ${mostTexts} words that may name files`)
+  const named = texts.map((from) =>
+    from
+      .map((text) => ({ isPath: isPath.test(text), path: within(cwd, text) }))
+      .filter(({ path }) => !HostPath.isTooLong(path) && places.isWritable(path))
+  )
+  const open = named.flatMap((from) => {
+    const text = from.findLast(({ path }) => Fs.existsSync(path)) ?? from.find(({ isPath }) => isPath)
+    return text === undefined || isFile(text.path) ? [] : text.path
+  })
+  // A program that works there may load what lies there, if no word tells the file that it runs.
+  if (places.isWritable(cwd) && !named.flat().some(({ path }) => isFile(path))) open.push(cwd)
+  const paths = [...searched(program, places).filter(places.isWritable), ...named.flat().map(({ path }) => path)]
+  return Either.right({ paths: [...new Set(paths)], places: [...new Set(open)] })
 }
 
 /** Tests by its content whether a file is a database. Programs write databases but load no code from them. */
@@ -104,10 +123,18 @@ export const isDatabase = (path: string): boolean =>
     return Either.isRight(start) && start.right.bytes.toString("latin1") === "SQLite format 3\0"
   }, false)
 
-/** Reads the existing files at these paths, except databases. The left side says why one can't be read. */
-export const read = (paths: ReadonlyArray<string>): Either.Either<ReadonlyArray<NamedFile>, string> => {
+/** Returns the files that a program may load for a missing path: `hook.js` for `hook`. */
+const endingsOf = (path: string): ReadonlyArray<string> =>
+  Fs.existsSync(path)
+    ? []
+    : Attempt.orElse(() => Fs.readdirSync(Path.dirname(path)), [])
+        .filter((name) => name.startsWith(`${Path.basename(path)}.`))
+        .map((name) => `${Path.dirname(path)}/${name}`)
+
+/** Reads the existing files among these, except databases. The left side says why one can't be read. */
+export const read = ({ paths, places }: Named): Either.Either<ReadonlyArray<NamedFile>, string> => {
   const files: Array<NamedFile> = []
-  for (const path of paths) {
+  for (const path of new Set([...paths, ...places.flatMap(endingsOf)])) {
     if (HostPath.isDirectory(path) || isDatabase(path)) continue
     const found = OwnFile.read(path, { most: largest, mayBeLink: true, mayBeForeign: true })
     if (Either.isLeft(found)) return Either.left(`it names ${path}, and ${found.left}`)
@@ -121,14 +148,10 @@ export const read = (paths: ReadonlyArray<string>): Either.Either<ReadonlyArray<
  *
  * @param program the path where the program was just found
  */
-export const changeOf = (
-  paths: ReadonlyArray<string>,
-  files: ReadonlyArray<NamedFile>,
-  program: string
-): string | undefined => {
-  const isNew = paths.some((path) => Path.resolve(path) === program && !files.some((file) => file.path === path))
+export const changeOf = (named: Named, files: ReadonlyArray<NamedFile>, program: string): string | undefined => {
+  const isNew = named.paths.some((path) => Path.resolve(path) === program && !files.some((file) => file.path === path))
   if (isNew) return `${program} was put there just now`
-  const now = read(paths)
+  const now = read(named)
   if (Either.isLeft(now)) return now.left
   const isSame = (one: NamedFile, other: NamedFile | undefined) =>
     one.path === other?.path && one.sha256 === other.sha256

@@ -3,11 +3,13 @@
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as UntrustedText from "../../domain/UntrustedText.js"
+import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as Definition from "./Definition.js"
 import * as Launcher from "./internal/Launcher.js"
 import type { McpServer } from "./McpClient.js"
 import * as McpName from "./McpName.js"
 import * as NamedFiles from "./NamedFiles.js"
+import * as OwnFile from "./OwnFile.js"
 import type { HeldFiles } from "./TrustFile.js"
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -140,13 +142,30 @@ export interface Server {
   readonly ignored: ReadonlyArray<string>
   /** The program or the address, or on the left why neither can be used. */
   readonly expanded: Either.Either<Expanded, string>
-  /** The paths that its arguments may name and commands may write, whether or not they exist. */
-  readonly paths: ReadonlyArray<string>
+  /** What it names that commands may write. */
+  readonly named: NamedFiles.Named
+  /** What the user trusts for a server of the home file that names places: its definition. */
+  readonly consent: NamedFiles.NamedFile | undefined
 }
 
 /** Returns the directory that a program starts in. A server of the user's own file does not start in a project. */
 const directoryOf = ({ source }: Pick<Origin, "source">, { home, root }: ServerPlaces): string =>
   source === "home" ? Path.join(home, "mcp") : root
+
+/** Makes a definition independent of the directory that it was written in, for the home file. */
+export const settle = (definition: Definition.Definition, directory: string): Definition.Definition => {
+  if (definition._tag === "Http") return definition
+  const { args, command, cwd } = definition
+  if (cwd !== undefined) {
+    const isElsewhere = /^[/~]|\$\{/.test(cwd)
+    return isElsewhere ? definition : Definition.Definition.Stdio({ ...definition, cwd: Path.resolve(directory, cwd) })
+  }
+  const isHere = (path: string) => HostPath.isWithin(path, directory)
+  const located = Launcher.locate({ ...definition, cwd: directory }, "", isHere)
+  if (located.cwd === "") return Definition.Definition.Stdio({ ...located, cwd })
+  const isNamed = [command, ...args].some((word) => !Path.isAbsolute(word) && HostPath.isFile(`${directory}/${word}`))
+  return isNamed ? Definition.Definition.Stdio({ ...definition, cwd: directory }) : definition
+}
 
 /** Evaluates the entry of a server. */
 export const make = (origin: Origin, name: string, value: unknown, around: ServerPlaces): Server => {
@@ -161,15 +180,19 @@ export const make = (origin: Origin, name: string, value: unknown, around: Serve
     if (misnamed !== undefined) return yield* Either.left(misnamed)
     const { definition } = yield* decoded
     const expanded = yield* expandDefinition(definition, around, directoryOf(origin, around))
-    if (expanded._tag === "Http") return { expanded, paths: [] }
+    if (expanded._tag === "Http") return { expanded, named: NamedFiles.nothing }
     const isPlaced = definition._tag === "Stdio" && definition.cwd !== undefined
-    const elsewhere = directoryOf({ source: "home" }, around)
+    const own = directoryOf({ source: "home" }, around)
+    // Tools look upwards for what they run.
+    const elsewhere = Launcher.upwards(own).some(around.isWritable) ? "/" : own
     const program = isPlaced ? expanded : { ...expanded, ...Launcher.locate(expanded, elsewhere, around.isWritable) }
     const refusal = Launcher.refusal(program, around.isWritable)
     if (refusal !== undefined) return yield* Either.left(refusal)
-    const paths = yield* NamedFiles.pathsOf(program, around.variables["PATH"] ?? "", around.isWritable)
-    return { expanded: program, paths }
+    const named = yield* NamedFiles.find(program, { ...around, path: around.variables["PATH"] ?? "" })
+    return { expanded: program, named }
   })
+  const named = Either.match(ready, { onLeft: () => NamedFiles.nothing, onRight: ({ named }) => named })
+  const isAsked = origin.source === "home" && named.places.length > 0
   return {
     origin,
     name: name === "" ? '""' : UntrustedText.word(name),
@@ -179,6 +202,7 @@ export const make = (origin: Origin, name: string, value: unknown, around: Serve
     isDisabled,
     ignored,
     expanded: Either.map(ready, ({ expanded }) => expanded),
-    paths: Either.match(ready, { onLeft: () => [], onRight: ({ paths }) => paths })
+    named,
+    consent: isAsked ? { path: `${origin.file}#${name}`, sha256: OwnFile.hash(JSON.stringify(value)) } : undefined
   }
 }

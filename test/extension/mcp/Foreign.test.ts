@@ -129,7 +129,9 @@ describe("what is taken over", () => {
     servers: new Map(Object.entries(servers).map(([name, value]) => [name, Either.right(value as Definition)]))
   })
   const plan = (before: Record<string, unknown>, ...all: ReadonlyArray<ReturnType<typeof found>>) =>
-    Import.plan(all, new Map(Object.entries(before)), "/home", "/work").map(({ path: _, ...step }) => step)
+    Import.plan(all, [{ path: "/home", servers: new Map(Object.entries(before)) }], "/work").map(
+      ({ file: _, ...step }) => step
+    )
 
   it("is what has a name that is free; the same server is there already, however it is written", () => {
     assert.deepStrictEqual(

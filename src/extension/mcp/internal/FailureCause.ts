@@ -38,8 +38,10 @@ export const notReady = (
   cause: unknown,
   words: string
 ): ExecutionFailed => {
-  const isElsewhere = server.source === "project" && cwd === Path.join(places.home, "mcp")
-  const where = isElsewhere ? ` It was started in ${cwd}, since its words name nothing in the project.` : ""
+  const isElsewhere = server.source === "project" && ["/", Path.join(places.home, "mcp")].includes(cwd)
+  const where = isElsewhere
+    ? ` It was started in ${cwd}: name files and directories of the project as ./NAME, or in full.`
+    : ""
   return failed(
     withWords(
       ending === undefined

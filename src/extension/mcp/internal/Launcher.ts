@@ -1,14 +1,11 @@
-/**
- * Decides what code a server's command line runs, from its words: existing files, directories, names of interpreters. A
- * program whose code can't be determined does not start in a place that sandboxed commands may write.
- */
+/** Decides where a server's program starts, and refuses one that looks for its code in a directory that commands may write. */
+
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as Attempt from "../../../domain/Attempt.js"
 import * as NamedFiles from "../NamedFiles.js"
 
 /**
- * A program that runs a file. `code` matches options that take code or a module instead, and `value` options with any
+ * A program that runs a file. `code` matches words that take code, a module or a task instead, and `value` options with any
  * other value.
  */
 interface Interpreter {
@@ -20,7 +17,7 @@ interface Interpreter {
 const interpreters: ReadonlyArray<Interpreter> = [
   {
     names: /^(?:node(?:js)?|bun|deno|tsx|ts-node)$/,
-    code: /^(?:-e|-p|-pe|--eval|--print|--run)(?:=|$)/,
+    code: /^(?:-e|-p|-pe|--eval|--print|--run)(?:=|$)|^(?:run|task|x)$/,
     value:
       /^(?:-r|--require|--import|--loader|--experimental-loader|--preload|-C|--conditions|--env-file|-c|--config|--tsconfig|--project)$/
   },
@@ -28,54 +25,12 @@ const interpreters: ReadonlyArray<Interpreter> = [
   { names: /^(?:ruby|perl)[\d.]*$/, code: /^-[A-Za-z]*[eE]/, value: /^-[rICMm]$/ },
   { names: /^php[\d.]*$/, code: /^-[rBRES]/, value: /^-[cdzt]$/ },
   { names: /^(?:ba|da|a|z|k)?sh$/, code: /^-[A-Za-z]*c/, value: /^[-+][A-Za-z]*[oO]$/ },
-  { names: /^(?:java|lua(?:jit)?[\d.]*|pwsh)$/, code: /^-(?:e|c|Command)$/, value: /^-(?:cp|classpath|l)$/ }
+  { names: /^(?:java|lua(?:jit)?[\d.]*|pwsh)$/, code: /^-(?:e|c|Command)$/, value: /^-(?:cp|classpath|l)$/ },
+  { names: /^dotnet$/, code: /^[^-].*(?<!\.dll)$/, value: /^--(?:depsfile|runtimeconfig|additionalprobingpath)$/ }
 ]
 
-/** Programs that start another program among their words and run no other code. */
-const wrappers = /^(?:env|nice|ionice|nohup|time|timeout|stdbuf|setsid|taskset|chrt|sudo|doas|xvfb-run)$/
-
-/** Programs that fetch a package and run it, and the subcommands of package managers that do so. */
-const fetchers = /^(?:npx|bunx|pnpx|uvx|pipx)$/
-const fetching: Readonly<Record<string, RegExp>> = {
-  npm: /^(?:exec|x)$/,
-  pnpm: /^(?:dlx|exec)$/,
-  yarn: /^dlx$/,
-  bun: /^x$/
-}
-const fetchersFlag =
-  /^(?:-y|--yes|-q|--quiet|-s|--silent|-v|--verbose|--bun|--no-install|--prefer-offline|--offline|--isolated|--refresh|-n|--no-cache|--native-tls|--ignore-existing)$/
-
-/**
- * Programs that run what a directory's files define. This list only improves messages, and finds directories in
- * arguments.
- */
-const runners =
-  /^(?:npm|pnpm|yarn|git|make|gmake|just|task|rake|gradlew?|mvnw?|mise|uv|poetry|pdm|hatch|pipenv|cargo|go|dotnet|composer)$/
-
-/**
- * Matches variables that tell interpreters and tools where to find code. No fact tells them from variables that name
- * data, so they are known by the shape of their names, and by names that have no such shape.
- */
-const codePlaces = new RegExp(
-  `^(?:${[
-    "\\w*(?:LIBS?|MODULES|(?:LIB|LOAD|CLASS|MODULE|PLUGIN)_?PATH|OPT(?:ION)?S?|FLAGS)|(?:ERL|GUILE|JULIA|R|TCL)_\\w+|PLT\\w+|OCAMLPATH",
-    "(?:GCONV_)?PATH|HOME|ENV|BASH_ENV|ZDOTDIR|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)|LD_\\w+|OPENSSL_(?:CONF|MODULES|ENGINES)",
-    "GIT_(?:DIR|WORK_TREE|COMMON_DIR|EXEC_PATH|TEMPLATE_DIR|CONFIG\\w*)",
-    "NODE_(?:PATH|COMPILE_CACHE)|NPM_CONFIG_\\w+|YARN_\\w+|PNPM_HOME|COREPACK_HOME|DENO_DIR|BUN_INSTALL\\w*",
-    "PYTHON[A-Z]+|VIRTUAL_ENV|CONDA_PREFIX|UV_\\w+|PERL5DB|GEM_(?:HOME|PATH)|BUNDLE_(?:PATH|GEMFILE)",
-    "LUA_C?PATH\\w*|PHPRC|PHP_INI_SCAN_DIR|JAVA_HOME",
-    "CARGO_HOME|RUSTUP_HOME|GO(?:PATH|ROOT|BIN|WORK)|DOTNET_(?:ROOT|STARTUP_HOOKS)"
-  ].join("|")})$`,
-  "i"
-)
-
-/** Matches options by which interpreters and tools are told where to find code, up to their value. */
-const loads = /^(?:-[IL]|-p[az]|--?(?:cp|(?:class|load|module)-?path))/
-
-const preloads = /^(?:-r|--(?:require|import|loader|experimental-loader|preload))(?:=|$)/
-
-/** Matches what can't be the name of a package. */
-const isPath = /^\.{0,2}\//
+/** Matches subcommands that run the file after them. */
+const subcommands = /^(?:deno run|tsx watch|dotnet exec)$/
 
 /** Matches code that an interpreter fetches, or reads from standard input. */
 const address = /^(?:[a-z][\w+.-]+:|-$)/
@@ -86,234 +41,89 @@ const endings = ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".py"].concat(
 
 type IsWritable = (path: string) => boolean
 
-const isPlain = (word: string): boolean => !word.startsWith("-")
-const isOption = (word: string): boolean => !isPlain(word) || /^\+[A-Za-z]+$/.test(word)
-const valueOf = (word: string): string => (isPlain(word) ? word : word.slice(word.indexOf("=") + 1))
-const interpreterOf = (name: string): Interpreter | undefined => interpreters.find(({ names }) => names.test(name))
+const isOption = (word: string): boolean => /^-|^\+[A-Za-z]+$/.test(word)
 
-const statsOf = (path: string): Fs.Stats | undefined =>
-  Attempt.orUndefined(() => Fs.statSync(path, { throwIfNoEntry: false }))
+/** The file that a program runs and commands may write: itself, or the script of an interpreter. */
+interface Launch {
+  readonly script?: string
+  /** True if the program's code is told by its words, and is not looked for in the working directory. */
+  readonly isFixed?: boolean
+}
 
-const isFile = (path: string): boolean => statsOf(path)?.isFile() === true
-
-/** What a program does with its words. `script` is the file that it runs. `own` are the words of a fetcher itself. */
-type Launch =
-  | {
-      readonly kind: "script"
-      readonly script: string
-      readonly preloaded: ReadonlyArray<string>
-      /** The words before the script. */
-      readonly own: ReadonlyArray<string>
-    }
-  | { readonly kind: "module"; readonly isIsolated: boolean }
-  | { readonly kind: "fetcher"; readonly own: ReadonlyArray<string>; readonly inner: NamedFiles.Program | undefined }
-  | { readonly kind: "code" | "runner" | "unknown" | "own" }
-
-const interpreted = ({ args, command, cwd }: NamedFiles.Program, { code, value }: Interpreter): Launch => {
-  const isPython = /^py/.test(Path.basename(command))
-  const preloaded: Array<string> = []
+const interpreted = (args: ReadonlyArray<string>, cwd: string, { code, names, value }: Interpreter): Launch => {
   let mayBeValue = false
   let isIsolated = false
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at] ?? ""
-    const script = { kind: "script", preloaded, own: args.slice(0, at) } as const
-    if (word === "--")
-      return args[at + 1] === undefined ? { kind: "unknown" } : { ...script, script: args[at + 1] ?? "" }
+  for (const [at, word] of args.entries()) {
+    if (value.test(args[at - 1] ?? "")) continue
+    if (word === "--") return args[at + 1] === undefined ? {} : { script: args[at + 1] ?? "" }
+    isIsolated ||= /^-[A-Za-z]*[IP]/.test(word)
+    if (code.test(word)) return { isFixed: isIsolated && names.test("python") && /^-[A-Za-bd-z]*m/.test(word) }
     if (isOption(word)) {
-      isIsolated ||= /^-[A-Za-z]*[IP]/.test(word)
-      if (isPython && /^-[A-Za-bd-z]*m/.test(word)) return { kind: "module", isIsolated }
-      if (code.test(word)) return { kind: "code" }
-      const takesNext = value.test(word)
-      if (preloads.test(word)) preloaded.push(takesNext ? (args[at + 1] ?? "") : valueOf(word))
-      if (takesNext) at++
-      mayBeValue = !takesNext && !word.includes("=")
+      mayBeValue = !value.test(word) && !word.includes("=")
     } else if (
       mayBeValue &&
       !address.test(word) &&
-      !endings.some((ending) => statsOf(NamedFiles.within(cwd, word + ending)) !== undefined)
+      !endings.some((ending) => Fs.existsSync(NamedFiles.within(cwd, word + ending)))
     ) {
       mayBeValue = false
-    } else return { ...script, script: word }
+    } else return { script: word }
   }
-  return { kind: "unknown" }
+  return {}
 }
 
-/** Splits the words after `npx` into its own, of which the last names the package, and those of the program. */
-const fetched = (program: NamedFiles.Program, words: ReadonlyArray<string>): Launch => {
-  const at = words.findIndex((word, at) => {
-    const before = words[at - 1] ?? ""
-    const isValue = !isPlain(before) && before !== "--" && !fetchersFlag.test(before) && !before.includes("=")
-    return isPlain(word) && !isValue
-  })
-  const command = words[at]
-  const own = at < 0 ? words : words.slice(0, at + 1)
-  const isTool = command !== undefined && interpreterOf(command) !== undefined
-  return { kind: "fetcher", own, inner: isTool ? { ...program, command, args: words.slice(at + 1) } : undefined }
-}
-
-const launch = (program: NamedFiles.Program, isWritable: IsWritable): Launch => {
-  const { args, command, cwd } = program
+const launch = ({ args, command, cwd }: NamedFiles.Program, isWritable: IsWritable): Launch => {
   const name = Path.basename(command)
-  const at = args.findIndex(isPlain)
-  const first = args[at] ?? ""
-  if (fetchers.test(name)) return fetched(program, name === "pipx" ? args.slice(at + 1) : args)
-  if (fetching[name]?.test(first) === true) return fetched(program, args.slice(at + 1))
-  if ((name === "bun" && first === "run") || (name === "deno" && first === "task")) return { kind: "runner" }
-  const interpreter = interpreterOf(name)
-  if (interpreter !== undefined) {
-    const isSubcommand = (name === "deno" && first === "run") || (name === "tsx" && first === "watch")
-    return interpreted(isSubcommand ? { ...program, args: args.slice(at + 1) } : program, interpreter)
-  }
-  if (runners.test(name)) return { kind: "runner" }
-  if (wrappers.test(name)) {
-    const isKnown = (word: string) =>
-      isPlain(word) &&
-      (interpreterOf(Path.basename(word)) !== undefined ||
-        [wrappers, fetchers, runners].some((names) => names.test(Path.basename(word))) ||
-        (word.includes("/") && !word.includes("=") && isFile(NamedFiles.within(cwd, word))))
-    const inner = args.findIndex(isKnown)
-    const isAltered = args.slice(0, inner).some((word) => /^-[A-Za-z]*[SCD]|^--(?:split|chdir)/.test(word))
-    if (isAltered) return { kind: "code" }
-    return inner < 0
-      ? { kind: "unknown" }
-      : launch({ ...program, command: args[inner] ?? "", args: args.slice(inner + 1) }, isWritable)
-  }
-  const file = NamedFiles.within(cwd, command)
-  return { kind: command.includes("/") && isFile(file) && isWritable(file) ? "own" : "unknown" }
+  const interpreter = interpreters.find(({ names }) => names.test(name))
+  const words = subcommands.test(`${name} ${args[0]}`) ? args.slice(1) : args
+  const launched = interpreter === undefined ? { script: command } : interpreted(words, cwd, interpreter)
+  const { script } = launched
+  if (script === undefined) return launched
+  // Any other program may be one that runs what the directory's files define, such as npm.
+  const path = NamedFiles.within(cwd, script)
+  const isOpen =
+    isWritable(path) &&
+    (interpreter === undefined ? command.includes("/") && NamedFiles.isFile(path) : !address.test(script))
+  return isOpen ? launched : { isFixed: interpreter !== undefined && !address.test(script) }
 }
 
-/** Returns the directory and its parents up to the nearest package.json. Tools look there for what they run. */
-const upwards = (directory: string): ReadonlyArray<string> => {
-  const up = Path.dirname(directory)
-  const isEnd = up === directory || isFile(`${directory}/package.json`)
-  return isEnd ? [directory] : [directory, ...upwards(up)]
-}
-
-/** Returns the first text that names an existing directory or package which commands may write. */
-const openIn = (texts: ReadonlyArray<string>, cwd: string, isWritable: IsWritable): string | undefined =>
-  texts
-    .map((text) => Path.resolve(cwd, text))
-    .find((path) => statsOf(path) !== undefined && upwards(path).some(isWritable))
-
-/** Returns the first path that code names and that does not exist yet, so that a command could make it. */
-const unmadeIn = (texts: ReadonlyArray<string>, cwd: string, isWritable: IsWritable): string | undefined =>
-  texts
-    .filter((text) => isPath.test(text))
-    .map((text) => NamedFiles.within(cwd, text))
-    .find((path) => statsOf(path) === undefined && isWritable(path))
-
-const noFile = (word: string, { command, cwd }: NamedFiles.Program, isWritable: IsWritable): string | undefined => {
-  if (address.test(word)) return undefined
+const noFile = (word: string, { command, cwd }: NamedFiles.Program): string | undefined => {
   const path = NamedFiles.within(cwd, word)
-  if (!isWritable(path)) return undefined
-  if (isFile(path)) return NamedFiles.isDatabase(path) ? `${word} is a database, and no program` : undefined
-  const ending = endings.find((one) => isFile(path + one))
+  if (NamedFiles.isFile(path)) return NamedFiles.isDatabase(path) ? `${word} is a database, and no program` : undefined
+  const ending = endings.find((one) => NamedFiles.isFile(path + one))
   const example = ending === undefined ? "" : `, as ${Path.basename(command)} ${Path.posix.normalize(word + ending)}`
   return `there is no file ${word}, and commands could write the one that ${Path.basename(command)} runs instead: name a file that exists${example}`
 }
 
+/** Returns a directory and its parents. */
+export const upwards = (directory: string): ReadonlyArray<string> =>
+  directory === "/" ? ["/"] : [directory, ...upwards(Path.dirname(directory))]
+
 /**
- * Returns why a program can't start: sandboxed commands may decide what it runs. Undefined if its code is in files that
- * its words name, or that commands can't write.
+ * Returns why a program can't start: it works in a directory where commands may decide what it runs. Undefined if its
+ * words tell the file that it runs, or if commands can't write there.
  */
 export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): string | undefined => {
-  const { args, command, cwd } = program
-  const what = [Path.basename(command), ...args.filter(isPlain).slice(0, 1)].join(" ")
-  const undecided = (place: string | undefined, remedy = "") =>
-    place === undefined
-      ? undefined
-      : `commands decide what ${what} runs, for they may write to ${place}: name the program's own file, or leave "cwd" out and name files and directories by their full paths${remedy}`
-  const here = isWritable(cwd) ? cwd : undefined
-  const launched = launch(program, isWritable)
-  const open = codeTexts(program, launched).filter(isDirectoryIn(cwd))
-  const source =
-    open.map((text) => NamedFiles.within(cwd, text)).find(isWritable) ?? unmadeIn(preloadedBy(program), cwd, isWritable)
-  if (source !== undefined) return `${what} takes code from ${source}, which commands may write: name another directory`
-  switch (launched.kind) {
-    case "own":
-      return undefined
-    case "script": {
-      const files = [launched.script, ...launched.preloaded.filter((word) => isPath.test(word))]
-      return files.map((word) => noFile(word, program, isWritable)).find((reason) => reason !== undefined)
-    }
-    case "module":
-      return undecided(launched.isIsolated ? undefined : here, `, or add -I, which leaves ${cwd} out`)
-    case "code": {
-      // What a shell writes to is no code.
-      const texts = wordTexts(args.map((word) => word.replace(/\d*>+\s*[^\s;|&]+/g, " ")))
-      const place = openIn(texts.filter(isDirectoryIn(cwd)), cwd, isWritable) ?? unmadeIn(texts, cwd, isWritable)
-      return undecided(here ?? place)
-    }
-    case "fetcher": {
-      const own = launched.own.filter((word) => /^(?:[./~]|-.*[=./~]|file:)/.test(word))
-      const place = upwards(cwd).find(isWritable) ?? openIn(wordTexts(own), cwd, isWritable)
-      return place === undefined && launched.inner !== undefined
-        ? refusal(launched.inner, isWritable)
-        : undecided(place)
-    }
-    case "runner":
-      return undecided(upwards(cwd).find(isWritable) ?? openIn(wordTexts(args), cwd, isWritable))
-    case "unknown": {
-      const texts = wordTexts(args)
-      const isRunner = texts.some((text) => runners.test(text.startsWith("/") ? Path.basename(text) : text))
-      const named = isRunner ? texts : args.flatMap(piecesOf)
-      return undecided(here ?? openIn(named.filter(isDirectoryIn(cwd)), cwd, isWritable))
-    }
-  }
+  const { isFixed, script } = launch(program, isWritable)
+  if (script !== undefined) return noFile(script, program)
+  const place = upwards(program.cwd).find(isWritable)
+  if (place === undefined || isFixed === true) return undefined
+  const what = [Path.basename(program.command), ...program.args.filter((word) => !isOption(word)).slice(0, 1)].join(" ")
+  return `commands decide what ${what} runs, for they may write to ${place}: name the program's own file, or leave "cwd" out and name files and directories by their full paths`
 }
-
-/** Splits a word that holds code of some language into words. */
-const piecesOf = (word: string): ReadonlyArray<string> => {
-  const pieces = /^[{[]/.test(word) ? [] : word.split(/[\s;|&<>()'"`]+/)
-  return pieces.length > 1 ? pieces : []
-}
-
-const wordTexts = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
-  words.flatMap((word) => NamedFiles.textsIn(word))
-
-/** Returns texts that may name directories where a program looks for code, besides the file that it runs. */
-const codeTexts = ({ args, env }: NamedFiles.Program, launched: Launch): ReadonlyArray<string> => {
-  const assigned = args.flatMap((word) => {
-    const [, name, value = ""] = /^([A-Za-z_]\w*)=(.*)/s.exec(word) ?? []
-    return name === undefined ? [] : [[name, value] as const]
-  })
-  const values = [...Object.entries(env), ...assigned].filter(([name, value]) => codePlaces.test(name) && value !== "")
-  const options = args.flatMap((word, at) => {
-    const [option] = loads.exec(word) ?? []
-    return option === undefined ? [] : [option === word ? (args[at + 1] ?? "") : word]
-  })
-  const lists = [
-    ...values.map(([, value]) => value),
-    ...(launched.kind === "unknown" || launched.kind === "code" ? options : [])
-  ]
-  // An empty part of a list means the working directory. Lua has patterns: /lib/?.lua.
-  const parts = lists.flatMap((list) => list.split(/[:;]/).map((part) => part.replace(/[^/]*\?.*/s, "") || "."))
-  const own = launched.kind === "script" ? launched.own.filter((word) => !/^(?:-D|--allow)/.test(word)) : []
-  return wordTexts([...parts, ...own])
-}
-
-const isDirectoryIn = (cwd: string) => (text: string) => statsOf(NamedFiles.within(cwd, text))?.isDirectory() === true
-
-/** Returns the files that options in variables make an interpreter load first. */
-const preloadedBy = ({ env }: NamedFiles.Program): ReadonlyArray<string> =>
-  Object.values(env).flatMap((value) => {
-    const words = value.split(/[\s=]+/)
-    return words.filter((_, at) => preloads.test(words[at - 1] ?? ""))
-  })
 
 /**
- * Moves a program out of the project if no word of it names something that exists there. Otherwise a command could
- * place files there that the program would take for its own.
+ * Moves a program out of the project, where commands could put files that it takes for its own. Paths among its words
+ * become absolute. A program stays if its words tell the file that it runs.
  */
 export const locate = (program: NamedFiles.Program, elsewhere: string, isWritable: IsWritable): NamedFiles.Program => {
   const { args, command, cwd, env } = program
-  const launched = launch(program, isWritable)
-  if (launched.kind === "script" || launched.kind === "runner" || launched.kind === "own") return program
-  // A package's name is not a path, even if the directory has such a file.
-  const name = launched.kind === "fetcher" && !/^[./]/.test(launched.own.at(-1) ?? "") ? launched.own.at(-1) : undefined
-  const texts = [command, ...args.filter((word) => word !== name), ...Object.values(env)].flatMap((word) =>
-    NamedFiles.textsIn(word)
-  )
-  const isNamed = texts.some((text) => !text.startsWith("/") && statsOf(NamedFiles.within(cwd, text)) !== undefined)
-  return isNamed ? program : { ...program, cwd: elsewhere }
+  if (launch(program, isWritable).script !== undefined) return program
+  const absolute = (word: string): string => {
+    const [, option = "", text = ""] = /^(-[^=]*=)?(.*)$/s.exec(word) ?? []
+    const path = NamedFiles.within(cwd, text)
+    const isNamed = /^\.{1,2}(?:\/|$)/.test(text) || (/^[^/].*[./]/.test(text) && NamedFiles.isFile(path))
+    return isNamed ? option + path : word
+  }
+  const variables = Object.entries(env).map(([name, value]) => [name, absolute(value)])
+  return { command: absolute(command), args: args.map(absolute), env: Object.fromEntries(variables), cwd: elsewhere }
 }

@@ -352,7 +352,7 @@ export const stdio = (
       McpEnvironment.find(command, entry.cwd, searched)
     const found = find(entry.command)
     if (found === undefined) {
-      const elsewhere = find(entry.command, variables["PATH"] ?? "")
+      const elsewhere = find(entry.command, entry.env["PATH"] ?? variables["PATH"])
       if (elsewhere !== undefined) {
         const advice = `where any command can put one: give its path as "command"`
         return yield* FailureCause.notStarted(entry, places, `${entry.command} is ${elsewhere}, ${advice}`)
@@ -362,7 +362,7 @@ export const stdio = (
       const advice = isLine ? `. Write "command": ${JSON.stringify(program)}, "args": ${JSON.stringify(args)}` : ""
       return yield* FailureCause.notStarted(entry, places, `there is no program ${entry.command}${advice}`)
     }
-    const change = NamedFiles.changeOf(entry.written?.paths ?? [], entry.files ?? [], found)
+    const change = NamedFiles.changeOf(entry.written?.named ?? NamedFiles.nothing, entry.files ?? [], found)
     if (change !== undefined) {
       return yield* FailureCause.notStarted(entry, places, `${change}; ${McpConfig.howToTrust(places.root)}`)
     }
