@@ -211,10 +211,14 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
           : rendered(renderer, yield* Rendering.isShared)
     )
     const runtime = yield* Effect.runtime<never>()
-    const listener: CommandListener.CommandListener =
-      renderer === undefined
-        ? { onSubAgent: TaskRetries.listener(write) }
-        : { onSubAgent: (event) => void Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event }))) }
+    const listener: CommandListener.CommandListener = {
+      // Called when the sandbox ends, with what it takes back.
+      onHint: (text) => void write("stderr", `synapse: ${text}\n`),
+      onSubAgent:
+        renderer === undefined
+          ? TaskRetries.listener(write)
+          : (event) => void Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event })))
+    }
     const permission = (yield* SessionOptions.isAsked(given.ask))
       ? PermissionPrompt.layerWithin(renderer === undefined ? {} : { hold: renderer.asking })
       : undefined

@@ -201,9 +201,12 @@ interface CallServer {
 /** Makes a server that writes its answers with `answer`. Its calls end with the scope. */
 const make = (
   answer: (result: ToolReturn.ToolReturn | Rejection) => Effect.Effect<void>
-): Effect.Effect<CallServer, never, Scope.Scope | Toolset> =>
+): Effect.Effect<CallServer, never, Scope.Scope | Stdio | Toolset> =>
   Effect.gen(function* () {
     const toolset = yield* Toolset
+    const { write } = yield* Stdio
+    // Called when the sandbox ends, with what it takes back.
+    const listener = { onHint: (text: string) => void write("stderr", `synapse: ${text}\n`) }
     const tools = new Set(toolset.tools.map(({ name }) => name))
     const fibers = yield* FiberSet.make<void>()
     // Starts a call at once, so that a cancellation on the next line finds it.
@@ -214,7 +217,7 @@ const make = (
     let onRoom = () => {}
 
     const start = (call: ToolCall.ToolCall): Effect.Effect<void> => {
-      const answered = Effect.flatMap(toolset.handle(call), answer)
+      const answered = Effect.flatMap(CallContext.locally(toolset.handle(call), { listener }), answer)
       // An unknown tool is answered at once.
       if (!tools.has(call.name)) return answered
       if (open.has(call.id)) return answer(stillRunning(call))

@@ -13,6 +13,7 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as JobStatus from "../domain/JobStatus.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import type { SandboxManager } from "../sandbox/SandboxManager.js"
+import * as SessionProcesses from "../session/SessionProcesses.js"
 import * as BashTool from "../toolset/BashTool.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import { Toolset } from "../toolset/Toolset.js"
@@ -41,6 +42,9 @@ export const handle = (
     const toolset = yield* Toolset
     const hints: Array<string> = []
     let isReported = false
+    const tellNow = () => {
+      isReported = session === undefined
+    }
     const { typed } = stdio
     const { onOutput = stdio.write, onSubAgent = TaskRetries.listener(stdio.write) } = tasks?.listener ?? {}
     const listener: CommandListener.CommandListener = {
@@ -56,9 +60,16 @@ export const handle = (
           }),
       onSubAgent
     }
-    const result = yield* CallContext.locally(toolset.handle(call), { listener })
+    const result = yield* Effect.acquireUseRelease(
+      Effect.sync(() => SessionProcesses.atExit(tellNow)),
+      () => CallContext.locally(toolset.handle(call), { listener }),
+      (forget) =>
+        Effect.sync(() => {
+          forget()
+          tellNow()
+        })
+    )
     if (tasks !== undefined) yield* tasks.end
-    isReported = session === undefined
     if (!json) return yield* report(result, hints, endsAtOnce, session)
     if (typed === undefined) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
     else typed.onResult(result)

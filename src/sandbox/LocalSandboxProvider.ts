@@ -175,24 +175,26 @@ const makeLocalSandboxBackend = (
     let busy = 0
     let since = 0
     const guard = new StartupGuard(policy, userHome)
-    let heads: ReadonlyArray<string> = []
-    const takeBackAtEnd = (): ReadonlyArray<string> =>
-      guard.allChanges(heads).map(({ apply, said }) =>
-        // A path may be gone, or belong to another user.
-        Attempt.orElse(() => apply() === undefined, false) ? said : `${said} That failed.`
-      )
+    /** Sentences about changes that were reverted after a scan, for the next result. */
+    let taken: ReadonlyArray<string> = []
     let forget = () => {}
+    // The listener of the first command, which makes the sandbox.
+    const { onHint } = yield* FiberRef.get(CommandListener.current)
+    const takeBackAtEnd = (repositories?: ReadonlyArray<string>): void => {
+      forget()
+      const all = [
+        ...taken,
+        ...guard.allChanges(repositories).map(({ apply, said }) =>
+          // A path may be gone, or belong to another user.
+          Attempt.orElse(() => apply() === undefined, false) ? said : `${said} That failed.`
+        )
+      ]
+      for (const said of all.slice(0, mostSentences)) onHint?.(said)
+      if (all.length > mostSentences) onHint?.(`${all.length - mostSentences} more changes like these were taken back.`)
+    }
+    let heads: ReadonlyArray<string> = []
     // Finalizers run in reverse order, so this one runs after all processes of the sandbox have ended.
-    yield* Effect.addFinalizer(() =>
-      // The listener of the first command, which has made the sandbox.
-      Effect.map(FiberRef.get(CommandListener.current), ({ onHint }) => {
-        forget()
-        const all = [...taken, ...takeBackAtEnd()]
-        for (const said of all.slice(0, mostSentences)) onHint?.(said)
-        if (all.length > mostSentences)
-          onHint?.(`${all.length - mostSentences} more changes like these were taken back.`)
-      })
-    )
+    yield* Effect.addFinalizer(() => Effect.sync(() => takeBackAtEnd(heads)))
     const makeUpstream = yield* CurrentUpstream
     const network = new SandboxNetwork(() => makeUpstream(known), policy.published)
     network.hosts = policy.hosts
@@ -213,7 +215,7 @@ const makeLocalSandboxBackend = (
     )
     const session = Context.get(built, BashSession.BashSession)
     // Registered after the session's, which kills the processes first.
-    forget = SessionProcesses.atExit(takeBackAtEnd)
+    forget = SessionProcesses.atExit(() => takeBackAtEnd())
 
     const once = new OnceTold(policy, running, network, yield* provided)
     /** Asks a person about each server that a command has started, and opens its port to the machine after a yes. */
@@ -255,8 +257,6 @@ const makeLocalSandboxBackend = (
       (timer) => Effect.sync(() => clearTimeout(timer))
     )
 
-    /** Sentences about changes that were reverted after a scan, for the next result. */
-    let taken: ReadonlyArray<string> = []
     let unread = profile?.failure
     const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> =>
       Effect.forEach(changes, ({ apply, path, said }) =>
@@ -288,14 +288,17 @@ const makeLocalSandboxBackend = (
     /** Why the last scan failed, until a result has reported it. */
     let unsearched: string | undefined
     let isTold = false
-    /** True if a command has begun since the last scan. */
-    let hasRun = false
+    /** The number of commands that have begun, and the number at the begin of the last scan that succeeded. */
+    let ran = 0
+    let searched = 0
     /** When the last scan began and ended (`performance.now()`). */
     let scanned = [performance.now(), performance.now()] as const
     const scan = Effect.suspend(() => {
       const begun = performance.now()
+      const before = ran
       return Effect.flatMap(running.scan, () => {
-        isTold = hasRun = false
+        isTold = false
+        searched = before
         scanned = [begun, performance.now()]
         return takeBackAll
       })
@@ -312,15 +315,12 @@ const makeLocalSandboxBackend = (
       const [begun, ended] = scanned
       return performance.now() - ended > share * (ended - begun)
     }
-    // `synapse exec` has one command, which no other one follows.
+    // What commands have made since the last scan, such as the one command of `synapse exec`.
     yield* Effect.addFinalizer(() =>
-      Effect.map(
-        hasRun && performance.now() - scanned[1] > shortest && isOld() ? Effect.ignore(running.scan) : Effect.void,
-        () => {
-          // What the last scan has found may not be taken back yet: its end may have been interrupted.
-          heads = running.heads()
-        }
-      )
+      Effect.map(ran > searched ? Effect.ignore(running.scan) : Effect.void, () => {
+        // What the last scan has found may not be taken back yet: its end may have been interrupted.
+        heads = running.heads()
+      })
     )
     /** Looks for new secrets before a command if the last scan is old: the user may have created files since. */
     const upToDate = Effect.suspend(() => (busy === 0 && isOld() ? Effect.catchAllCause(scan, onFailure) : Effect.void))
@@ -328,7 +328,7 @@ const makeLocalSandboxBackend = (
     const observer: Observer = {
       onBegin: (queued) => {
         current = queued
-        hasRun = true
+        ran++
         if (busy++ === 0) since = performance.now()
       },
       onEnd: ({ line }, result) => {

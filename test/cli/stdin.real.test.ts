@@ -33,6 +33,11 @@ const shell = (line: string) =>
     child.once("close", (exitCode) => resolve({ exitCode, stdout, stderr }))
   })
 
+/** Ends the program by signals, one right after the other, while its command goes on. */
+const signalled = (...names: ReadonlyArray<string>) =>
+  `(exec '${process.execPath}' '${synapse}' exec 'bash make; touch made; sleep 99') &
+    until [ -e made ]; do sleep .05; done; ${names.map((name) => `kill -${name} $!`).join("; ")}; wait`
+
 describe.each([[[]], [["--no-sandbox"]]])("the standard input of synapse exec %j", (options) => {
   const isPlain = options.length > 0
   const cases: ReadonlyArray<readonly [string, string, string]> = [
@@ -89,22 +94,29 @@ describe("what is wrong with the streams or the directory", () => {
   })
 
   it.runIf(process.platform === "linux")(
-    "what is taken back as the sandbox ends is told, also when nobody reads",
+    "what is taken back as the sandbox ends is told, also when nobody reads, and after signals",
     async () => {
       const lines = [
         "synapse exec 'bash make'",
         "synapse exec 'bash make; TodoWrite --help >/dev/null'",
         "synapse exec --json 'bash make'",
         "synapse exec --json 'bash make' | true",
-        "synapse exec --json 'bash make' >/dev/full"
+        "synapse exec --json 'bash make' >/dev/full",
+        `synapse call <<<'{"id":"1","name":"Bash","arguments":{"command":"bash make"}}'`,
+        signalled("TERM"),
+        signalled("INT", "TERM")
       ]
-      const make = "git init -q r; printf '[core]\\n\\tfsmonitor = touch x\\n' >> r/.git/config; sleep 1.5"
+      const make = "git init -q r; printf '[core]\\n\\tfsmonitor = touch x\\n' >> r/.git/config"
       const each = lines.map((line) =>
         Temporary.using(async (place) => {
           fs.writeFileSync(path.join(place, "make"), make)
           const { stderr } = await shell(`unset SYNAPSE_TEMPORARY; cd '${place}'; ${line}`)
           const told = stderr.match(/^synapse: Taken back from r\/\.git\/config: core\.fsmonitor\. /gm) ?? []
-          assert.notInclude(fs.readFileSync(path.join(place, "r/.git/config"), "utf8"), "fsmonitor", line)
+          assert.notInclude(
+            fs.readFileSync(path.join(place, "r/.git/config"), "utf8"),
+            "fsmonitor",
+            `${line}: ${stderr}`
+          )
           assert.lengthOf(told, 1, line)
         }, unshared)
       )

@@ -13,6 +13,7 @@ import * as Quote from "../../bash/Quote.js"
 import * as Attempt from "../../domain/Attempt.js"
 import * as FileStamp from "../../files/FileStamp.js"
 import * as StartupFiles from "../config/StartupFiles.js"
+import * as FileWalk from "../platform/linux/plan/FileWalk.js"
 import * as BytePath from "../policy/BytePath.js"
 import * as GitConfig from "../policy/GitConfig.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
@@ -134,6 +135,9 @@ const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
   const words = command.slice(0, largest).match(/[^\s;&|()<>"'=]+/g) ?? []
   return words.slice(0, mostWords).map((word) => Path.resolve(cwd, word))
 }
+
+/** How long an exiting process searches for git directories, in ms. */
+const longest = 1000
 
 /** The state of a missing file. */
 const missing = "-"
@@ -300,9 +304,22 @@ export class StartupGuard {
   /**
    * Finds what to revert in all git directories that were found in the session. All files are read: a process can
    * change a mapped file without updating its time.
+   *
+   * @param repositories directories that may be git directories. By default, they are searched for without yielding.
    */
-  allChanges(repositories: ReadonlyArray<string>): ReadonlyArray<Change> {
+  allChanges(repositories: ReadonlyArray<string> = this.search()): ReadonlyArray<Change> {
     return this.changes([...GitDirectory.upwards(this.policy.cwd), ...this.known.keys(), ...repositories])
+  }
+
+  private search(): ReadonlyArray<string> {
+    const until = performance.now() + longest
+    const found: Array<string> = []
+    const left = this.isBegun ? [...this.roots] : []
+    for (let path = left.pop(); path !== undefined && performance.now() < until; path = left.pop())
+      for (const entry of FileWalk.list(path) ?? [])
+        if (entry.name === ".git" || entry.name === "HEAD") found.push(path)
+        else if (entry.isDirectory()) left.push(`${path}/${entry.name}`)
+    return found
   }
 
   /** Returns a sentence about new or changed files of other tools; each is reported once. */
