@@ -784,6 +784,31 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
       )
     })
 
+    it.live.skipIf(isSecond || !has("go") || !has("python3"))("are reached by Go", () => {
+      const mod = "module m.test/tiny\n"
+      const zip = ChildProcess.execFileSync("python3", [
+        "-c",
+        `import io, sys, zipfile; b = io.BytesIO(); z = zipfile.ZipFile(b, "w"); d = "m.test/tiny@v1.0.0/"
+z.writestr(d + "go.mod", "module m.test/tiny\\n"); z.writestr(d + "t.go", "package tiny\\n"); z.close(); sys.stdout.buffer.write(b.getvalue())`
+      ])
+      const pages: Readonly<Record<string, string | Buffer>> = { info: '{"Version":"v1.0.0"}', mod, zip }
+      return served(
+        (request, response) => {
+          const page = pages[/^\/m\.test\/tiny\/@v\/v1\.0\.0\.(\w+)$/.exec(request.url ?? "")?.[1] ?? ""]
+          response.statusCode = page === undefined ? 404 : 200
+          response.end(page)
+        },
+        ({ execute }, { project }) =>
+          Effect.gen(function* () {
+            Fs.writeFileSync(`${project}/go.mod`, "module p\nrequire m.test/tiny v1.0.0\n")
+            const go =
+              "GOPROXY=http://good.test GOSUMDB=off GOFLAGS=-modcacherw GOMODCACHE=$PWD/mod GOCACHE=$PWD/cache go"
+            const result = yield* execute(`${go} mod download && ls mod/m.test`)
+            assert.deepStrictEqual([result.stdout, result.hosts], ["tiny@v1.0.0\n", ["good.test:80"]], result.stderr)
+          })
+      )
+    })
+
     it.live.skipIf(isSecond || !has("javac"))("are reached by Java", () =>
       connected(({ execute }) =>
         Effect.gen(function* () {
