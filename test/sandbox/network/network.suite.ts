@@ -5,6 +5,7 @@ import * as Fs from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import * as Net from "node:net"
+import * as Os from "node:os"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -646,17 +647,17 @@ export const network = (title: string, ground: string, isSecond = false): void =
 
     /** Runs where all connections lead to one server of the test's. */
     const served = <A, E>(
-      respond: Http.RequestListener,
+      server: Http.RequestListener | Net.Server,
       use: (manager: Manager, place: Place) => Effect.Effect<A, E>
     ) =>
       Effect.scoped(
         Effect.gen(function* () {
           const { upstream } = yield* outside
-          const port = yield* listening(Http.createServer(respond))
+          const port = yield* listening(typeof server === "function" ? Http.createServer(server) : server)
           const connect = () => Net.connect({ host: "127.0.0.1", port, allowHalfOpen: true })
           return yield* connected(
             (manager, _, place) => use(manager, place),
-            ["good.test"],
+            ["good.test", "good.test:22"],
             [],
             {},
             {
@@ -719,6 +720,46 @@ export const network = (title: string, ground: string, isSecond = false): void =
           )
         })
       )
+    )
+
+    const sshd = "/usr/sbin/sshd"
+    // As root, sshd needs a directory that only its service makes.
+    const isReady = process.getuid?.() !== 0 || Fs.existsSync("/run/sshd")
+    it.live.skipIf(isSecond || !isReady || !has("git") || !has("ssh") || !Fs.existsSync(sshd))(
+      "are reached by git over ssh, which clones and pushes",
+      () =>
+        Effect.scoped(
+          Effect.flatMap(Directory.make, (root) => {
+            ChildProcess.execFileSync("git", ["init", "-q", "--bare", "-b", "main", `${root}/r.git`])
+            for (const file of ["host", "user"]) {
+              ChildProcess.execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", `${root}/${file}`])
+            }
+            const options = [
+              ...["UsePAM=no", "StrictModes=no", "PidFile=none", `HostKey=${root}/host`],
+              `AuthorizedKeysFile=${root}/user.pub`
+            ]
+            const args = ["-i", "-e", "-f", "/dev/null", ...options.flatMap((option) => ["-o", option])]
+            const server = Net.createServer((socket) => {
+              const { stdin, stdout } = ChildProcess.spawn(sshd, args, { stdio: ["pipe", "pipe", "ignore"] })
+              socket.on("error", () => {}).pipe(stdin.on("error", () => {}))
+              stdout.pipe(socket)
+            })
+            return served(server, ({ execute }, { project }) =>
+              Effect.gen(function* () {
+                Fs.copyFileSync(`${root}/user`, `${project}/mine`)
+                const { username } = Os.userInfo()
+                const ssh = `ssh -i $PWD/mine -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null`
+                const at = `ssh://${username}@good.test${root}/r.git`
+                const result = yield* execute(
+                  `chmod 600 mine; export GIT_SSH_COMMAND="${ssh}"; git clone -q ${at} r && cd r && git config user.name a && ` +
+                    `git config user.email a@b && echo x >f && git add f && git commit -qm one && git push -q origin HEAD:main && ` +
+                    `git clone -q ${at} ../s && git -C ../s log --format=%s`
+                )
+                assert.deepStrictEqual([result.stdout, result.hosts], ["one\n", ["good.test:22"]], result.stderr)
+              })
+            )
+          })
+        )
     )
 
     it.live.skipIf(isSecond || !has("pip"))("are reached by pip", () => {
