@@ -394,9 +394,9 @@ const makeLocalSandboxBackend = (
       // The runtime comes from the creation of the sandbox, which is uninterruptible. So the question must be made
       // interruptible.
       runPromise(Effect.interruptible(Effect.ensuring(asked, Effect.sync(current?.hold?.() ?? (() => {})))))
-    /** Attaches the network to a command that fetches something, so that a person can be asked about its hosts. */
+    /** Attaches the network to a command that may use one, so that a person can be asked about its hosts. */
     const connected = (command: CommandLine.CommandLine) =>
-      network.ask === undefined || network.isThere || CommandWords.programIn(command) === undefined
+      network.ask === undefined || network.isTried || CommandWords.isLocal(command)
         ? Effect.void
         : Effect.ignore(Effect.zipRight(started, attachNetwork))
     const attachNetwork = Effect.suspend(() => {

@@ -7,7 +7,7 @@ import * as CommandLine from "../../bash/CommandLine.js"
 import * as CommandStatus from "../../bash/CommandStatus.js"
 import * as CommandTree from "../../bash/CommandTree.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
-import { isLocal } from "./internal/Message.js"
+import * as Message from "./internal/Message.js"
 
 /** Programs whose purpose is to fetch. If one fails because of the network, the model must be told. */
 const programs: ReadonlySet<string> = new Set(
@@ -60,7 +60,7 @@ export const reaches = (command: CommandLine.CommandLine): boolean => reachingWo
 export const hostIn = (command: CommandLine.CommandLine): string | undefined =>
   reachingWords(command)
     .map((word) => address.exec(word)?.[1])
-    .find((host) => host !== undefined && !isLocal(host))
+    .find((host) => host !== undefined && !Message.isLocal(host))
 
 /** Returns the program that fetches something: `pip` in `pip install x | tail -n 3; echo done`. */
 export const programIn = (command: CommandLine.CommandLine): string | undefined => {
@@ -70,6 +70,29 @@ export const programIn = (command: CommandLine.CommandLine): string | undefined 
   if (at >= 0) return nameOf(words[at] ?? "")
   return hostIn(command) === undefined ? undefined : words.map(nameOf).find((name) => reaching.has(name))
 }
+
+/** Programs, and subcommands of git, that use no network. */
+const local: ReadonlySet<string> = new Set(
+  [
+    "[ [[ awk basename cat cd chmod cksum cmp comm cp cut date df diff dirname du echo egrep env exit export false fd fgrep",
+    "file find grep head hostname id jq kill less ln local ls mkdir mktemp mv nl od printf ps pwd read readlink realpath",
+    "return rg rm rmdir sed seq set sha256sum shift sleep sort stat tac tail tar tee test touch tr tree true type",
+    "ulimit umask uname uniq unset unzip wait wc whereis which xxd yes zip : edit write TodoWrite"
+  ].flatMap((line) => line.split(" "))
+)
+const localGit = new Set(
+  "add blame branch checkout cherry-pick clean commit config diff grep init log ls-files merge mv rebase reflog reset"
+    .concat(" restore rev-parse rm show stash status switch tag worktree")
+    .split(" ")
+)
+
+/** Tests whether a command surely uses no network. */
+export const isLocal = (command: CommandLine.CommandLine): boolean =>
+  command.text.length <= mostExamined &&
+  !/\$\(|`|[<>]\(|-exec|-ok/.test(command.text) &&
+  invocations(command).every(
+    ([name = ":", sub = ""]) => local.has(nameOf(name)) || (nameOf(name) === "git" && localGit.has(sub))
+  )
 
 /** The tools whose hosts `synapse sandbox allow --from` finds, by the programs that fetch as they do. */
 const tools: Readonly<Record<string, string>> = {

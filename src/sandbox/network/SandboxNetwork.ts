@@ -33,6 +33,8 @@ const enter = (live: LiveSandbox, isAsked: boolean) =>
 
 export class SandboxNetwork {
   private gateway: Gateway | undefined
+  /** True once the hosts were attached, also if that failed. */
+  isTried = false
   private readonly failures: Array<string> = []
   private readonly published: Array<Published>
   /** The ports that the running sandbox has tried to open on the machine. */
@@ -73,10 +75,12 @@ export class SandboxNetwork {
   }
 
   private attachHosts(live: LiveSandbox): Effect.Effect<void, never, Scope.Scope> {
+    this.isTried = true
     return Effect.acquireRelease(this.open(live), (gateway) =>
       Effect.sync(() => {
         gateway.close()
         if (this.gateway === gateway) this.gateway = undefined
+        this.isTried = false
       })
     ).pipe(
       Effect.flatMap((gateway) =>
@@ -84,7 +88,8 @@ export class SandboxNetwork {
           this.gateway = gateway
         })
       ),
-      this.noting("The hosts that are allowed can't be reached")
+      // Nobody waits for hosts where none is allowed.
+      this.hosts?.allowed.length === 0 ? Effect.ignore : this.noting("The hosts that are allowed can't be reached")
     )
   }
 

@@ -36,3 +36,22 @@ describe("the host that a command is to reach", () => {
     it(command, () => assert.strictEqual(CommandWords.hostIn(CommandLine.parse(command)), host))
   }
 })
+
+describe("a command that surely uses no network", () => {
+  for (const [command, isLocal] of [
+    ["cd a && FOO=1 ls -l | grep -c x >b; git -c", false],
+    ["cd a && FOO=1 ls -l | grep -c x >b; git status", true],
+    ["x=1", true],
+    ["edit a <<'E'\nnpm ci\nE", true],
+    ["cargo build", false],
+    ["go mod download", false],
+    ["./deploy", false],
+    ["git push", false],
+    ["ls; deploy", false],
+    ["echo $(deploy)", false],
+    ["find . -exec deploy {} +", false],
+    ["timeout 5 make", false]
+  ] as const) {
+    it(command, () => assert.strictEqual(CommandWords.isLocal(CommandLine.parse(command)), isLocal))
+  }
+})
