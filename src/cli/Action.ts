@@ -36,7 +36,7 @@ export const report = <R>(
   action: Effect.Effect<number, Failure, R>
 ): Effect.Effect<number, ConfigError | WrongUsage, R | Stdio> =>
   Effect.catchTags(action, {
-    InvalidUsage: ({ message }) => new WrongUsage({ message }),
+    InvalidUsage: ({ message }) => new WrongUsage({ message, hasForm: true }),
     NoSession: ({ message }) => complain(message),
     NotWritten: ({ message }) => complain(message),
     SandboxConfigError: ({ isReadOnly, message }) => complain(isReadOnly === true ? readOnly() : message)

@@ -65,7 +65,7 @@ const inSession = (name: string, command: string, json: boolean, given: SessionO
       Effect.provideService(handle(call, json, { session: name }), Stdio, stdio)
     )
     return yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined }).pipe(
-      Effect.catchTag("Refused", ({ message }) => new WrongUsage({ message }))
+      Effect.catchTag("Refused", ({ message }) => new WrongUsage({ message, hasForm: true }))
     )
   })
 

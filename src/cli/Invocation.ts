@@ -23,7 +23,11 @@ import type { Toolset } from "../toolset/Toolset.js"
 import { Stdio } from "./Stdio.js"
 
 /** The error for a wrong call of the program, which prints the reason and the usage and exits with code 2. */
-export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}
+export class WrongUsage extends Data.TaggedError("WrongUsage")<{
+  readonly message: string
+  /** True if the words have the right form, so that the usage would tell nothing. */
+  readonly hasForm?: true
+}> {}
 
 /** Lists the wrong settings, one line each. */
 export const wrongSettings = (error: ConfigError): string =>

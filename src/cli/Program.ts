@@ -50,9 +50,9 @@ export const program = (args: ReadonlyArray<string>): Effect.Effect<number, neve
 
 /** Explains why nothing was run. */
 const tell = (error: ConfigError | WrongUsage, args: ReadonlyArray<string>): Effect.Effect<void, never, Stdio> =>
-  error._tag === "WrongUsage"
+  error._tag === "WrongUsage" && error.hasForm !== true
     ? Effect.flatMap(loadHelp, ({ usage }) => print("stderr", `synapse: ${error.message}\n${usage(args)}`))
-    : print("stderr", wrongSettings(error))
+    : print("stderr", error._tag === "WrongUsage" ? `synapse: ${error.message}` : wrongSettings(error))
 
 /** Prints a complete explanation of why nothing was run. */
 const refuse = (text: string) => Effect.as(print("stderr", text), ExitCode.wrongUsage)

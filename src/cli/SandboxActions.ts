@@ -3,8 +3,10 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Quote from "../bash/Quote.js"
 import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as Similar from "../domain/Similar.js"
 import { homeDirectory } from "../extension/skill/LocalSkillStore.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
@@ -409,7 +411,7 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     const reason = SandboxEntry.notAPath(text)
     if (reason !== undefined) return yield* complain(`${JSON.stringify(given.path)} can't be allowed: ${reason}.`)
     const path = Path.resolve(text)
-    if (/^[\w-]+$/.test(given.path) && HostPath.isMissing(path)) {
+    if (HostPath.isMissing(path) && Either.isRight(HostEntry.parse(given.path, "allowed"))) {
       const word = Name.ofEntry(given.path)
       return yield* complain(
         `${word} does not exist here. If it is a path: synapse sandbox allow ./${word}. If it is a host: synapse sandbox allow --host ${word}`
@@ -504,5 +506,13 @@ export const forget = (given: { readonly path: string }) =>
       yield* print("stderr", "synapse: sessions that are open go on as before until they restart")
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))
-    return yield* complain(`${given.path} ${isBuiltIn ? "is built in, and stays" : `is not in ${config.file}`}.`)
+    if (isBuiltIn) return yield* complain(`${given.path} is built in, and stays.`)
+    const { filesystem, network } = (yield* config.load).policy
+    const entries = [filesystem.whitelist, filesystem.readable, network.allowedHosts, network.deniedHosts].flat()
+    const [near] = Similar.likely(
+      given.path,
+      entries.filter((entry) => entry !== undefined)
+    )
+    const way = near === undefined ? "" : ` Perhaps: synapse sandbox forget ${Quote.word(near)}`
+    return yield* complain(`${given.path} is not in ${config.file}.${way}`)
   }).pipe(Action.run)

@@ -5,6 +5,7 @@ import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as Attempt from "../domain/Attempt.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
+import * as HostEntry from "../sandbox/policy/HostEntry.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PathGlob from "../sandbox/policy/PathGlob.js"
 import * as PathRule from "../sandbox/policy/PathRule.js"
@@ -75,7 +76,7 @@ export const notAPath = (text: string): string | undefined => {
   if (isThere(text)) return indifferent(text)
   const host = hostIn(text)
   if (host !== undefined)
-    return `it is an address. To allow its host: synapse sandbox allow ${UntrustedText.word(host)}`
+    return `it is an address. To allow its host: synapse sandbox allow ${HostEntry.toArgument(UntrustedText.word(host))}`
   if (/^~/.test(text)) return "`~name` is not expanded: write the path out"
   if (/\$[A-Za-z_{]/.test(text))
     return "the shell has not expanded its variable: use double quotes, or write the path out"

@@ -227,5 +227,5 @@ export const refuseWithoutSandbox = (option: string): Effect.Effect<void, Config
   Effect.flatMap(switchedOff, (file) =>
     file === undefined
       ? Effect.void
-      : new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.` })
+      : new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.`, hasForm: true })
   ).pipe(Effect.provide(layer))

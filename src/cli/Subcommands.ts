@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as CommandGrammar from "../command/CommandGrammar.js"
 import * as Parameter from "../command/Parameter.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
+import { UserEnvironment } from "../domain/UserEnvironment.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as ExecAction from "./ExecAction.js"
@@ -76,16 +77,18 @@ const checked = (given: SessionOptions.Given, run: Action): Action => {
 
 /** Names allowed paths that do not exist. What holds `~`, `$` or a backslash is expanded elsewhere. */
 const tellMissing = ({ cwd, readable, whitelist }: SessionOptions.Given) =>
-  Effect.forEach(
-    [
-      ...whitelist.map((path) => ["--allow", path] as const),
-      ...readable.map((path) => ["--allow-read", path] as const)
-    ],
-    ([option, path]) =>
-      /[~$\\]/.test(path) || !HostPath.isMissing(Path.resolve(Option.getOrElse(cwd, process.cwd), path))
-        ? Effect.void
-        : print("stderr", `synapse: ${option} ${UntrustedText.word(path, 300)}: no such file or directory`),
-    { discard: true }
+  Effect.flatMap(UserEnvironment, ({ directory }) =>
+    Effect.forEach(
+      [
+        ...whitelist.map((path) => ["--allow", path] as const),
+        ...readable.map((path) => ["--allow-read", path] as const)
+      ],
+      ([option, path]) =>
+        /[~$\\]/.test(path) || !HostPath.isMissing(Path.resolve(Option.getOrElse(cwd, directory), path))
+          ? Effect.void
+          : print("stderr", `synapse: ${option} ${UntrustedText.word(path, 300)}: no such file or directory`),
+      { discard: true }
+    )
   )
 
 /** Explains an unknown option where a text is expected. After another word, quotes are missing. */

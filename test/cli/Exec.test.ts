@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as Diagnostic from "../../src/domain/Diagnostic.js"
+import { UserEnvironment } from "../../src/domain/UserEnvironment.js"
 import { run, runSandboxed } from "../support/cli/Program.js"
 
 const usage = "Usage:\n  synapse exec [options] <command>\nHelp: synapse exec --help\n"
@@ -222,6 +223,16 @@ describe("synapse exec", () => {
           "synapse: --allow nodir: no such file or directory\nsynapse: --allow-read /nodir/.env: no such file or directory\n"
         ]
       )
+    })
+  )
+
+  it.effect("looks for allowed paths from the directory of the client", () =>
+    Effect.gen(function* () {
+      const client = { variables: process.env, umask: undefined, directory: () => `${process.cwd()}/docs` }
+      const { stderr } = yield* run(["exec", "--allow", "allow.md", "--allow", "src", "ls"]).pipe(
+        Effect.provideService(UserEnvironment, client)
+      )
+      assert.strictEqual(stderr, "synapse: --allow src: no such file or directory\n")
     })
   )
 

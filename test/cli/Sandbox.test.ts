@@ -506,6 +506,26 @@ describe("synapse sandbox", () => {
     })
   )
 
+  it.scoped("allow tells how a host is named that looks like a file", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const told = (...args: ReadonlyArray<string>) =>
+        Effect.map(sandbox(home, ...args), ([exitCode, , stderr]) => [exitCode, stderr.trimEnd()] as const)
+      for (const word of ["mirror", "mirror.corp"])
+        assert.deepStrictEqual(yield* told("allow", word), [
+          1,
+          `synapse: ${word} does not exist here. If it is a path: synapse sandbox allow ./${word}. If it is a host: synapse sandbox allow --host ${word}`
+        ])
+      assert.match((yield* told("allow", "https://mirror.corp/x"))[1], /: synapse sandbox allow --host mirror\.corp\.$/)
+      assert.deepStrictEqual(yield* told("allow", "localhost"), [
+        2,
+        "synapse: localhost can't be on the list of hosts: give the port of the machine's server, as localhost:5432."
+      ])
+      yield* sandbox(home, "allow", "private:mirror.corp")
+      assert.match((yield* told("forget", "mirror.corp"))[1], / Perhaps: synapse sandbox forget private:mirror\.corp$/)
+    })
+  )
+
   it.scoped("forget says what it can't forget", () =>
     Effect.gen(function* () {
       const home = yield* Directory.make
@@ -565,7 +585,7 @@ describe("synapse sandbox", () => {
     })
   )
 
-  it.scoped("refuses wrong usage with the reason and the usage", () =>
+  it.scoped("refuses wrong usage with the reason, and the usage where the form is wrong", () =>
     Effect.gen(function* () {
       const home = yield* Directory.make
       const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, reason: string]> = [
@@ -581,11 +601,8 @@ describe("synapse sandbox", () => {
         [["deny", ""], "'' can't be on the blacklist: it is empty."]
       ]
       for (const [args, reason] of cases) {
-        assert.deepStrictEqual(
-          yield* sandbox(home, ...args),
-          [2, "", `synapse: ${reason}\n${usage(args[0])}`],
-          args.join(" ")
-        )
+        const shown = args[0] === "deny" ? "" : usage(args[0])
+        assert.deepStrictEqual(yield* sandbox(home, ...args), [2, "", `synapse: ${reason}\n${shown}`], args.join(" "))
       }
       assert.deepStrictEqual(Directory.list(home), [])
     })

@@ -20,6 +20,7 @@ import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import * as PrivateTemporary from "../../sandbox/policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import * as SandboxEntry from "../SandboxEntry.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as PolicyText from "./PolicyText.js"
 import { type Services, ShellApp } from "./ShellApp.js"
@@ -104,7 +105,12 @@ const allow = (written: string) =>
     if (inForce === undefined) return "There is no sandbox: commands may write wherever you may."
     if (real === undefined && (written.startsWith("--host ") || HostEntry.isLikely(written)))
       return yield* allowHost(written.replace("--host ", ""))
-    if (real === undefined) return `${shown} does not exist: ${whereMissing(path, inForce.policy)}`
+    if (real === undefined) {
+      const host = SandboxEntry.hostIn(written) ?? written
+      const isHost = Either.isRight(HostEntry.parse(host, "allowed"))
+      const way = isHost ? `\nIf it is a host: /allow ${HostEntry.toArgument(host)}` : ""
+      return `${shown} does not exist: ${whereMissing(path, inForce.policy)}${way}`
+    }
     const explain = (access: PolicyDecision.Access) =>
       PolicyDecision.make(inForce.policy).explain(real, inForce.policy.cwd, access)
     const verdict = explain("write")

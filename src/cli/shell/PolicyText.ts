@@ -61,12 +61,14 @@ export const rules = (policy: SandboxPolicy, isShort = false): ReadonlyArray<str
   const { environment = [], granted = [], hosts, unixSockets } = policy
   const isShown = ({ source }: Rule) => !isShort || !builtIn.has(source)
   const [blacklist, readonly] = [policy.blacklist.filter(isShown), policy.readonly.filter(isShown)]
+  const written = new Set(writable(policy).map(pathOf))
+  const read = granted.filter((rule) => !written.has(pathOf(rule)))
   const left = policy.blacklist.length + policy.readonly.length - blacklist.length - readonly.length
   return [
     ...section("Read and write:", writable(policy), pathOf),
     ...section("Never read or written:", blacklist, pathOf),
     ...(blacklist.some(isAnywhere) ? ["", named] : []),
-    ...section("Allowed to be read all the same:", granted, pathOf),
+    ...section("Allowed to be read, and hidden otherwise:", read, pathOf),
     ...section("Never written:", readonly, pathOf),
     ...(left === 0
       ? []

@@ -9,25 +9,20 @@ import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as UntrustedText from "../../domain/UntrustedText.js"
 
-/**
- * The kind of a command. `agent` is an agent-shell command. `extension` is a command under a prefix that a user added.
- */
-type Kind = "agent" | "mcp" | "skill" | "extension"
-
 export type Entry = Pick<Described, "name" | "summary">
 
 /** The number of characters searched in a summary. */
 const longest = 1000
 
-const kindOf = (name: string): Kind => {
-  const [prefix = "", rest] = name.split(":")
-  if (rest === undefined || prefix === "command" || prefix === "task") return "agent"
-  return prefix === "mcp" || prefix === "skill" ? prefix : "extension"
-}
+/** The prefixes of Synapse's own commands. */
+const own = new Set(["command", "job", "task"])
 
 /** Tests whether a command's summary is untrusted, because a server or a skill wrote it. */
-const isForeign = (kind: Kind, name: string): boolean =>
-  kind === "skill" ? name.includes(" ") : kind !== "agent" && !name.endsWith("*")
+const isForeign = (name: string): boolean => {
+  const [prefix = "", rest] = name.split(":")
+  if (rest === undefined || own.has(prefix)) return false
+  return prefix === "skill" ? name.includes(" ") : !name.endsWith("*")
+}
 
 export const wordsOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(patterns.flatMap((pattern) => pattern.toLowerCase().split(/\s+/)).filter((word) => word !== ""))
@@ -82,7 +77,7 @@ EXAMPLES
   command:search mcp gh
 
 OUTPUT
-  A line for each command, the best first: its name, its type, and what it does. What stands in quotes are the words of
+  A line for each command, the best first: its name, and what it does. What stands in quotes are the words of
   a server or a skill. <name> --help shows how a command is used; skill:load <name> prints a skill's instructions.
 
 EXIT CODE
@@ -161,11 +156,10 @@ const look = (handlers: ReadonlyArray<Handler>): Effect.Effect<ReadonlyArray<str
   )
 
 const line = ({ name, summary }: Entry): string => {
-  const kind = kindOf(name)
-  const text = isForeign(kind, name)
+  const text = isForeign(name)
     ? UntrustedText.quoted(summary, longestSummary)
     : UntrustedText.line(summary, longestSummary)
-  return `${UntrustedText.line(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`
+  return `${UntrustedText.line(name, 255)}${text === "" || text === '""' ? "" : ` - ${text}`}`
 }
 
 const partial = "No command fits all of the words: those listed fit some of them."

@@ -35,7 +35,7 @@ export interface PermissionRequest {
   readonly resource: string
   readonly access: PolicyDecision.Access | "network" | "open"
   readonly rule: Rule
-  /** The command line that was denied. */
+  /** The command line that was denied. For a host or a server, the last one; empty if none ran. */
   readonly command: string
   readonly reason: string
   /** True if the command has already run. An allowed access then takes effect when the command is run again. */

@@ -64,6 +64,12 @@ export const effectOf = (answer: Permission.Answer, request: Permission.Permissi
   }
 }
 
+/** How the command relates to what was noticed in the sandbox, which another one may have caused. */
+const relations: { readonly [A in Permission.PermissionRequest["access"]]?: string } = {
+  network: "during:  ",
+  open: "after:   "
+}
+
 /**
  * Describes what was denied, by which rule, and to which command, as lines.
  *
@@ -77,7 +83,7 @@ export const describe = (request: Permission.PermissionRequest): ReadonlyArray<s
       ? `A server in the sandbox could be opened at ${printable(resource)}`
       : `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
     `  rule:    ${printable(rule.pattern)}: ${printable(reason)}`,
-    `  command: ${printable(command)}`,
+    ...(command === "" ? [] : [`  ${relations[access] ?? "command: "}${printable(command)}`]),
     ...(task === undefined ? [] : [`  task:    Task(${printable(`${task.type}: ${task.description}`)})`])
   ]
 }

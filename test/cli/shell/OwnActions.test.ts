@@ -85,7 +85,11 @@ describe("/allow", () => {
     }
     assert.deepStrictEqual((await allow("a.org", false)).allowed, [])
     assert.match((await allow("a.org:0")).said, /^a.org:0 can't be allowed: a port is /)
-    assert.match((await allow("mirror")).said, /mirror does not exist/)
+    for (const written of ["mirror", "mirror.corp", "https://mirror.corp/x"])
+      assert.match(
+        (await allow(written)).said,
+        / does not exist: [\s\S]*\nIf it is a host: \/allow --host mirror(\.corp)?$/
+      )
   })
 
   it("allows what a built-in rule hides to be read, and what another rule hides not at all", async () => {

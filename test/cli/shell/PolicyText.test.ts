@@ -39,6 +39,13 @@ describe("the text of a policy", () => {
     assert.match(text, /^Unix sockets can be used: /m)
   })
 
+  it("names what may be written no second time as readable", () => {
+    const own = path("/p/.env")
+    const lines = PolicyText.rules({ ...policy, whitelist: [own], granted: [own, path("/q/.env")] })
+    assert.strictEqual(lines.filter((line) => line.includes("/p/.env")).length, 1)
+    assert.include(lines, "  /q/.env  sandbox.json")
+  })
+
   it("pads no name to one that is long", () => {
     const blacklist = [path("/short"), path("/b"), path(`/${"long".repeat(50)}`)]
     const lines = PolicyText.rules({ ...policy, blacklist })

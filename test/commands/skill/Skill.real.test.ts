@@ -64,7 +64,7 @@ describe("skills in a shell", () => {
       for (const words of ["brand", "brand-guidelines", "'typography artifact'"]) {
         assert.strictEqual(
           yield* found(words),
-          'skill:load brand-guidelines [skill] "Applies the company\'s official brand colors and typography to any sort of artifact that may benefit from it. Use it w…"\n'
+          'skill:load brand-guidelines - "Applies the company\'s official brand colors and typography to any sort of artifact that may benefit from it. Use it w…"\n'
         )
       }
       const names = (words: string) =>
@@ -73,7 +73,7 @@ describe("skills in a shell", () => {
       const loading = ["skill:load brand-guidelines", "skill:load pdf", "skill:load webapp-testing"]
       assert.match(yield* found("pdf"), /^skill:load pdf \[skill\] "Comprehensive PDF [^\n]*…"\n/)
       assert.deepStrictEqual((yield* found("pdf")).split("\n").slice(1), [
-        ...programs.map((name) => `skill:pdf:${name} [skill] A program of the skill pdf.`),
+        ...programs.map((name) => `skill:pdf:${name} - A program of the skill pdf.`),
         ""
       ])
       assert.deepStrictEqual(yield* names("skill --limit 6"), [

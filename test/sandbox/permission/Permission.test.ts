@@ -80,12 +80,14 @@ describe("a port", () => {
       `
 A server in the sandbox could be opened at 127.0.0.1:3000
   rule:    --publish: read only
-  command: cp a /data/out
+  after:   cp a /data/out
   [s]ession      you reach it at http://127.0.0.1:3000 until this session ends
   [N]o           it stays closed
 Allow it? [s/N] `
     )
     assert.deepStrictEqual(Permission.choices({ ...server, task }), ["deny"])
+    const meanwhile = (command: string) => PermissionPrompt.describe({ ...machine, command }).slice(2)
+    assert.deepStrictEqual(["ls", ""].map(meanwhile), [["  during:  ls"], []])
   })
 })
 
