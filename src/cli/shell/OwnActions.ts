@@ -20,7 +20,6 @@ import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import * as PrivateTemporary from "../../sandbox/policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
-import * as SandboxEntry from "../SandboxEntry.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as PolicyText from "./PolicyText.js"
 import { type Services, ShellApp } from "./ShellApp.js"
@@ -106,7 +105,7 @@ const allow = (written: string) =>
     if (real === undefined && (written.startsWith("--host ") || HostEntry.isLikely(written)))
       return yield* allowHost(written.replace("--host ", ""))
     if (real === undefined) {
-      const host = SandboxEntry.hostIn(written) ?? written
+      const host = Attempt.orUndefined(() => new URL(written).host) || written
       const isHost = Either.isRight(HostEntry.parse(host, "allowed"))
       const way = isHost ? `\nIf it is a host: /allow ${HostEntry.toArgument(host)}` : ""
       return `${shown} does not exist: ${whereMissing(path, inForce.policy)}${way}`

@@ -149,6 +149,9 @@ const nextOf = (
   return verdict.allowed ? undefined : liftOf(Denial.make(verdict, resource, access, how), policy)
 }
 
+/** What a model is told that runs with nobody to ask. */
+const unasked = "Do not work around it: say in your answer what you need of it."
+
 /** Says what is allowed instead, and what to do next. */
 const adviceOn = (
   denial: Denial.Denial,
@@ -162,27 +165,22 @@ const adviceOn = (
   if (denial.isMet === true) return []
   if (Denial.isUnlisted(denial)) {
     if (shown !== undefined) return ["You only read: say in your answer what is to be written."]
-    const next =
-      unattended === true ? "Say in your answer what has to be written there." : (denial.next ?? "It can't be allowed.")
+    const next = unattended === true ? unasked : (denial.next ?? "It can't be allowed.")
     return canBeAllowed ? [writableIn(policy)] : [writableIn(policy), next]
   }
-  if (denial.next !== undefined) {
-    return [unattended === true ? "Say in your answer what needs it." : denial.next]
-  }
+  if (unattended === true) return [unasked]
+  if (denial.next !== undefined) return [denial.next]
   if (denial.how === "event") {
-    if (unattended === true) return ["Say in your answer what is needed from there."]
     return source === "file" && denial.grant === undefined
       ? [`The user can lift the rule: synapse sandbox forget ${Quote.line(rule)}`]
       : []
   }
   if (access === "network") {
-    if (unattended === true) return ["Say in your answer what is needed from there."]
     if (lift !== undefined) return [`${Diagnostic.asking()} synapse sandbox ${lift}`]
     return grantOf(denial, policy) === undefined
       ? ["Tell the user which host it needs: synapse sandbox allow lets commands reach it."]
       : []
   }
-  if (unattended === true) return ["Do not work around it: say in your answer what you need of it."]
   if (rule === PrivateTemporary.hiding.pattern) {
     return [`Ask the user to copy it to where you work, or to run: synapse sandbox ${lift}`]
   }

@@ -22,7 +22,7 @@ import { longestLook, longestOutput, WithheldVariables } from "../denial/Withhel
 import type { SandboxNetwork, Seen } from "../network/SandboxNetwork.js"
 import * as ToolCache from "../platform/ToolCache.js"
 import * as Name from "../policy/Name.js"
-import * as PolicyDecision from "../policy/PolicyDecision.js"
+import type * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import type { Grant, NetworkQuestions, SandboxResult } from "../SandboxBackend.js"
@@ -108,14 +108,10 @@ const directoriesOf = (command: CommandLine.CommandLine, before: string, now: st
 
 const passed = (result: CommandResult.CommandResult): SandboxResult => ({ ...result, blocked: false })
 
-/** A policy, compiled. */
-interface Enforced {
+/** The parts of a session that can refuse something to a command: its policy, its running sandbox and its network. */
+interface Surroundings {
   readonly policy: SandboxPolicy
   readonly decision: PolicyDecision.PolicyDecision
-}
-
-/** The parts of a session that can refuse something to a command: its policy, its running sandbox and its network. */
-interface Surroundings extends Enforced {
   readonly running: RunningSandbox
   readonly network: SandboxNetwork
   readonly userHome: string
@@ -140,8 +136,6 @@ export class CommandDenials {
   /** True if a command may have set a limit of its own, which the shell keeps. */
   private mayBeLimited = false
   private protectedPaths: ReadonlyArray<Rule> = []
-  /** The policy in force, and the grants and protected paths that it was made with. */
-  private made: { readonly of: ReadonlyArray<unknown>; readonly at: Enforced } | undefined
   private readonly temporary: PrivateTemporary.PrivateTemporary
   /** The files of the machine's `/tmp` that were told. */
   private readonly toldOfMachine = new Set<string>()
@@ -156,28 +150,22 @@ export class CommandDenials {
   }
 
   /** Returns the policy with what was allowed and protected since the sandbox began. */
-  private inForce(): Enforced {
+  private inForce(): SandboxPolicy {
     const { policy, running } = this.at
-    const of = [running.granted(), this.protectedPaths] as const
-    const [grants, protectedPaths] = of
-    if (grants.length + protectedPaths.length === 0) return this.at
-    if (this.made === undefined || of.some((each, at) => each !== this.made?.of[at])) {
-      const rulesOf = (access: Grant["access"]) =>
-        grants
-          .filter((grant) => grant.access === access)
-          .map(({ resource: path }): Rule => ({ pattern: path, path, kind: "path", source: "runtime" }))
-      const read = rulesOf("read")
-        .filter(({ path }) => this.temporary.toOutside(path) !== path)
-        .map((rule): Rule => ({ ...rule, pattern: Denial.readOnly, source: "default" }))
-      const enforced = {
-        ...policy,
-        whitelist: [...policy.whitelist, ...rulesOf("write")],
-        readonly: [...policy.readonly, ...protectedPaths, ...read],
-        granted: [...(policy.granted ?? []), ...read]
-      }
-      this.made = { of, at: { policy: enforced, decision: PolicyDecision.make(enforced) } }
+    const grants = running.granted()
+    if (grants.length + this.protectedPaths.length === 0) return policy
+    const rulesOf = (access: Grant["access"], like: Pick<Rule, "source"> & Partial<Rule>) =>
+      grants
+        .filter((grant) => grant.access === access)
+        .map(({ resource: path }): Rule => ({ pattern: path, path, kind: "path", ...like }))
+    const read = rulesOf("read", { pattern: Denial.readOnly, source: "default" })
+    const machines = read.filter(({ path }) => this.temporary.toOutside(path) !== path)
+    return {
+      ...policy,
+      whitelist: [...policy.whitelist, ...rulesOf("write", { source: "runtime" })],
+      readonly: [...policy.readonly, ...this.protectedPaths, ...machines],
+      granted: [...(policy.granted ?? []), ...machines]
     }
-    return this.made.at
   }
 
   /** Returns the refusal of a command that would be denied for sure, or would leave something half done. */
@@ -204,9 +192,7 @@ export class CommandDenials {
     others: ReadonlyArray<Denial.Denial>,
     rest?: string
   ): SandboxResult {
-    const { takesNewSandbox } = this.at
-    const { policy } = this.inForce()
-    const denied = Explanation.of(denial, policy, others, rest, takesNewSandbox)
+    const denied = Explanation.of(denial, this.inForce(), others, rest, this.at.takesNewSandbox)
     return {
       ...result,
       blocked: true,
@@ -325,8 +311,8 @@ export class CommandDenials {
       if (late.length > 0) {
         return tell(`Allowed meanwhile: ${late.join(", ")}: run the command again.`)
       }
-      const { decision, policy } = this.inForce()
-      const attributed = Attribution.make(policy, decision)(outcome)
+      const inForce = this.inForce()
+      const attributed = Attribution.make(inForce, inForce === policy ? this.at.decision : undefined)(outcome)
       const isOfMachine = asked && seen.failed.length > 0 && events.length === 0
       if (isOfMachine && attributed.every(({ access }) => access === "network")) {
         return tell(`Allowed, and not reached from this machine: ${seen.failed.join(", ")}.`, "denied")

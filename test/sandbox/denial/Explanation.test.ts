@@ -212,13 +212,13 @@ describe("what is told of a denial", () => {
   it("to a sub-agent: that the answer is to say it", () => {
     const alone = { unattended: true } as const
     const secret = denied("/project/.env", "read", "preflight")
-    assert.match(text(write("/data/x"), alone), / Say in your answer what has to be written there\.$/)
+    const unasked = / Do not work around it: say in your answer what you need of it\.$/
+    assert.match(text(write("/data/x"), alone), unasked)
     assert.match(
       text(write("/data/x"), { ...alone, shown: [] }),
       / You only read: say in your answer what is to be written\.$/
     )
-    assert.match(text(Denial.network("verified-text"), alone), / Say in your answer what is needed from there\.$/)
-    assert.match(text(Denial.system(SystemCalls.unixSocket), alone), / Say in your answer what needs it\.$/)
-    assert.match(text(secret, alone), / Do not work around it: say in your answer what you need of it\.$/)
+    for (const each of [Denial.network("verified-text"), Denial.system(SystemCalls.unixSocket), secret])
+      assert.match(text(each, alone), unasked)
   })
 })

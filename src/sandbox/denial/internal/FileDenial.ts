@@ -175,7 +175,7 @@ export const make = (
         ? { ...Denial.make(verdict, named, "write", "verified-text"), next: "Ask the user to do it." }
         : {
             ...Denial.make(verdict, real, "write", "verified-text"),
-            ...(entries.length > 0 ? { isOfEntry: true } : {})
+            ...(entries.length > 0 && { isOfEntry: true })
           }
     }
     if (!verdict.allowed) return Denial.make(verdict, real, "write", "verified-text")
