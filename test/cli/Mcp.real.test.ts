@@ -230,7 +230,7 @@ describe("synapse mcp", () => {
       write("home/mcp/mcp_servers.json", { mcpServers: { fs: { command: "cat", env: { ROOT: cwd } } } })
       assert.match(
         (await mcp("list"))[1],
-        /^fs +home +not trusted .*\n\nfs: it may run what commands may write: .*\/project is not trusted yet; the user can look/
+        /^fs +home +not trusted .*\n\nfs: it may take code from what commands may write: .*\/project is not trusted yet; the user can look/
       )
       const [, shown] = await mcp("trust", "--yes")
       assert.include(shown, `    variables  ROOT\n    writable   ${cwd}\n`)

@@ -162,7 +162,7 @@ const readAll = (around: Server.ServerPlaces, stamps: FileStamps): Reading => {
     }
     const [place] = written.named.places
     if (consent !== undefined && place !== undefined && trustIn(consent) !== "trusted")
-      return untrusted(place, "new", "may run")
+      return untrusted(place, "new", "may take code from")
     return expanded.right._tag === "Stdio"
       ? McpEntry.Stdio({ ...known, ...expanded.right })
       : McpEntry.Http({ ...known, ...expanded.right })

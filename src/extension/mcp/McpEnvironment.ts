@@ -29,9 +29,10 @@ export const make = (
     !path.isAbsolute(directory) ||
     isWritable(directory) ||
     (real !== "/" && [directory, RealPath.follow(directory).real].some((each) => HostPath.isWithin(each, real)))
-  const all = { ...kept, ...configured }
-  const directories = all["PATH"]?.split(":").filter((directory) => !isOpen(directory))
-  return directories === undefined ? all : { ...all, PATH: directories.join(":") }
+  const { PATH = "", ...others } = { ...kept, ...configured }
+  const directories = PATH.split(":").filter((directory) => !isOpen(directory))
+  // An empty PATH would mean the working directory.
+  return directories.length === 0 ? others : { ...others, PATH: directories.join(":") }
 }
 
 /**

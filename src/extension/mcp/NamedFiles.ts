@@ -52,6 +52,8 @@ const between = /[\s;:,=@|&<>()[\]{}'"`?*#]+/g
 /** Matches a text that can only be a path. */
 const isPath = /^(?:\.{0,2}\/|\.{1,2}$)/
 
+const home = /^(?:~|\$HOME)(?=\/|$)/
+
 /**
  * Returns the texts in a word that may be paths, by where they start, the shortest first: `/a` and `/a b.js` of
  * `-javaagent:/a b.js=x`.
@@ -64,11 +66,11 @@ const textsIn = (word: string, userHome: string): ReadonlyArray<ReadonlyArray<st
     return /^-[A-Za-z]/.test(word.slice(at)) ? [at, at + 2, at + option.length] : [at]
   })
   return starts.map((start) => {
-    const texts = ends
-      .filter((end) => end > start)
-      .map((end) => word.slice(start, end).replace(/^(?:~|\$HOME)(?=\/|$)/, () => userHome))
+    const after = ends.filter((end) => end > start)
+    const isLong = isPath.test(word.slice(start)) || home.test(word.slice(start))
+    return (isLong ? after : [...after.slice(0, 1), ...after.slice(1).slice(-1)])
+      .map((end) => word.slice(start, end).replace(home, () => userHome))
       .filter((text) => !text.includes("\0"))
-    return isPath.test(texts[0] ?? "") ? texts : [...texts.slice(0, 1), ...texts.slice(1).slice(-1)]
   })
 }
 

@@ -41,6 +41,9 @@ describe("McpEnvironment", () => {
       const isWritable = (path: string) => path === "/data/bin"
       const allowed = McpEnvironment.make({}, root, { PATH: "/data/bin:/usr/bin" }, isWritable)
       assert.deepStrictEqual(allowed, { PATH: "/usr/bin" })
+      const configured = { PATH: `${root}/bin:/data/bin:/bin` }
+      assert.deepStrictEqual(McpEnvironment.make(configured, root, { PATH }, isWritable), { PATH: "/bin" })
+      assert.deepStrictEqual(McpEnvironment.make({ PATH: "bin" }, root, { PATH }), {})
     }))
 
   it("finds a program as a shell does", () =>
