@@ -407,6 +407,22 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
       })
     )
 
+    it.live("takes back what runs programs from the configuration of the user's git, in a home without one", () =>
+      Effect.gen(function* () {
+        const commands = [
+          'git config -f .gitconfig user.name Eve; git config -f .gitconfig alias.st "!RUN"; git config -f .gitconfig core.hooksPath hooks',
+          "mkdir -p ../project/hooks c/git; printf '#!/bin/sh\nRUN\n' >../project/hooks/post-checkout; chmod +x ../project/hooks/*",
+          "printf '[core]\n\tfsmonitor = RUN; true\n' >c/git/config; ln -s c .config"
+        ]
+        const { said, used } = yield* session({ commands, cwd: "user" }, (project, outside) => [
+          leavesTrace(project, outside),
+          shell("git config user.name", project, `${outside}/user`).stdout
+        ])
+        assert.deepStrictEqual(used, [false, "Eve\n"], said)
+        assert.match(said, /Taken back from \.gitconfig: alias\.st, core\.hookspath\./)
+      })
+    )
+
     it.live("renames what is new in a home and runs when the user logs in", () =>
       Effect.gen(function* () {
         const commands = [

@@ -73,6 +73,8 @@ const isNamedBy = new Set(["file", "user", "runtime"])
 const isHistory = /hist|viminfo$|lesshst$/
 
 const configs = ["config", "config.worktree"]
+/** The configuration of all repositories, in a home. */
+const globals = [".gitconfig", ".config/git/config"]
 
 const textOf = (entry: GitConfig.Entry): string => JSON.stringify([GitConfig.nameOf(entry), entry.value])
 
@@ -186,6 +188,8 @@ export class StartupGuard {
   private readonly stamps = new Map<string, Map<string, string | undefined>>()
   /** What was missing before the session and would run by itself, with the links that led to its directory. */
   private readonly unmade = new Map<string, ReadonlyArray<string>>()
+  /** The files of the user's own git that were missing before the session. */
+  private global: ReadonlyArray<string> = []
   private readonly unchanged = new Unchanged()
   /** Files of other tools that were new or changed at a look, and are not reported yet. */
   private readonly untold: Array<string> = []
@@ -217,6 +221,7 @@ export class StartupGuard {
   begin(repositories: ReadonlyArray<string>): void {
     if (this.isBegun) return
     this.isBegun = true
+    this.global = globals.map((name) => `${this.places.userHome}/${name}`).filter(HostPath.isMissing)
     const readonly = new Set(this.policy.readonly.map(({ path }) => path))
     for (const git of this.find([...GitDirectory.upwards(this.policy.cwd), ...repositories])) {
       if (this.own.some((directory) => isWithin(git, directory))) continue
@@ -295,6 +300,7 @@ export class StartupGuard {
         this.commonChange(git),
         this.hooksChange(git)
       ]),
+      ...StartupFiles.changeable(this.places, this.global).map((path) => this.globalChange(path, pace)),
       ...StartupFiles.changeable(this.places, [...this.unmade.keys()]).map((path) => this.madeChange(path))
     ].filter((change) => change !== undefined)
     this.note()
@@ -369,7 +375,14 @@ export class StartupGuard {
     return found
   }
 
-  private configChange(git: string, name: string, pace: "quick" | undefined): Change | undefined {
+  private globalChange(path: string, pace: "quick" | undefined): Change | undefined {
+    const directory = RealPath.follow(Path.dirname(path)).real
+    // A command can make a link to a directory that it can't write.
+    const isReached = [...this.roots, ...this.machines].some((root) => isWithin(directory, root))
+    return isReached ? this.configChange(directory, Path.basename(path), pace, "global") : undefined
+  }
+
+  private configChange(git: string, name: string, pace?: "quick", scope?: "global"): Change | undefined {
     const good = this.known.get(git)?.files.get(name) ?? nothing
     const path = `${git}/${name}`
     if (HostPath.isMissing(path) || good.isForeign === true || StartupFiles.isNamed(this.places, path)) return undefined
@@ -388,7 +401,8 @@ export class StartupGuard {
     }
     const entries = text === undefined ? undefined : GitConfig.parse(text)
     const before = new Set((GitConfig.parse(good.began ?? "") ?? []).map(textOf))
-    const isKept = (entry: GitConfig.Entry) => before.has(textOf(entry)) || GitConfig.isEveryday(entry, this.place(git))
+    const place = this.place(git, scope)
+    const isKept = (entry: GitConfig.Entry) => before.has(textOf(entry)) || GitConfig.isEveryday(entry, place)
     const kept = entries?.filter(isKept)
     if (entries !== undefined && kept?.length === entries.length) {
       this.remember(git, name, { ...good, text, stamp })
@@ -476,13 +490,17 @@ export class StartupGuard {
     }
   }
 
-  private place(git: string): GitConfig.Place {
+  private place(git: string, scope: "global" | undefined): GitConfig.Place {
     const top = Path.basename(git) === ".git" ? Path.dirname(git) : git
     return {
       isWritable: (path) => this.roots.some((root) => isWithin(Path.resolve(git, path), root)),
       isAllowedHooks: (path) => {
         const hooks = Path.resolve(top, path)
-        return hooks === `${git}/hooks` || hooks === "/dev/null" || StartupFiles.isNamed(this.places, hooks)
+        return (
+          (scope === undefined && hooks === `${git}/hooks`) ||
+          hooks === "/dev/null" ||
+          StartupFiles.isNamed(this.places, hooks)
+        )
       }
     }
   }
