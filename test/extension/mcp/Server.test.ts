@@ -129,6 +129,7 @@ describe("a server that names what commands may write", () => {
           "nice guile -LP/pkg /opt/s.scm",
           "cc -isystemP/pkg",
           "scala -cp /opt:P/pkg Server",
+          "java -cp /opt:P/pkg Main",
           "docker run -L P/pkg image"
         ],
         // Commands could make these, and the last could mean a file of another name.
@@ -155,7 +156,7 @@ describe("a server that names what commands may write", () => {
         "here s.py x.txt": ["LD_PRELOAD=x.txt python3 s.py", "python3 -W ignore s.py x.txt"],
         "here s.py P/": ["PYTHONPATH=/opt:. python3 s.py"],
         "here run.sh": ["./run.sh dist/none", "sh -eo pipefail run.sh", "bash --norc run.sh"],
-        "here x.jar": ["java -javaagent:x.jar -jar x.jar", "java -jar x.jar"],
+        "here x.jar": ["java -javaagent:x.jar -jar x.jar", "java -cp lib -jar x.jar"],
         "here X.dll": ["dotnet X.dll", "dotnet exec X.dll"],
         "here x.txt": ["deno run -A x.txt", "tsx watch x.txt", "ruby --encoding UTF-8 x.txt", "pwsh -File x.txt"],
         "x.txt": [
@@ -175,9 +176,10 @@ describe("a server that names what commands may write", () => {
           "npx server",
           "uvx --from server tool",
           "/opt/s pkg",
-          "node -e 1"
+          "node -e 1",
+          "java -cp lib Main"
         ],
-        refused: ["node .", "node pkg", "bun dist/index", "python3.12 -u pkg", "bash nosuch.sh", "java -cp lib Main"]
+        refused: ["node .", "node pkg", "bun dist/index", "python3.12 -u pkg", "bash nosuch.sh"]
       },
       "project"
     )

@@ -25,7 +25,8 @@ const interpreters: ReadonlyArray<Interpreter> = [
   { names: /^(?:ruby|perl)[\d.]*$/, code: /^-[A-Za-z]*[eE]/, value: /^-[rICMm]$/ },
   { names: /^php[\d.]*$/, code: /^-[rBRES]/, value: /^-[cdzt]$/ },
   { names: /^(?:ba|da|a|z|k)?sh$/, code: /^-[A-Za-z]*c/, value: /^[-+][A-Za-z]*[oO]$/ },
-  { names: /^(?:java|lua(?:jit)?[\d.]*|pwsh)$/, code: /^-(?:e|c|Command)$/, value: /^-(?:cp|classpath|l)$/ },
+  { names: /^(?:lua(?:jit)?[\d.]*|pwsh)$/, code: /^-(?:e|c|Command)$/, value: /^-l$/ },
+  { names: /^java$/, code: /^[^-].*(?<!\.(?:jar|java))$/, value: /^-(?:cp|p|-?class-?path|-module-path)$/ },
   { names: /^dotnet$/, code: /^[^-].*(?<!\.dll)$/, value: /^--(?:depsfile|runtimeconfig|additionalprobingpath)$/ }
 ]
 
