@@ -21,9 +21,10 @@ import * as OwnFile from "./OwnFile.js"
 
 type Remote = McpEntry & { readonly _tag: "Http" }
 
-/** The stored login: the registered client, and its tokens. */
+/** The stored login: the registered client, its tokens, and the rights that a call lacked. */
 interface StoredLogin {
   readonly client?: Client.StoredOAuthClientInformation
+  readonly lacked?: string
   readonly tokens?: Client.StoredOAuthTokens
 }
 
@@ -84,7 +85,12 @@ export const provider = (home: string, url: string, flow?: Flow): Client.OAuthCl
       return used
     },
     saveTokens: (tokens) => keep({ ...current(), tokens }),
-    redirectToAuthorization: (address) => flow?.redirect(address),
+    redirectToAuthorization: (address) => {
+      const scope = address.searchParams.get("scope")
+      if (flow !== undefined) flow.redirect(address)
+      // The next login asks for them.
+      else if (scope !== null) keep({ ...current(), lacked: scope })
+    },
     saveCodeVerifier: (verifier) => void Object.assign(held, { verifier }),
     codeVerifier: () => held.verifier ?? "",
     saveDiscoveryState: (discovered) => void Object.assign(held, { discovered }),
@@ -171,8 +177,11 @@ export const login = <R>(
       return yield* fail(new Error("anybody on the way could read it, for the address begins with http:"))
     }
     const attempt = <A>(run: (signal: AbortSignal) => Promise<A>) => Effect.tryPromise({ try: run, catch: fail })
+    const { lacked = "" } = read(fileOf(home, url))
     const redirect = (to: URL) => {
       RemoteFetch.check(new URL(url), to)
+      const scopes = `${to.searchParams.get("scope") ?? ""} ${lacked}`.split(" ").filter((scope) => scope !== "")
+      if (scopes.length > 0) to.searchParams.set("scope", [...new Set(scopes)].join(" "))
       address = to
     }
     const fetch = RemoteFetch.make(url, headers)

@@ -63,7 +63,7 @@ describe("OAuth", () => {
         const late = yield* Effect.flip(fresh.call("far", "do", {}))
         assert.match(
           late.message,
-          /^The MCP server far (wants a login|has ended the login)\. The user runs, in a terminal: synapse mcp login far/
+          /^The MCP server far wants a new login\. The user runs, in a terminal: synapse mcp login far/
         )
         assert.isTrue(yield* OAuth.login(world.home, entry, follow))
         const again = yield* Servers.client(world)
@@ -80,6 +80,28 @@ describe("OAuth", () => {
         world.entries.push(entry)
         assert.isTrue(yield* OAuth.login(world.home, entry, follow))
         assert.strictEqual(Servers.textOf(yield* client.call("far", "do", {})), "done")
+      })
+    ))
+
+  it("asks for more rights at the next login, after a call has lacked them", () =>
+    Servers.using((world, client) =>
+      Effect.gen(function* () {
+        const entry = entryOf((yield* Authorization.make({ isSteep: true })).url)
+        world.entries.push(entry)
+        const scopes: Array<string | null> = []
+        const agree = (address: string) => {
+          scopes.push(new URL(address).searchParams.get("scope"))
+          return follow(address)
+        }
+        assert.isTrue(yield* OAuth.login(world.home, entry, agree))
+        const lacking = yield* Effect.flip(client.call("far", "do", {}))
+        assert.match(
+          lacking.message,
+          /^The MCP server far wants a new login\. The user runs, in a terminal: synapse mcp login far/
+        )
+        assert.isTrue(yield* OAuth.login(world.home, entry, agree))
+        assert.strictEqual(Servers.textOf(yield* client.call("far", "do", {})), "done")
+        assert.deepStrictEqual(scopes, ["look", "look change"])
       })
     ))
 

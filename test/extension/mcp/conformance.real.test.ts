@@ -7,13 +7,13 @@ import * as Temporary from "../../support/Temporary.js"
 const person = path.resolve(import.meta.dirname, "../../fixtures/mcp/person.mjs")
 
 /**
- * Left out: more rights in the middle of a session (`scope-step-up`), a client's own address as its name (`basic-cimd`,
- * a warning), and metadata of another issuer (`oauth-metadata-backcompat`), which the official client refuses.
+ * Left out: a client's own address as its name (`basic-cimd`, a warning), and metadata of another issuer
+ * (`oauth-metadata-backcompat`), which the official client refuses.
  */
 const scenarios = ["initialize", "tools_call"].concat(
   [
     ...["metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "scope-from-www-authenticate"],
-    ...["scope-from-scopes-supported", "scope-omitted-when-undefined", "scope-retry-limit"],
+    ...["scope-from-scopes-supported", "scope-omitted-when-undefined", "scope-retry-limit", "scope-step-up"],
     ...["token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none", "resource-mismatch"],
     ...["offline-access-scope", "offline-access-not-supported", "2025-03-26-oauth-endpoint-fallback"]
   ].map((name) => `auth/${name}`)

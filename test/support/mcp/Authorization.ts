@@ -21,15 +21,19 @@ const textOf = async (request: Http.IncomingMessage): Promise<string> => {
   return text
 }
 
-/** Starts both at one address. `refuses` makes the user's answer a no, and with `isOpen`, connecting needs no login. */
-export const make = ({ isOpen = false, refuses = false } = {}) =>
+/** Starts both at one address. `refuses` makes the user's answer a no, with `isOpen`, connecting needs no login, and with `isSteep`, calls need more rights than listing. */
+export const make = ({ isOpen = false, isSteep = false, refuses = false } = {}) =>
   Effect.gen(function* () {
     let base = ""
     let access = "none"
     let refresh = "none"
     let renewed = 0
+    let scope = ""
     const clients = new Map<string, ReadonlyArray<string>>()
-    const codes = new Map<string, { readonly challenge: string; readonly redirect: string; readonly client: string }>()
+    const codes = new Map<
+      string,
+      { readonly challenge: string; readonly redirect: string; readonly client: string; readonly scope: string }
+    >()
     const answer = HttpServers.speaking((id, response) => {
       response.writeHead(200, { "content-type": "application/json" })
       response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "done" }] } }))
@@ -64,7 +68,7 @@ export const make = ({ isOpen = false, refuses = false } = {}) =>
         if (clients.get(client)?.includes(redirect) !== true || given["code_challenge_method"] !== "S256")
           return send(400, { error: "invalid_request" })
         const code = Crypto.randomUUID()
-        codes.set(code, { challenge: given["code_challenge"] ?? "", redirect, client })
+        codes.set(code, { challenge: given["code_challenge"] ?? "", redirect, client, scope: given["scope"] ?? "" })
         const back = new URL(redirect)
         back.searchParams.set("state", given["state"] ?? "")
         if (refuses) back.searchParams.set("error", "access_denied")
@@ -88,7 +92,9 @@ export const make = ({ isOpen = false, refuses = false } = {}) =>
         if (isNext) renewed++
         access = Crypto.randomUUID()
         refresh = Crypto.randomUUID()
-        return send(200, { access_token: access, token_type: "Bearer", expires_in: 3600, refresh_token: refresh })
+        scope = code?.scope ?? scope
+        const token = { access_token: access, token_type: "Bearer", expires_in: 3600, refresh_token: refresh }
+        return send(200, { ...token, ...(scope !== "" && { scope }) })
       }
       if (at.pathname !== "/mcp") return response.writeHead(404).end()
       if (isOpen && request.method === "POST" && request.headers.authorization === undefined) {
@@ -96,9 +102,15 @@ export const make = ({ isOpen = false, refuses = false } = {}) =>
         const again = Object.assign(Readable.from([text]), { method: "POST" }) as unknown as Http.IncomingMessage
         if (/"method":"(?:initialize|notifications\/initialized)"/.test(text)) return answer(again, response)
       }
-      if (request.headers.authorization === `Bearer ${access}`) return answer(request, response)
       const metadata = `${base}/.well-known/oauth-protected-resource/mcp`
-      return response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${metadata}"` }).end()
+      const challenge = (status: number, more = "") =>
+        response.writeHead(status, { "www-authenticate": `Bearer resource_metadata="${metadata}"${more}` }).end()
+      if (request.headers.authorization !== `Bearer ${access}`) return challenge(401, isSteep ? ', scope="look"' : "")
+      const text = request.method === "POST" ? await textOf(request) : ""
+      if (isSteep && text.includes('"tools/call"') && !scope.split(" ").includes("change"))
+        return challenge(403, ', error="insufficient_scope", scope="change"')
+      const again = Object.assign(Readable.from([text]), { method: request.method }) as unknown as Http.IncomingMessage
+      return answer(again, response)
     }
     const url = yield* HttpServers.listen(handler)
     base = new URL(url).origin

@@ -74,7 +74,7 @@ export const notReached = (
   const login = `The user runs, in a terminal: synapse mcp login ${name}`
   const isAuthorized = Object.keys(entry.headers).some((header) => header.toLowerCase() === "authorization")
   const reason = (): string => {
-    if (isLoggedOut(cause)) return `has ended the login. ${login}`
+    if (isLoggedOut(cause)) return `wants a new login. ${login}`
     if (status === 401 && challenge !== undefined && !isAuthorized) return `wants a login. ${login}`
     if (status === 401 || status === 403)
       return `refuses the connection (${answer}): a header is missing or wrong in the "headers" of its entry in ${file}.`
