@@ -213,7 +213,7 @@ describe("a task", () => {
         assert.match((yield* run("task:reviewr -d x -p y")).output, /Did you mean task:reviewer\?/)
         assert.match((yield* run("task:reviewr -p y")).output, /^Unknown type of sub-agents: reviewr/)
         assert.match((yield* run("task:general-purpose -d x -p y")).output, /task:general -d/)
-        assert.match((yield* run("command:search reviews")).output, /^task:reviewer \[agent\] "Reviews code."/)
+        assert.match((yield* run("command:search reviews")).output, /^task:reviewer - "Reviews code."/)
         if (!isSandboxed) return
         assert.strictEqual((yield* run("task:reviewer -d x -p y")).extras.stdout, "reviewed\n")
         assert.deepStrictEqual(models, ["big-one"])

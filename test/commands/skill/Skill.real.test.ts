@@ -68,10 +68,10 @@ describe("skills in a shell", () => {
         )
       }
       const names = (words: string) =>
-        Effect.map(found(words), (text) => text.split("\n").map((line) => line.split(" [")[0]))
+        Effect.map(found(words), (text) => text.split("\n").map((line) => line.split(" - ")[0]))
       const programs = ["check_fillable_fields", "office:helpers:merge", "office:unpack"]
       const loading = ["skill:load brand-guidelines", "skill:load pdf", "skill:load webapp-testing"]
-      assert.match(yield* found("pdf"), /^skill:load pdf \[skill\] "Comprehensive PDF [^\n]*…"\n/)
+      assert.match(yield* found("pdf"), /^skill:load pdf - "Comprehensive PDF [^\n]*…"\n/)
       assert.deepStrictEqual((yield* found("pdf")).split("\n").slice(1), [
         ...programs.map((name) => `skill:pdf:${name} - A program of the skill pdf.`),
         ""
