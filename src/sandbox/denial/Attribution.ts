@@ -416,7 +416,9 @@ function denialsIn(
       ? spokenOnStdout(command.text, stdout.slice(-mostExamined))
       : spokenIn(command.text, output, true, failed)
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
-  const mounts = new Set([...policy.whitelist, ...(policy.granted ?? [])].map(realOf))
+  const allowed = policy.shown === undefined ? policy.whitelist : []
+  const ofMachine = policy.readonly.filter(({ pattern }) => pattern === Denial.readOnly)
+  const mounts = new Set([...allowed, ...ofMachine].map(realOf))
   const verifyFrom = (from: FileDenial.CommandPlaces) =>
     FileDenial.make(decision, from, { cwd: policy.cwd, mounts, ...options })
   const files =

@@ -163,8 +163,7 @@ export class CommandDenials {
     return {
       ...policy,
       whitelist: [...policy.whitelist, ...rulesOf("write", { source: "runtime" })],
-      readonly: [...policy.readonly, ...this.protectedPaths, ...machines],
-      granted: [...(policy.granted ?? []), ...machines]
+      readonly: [...policy.readonly, ...this.protectedPaths, ...machines]
     }
   }
 

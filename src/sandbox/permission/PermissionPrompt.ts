@@ -64,12 +64,6 @@ export const effectOf = (answer: Permission.Answer, request: Permission.Permissi
   }
 }
 
-/** How the command relates to what was noticed in the sandbox, which another one may have caused. */
-const relations: { readonly [A in Permission.PermissionRequest["access"]]?: string } = {
-  network: "during:  ",
-  open: "after:   "
-}
-
 /**
  * Describes what was denied, by which rule, and to which command, as lines.
  *
@@ -78,12 +72,14 @@ const relations: { readonly [A in Permission.PermissionRequest["access"]]?: stri
  */
 export const describe = (request: Permission.PermissionRequest): ReadonlyArray<string> => {
   const { access, command, reason, resource, rule, task } = request
+  // Another command, in the background, may have caused what is noticed meanwhile.
+  const relation = access === "open" ? "after:   " : access === "network" ? "during:  " : "command: "
   return [
     access === "open"
       ? `A server in the sandbox could be opened at ${printable(resource)}`
       : `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
     `  rule:    ${printable(rule.pattern)}: ${printable(reason)}`,
-    ...(command === "" ? [] : [`  ${relations[access] ?? "command: "}${printable(command)}`]),
+    ...(command === "" ? [] : [`  ${relation}${printable(command)}`]),
     ...(task === undefined ? [] : [`  task:    Task(${printable(`${task.type}: ${task.description}`)})`])
   ]
 }
