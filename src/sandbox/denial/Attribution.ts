@@ -324,12 +324,13 @@ interface SystemDenial {
 
 /** Finds the system calls that a command was refused, each rule once. */
 function findRefused(
-  command: string,
+  parsed: CommandLine,
   said: string,
   inReport: boolean,
   confinement: SystemCalls.Confinement
 ): ReadonlyArray<SystemDenial> {
   if (!SystemCalls.mentionsRefusal(said)) return []
+  const { text: command } = parsed
   const lines = said.split("\n")
   const found = new Map<string, SystemDenial>()
   const look = SystemCalls.make(confinement)
@@ -342,7 +343,8 @@ function findRefused(
     const trace = above.some((text) => /^\s+(?:File|at)\b/.test(text)) ? above : []
     const refusal = look(command, line, [line, ...trace].join("\n"))
     if (refusal === undefined) continue
-    found.set(refusal.rule, { denial: Denial.system(refusal, nameSocketDenial.exec(line)?.[1]), at })
+    const socket = nameSocketDenial.exec(line)?.[1] ?? CommandWords.all(parsed).find(HostPath.isSocket)
+    found.set(refusal.rule, { denial: Denial.system(refusal, socket), at })
   }
   return [...found.values()]
 }
@@ -425,7 +427,7 @@ function denialsIn(
     mentionsRefusal(said) && !isOnlyPrinted(command) ? ofFiles({ ...outcome, stderr: said }, inReport, verifyFrom) : []
   const refused = isOnlyPrinted(command)
     ? []
-    : findRefused(command.text, said, inReport, {
+    : findRefused(command, said, inReport, {
         isRoot: process.getuid?.() === 0,
         unixSockets: policy.unixSockets !== undefined,
         hasAgent: outcome.hasAgent,

@@ -1,3 +1,8 @@
+import { once } from "node:events"
+import * as Fs from "node:fs"
+import * as Net from "node:net"
+import * as Os from "node:os"
+import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../../src/bash/CommandLine.js"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
@@ -204,6 +209,16 @@ describe("a system call that the sandbox refuses", () => {
       "/usr/share/Crash Reports/pending",
       "a unix socket"
     ])
+  })
+
+  it("is of the socket that the command names where no message does", async () => {
+    const directory = Fs.mkdtempSync(Path.join(Os.tmpdir(), "denial-test-"))
+    const server = Net.createServer().listen(`${directory}/s`)
+    await once(server, "listening")
+    const said = "curl: (7) Failed to connect to x port 80: Couldn't connect to server\n"
+    assert.deepStrictEqual(await resources(`curl --unix-socket ${directory}/s http://x/`, said), [`${directory}/s`])
+    server.close()
+    Fs.rmSync(directory, { recursive: true })
   })
 
   it("is told behind a pipe, and not where the words are the command's own", async () => {
