@@ -357,16 +357,16 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
     it.live.skipIf(isSecond)("keeps start-up files in a home that is worked in, unless the home is allowed", () =>
       Effect.gen(function* () {
         const before =
-          "cd ../user; mkdir -p .config/autostart .local/bin .nvm; echo mine | tee .bashrc .gdbinit .psqlrc >.nvm/nvm.sh"
+          "cd ../user; mkdir -p .config/autostart .local/bin .nvm .rvm/scripts; echo mine | tee .rvm/scripts/rvm .bashrc .gdbinit .psqlrc >.nvm/nvm.sh"
         const command =
-          "for f in .bashrc .gdbinit .psqlrc .nvm/nvm.sh; do echo more >>$f; done; touch .config/autostart/x .local/bin/x; echo new >.lldbinit; echo ok >notes"
+          "for f in .bashrc .gdbinit .psqlrc .nvm/nvm.sh .rvm/scripts/rvm; do echo more >>$f; done; mkdir .unheard; touch .config/autostart/x .local/bin/x; echo new >.lldbinit; echo ok >notes"
         const read = (_: string, outside: string) =>
           [".bashrc", "notes"].map((name) => Fs.readFileSync(`${outside}/user/${name}`, "utf8")).join("") +
           String(Fs.readdirSync(`${outside}/user/.config/autostart`).length)
         const { said, used } = yield* session({ before, commands: [command], cwd: "user" }, read)
         assert.strictEqual(used, "mine\nok\n0")
-        assert.match(said, /run or load what has changed: \.lldbinit/)
-        for (const name of [".gdbinit", ".psqlrc", ".nvm/nvm.sh", ".local/bin/x"])
+        assert.match(said, /run or load what has changed: \.lldbinit, \.unheard/)
+        for (const name of [".gdbinit", ".psqlrc", ".nvm/nvm.sh", ".rvm/scripts/rvm", ".local/bin/x"])
           assert.include(
             said.replace(/[‘’']/g, "").replaceAll("touch: cannot touch ", "bash: "),
             `bash: ${name}: Read-only`

@@ -19,19 +19,24 @@ const words = (...lines: ReadonlyArray<string>): ReadonlyArray<string> => lines.
  * asks before it runs a changed one.
  */
 const inProjects = words(
-  ".Rprofile .agents .aider.conf.yml .amazonq .claude .codex .continue .crush.json .cursor .devcontainer .dir-locals.el",
-  ".exrc .factory .gemini .gitconfig .hg/hgrc .hg/hgrc-not-shared .husky .idea .irbrc .jj/repo/config.toml .junie .kiro",
-  ".lefthook.yml .mcp.json .nvim.lua .nvimrc .opencode .pnpmfile.cjs .pnpmfile.mjs .pre-commit-config.yaml .pryrc .qwen",
-  ".roo .trae .vimrc .vscode .windsurf .yarnrc .yarnrc.yml .zed crush.json lefthook.yml opencode.json opencode.jsonc",
+  ".Rprofile .agents .aider.conf.yml .amazonq .augment .claude .cline .codex .continue .crush .crush.json .cursor",
+  ".devcontainer .dir-locals.el .exrc .factory .gemini .gitconfig .goose .hg/hgrc .hg/hgrc-not-shared .husky .idea .irbrc",
+  ".jj/repo/config.toml .junie .kiro .lefthook.yml .mcp.json .nova .nvim.lua .nvimrc .opencode .pnpmfile.cjs",
+  ".pnpmfile.mjs .pre-commit-config.yaml .pryrc .qwen .roo .theia .trae .vimrc .vscode .windsurf .yarnrc .yarnrc.yml .zed crush.json lefthook.yml opencode.json opencode.jsonc",
   // `npx synapse` starts it.
   "node_modules/.bin/synapse"
 )
 
-/** Returns a directory's workspace files, which VS Code opens under any base name. */
-export const workspacesIn = (directory: string): ReadonlyArray<string> =>
+/**
+ * Returns a directory's start-up files that have no fixed name: workspace files of editors, and in a home directory all
+ * that begins with a dot, because some program reads it. Histories and caches are none, and
+ * `inHome` has what lies deeper.
+ */
+export const entriesIn = (directory: string, userHome: string): ReadonlyArray<string> =>
   Attempt.orElse(() => BytePath.namesIn(directory), [])
-    .filter((name) => name.toLowerCase().endsWith(".code-workspace"))
+    .filter((name) => /\.(?:code-workspace|sublime-project)$/i.test(name) || (directory === userHome && isHomes(name)))
     .map((name) => `${directory}/${name}`)
+const isHomes = (name: string): boolean => /^\.(?!cache$|synapse$|local$|config$|git|.*hi?st)/.test(name)
 
 /** Files in a home directory that shells read at login. */
 export const ofShells = words(
@@ -46,16 +51,13 @@ const unasked: ReadonlyArray<string> = [
   ".xsessionrc"
 ]
 
-/** Programs' files, and programs in usual directories, in a home directory. */
+/** Programs, and files of programs, in directories of a home. */
 const inHome: ReadonlyArray<string> = [
   ...unasked,
   ...words(
-    ".Rprofile .asdf .bash_completion .bun/bin .cargo/bin .config/Code .config/alacritty .config/direnv",
-    ".config/ghostty .config/git .config/hypr .config/i3 .config/kitty .config/mise .config/nvim .config/starship.toml",
-    ".config/sway .config/tmux .config/wezterm .deno/bin .docker/cli-plugins .emacs .emacs.d",
-    ".gdbinit .hgrc .ipython .irbrc .lldbinit .local/bin .local/lib .local/share/applications .mailcap",
-    ".nvm/nvm.sh .nvm/versions .oh-my-zsh .psqlrc .pyenv .rbenv .screenrc .sqliterc .tmux.conf .vim",
-    ".wezterm.lua go/bin"
+    ".bun/bin .cargo/bin .config/Code .config/alacritty .config/direnv .config/ghostty .config/git .config/hypr .config/i3",
+    ".config/kitty .config/mise .config/nvim .config/starship.toml .config/sway .config/tmux .config/wezterm .deno/bin",
+    ".docker/cli-plugins .local/bin .local/lib .local/share/applications .nvm/nvm.sh .nvm/versions go/bin"
   )
 ]
 
@@ -85,7 +87,10 @@ export const changeable = (places: Places, paths: ReadonlyArray<string>): Readon
 /** Returns the paths that would be start-up files in writable places, whether or not they exist. */
 export const candidates = (places: Places): ReadonlyArray<string> =>
   changeable(places, [
-    ...places.writable.flatMap((root) => [...inProjects.map((name) => `${root}/${name}`), ...workspacesIn(root)]),
+    ...places.writable.flatMap((root) => [
+      ...inProjects.map((name) => `${root}/${name}`),
+      ...entriesIn(root, places.userHome)
+    ]),
     ...inHome.map((name) => `${places.userHome}/${name}`)
   ])
 

@@ -341,7 +341,10 @@ export class StartupGuard {
     for (const [directory, stamps] of this.stamps) {
       const isSame = this.unchanged.has(directory)
       if (!isSame)
-        for (const path of StartupFiles.changeable(this.places, StartupFiles.workspacesIn(directory)))
+        for (const path of StartupFiles.changeable(
+          this.places,
+          StartupFiles.entriesIn(directory, this.places.userHome)
+        ))
           if (!stamps.has(path)) stamps.set(path, missing)
       for (const [path, stamp] of stamps) {
         if (stamp === undefined || (isSame && stamp === missing) || stampOf(path) === stamp) continue
