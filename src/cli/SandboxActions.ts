@@ -228,6 +228,14 @@ export const policy = ({ all, json }: { readonly all: boolean; readonly json: bo
     return yield* succeed(text)
   }).pipe(Action.run)
 
+/** Prints what holds for open sessions, unless there is none. Only those with a `/tmp` of their own can be found. */
+const tellOpen = (text: string) =>
+  Effect.flatMap(inspect, ({ home, policy }) =>
+    policy.temporary !== undefined && !TemporaryDirectory.isUsed(PolicyBuilder.temporariesOf(home))
+      ? Effect.void
+      : print("stderr", `synapse: ${text}`)
+  )
+
 /** Expands `~` and variables that were quoted, so that the shell did not expand them. */
 const expand = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
   Effect.map(SandboxSettings.SandboxSettings, (settings) => SandboxEntry.expand(of(path), settings))
@@ -455,7 +463,7 @@ export const allow = (given: Named & { readonly write: boolean }) =>
     if (held !== undefined) yield* print("stderr", `synapse: that is ${held}: a narrower place is safer`)
     if (isNew && (isHidden || isMachines || isStartup || StartupFiles.takesNewSandbox(real, userHome))) {
       const ways = "restart: true, /restart in synapse shell, or synapse daemon stop with its name"
-      yield* print("stderr", `synapse: a session that runs has it in a new shell (${ways})`)
+      yield* tellOpen(`a session that runs has it in a new shell (${ways})`)
     }
     return ExitCode.success
   }).pipe(Action.run)
@@ -503,7 +511,7 @@ export const forget = (given: { readonly path: string }) =>
     for (const { entry, list } of gone)
       yield* print("stdout", `forgotten: ${Name.ofEntry(entry)}, of the ${listed[list]}`)
     if (gone.some(({ list }) => list !== "allowedHosts" && list !== "deniedHosts"))
-      yield* print("stderr", "synapse: sessions that are open go on as before until they restart")
+      yield* tellOpen("sessions that are open go on as before until they restart")
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))
     if (isBuiltIn) return yield* complain(`${given.path} is built in, and stays.`)

@@ -124,6 +124,12 @@ export const clean = (all: string): { readonly removed: number; readonly used: n
   return { removed: gone.length, used: paths.length - gone.length }
 }
 
+/** Tests whether a session holds one of the directories. */
+export const isUsed = (all: string): boolean =>
+  listIn(all)
+    .map(holdsOf)
+    .some((holds) => namesIn(holds).some((name) => PrivateDirectory.isOwned(holds, name)))
+
 /** A temporary directory that a session holds. */
 export type Held = ReturnType<typeof open>
 
