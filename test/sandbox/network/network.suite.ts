@@ -663,6 +663,15 @@ export const network = (title: string, ground: string, isSecond = false): void =
         })
       )
 
+    /** Serves pages by their paths. */
+    const paged =
+      (pages: Readonly<Record<string, string | Buffer>>): Http.RequestListener =>
+      (request, response) => {
+        const page = pages[request.url ?? ""]
+        response.statusCode = page === undefined ? 404 : 200
+        response.end(page)
+      }
+
     /** Serves git repositories by git's own program. */
     const gitServer =
       (root: string): Http.RequestListener =>
@@ -767,22 +776,16 @@ export const network = (title: string, ground: string, isSecond = false): void =
       const dist = { tarball: "http://good.test/tiny.tgz", shasum }
       const versions = { "1.0.0": { name: "tiny", version: "1.0.0", dist } }
       const tiny = JSON.stringify({ name: "tiny", "dist-tags": { latest: "1.0.0" }, versions })
-      const pages: Readonly<Record<string, string | Buffer>> = { "/tiny": tiny, "/tiny.tgz": tarball }
-      return served(
-        (request, response) => {
-          const page = pages[request.url ?? ""]
-          response.statusCode = page === undefined ? 404 : 200
-          response.end(page)
-        },
-        ({ execute }, { project }) =>
-          Effect.gen(function* () {
-            Fs.writeFileSync(`${project}/package.json`, '{"name":"p","version":"1.0.0"}')
-            const npm = "npm --registry http://good.test/ --no-audit --no-fund"
-            const result = yield* execute(
-              `${npm} i tiny >/dev/null; rm -r node_modules; ${npm} ci >/dev/null; ls node_modules`
-            )
-            assert.deepStrictEqual([result.stdout, result.hosts], ["tiny\n", ["good.test:80"]], result.stderr)
-          })
+      const pages = { "/tiny": tiny, "/tiny.tgz": tarball }
+      return served(paged(pages), ({ execute }, { project }) =>
+        Effect.gen(function* () {
+          Fs.writeFileSync(`${project}/package.json`, '{"name":"p","version":"1.0.0"}')
+          const npm = "npm --registry http://good.test/ --no-audit --no-fund"
+          const result = yield* execute(
+            `${npm} i tiny >/dev/null; rm -r node_modules; ${npm} ci >/dev/null; ls node_modules`
+          )
+          assert.deepStrictEqual([result.stdout, result.hosts], ["tiny\n", ["good.test:80"]], result.stderr)
+        })
       )
     })
 
@@ -819,33 +822,27 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
         `d=$(mktemp -d) && mkdir -p $d/tiny-1.0.0/src && cd $d && printf '[package]\nname="tiny"\nversion="1.0.0"\n' >tiny-1.0.0/Cargo.toml && : >tiny-1.0.0/src/lib.rs && tar czf - tiny-1.0.0; rm -r $d`
       ])
       const cksum = Crypto.createHash("sha256").update(crate).digest("hex")
-      const pages: Readonly<Record<string, string | Buffer>> = {
+      const pages = {
         "/index/config.json": '{"dl":"http://good.test/dl"}',
         "/index/ti/ny/tiny": `${JSON.stringify({ name: "tiny", vers: "1.0.0", deps: [], cksum, features: {}, yanked: false })}\n`,
         "/dl/tiny/1.0.0/download": crate
       }
-      return served(
-        (request, response) => {
-          const page = pages[request.url ?? ""]
-          response.statusCode = page === undefined ? 404 : 200
-          response.end(page)
-        },
-        ({ execute }, { project }) =>
-          Effect.gen(function* () {
-            Fs.mkdirSync(`${project}/.cargo`)
-            Fs.mkdirSync(`${project}/src`)
-            Fs.writeFileSync(`${project}/src/lib.rs`, "")
-            Fs.writeFileSync(
-              `${project}/.cargo/config.toml`,
-              '[source.crates-io]\nreplace-with = "m"\n[source.m]\nregistry = "sparse+http://good.test/index/"\n'
-            )
-            Fs.writeFileSync(
-              `${project}/Cargo.toml`,
-              '[package]\nname = "p"\nversion = "0.1.0"\n[dependencies]\ntiny = "1"\n'
-            )
-            const result = yield* execute("CARGO_HOME=$PWD/home cargo fetch")
-            assert.deepStrictEqual([result.exitCode, result.hosts], [0, ["good.test:80"]], result.stderr)
-          })
+      return served(paged(pages), ({ execute }, { project }) =>
+        Effect.gen(function* () {
+          Fs.mkdirSync(`${project}/.cargo`)
+          Fs.mkdirSync(`${project}/src`)
+          Fs.writeFileSync(`${project}/src/lib.rs`, "")
+          Fs.writeFileSync(
+            `${project}/.cargo/config.toml`,
+            '[source.crates-io]\nreplace-with = "m"\n[source.m]\nregistry = "sparse+http://good.test/index/"\n'
+          )
+          Fs.writeFileSync(
+            `${project}/Cargo.toml`,
+            '[package]\nname = "p"\nversion = "0.1.0"\n[dependencies]\ntiny = "1"\n'
+          )
+          const result = yield* execute("CARGO_HOME=$PWD/home cargo fetch")
+          assert.deepStrictEqual([result.exitCode, result.hosts], [0, ["good.test:80"]], result.stderr)
+        })
       )
     })
 
@@ -856,21 +853,16 @@ z.writestr(d + "WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-n
         `import io, sys, zipfile; b = io.BytesIO(); z = zipfile.ZipFile(b, "w"); d = "m.test/tiny@v1.0.0/"
 z.writestr(d + "go.mod", "module m.test/tiny\\n"); z.writestr(d + "t.go", "package tiny\\n"); z.close(); sys.stdout.buffer.write(b.getvalue())`
       ])
-      const pages: Readonly<Record<string, string | Buffer>> = { info: '{"Version":"v1.0.0"}', mod, zip }
-      return served(
-        (request, response) => {
-          const page = pages[/^\/m\.test\/tiny\/@v\/v1\.0\.0\.(\w+)$/.exec(request.url ?? "")?.[1] ?? ""]
-          response.statusCode = page === undefined ? 404 : 200
-          response.end(page)
-        },
-        ({ execute }, { project }) =>
-          Effect.gen(function* () {
-            Fs.writeFileSync(`${project}/go.mod`, "module p\nrequire m.test/tiny v1.0.0\n")
-            const go =
-              "GOPROXY=http://good.test GOSUMDB=off GOFLAGS=-modcacherw GOMODCACHE=$PWD/mod GOCACHE=$PWD/cache go"
-            const result = yield* execute(`${go} mod download && ls mod/m.test`)
-            assert.deepStrictEqual([result.stdout, result.hosts], ["tiny@v1.0.0\n", ["good.test:80"]], result.stderr)
-          })
+      const at = (ending: string) => `/m.test/tiny/@v/v1.0.0.${ending}`
+      const pages = { [at("info")]: '{"Version":"v1.0.0"}', [at("mod")]: mod, [at("zip")]: zip }
+      return served(paged(pages), ({ execute }, { project }) =>
+        Effect.gen(function* () {
+          Fs.writeFileSync(`${project}/go.mod`, "module p\nrequire m.test/tiny v1.0.0\n")
+          const go =
+            "GOPROXY=http://good.test GOSUMDB=off GOFLAGS=-modcacherw GOMODCACHE=$PWD/mod GOCACHE=$PWD/cache go"
+          const result = yield* execute(`${go} mod download && ls mod/m.test`)
+          assert.deepStrictEqual([result.stdout, result.hosts], ["tiny@v1.0.0\n", ["good.test:80"]], result.stderr)
+        })
       )
     })
 
