@@ -63,6 +63,12 @@ const said: ReadonlyArray<readonly [what: string, command: string, text: string]
   ["*a further watch over files", "inotifywait -m .", "Failed to watch .; upper limit on inotify watches reached!"],
   ["*a further watch over files", "python3 x.py", "OSError: [Errno 28] inotify watch limit reached"],
   ["*a further page of /dev/shm", "dd of=x", "dd: error writing '/dev/shm/x': No space left on device"],
+  [
+    "*a further page of /dev/shm",
+    "head -c 9M f >/dev/shm/x",
+    "head: error writing 'standard output': No space left on device"
+  ],
+  ["*a further page of /dev/shm", "python3 -c 'open(\"/dev/shm/x\")'", "OSError: [Errno 28] No space left on device"],
   ["*a further page of /dev/shm", "psql", "ERROR:  could not resize shared memory segment: No space left on device"],
   ["chroot", "chroot / true", "chroot: cannot change root directory to '/': Operation not permitted"],
   ["chroot", "perl x.pl", "chroot: Operation not permitted at -e line 1."],
@@ -122,6 +128,8 @@ const said: ReadonlyArray<readonly [what: string, command: string, text: string]
   ["*the kernel's keyring", "keyctl show", "keyctl_read_alloc: Operation not permitted"],
   ["*io_uring", "fio x", "fio: io_uring_queue_init failed: Function not implemented"],
   ["*a further process or thread", "python3 x", "RuntimeError: can't start new thread"],
+  ["*a further process or thread", "make -j100", "make: sleep: Resource temporarily unavailable"],
+  ["*a further process or thread", "node a.js", "    at new Worker (node:internal/worker:203:25)\nError: EAGAIN"],
   ["*a further process or thread", "make -j900", "bash: fork: retry: Resource temporarily unavailable"],
   ["*a further process or thread", "node x", "Error: spawn /bin/sh EAGAIN"],
   [

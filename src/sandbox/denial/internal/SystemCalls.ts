@@ -61,6 +61,13 @@ const setId: Refusal = {
   next: outside
 }
 
+const sharedMemory: Refusal = {
+  rule: "limits.sharedMemory",
+  what: "a further page of /dev/shm",
+  reason: "it is full",
+  next: 'Ask the user for more, in MiB: "policy": { "limits": { "sharedMemory": … } } in sandbox.json.'
+}
+
 /** Matches commands that set a mode bit, by a digit or by letters. */
 const setting = (digits: string, letters: string): RegExp =>
   new RegExp(
@@ -198,7 +205,7 @@ const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinemen
     next: `Use fewer workers, or ask the user for more: "policy": { "limits": { "processes": ${2 * (processes ?? 0)} } } in sandbox.json.`,
     words: /resource temporarily unavailable|\bEAGAIN\b|start new thread|native thread|errno=11|cannot fork/i,
     about:
-      /\bv?fork\b|_fork_exec|can't start new thread|\b(?:creat|spawn|start)\w*\b.{0,40}\bthread|pthread_create|\bspawn(?:Sync)? .*EAGAIN|native thread|init.*worker|worker.*init/i,
+      /\bv?fork\b|_fork_exec|can't start new thread|\b(?:creat|spawn|start)\w*\b.{0,40}\bthread|pthread_create|\bspawn(?:Sync)? .*EAGAIN|native thread|init.*worker|worker.*init|\bnew Worker\b|^make(?:\[\d+\])?: /im,
     only: withoutOwnLimit,
     isSandboxs: processes !== undefined
   },
@@ -211,13 +218,11 @@ const rowsOf = ({ hasAgent = false, isRoot, processes, unixSockets }: Confinemen
     about: /inotify|\bfile ?watch|, watch '|\bwatch(?:er|ing)? |to watch\b/i
   },
   {
-    rule: "limits.sharedMemory",
-    what: "a further page of /dev/shm",
-    reason: "it is full",
-    next: 'Ask the user for more, in MiB: "policy": { "limits": { "sharedMemory": … } } in sandbox.json.',
+    ...sharedMemory,
     words: full,
     about: /\/dev\/shm\b|\bshared memory\b|\bshm_open\b|\bposix_fallocate\b/
   },
+  { ...sharedMemory, words: /no space left on device|\bENOSPC\b/i, about: /(?:)/, only: /\/dev\/shm\b/ },
   {
     rule: "no root rights",
     what: "a privileged call",
