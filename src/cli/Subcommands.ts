@@ -79,14 +79,14 @@ const checked = (given: SessionOptions.Given, run: Action): Action => {
 const tellMissing = ({ cwd, readable, whitelist }: SessionOptions.Given) =>
   Effect.flatMap(UserEnvironment, ({ directory }) =>
     Effect.forEach(
-      [
-        ...whitelist.map((path) => ["--allow", path] as const),
-        ...readable.map((path) => ["--allow-read", path] as const)
-      ],
-      ([option, path]) =>
+      [...whitelist, ...readable],
+      (path, at) =>
         /[~$\\]/.test(path) || !HostPath.isMissing(Path.resolve(Option.getOrElse(cwd, directory), path))
           ? Effect.void
-          : print("stderr", `synapse: ${option} ${UntrustedText.word(path, 300)}: no such file or directory`),
+          : print(
+              "stderr",
+              `synapse: ${at < whitelist.length ? "--allow" : "--allow-read"} ${UntrustedText.word(path, 300)}: no such file or directory`
+            ),
       { discard: true }
     )
   )

@@ -186,14 +186,9 @@ const adviceOn = (
   }
   if (source === "startup") return []
   if (source === "socket") return [`Ask the user for --allow-socket ${Quote.line(denial.resource)}.`]
-  if (source === "file") {
-    const way = "The user can lift the rule, and you then call with restart: true:"
-    return ["Do not work around it.", `${way} synapse sandbox ${lift}`]
-  }
-  if (source === "default") {
-    return ["Do not work around it.", `${Diagnostic.asking(isAnew)} synapse sandbox ${lift}`]
-  }
-  return ["Do not work around it: ask the user for what you need of it."]
+  if (lift === undefined) return ["Do not work around it: ask the user for what you need of it."]
+  const own = "The user can lift the rule, and you then call with restart: true:"
+  return ["Do not work around it.", `${source === "file" ? own : Diagnostic.asking(isAnew)} synapse sandbox ${lift}`]
 }
 
 const ownSockets =
