@@ -1,4 +1,5 @@
 /** The manager over this machine's own sandbox, with real shells in it. */
+import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -160,6 +161,28 @@ export const local = (title: string, ground: string, isSecond = false): void => 
           })
           assert.match(blockedReason ?? "", new RegExp(`^sandbox: ${outside}/file is read-only\\.`))
           assert.notProperty(yield* execute("false"), "blockedReason")
+        })
+      )
+    )
+
+    once("S66: says of git in another repository that it is read-only, also where git names no path", () =>
+      sandboxed(({ execute }, { outside, project }) =>
+        Effect.gen(function* () {
+          const git = (cwd: string, words: string) => ChildProcess.execFileSync("git", words.split(" "), { cwd })
+          for (const one of [project, `${outside}/other`]) {
+            git(outside, `init -q ${one}`)
+            git(one, "-c user.name=a -c user.email=a commit -qm x --allow-empty")
+          }
+          for (const command of [
+            "git -C ../other tag v1",
+            "echo 1 >f; git -C ../other hash-object -w $PWD/f",
+            "(cd ../other; git -c user.name=a -c user.email=a commit -qm x --allow-empty)",
+            "git push -q ../other HEAD:refs/heads/x",
+            "git clone -q . ../more"
+          ]) {
+            const { blockedReason } = yield* execute(command)
+            assert.match(blockedReason ?? "", /^sandbox: \S*\/(?:other|more)\S* is read-only\./, command)
+          }
         })
       )
     )

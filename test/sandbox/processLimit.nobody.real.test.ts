@@ -1,4 +1,5 @@
-/** A real shell of an ordinary user, at a limit of processes that it has set itself. */
+/** A real shell of an ordinary user, at a limit of processes that it has set itself, or that the user has set. */
+import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Ground from "../support/escape/Ground.js"
@@ -22,5 +23,21 @@ describe.skipIf(ground === undefined)("the shell of an ordinary user at its limi
         })
       ),
     60_000
+  )
+
+  it.live("of sandbox.json is named with its setting, by threads, children and a pool", () =>
+    sandboxedOn(ground ?? "")(({ execute }, { outside }) =>
+      Effect.gen(function* () {
+        Fs.writeFileSync(`${outside}/home/sandbox.json`, '{ "policy": { "limits": { "processes": 40 } } }')
+        for (const command of [
+          "python3 -c 'import threading, time; [threading.Thread(target=time.sleep, args=(0.5,)).start() for _ in range(60)]'",
+          "python3 -c 'import multiprocessing; multiprocessing.Pool(60)'",
+          "perl -e 'for (1..60) { defined(fork // die qq(fork: $!)) && !$$ }; sleep 1'"
+        ]) {
+          const { blockedReason = "" } = yield* execute(command)
+          assert.match(blockedReason, /blocked by rule limits\.processes: commands have at most 40/, command)
+        }
+      })
+    )
   )
 })
