@@ -57,8 +57,15 @@ describe("synapse exec tells a person", () => {
   it("that what a command leaves running ends, and how to keep it", async () => {
     const left =
       "synapse: what the command left running ends with exec. To keep it running: synapse exec --session NAME\n"
-    const all = await told(["sleep 4321 & echo started", "setsid -f sleep 4321", "sleep 0 & wait", "true && echo"])
-    assert.deepStrictEqual(all, [left, left, "", ""])
+    const silent = "setsid -f sleep 4321 >/dev/null 2>&1 </dev/null; sleep 0.05"
+    const all = await told([
+      "sleep 4321 & echo started",
+      "setsid -f sleep 4321",
+      silent,
+      "sleep 0 & wait",
+      "true && echo"
+    ])
+    assert.deepStrictEqual(all, [left, left, left, "", ""])
     const commands = ["sleep 4321 & echo started", "setsid -f sleep 4321"]
     for (const { stdout } of await ran(commands, ["--no-sandbox", "--json"])) {
       const { output, extras } = JSON.parse(stdout)

@@ -445,7 +445,9 @@ export class CommandRun implements Interruption.Target {
     if (this.cleared !== undefined) await this.cleared
     const { outputLimit: limit } = this.settings
     const { order, stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
-    const looks = isHeld || this.before.leaves || this.isYielded || this.jobs.isStarting
+    // Without jobs, the session may end now, and later is too late to look.
+    const isLast = this.isLong && this.settings.maxJobs === 0
+    const looks = isHeld || isLast || this.before.leaves || this.isYielded || this.jobs.isStarting
     this.mayLeave = this.isLong && !looks && this.stopped === undefined
     const notice = looks ? this.adopt(isHeld, stdout.text, stderr.text) : undefined
     if (looks) this.jobs.endStart()
