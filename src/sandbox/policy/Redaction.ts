@@ -8,7 +8,7 @@ import * as Attempt from "../../domain/Attempt.js"
 export const token =
   /(?<![A-Za-z0-9])(gh[a-z]_\w{8}|github_pat_|gl(?!obal-)[a-z]{2,5}-\w{8}|sk[-_][\w-]{10}|rk_live_|xox[a-z]-|A[KS]IA[A-Z0-9]{12}|AIza\w{8}|ya29\.|npm_\w{8}|pypi-\w{8}|hf_\w{8}|SG\.\w{8}|shp[a-z]{2}_\w{8}|do[a-z]_v1_|eyJ\w{8}|sq0[a-z]{3}-|GOCSPX-|whsec_|hvs\.\w{8}|lin_api_|ntn_\w{8}|NRAK-|PMAK-|ATATT\w{8}|gsk_\w{8}|B(earer|asic) \w{8}|bot\d{8,}:|AGE-SECRET)|-----BEGIN/
 /** Matches an address with a user other than git's, and the path in which conda puts its token. */
-const address = /:\/\/(?!git@)[^/\s@]+@|(?:^|[\s"'=])[^/\s:@"'=]+:[^/\s@]+@|\/t\/[^/]{6,}\//
+const address = /:\/\/(?!git@)[^/\s@]+@|(?:^|[\s"'=])[^/\s:@"'=]+:[^/\s@]+(?<!:git)@|\/t\/[^/]{6,}\//
 export const credential = new RegExp(
   `${address.source}|[?&][^=&?\\s]*(auth|key|pwd|sig)[^=&?\\s]*=|(passw(or)?d|passphrase|pwd|secret|token|api[-_]?key|access[-_]?key|credential)s?["']?\\s*[=:]\\s*\\S`,
   "i"
@@ -33,14 +33,14 @@ export const isSecretValue = (value: string): boolean =>
 
 /** Matches names of settings and variables that hold secrets. Bundler names credentials after their hosts. */
 export const secretName =
-  /auth(?!or)|(?<!max\w*)token(?!iz)|pass|pwd|secret|credential|cookie|private|header|webhook|(?<!public[-_]?|cache[-_]?)key(?!ring|board)|(?:^|[-_.])(?:pat|dsn)(?:$|[-_.])|^bundle_(?!build|local|mirror)\w*__/i
+  /auth(?!or(?!i[sz]))|xauthority|token(?!iz|(?<=max\w*)s)|(?<!ask|by|com)pass|pwd|(?<=[\w-])pw$|secret|credential|cookie|private|header|webhook|(?<!public[-_]?|cache[-_]?)key(?!ring|board)|(?:^|[-_.])(?:pat|dsn|otp)(?:$|[-_.])|^bundle_(?!build|local|mirror)\w*__/i
 /** Matches names that say where a secret is, or how it is used. */
 const plainName = /(?:files?|paths?|dirs?|stores?|helpers?|providers?|types?|methods?|env[-_]?(?:key|var))$/i
 /** Matches names of values that look like secrets and are public. */
 const publicName =
   /(?:^|[._-])(?:bundle_with(?:out)?|signing-?key|(?:trusted-)?public-keys?|checksum|integrity|fingerprint)$/i
 
-const reference = /(?:Bearer )?\$(?:\{[\w.:]+\??\}|[a-z]+(?:_[a-z]+)+)|%\w+%/
+const reference = /(?:Bearer )?\$(?:\{[\w.:]+[?-]?\}|[a-z]+(?:_[a-z]+)+)|%\w+%/
 /** Matches values that are never secrets, whatever their name: switches and variables. */
 const plainValue = new RegExp(`^\\s*(["']?)(?:true|false|yes|no|on|off|null|none|${reference.source})\\1[\\s,]*$`, "i")
 /** Matches a setting within a value whose own value is a variable. */
@@ -57,16 +57,18 @@ const withoutUser = (text: string): string =>
 const letters = "[A-Za-z\\x80-\\xff]{1,24}"
 /** The forms of words that are no secrets. A word of letters and digits has none of them. */
 const forms = [
-  `[-+.]*(?:${letters}(?:[._/+-]+(?:${letters}|\\d{1,2}))*)?[-+.:/]*`,
+  `[-+.:]*(?:${letters}(?:[._/+-]+(?:${letters}|\\d{1,2}))*)?[-+.:/]*`,
   // Numbers, versions, sizes and times.
-  "[v-]?\\d{1,5}(?:[.:/]\\d{1,5})*(?:-[a-z]+(?:\\.\\d+)?)?[a-z]{0,3}",
+  "\\d{1,7}00|[v-]?\\d{1,5}(?:[.:/]\\d{1,5})*\\.?(?:-[a-z]+(?:\\.\\d+)?)?[a-z]{0,3}",
   "\\d{4}-\\d\\d-\\d\\d(?:T[\\d:.]+Z?)?|1\\d{9}(?:\\d{3})?",
   // Paths, hosts and addresses.
-  "(?:[a-z]+:)?\\.{0,2}/[\\w.@+/-]*|[.@][a-z]+/[\\w.@+/-]*",
+  "(?:-[a-z]|[a-z]+:)?\\.{0,2}/[\\w.@+/-]*|[.@][a-z]+/[\\w.@+/-]*",
   "[\\w-]+(?:\\.[\\w-]+)*\\.[a-z]{2,}(?::\\d{1,5})?/?",
-  "(?:[a-z+.-]+:)?//(?:[a-z]+@)?[\\w.-]+(?::\\d{1,5})?(?:/[\\w.@+:-]*)*",
-  "(?:[\\w.+-]+@[a-z-]+(?:\\.[a-z-]+)+|git@[\\w.-]+(?::[\\w./-]*)?)[:.]?",
+  "(?:[a-z+.:-]+:)?//(?:[a-z]+@)?[\\w.-]+(?::\\d{1,5})?(?:/[\\w.@+:-]*)*",
+  "(?:[\\w.+-]+@[a-z-]+(?:\\.[a-z-]+)+|hasconfig:remote|(?:\\.url:)?git@[\\w.-]+(?::[\\w./-]*)?)[:.]?",
   `@[a-z-]+(?:/[a-z.-]+)?@?(?::registry)?|${letters}@`,
+  // Processors and systems.
+  "(?:x86_64|x64|x86|i[3-6]86|amd64|(?:arm(?:eabi-)?|aarch|riscv|powerpc|wasm|thumb)v?\\d{1,2}[a-z]{0,4})(?:[-_][a-z]{1,10}\\d{0,2}[a-z]?)*",
   // Options of compilers and of Java.
   "-X\\w+(?::[+-]?\\w*)?|-[a-z]\\d"
 ]
@@ -89,7 +91,9 @@ const isPlain = (name: string, value: string, isWithin = false): boolean => {
   if (publicName.test(name)) return !token.test(value)
   if (namesSecret(name) || (isWithin && !plainName.test(name))) return false
   const rest = value.replace(referring, "")
-  return hasPlainWords(rest) && (plainName.test(name) || !namesSecretIn(rest))
+  const isPerson = /^(?:name|email)$/i.test(name) && !/[#;\n]/.test(value) && !isSecretValue(value)
+  const namesNone = (!value.includes("{") && plainName.test(name)) || !namesSecretIn(rest)
+  return namesNone && (isPerson || hasPlainWords(rest))
 }
 
 /** Matches options whose values are often secrets: a user, a password, a header, a cookie, a certificate. */
@@ -102,10 +106,13 @@ const telling =
 const first = "# Synapse leaves out what may be a secret."
 
 /** Matches the beginning of a setting, as opposed to more of the last setting's value. */
-const beginning = /^(?:(?!-\s)[^\s#;[\](){}][^=:]*?(?:=|:\s|:$|:\S*\s*=)|[\w@.:/-]+\s+(?:"[^"]*"|\d+|true|false)\s*$)/
+const beginning =
+  /^(?:(?!-\s)[^\s#;[\](){}][^=:]*?(?:=|:\s|:$|:\S*\s*=)|"?[\w@/-][\w@.:/-]*"?\s+(?:"[^"]*"|[^\s"=:]+)\s*$|[\w-]+(?:\s+"[^"]*")?\s*\{)/
 const comment = /^(?:$|[#;])/
+/** Matches a line with a comment behind it. */
+const remark = /^((?:[^"'\n]|"[^"\n]*"|'[^'\n]*')*?)\s+[#;].*$/
 const item = /^(?:-\s+)+/
-const section = /^(\[[^\]=]*\]+)(.*)$/
+const section = /^(\[(?:"[^"]*"|'[^']*'|[^\]="'])*\]+)(.*)$/
 /** Matches a setting's name, and its value, which may go on in the next lines. */
 const named = /^["']?([^\s=]*?)["']?(?:\s*=|:(?=\s|$)|\s)([\s\S]*)$/
 /** Matches lines with a switch each, and lines that go on with a value in no usual way. */
@@ -154,7 +161,7 @@ const isPlainPart = (part: string, isGit: boolean): boolean => {
   if (header !== undefined) return isPlainSection(header, rest)
   const setting = bare.replace(item, "")
   const [, name = "", value = ""] = named.exec(setting) ?? []
-  if (!beginning.test(setting)) return switches.test(bare)
+  if (!beginning.test(setting)) return switches.test(bare) && !namesSecretIn(bare)
   return isPlain(name, value) && !odd.test(bare) && (isGit || !secretOption.test(bare))
 }
 
@@ -173,8 +180,10 @@ const show = (text: string, isGit: boolean): string | undefined => {
     const isShown = !isBelow && isPlainPart(shown, isGit)
     isWhole &&= isShown && shown === part
     if (isBelow || isComment) continue
-    hidden = isShown ? Number.POSITIVE_INFINITY : section.test(bare) ? -1 : depthOf(part)
-    if (isShown && !/\s[#;]/.test(shown)) kept.push(shown)
+    const text = shown.replace(remark, "$1")
+    const isKept = isShown && !/\s[#;]/.test(text)
+    hidden = isKept ? Number.POSITIVE_INFINITY : section.test(bare) ? -1 : depthOf(part)
+    if (isKept) kept.push(text)
   }
   return isWhole ? text : `${[first, ...kept].join("\n")}\n`
 }

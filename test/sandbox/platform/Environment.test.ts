@@ -68,13 +68,17 @@ describe("the environment", () => {
       "DB_PASSWD",
       "GH_PAT",
       "COOKIE",
+      "AUTHORIZATION",
+      "XAUTHORITY",
+      "DB_PW",
+      "MAXIO_TOKEN",
       "ORACLE_PWD"
     ]
     assert.deepStrictEqual(
       secret.filter((name) => !Environment.looksSecret(name, "x")),
       []
     )
-    const plain = ["PATH", "PWD", "OLDPWD", "NODE_PATH", "PATTERN", "PYTHONPATH"]
+    const plain = ["PATH", "PWD", "OLDPWD", "NODE_PATH", "PATTERN", "PYTHONPATH", "SSH_ASKPASS_REQUIRE", "COMPASS_HOME"]
     assert.deepStrictEqual(
       plain.filter((name) => Environment.looksSecret(name, "/x:y")),
       []

@@ -48,7 +48,35 @@ describe("settings without their secrets", () => {
         ["channels:", "  - https://c.example/x", "  - conda-forge"]
       ],
       ["org.gradle.jvmargs=-Xmx2g\nnexusPassword=pw\n", ["org.gradle.jvmargs=-Xmx2g"]],
-      ["_authToken=${NPM_TOKEN}\n", ["_authToken=${NPM_TOKEN}"]]
+      ["_authToken=${NPM_TOKEN}\n", ["_authToken=${NPM_TOKEN}"]],
+      ['npmAuthToken: "${NPM_TOKEN:-}"\n', ['npmAuthToken: "${NPM_TOKEN:-}"']],
+      // What yarn 1 writes at a login.
+      [
+        '"@acme:registry" "https://a.example/"\n"//a.example/:_authToken" abc\nregistry "https://b.example"\nusername ada\n',
+        ['"@acme:registry" "https://a.example/"', 'registry "https://b.example"', "username ada"]
+      ],
+      // Settings never get below another section.
+      [
+        '[build] # native\ntarget = "x86_64-unknown-linux-musl" # static\n[target.\'cfg(target_arch = "arm")\']\nlinker = "clang"\n[registry]\ntoken = "abc"\n',
+        [
+          "[build]",
+          'target = "x86_64-unknown-linux-musl"',
+          "[target.'cfg(target_arch = \"arm\")']",
+          'linker = "clang"',
+          "[registry]"
+        ]
+      ],
+      [
+        'disable_checkpoint = true\nprovider_installation {\n  network_mirror {\n    url = "https://m.example/"\n  }\n}\ncredentials "a.example" {\n  token = "abc"\n}\n',
+        [
+          "disable_checkpoint = true",
+          "provider_installation {",
+          "  network_mirror {",
+          '    url = "https://m.example/"',
+          "  }",
+          "}"
+        ]
+      ]
     ]
     assert.deepStrictEqual(
       cases.map(([text]) => left(text) ?? []),
@@ -69,6 +97,9 @@ describe("settings without their secrets", () => {
       "index-url=https://hunter@r.example/\nregistry=https://r.example/\n",
       "index-url=https://r.example/?token=hunter\nregistry=https://r.example/\n",
       "index-url=https://r.example/aB3dE5fG7hI9jK1lM3nO5hunter/simple\nregistry=https://r.example/\n",
+      "nexusPassword hunter\nregistry=https://r.example/\n",
+      "authorization=hunter\nregistry=https://r.example/\n",
+      "name=ada # 2hunter\nregistry=https://r.example/\n",
       '"token": "hunter"\nregistry=https://r.example/\n',
       "password=\\\nfoo=hunter\nregistry=https://r.example/\n"
     ]
@@ -113,7 +144,7 @@ describe("settings without their secrets", () => {
         "\tinsteadOf = https://r.example/",
         '[url "https://r.example/ghp_hunterhunter"] insteadOf = x',
         "[user]",
-        "\tname = Ada",
+        "\tname = ada99",
         "[github]",
         "\ttoken = hunter"
       ]
