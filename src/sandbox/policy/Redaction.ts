@@ -110,7 +110,7 @@ const beginning =
   /^(?:(?!-\s)[^\s#;[\](){}][^=:]*?(?:=|:\s|:$|:\S*\s*=)|"?[\w@/-][\w@.:/-]*"?\s+(?:"[^"]*"|[^\s"=:]+)\s*$|[\w-]+(?:\s+"[^"]*")?\s*\{)/
 const comment = /^(?:$|[#;])/
 /** Matches a line with a comment behind it. */
-const remark = /^((?:[^"'\n]|"[^"\n]*"|'[^'\n]*')*?)\s+[#;].*$/
+const remark = /^((?:[^"'\n]|"[^"\n]*"|'[^'\n]*')*?)\s[#;].*$/
 const item = /^(?:-\s+)+/
 const section = /^(\[(?:"[^"]*"|'[^']*'|[^\]="'])*\]+)(.*)$/
 /** Matches a setting's name, and its value, which may go on in the next lines. */
