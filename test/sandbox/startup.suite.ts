@@ -357,16 +357,18 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
     it.live.skipIf(isSecond)("keeps start-up files in a home that is worked in, unless the home is allowed", () =>
       Effect.gen(function* () {
         const before =
-          "cd ../user; mkdir -p .config/autostart .local/bin .nvm .rvm/scripts; echo mine | tee .rvm/scripts/rvm .bashrc .gdbinit .psqlrc >.nvm/nvm.sh"
+          "cd ../user; mkdir -p .config/autostart .config/helix .local/bin .cache .githooks .nvm .rvm/scripts; echo mine | tee .rvm/scripts/rvm .bashrc .gdbinit .psqlrc >.nvm/nvm.sh"
         const command =
-          "for f in .bashrc .gdbinit .psqlrc .nvm/nvm.sh .rvm/scripts/rvm; do echo more >>$f; done; mkdir .unheard; touch .config/autostart/x .local/bin/x; echo new >.lldbinit; echo ok >notes"
+          "for f in .bashrc .gdbinit .psqlrc .nvm/nvm.sh .rvm/scripts/rvm; do echo more >>$f; done; mkdir .unheard; touch .config/autostart/x .config/helix/x .local/bin/x .cache/x .githooks/x; echo new >.lldbinit; echo ok >notes; echo caches ${XDG_CACHE_HOME:+apart}"
         const read = (_: string, outside: string) =>
           [".bashrc", "notes"].map((name) => Fs.readFileSync(`${outside}/user/${name}`, "utf8")).join("") +
           String(Fs.readdirSync(`${outside}/user/.config/autostart`).length)
         const { said, used } = yield* session({ before, commands: [command], cwd: "user" }, read)
         assert.strictEqual(used, "mine\nok\n0")
         assert.match(said, /run or load what has changed: \.lldbinit, \.unheard/)
-        for (const name of [".gdbinit", ".psqlrc", ".nvm/nvm.sh", ".rvm/scripts/rvm", ".local/bin/x"])
+        assert.include(said, "caches apart")
+        const made = [".config/helix/x", ".local/bin/x", ".cache/x", ".githooks/x"]
+        for (const name of [".gdbinit", ".psqlrc", ".nvm/nvm.sh", ".rvm/scripts/rvm", ...made])
           assert.include(
             said.replace(/[‘’']/g, "").replaceAll("touch: cannot touch ", "bash: "),
             `bash: ${name}: Read-only`
@@ -402,7 +404,11 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
         for (const whitelist of [[], ["~"]]) {
           const { said } = yield* session(user, () => undefined, whitelist)
           const told = [...said.matchAll(/run or load what has changed: (.*?)\. It should/g)].map(([, names]) => names)
-          assert.deepStrictEqual(told, [".aws", ".netrc, .config/gh/hosts.yml"], said)
+          assert.deepStrictEqual(
+            told,
+            [".aws", `.netrc, ${whitelist.length === 0 ? ".config, " : ""}.config/gh/hosts.yml`],
+            said
+          )
         }
       })
     )

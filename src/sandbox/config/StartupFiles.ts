@@ -29,14 +29,13 @@ const inProjects = words(
 
 /**
  * Returns a directory's start-up files that have no fixed name: workspace files of editors, and in a home directory all
- * that begins with a dot, because some program reads it. Histories and caches are none, and
- * `inHome` has what lies deeper.
+ * that begins with a dot, except histories, because some program reads it.
  */
 export const entriesIn = (directory: string, userHome: string): ReadonlyArray<string> =>
   Attempt.orElse(() => BytePath.namesIn(directory), [])
     .filter((name) => /\.(?:code-workspace|sublime-project)$/i.test(name) || (directory === userHome && isHomes(name)))
     .map((name) => `${directory}/${name}`)
-const isHomes = (name: string): boolean => /^\.(?!cache$|synapse$|local$|config$|git|.*hi?st)/.test(name)
+const isHomes = (name: string): boolean => /^\.(?!(?:synapse|git|gitignore|.*hi?st(?:ory|file)?)$)/.test(name)
 
 /** Files in a home directory that shells read at login. */
 export const ofShells = words(

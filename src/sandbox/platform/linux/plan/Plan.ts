@@ -191,7 +191,8 @@ export interface PlanOptions {
 /** Makes bubblewrap's arguments, without the program that it runs. */
 const argumentsOf = (layout: Layout.Layout, options: PlanOptions): ReadonlyArray<string> => {
   const { directory, gate, masksFromOutside, policy, within, variables } = options
-  const isWritable = (path: string) => layout.roots.some((root) => isWithin(path, root))
+  const isWritable = (path: string) =>
+    layout.roots.some((root) => isWithin(path, root)) && !layout.readonly.some((one) => isWithin(path, one))
   const caches = layout.toolCache === undefined ? {} : ToolCache.variables(layout.toolCache, variables, isWritable)
   const pinsIn = (root: string) => layout.pins.flatMap((pin) => (isWithin(pin, root) ? [pin.slice(root.length)] : []))
   return [
