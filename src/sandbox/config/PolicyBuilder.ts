@@ -173,8 +173,8 @@ const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow
   withReal({ pattern: path, path: Path.resolve(path), kind: "path", source }, follow)
 
 /**
- * Returns the built-in rules for places that variables name: those of the usual places, and files outside of the
- * project whose variable sounds like a secret's.
+ * Returns the built-in rules for places that variables name: those of the usual places, and files whose variable
+ * sounds like a secret's.
  */
 const movedRules = ({ variables }: Settings, cwd: string, follow: typeof RealPath.follow): ReadonlyArray<Rule> => {
   const found = Object.entries(variables).flatMap(([name, value = ""]) => {
@@ -182,8 +182,11 @@ const movedRules = ({ variables }: Settings, cwd: string, follow: typeof RealPat
     if (value === "" || HostPath.isWithin(value, "/dev")) return []
     const usual = movedBy.filter(([moving]) => moving === name)
     const places = value.split(name === "KUBECONFIG" ? Path.delimiter : "\0").map((place) => Path.resolve(cwd, place))
-    const isSecret = usual.length === 0 && Path.isAbsolute(value) && Redaction.secretName.test(name)
-    if (isSecret && !HostPath.isWithin(value, cwd) && HostPath.isFile(value)) return [[value, value] as const]
+    const [place = ""] = places
+    const isSecret = usual.length === 0 && /[./]/.test(value) && Redaction.secretName.test(name)
+    // A project names its own files, such as `src/auth.js`.
+    const isProjects = HostPath.isWithin(place, cwd) && !/credential/i.test(name)
+    if (isSecret && !isProjects && HostPath.isFile(place)) return [[place, place] as const]
     return usual.flatMap(([, from, below = ""]) =>
       places.flatMap((place) =>
         from.endsWith("/")

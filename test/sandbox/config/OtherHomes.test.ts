@@ -89,14 +89,19 @@ describe("other homes", () => {
         HISTFILE: `${directory}/history`,
         DB_PASSWORD_FILE: `${directory}/db`,
         SOPS_AGE_KEY_FILE: `${directory}/age`,
-        TOKENIZER_FILE: `${directory}/tokenizer`
+        TOKENIZER_FILE: `${directory}/tokenizer`,
+        GOOGLE_APPLICATION_CREDENTIALS: "sa.json",
+        APP_SECRET_FILE: "../app",
+        AUTH_MODULE: "./auth.js"
       }
-      for (const name of ["aws", "db", "age", "tokenizer"]) Fs.writeFileSync(`${directory}/${name}`, "hunter")
+      Fs.mkdirSync(`${directory}/w`)
+      const names = ["aws", "db", "age", "app", "tokenizer", "w/sa.json", "w/auth.js"]
+      for (const name of names) Fs.writeFileSync(`${directory}/${name}`, "hunter")
       Fs.mkdirSync(`${directory}/cargo`)
       Fs.writeFileSync(`${directory}/cargo/credentials.toml`, '[registry]\ntoken = "hunter"\n')
       Fs.writeFileSync(`${directory}/mine.txt`, "color=false\n_authToken=hunter\n")
       const settings = SandboxSettings.make({ userHome: "/nowhere/ada", temporary: "/nowhere/tmp", variables })
-      const merged = PolicyBuilder.merge("/w", "/nowhere/sandbox.json", SandboxFile.defaults, settings)
+      const merged = PolicyBuilder.merge(`${directory}/w`, "/nowhere/sandbox.json", SandboxFile.defaults, settings)
       const { explain } = PolicyDecision.make(Either.getOrThrow(merged))
       const isRead = (path: string) => explain(path, directory, "read").allowed
       const hidden = [
@@ -108,10 +113,12 @@ describe("other homes", () => {
         "aws",
         "db",
         "age",
+        "app",
+        "w/sa.json",
         "history"
       ]
       assert.deepStrictEqual(hidden.filter(isRead), [])
-      assert.isTrue(["/dev/null", "/w", "cargo/registry/x", "tokenizer"].every(isRead))
+      assert.isTrue(["/dev/null", "/w", "cargo/registry/x", "tokenizer", "w/auth.js"].every(isRead))
       const npm = explain("mine.txt", directory, "read")
       if (process.platform === "linux") assert.match(npm.allowed ? "" : (npm.standIn ?? ""), /\ncolor=false\n$/)
     }))
