@@ -86,10 +86,14 @@ const localGit = new Set(
     .split(" ")
 )
 
+/** Matches what runs other programs or connects: substitutions, options of tar, find or rg, code of awk, bash's own files. */
+const running =
+  /\$\(|`|[<>]\(|exec|system|getline|\|\s*\\?"|-command|-compress|\s-ok|\s-x\s|\s--pre\b|\/dev\/(?:tcp|udp)\//i
+
 /** Tests whether a command surely uses no network. */
 export const isLocal = (command: CommandLine.CommandLine): boolean =>
   command.text.length <= mostExamined &&
-  !/\$\(|`|[<>]\(|-exec|-ok/.test(command.text) &&
+  !running.test(command.text) &&
   invocations(command).every(
     ([name = ":", sub = ""]) => local.has(nameOf(name)) || (nameOf(name) === "git" && localGit.has(sub))
   )

@@ -50,6 +50,11 @@ describe("a command that surely uses no network", () => {
     ["ls; deploy", false],
     ["echo $(deploy)", false],
     ["find . -exec deploy {} +", false],
+    ["tar -cf a --checkpoint-action=exec=deploy b", false],
+    ["fd -x deploy", false],
+    [`awk '{ print | "deploy" }' a`, false],
+    ["awk '{ print $1 }' a | sort", true],
+    ["echo a >/dev/tcp/a.example/80", false],
     ["timeout 5 make", false]
   ] as const) {
     it(command, () => assert.strictEqual(CommandWords.isLocal(CommandLine.parse(command)), isLocal))
