@@ -139,8 +139,7 @@ export const denied: ReadonlyArray<Row> = [
     "chmod 600 ../elsewhere/readable.txt",
     "truncate -s 0 ../elsewhere/readable.txt",
     "echo >> ../elsewhere/readable.txt",
-    "python3 -c 'import os; os.remove(\"ROOT/elsewhere/readable.txt\")'",
-    "perl -i -pe 1 ../elsewhere/readable.txt"
+    "python3 -c 'import os; os.remove(\"ROOT/elsewhere/readable.txt\")'"
   ].map((command) => outside(command, "/elsewhere/readable.txt")),
   // The directory of what is to be removed is written, unless it is too wide to be allowed.
   ...["rm ../elsewhere/readable.txt", "mv ../elsewhere/readable.txt .", "rm -rf ../elsewhere"].map((command) =>
@@ -148,9 +147,10 @@ export const denied: ReadonlyArray<Row> = [
   ),
   outside("rmdir ../elsewhere", "/elsewhere"),
   outside("sed -i s/a/b/ ../elsewhere/readable.txt", "/elsewhere"),
+  outside("perl -i -pe 1 ../elsewhere/readable.txt", "/elsewhere"),
   outside("mktemp -d ../elsewhere/newXXXXXX", "/elsewhere"),
   outside("install a.txt ../elsewhere/", "/elsewhere/a.txt"),
-  outside("git config --file ../elsewhere/config a.b c", "/elsewhere/config"),
+  outside("git config --file ../elsewhere/config a.b c", "/elsewhere"),
   outside("git -C ../elsewhere init -q", "/elsewhere/.git")
 ]
 
