@@ -140,6 +140,7 @@ describe("attribution", () => {
   for (const [command, said, resource] of [
     ["git config --global a.b c", "error: could not lock config file ROOT/home/.gitconfig: ", "/home"],
     ["sed -i s/a/b/ readable.txt", "sed: couldn't open temporary file ./sedmYIEiQ: ", "/elsewhere"],
+    ["sed -i s/a/b/ sub/x", "sed: couldn't open temporary file sub/sedmYIEiQ: ", "/elsewhere/sub"],
     ["gcc a.c", "/usr/bin/ld: cannot open output file a.out: ", "/elsewhere/a.out"],
     ["tar cf x.tar y", "tar: x.tar: Cannot open: ", "/elsewhere/x.tar"],
     ["curl -o x http://localhost", "Warning: Failed to open the file x: ", "/elsewhere/x"],
@@ -451,6 +452,7 @@ describe("the network", () => {
       ["fatal: unable to access 'https://github.com/a/b/': Could not resolve host: github.com", "github.com"],
       ["Error: connect ENETUNREACH 1.1.1.1:80 - Local (0.0.0.0:0)", "1.1.1.1"],
       ["Error: getaddrinfo EAI_AGAIN packages.example.org", "packages.example.org"],
+      ["java.net.UnknownHostException: packages.example.org", "packages.example.org"],
       ["ssh: Could not resolve hostname example.com: Temporary failure in name resolution", "example.com:22"],
       ["ssh: Could not resolve hostname host: Temporary failure in name resolution", "host:22"],
       ["ssh: connect to host 192.0.2.1 port 2222: Network is unreachable", "192.0.2.1:2222"],

@@ -92,7 +92,7 @@ export const make = (
     if (!/[\p{L}\p{N}]/u.test(path)) return false
     if (form === "quoted" || isWritten(path)) return sure || form !== undefined
     if (sure) return (!/\s/.test(path) || isInSpaced(path)) && !severity.test(path)
-    return form === "last" && (/^[^\s:]+\.\w+$/.test(path) || (path.includes("/") && isThere(path)))
+    return form === "last" && (/^[^\s:]+\.\w+$|\/sed\w{6}$/.test(path) || (path.includes("/") && isThere(path)))
   }
 
   const isThere = (path: string): boolean => absolute(path).some((each) => !HostPath.isMissing(each))

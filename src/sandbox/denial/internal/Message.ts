@@ -87,7 +87,7 @@ const opening = /^(?:(?:bash|write|tee): |touch: cannot touch |cp: cannot create
 export const isOpening = (before: string): boolean => opening.test(before)
 
 const network =
-  /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed|bad hostname/i
+  /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|UnknownHostException|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed|bad hostname/i
 /** Matches the system's messages for a missing network, which name no host. */
 const unreachable =
   /network is unreachable|ENETUNREACH|temporary failure (?:in name resolution|resolving)|EAI_AGAIN|name or service not known/i
@@ -97,7 +97,7 @@ export const saysUnreachable = (text: string): boolean =>
   text.split("\n").some((line) => unreachable.test(line) && !/localhost|\b127\.|::1\b/i.test(line))
 
 const unresolved =
-  /could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to (?:look up|resolve)|no such host|bad hostname/i
+  /could(?: not|n't) resolve|name resolution|failure resolving|EAI_AGAIN|\bENOTFOUND\b|UnknownHostException|name or service not known|unable to (?:look up|resolve)|no such host|bad hostname/i
 
 /** Tests whether a text says that a name could not be looked up, other than this machine's own. */
 export const saysUnresolved = (text: string): boolean =>
@@ -107,7 +107,7 @@ const mostHosts = 5
 /** Match the ways in which messages name hosts, the surest first. */
 const hosts: ReadonlyArray<RegExp> = [
   /\b[a-z][a-z\d+.-]{0,30}:\/\/(?:[^\s/@'"]+@)?(\[[\da-f:.]+\]|[^\s/:'"]+)/i,
-  /(?:resolv(?:e|ing) (?:host(?:name)?:? )?(?:address )?|look up |ENOTFOUND |EAI_AGAIN |lookup |address for )['"‘“`]?([\w-]+(?:\.[\w-]+)+|\blocalhost\b)/i,
+  /(?:resolv(?:e|ing) (?:host(?:name)?:? )?(?:address )?|look up |ENOTFOUND |EAI_AGAIN |UnknownHostException: |lookup |address for )['"‘“`]?([\w-]+(?:\.[\w-]+)+|\blocalhost\b)/i,
   /(?:^|: )([\w-]+(?:\.[\w-]+)+): (?=temporary failure in name|name or service not known)/i,
   /(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\.\d)/,
   /(?<![\w:])(::1\b|(?:[\da-f]{1,4}:){2,7}:?[\da-f]*(?::[\da-f]+)*)/i,
