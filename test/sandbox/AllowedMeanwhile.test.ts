@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import { NotThere } from "../../src/sandbox/SandboxBackend.js"
 import * as Directory from "../support/sandbox/Directory.js"
-import { FakeProvider, withManager } from "../support/sandbox/Managed.js"
+import { denied, FakeProvider, withManager } from "../support/sandbox/Managed.js"
 
 it.scoped("builds the policy anew for a path that is not there once it is there, and for no command before", () =>
   Effect.gen(function* () {
@@ -62,29 +62,34 @@ it.scoped("gives no sandbox what is put in a path's place while it is allowed", 
   })
 )
 
-it.scoped("tells once of a hidden path that only a new shell can have, to be written and so to be read", () =>
-  Effect.gen(function* () {
-    const [home, cwd] = yield* Effect.all([Directory.make, Directory.make])
-    Fs.writeFileSync(`${cwd}/.env`, "KEY=hunter2-and-more")
-    const fake = new FakeProvider()
-    fake.granting = new ExecutionFailed({ kind: "sandbox", reason: "it can't be changed" })
-    const provider = {
-      name: fake.name,
-      destroy: fake.destroy,
-      create: (policy: Parameters<typeof fake.create>[0]) =>
-        Effect.map(fake.create(policy), (backend) => ({ ...backend, setHosts: () => Effect.void }))
-    }
-    const whitelist = [`${cwd}/.env`]
-    yield* withManager(provider, { home, cwd }, ({ execute }) =>
-      Effect.gen(function* () {
-        yield* execute("true")
+it.scoped(
+  "tells once of a hidden path that only a new shell can have, to be written and so to be read, until it is forgotten",
+  () =>
+    Effect.gen(function* () {
+      const [home, cwd] = yield* Effect.all([Directory.make, Directory.make])
+      Fs.writeFileSync(`${cwd}/.env`, "KEY=hunter2-and-more")
+      const fake = new FakeProvider((command) => (command === "true" ? {} : denied(`${cwd}/.env`, "verified-text")))
+      fake.granting = new ExecutionFailed({ kind: "sandbox", reason: "it can't be changed" })
+      const provider = {
+        name: fake.name,
+        destroy: fake.destroy,
+        create: (policy: Parameters<typeof fake.create>[0]) =>
+          Effect.map(fake.create(policy), (backend) => ({ ...backend, setHosts: () => Effect.void }))
+      }
+      const allow = (...whitelist: ReadonlyArray<string>) =>
         Fs.writeFileSync(`${home}/sandbox.json`, JSON.stringify({ policy: { filesystem: { whitelist } } }))
-        const told = yield* Effect.all([execute("true"), execute("true")])
-        assert.deepStrictEqual(
-          told.map(({ diagnostics = [] }) => diagnostics),
-          [whitelist.map((name) => ({ _tag: "Awaiting" as const, name })), []]
-        )
-      })
-    )
-  })
+      const anew = [{ _tag: "Awaiting" as const, name: `${cwd}/.env` }]
+      yield* withManager(provider, { home, cwd }, ({ execute }) =>
+        Effect.gen(function* () {
+          const told = (command: string) => Effect.map(execute(command), ({ diagnostics = [] }) => diagnostics)
+          yield* execute("true")
+          allow(`${cwd}/.env`)
+          assert.deepStrictEqual(yield* Effect.all([told("true"), told("true"), told("cat .env")]), [anew, [], anew])
+          allow()
+          assert.deepStrictEqual(yield* told("cat .env"), [])
+          allow(`${cwd}/.env`)
+          assert.deepStrictEqual(yield* told("cat .env"), anew)
+        })
+      )
+    })
 )

@@ -215,8 +215,8 @@ export const make = Effect.fnUntraced(function* (
   /** For the next command's result: why a sandbox was ended, and which paths are allowed for a new one only. */
   let untold: ReadonlyArray<Diagnostic.Diagnostic> = []
 
-  /** The paths that may be written, but in a new sandbox only. */
-  let waiting: ReadonlyArray<string> = []
+  /** The paths that `sandbox.json` lets commands write, but in a new sandbox only. */
+  let waiting: ReadonlyArray<Grant> = []
   const noteAwaiting = (path: string) => {
     const name = Name.of(path)
     const isNoted = untold.some((each) => each._tag === "Awaiting" && each.name === name)
@@ -224,8 +224,11 @@ export const make = Effect.fnUntraced(function* (
   }
 
   /** Gives a sandbox what was allowed since it was made. Grants that only a new sandbox can have wait for a restart. */
-  const give = (backend: SandboxBackend, built: SandboxPolicy, given: Map<string, boolean>) =>
-    Effect.forEach(backend.policy === undefined ? [] : allowedSince(backend.policy, built), (grant) => {
+  const give = (backend: SandboxBackend, built: SandboxPolicy, given: Map<string, boolean>) => {
+    const since = backend.policy === undefined ? [] : allowedSince(backend.policy, built)
+    const isWaiting = ({ access, resource }: Grant) =>
+      access === "write" && given.get(SubPolicy.nameOf(access, resource)) === false
+    const gave = Effect.forEach(since, (grant) => {
       const name = SubPolicy.nameOf(grant.access, grant.resource)
       if (given.has(name)) return Effect.void
       given.set(name, false)
@@ -245,7 +248,6 @@ export const make = Effect.fnUntraced(function* (
               // A path of a built-in rule that may be written may be read as well, and is told once.
               const isTold = grant.access === "read" && given.get(SubPolicy.nameOf("write", grant.resource)) === false
               if (!isTold) noteAwaiting(grant.resource)
-              if (grant.access === "write") waiting = [...waiting, grant.resource]
               return
             }
             given.delete(name)
@@ -254,6 +256,10 @@ export const make = Effect.fnUntraced(function* (
         })
       )
     })
+    return Effect.map(gave, () => {
+      waiting = since.filter(isWaiting)
+    })
+  }
 
   const refresh = (check?: "check") =>
     Effect.suspend(() => {
@@ -433,7 +439,7 @@ export const make = Effect.fnUntraced(function* (
     /** Adds to a command's result, once, what it has to tell. */
     tell: (result: SandboxResult): SandboxResult => {
       const { denial, denied } = result
-      const path = denial && waiting.find((path) => HostPath.isWithin(denial.resource, path))
+      const path = denial && waiting.find(({ resource }) => HostPath.isWithin(denial.resource, resource))?.resource
       if (path !== undefined) noteAwaiting(path)
       const told = Diagnostic.tell(result, ...untold)
       untold = []
