@@ -283,10 +283,10 @@ const explainHost = (given: string, json: boolean) =>
     const whole = decide("any")
     const verdict = whole.allowed ? whole : decide()
     const because = verdict.rule === undefined ? "" : `rule ${verdict.rule.pattern}: `
-    const reason = verdict.allowed ? PolicyDecision.describeSource(verdict.rule.source) : verdict.reason
+    const reason = verdict.allowed ? PolicyDecision.describeSource(verdict.rule.source) : policy.hosts && verdict.reason
     const methods = verdict.allowed ? verdict.rule.methods : []
     const only = methods.length === 0 ? "" : ` by ${methods.join(" and ")} in plain HTTP alone`
-    const text = `${verdict.allowed ? "allowed" : "denied"} to reach ${Name.ofEntry(given)}${only}: ${because}${reason}`
+    const text = `${verdict.allowed ? "allowed" : "denied"} to reach ${Name.ofEntry(given)}${only}: ${because}${reason ?? "there is no network"}`
     yield* print("stdout", json ? JSON.stringify({ host, ...verdict }) : text)
     return verdict.allowed ? ExitCode.success : ExitCode.failure
   })

@@ -473,6 +473,8 @@ describe("synapse sandbox", () => {
       const home = yield* Directory.make
       const run = (...args: ReadonlyArray<string>) =>
         Effect.map(sandbox(home, ...args), ([code, out, err]) => [code, out + err])
+      const denied = [1, "denied to reach example.com: there is no network\n"]
+      assert.deepStrictEqual(yield* run("explain", "example.com"), denied)
       assert.deepStrictEqual(yield* run("allow", "example.com"), [0, "allowed, to reach: example.com\n"])
       assert.deepStrictEqual(yield* run("allow", "example.com"), [0, "allowed already, to reach: example.com\n"])
       assert.deepStrictEqual(yield* run("allow", "--host", "mirror"), [0, "allowed, to reach: mirror\n"])
