@@ -108,7 +108,7 @@ const pendingOf = ({ entries, isProjectTrusted, project }: Reading): Pending => 
 }
 
 const limits = (files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => [
-  "Trusted is the content of now; after a change you are asked again:",
+  "You trust the content as it is now. After a change, you are asked again:",
   ...files.map(({ path, sha256 }) => `  ${sha256.slice(0, 16)}  ${inFull(path)}`),
   "What the programs load besides (modules, packages, files in writable places) is not looked at: commands may change it."
 ]

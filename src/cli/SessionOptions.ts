@@ -98,7 +98,7 @@ const sandbox = {
   allowedHosts: list(
     "allow-host",
     "host",
-    "A host on the network that commands may reach: example.com, *.example.com, example.com:8443, localhost:5432."
+    "A host on the network that commands may reach: example.com, *.example.com, example.com:8443, localhost:5432, private:example.com."
   ),
   allowNetwork: flag("allow-network").pipe(
     withDescription("Let commands reach any host with public addresses. Each can then be sent what commands read.")

@@ -337,7 +337,7 @@ export const all: ReadonlyArray<Subcommand> = [
         withDescription("Allow the hosts that your configuration of a tool names, or the remotes of the repository.")
       ),
       path: optional(
-        path("A path, and all below it; or a host: example.com, *.example.com, example.com:22, localhost:5432.")
+        path("A path, and all below it; or a host: example.com, *.example.com:22, localhost:5432, private:example.com.")
       ).pipe(withPlaceholder("[<path>]"))
     },
     ({ from, path, ...given }) =>

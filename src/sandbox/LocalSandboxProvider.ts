@@ -265,7 +265,7 @@ const makeLocalSandboxBackend = (
           onSuccess: (isHeld) => {
             if (!isHeld || HostPath.isMissing(path)) return said
             denials.protect(path)
-            return `${said} In this shell, ${Name.of(path.replace(`${policy.cwd}/`, ""))} is read-only from now on.`
+            return `${said} ${Name.of(path.replace(`${policy.cwd}/`, ""))} is read-only until a new shell starts.`
           }
         })
       )

@@ -283,7 +283,7 @@ export const guard = (title: string, ground: string, isSecond = false): void => 
           (project) => shell("git config --list", project, "/nonexistent").stdout
         )
         assert.match(said, /Taken back from \.git\/config: core\.pager\./)
-        assert.include(said, " In this shell, .git/config is read-only from now on.")
+        assert.include(said, " .git/config is read-only until a new shell starts.")
         assert.match(said, /busy|Read-only/)
         assert.match(said, /it can be neither written, moved nor removed \(the user's own tools run it\)/)
         for (const line of ["core.editor=ed", "filter.f.clean=cat", "core.hookspath=.husky", "user.name=Eve"])

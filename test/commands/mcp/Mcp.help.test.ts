@@ -54,7 +54,7 @@ PARAMETERS
 
 OPTIONS
   --json <object>  All arguments at once, as JSON; --json - takes them from standard input.
-                   So does a call without any words, for some are required.
+                   A call without words takes them from there too, because some are required.
   --               What follows are values, in the order of the first line, also where they begin with a dash.
   -h, --help       This text.
   The parameter json is given by its place, or within --json '{"json": …}'.

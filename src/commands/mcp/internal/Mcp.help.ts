@@ -112,7 +112,7 @@ export const help = (tool: CallableTool): string => {
     "OPTIONS",
     "  --json <object>  All arguments at once, as JSON; --json - takes them from standard input.",
     ...(tool.parameters.some(({ isRequired }) => isRequired)
-      ? ["                   So does a call without any words, for some are required."]
+      ? ["                   A call without words takes them from there too, because some are required."]
       : ["                   A call without it never reads standard input."]),
     ...(tool.parameters.length === 0 || tool.isFree
       ? []
