@@ -288,7 +288,7 @@ const makeLocalSandboxBackend = (
     /** Why the last scan failed, until a result has reported it. */
     let unsearched: string | undefined
     let isTold = false
-    /** The number of commands that have begun, and the number at the begin of the last scan that succeeded. */
+    /** The number of commands since the first that may write, and the number at the begin of the last scan that succeeded. */
     let ran = 0
     let searched = 0
     /** When the last scan began and ended (`performance.now()`). */
@@ -328,7 +328,8 @@ const makeLocalSandboxBackend = (
     const observer: Observer = {
       onBegin: (queued) => {
         current = queued
-        ran++
+        // What an earlier command left running may write as well.
+        if (ran > 0 || !CommandWords.isReading(queued.line)) ran++
         if (busy++ === 0) since = performance.now()
       },
       onEnd: ({ line }, result) => {

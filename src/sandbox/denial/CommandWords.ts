@@ -71,14 +71,19 @@ export const programIn = (command: CommandLine.CommandLine): string | undefined 
   return hostIn(command) === undefined ? undefined : words.map(nameOf).find((name) => reaching.has(name))
 }
 
-/** Programs, and subcommands of git, that use no network. */
-const local: ReadonlySet<string> = new Set(
+/** Programs that write no file of their own. */
+const reading: ReadonlySet<string> = new Set(
   [
-    "[ [[ awk basename cat cd chmod cksum cmp comm cp cut date df diff dirname du echo egrep env exit export false fd fgrep",
-    "file find grep head hostname id jq kill less ln local ls mkdir mktemp mv nl od printf ps pwd read readlink realpath",
-    "return rg rm rmdir sed seq set sha256sum shift sleep sort stat tac tail tar tee test touch tr tree true type",
-    "ulimit umask uname uniq unset unzip wait wc whereis which xxd yes zip : edit write TodoWrite"
+    ": [ [[ basename cat cd cmp comm cut date df diff dirname du echo egrep exit export false fgrep file grep head hostname",
+    "id jq less local ls nl od printf ps pwd read readlink realpath return rg set sha256sum shift sleep stat tail test",
+    "tr true type ulimit umask uname unset wait wc whereis which yes"
   ].flatMap((line) => line.split(" "))
+)
+/** Programs that write, and subcommands of git, that use no network. */
+const local: ReadonlySet<string> = new Set(
+  "TodoWrite awk chmod cp edit env fd find kill ln mkdir mktemp mv rm rmdir sed seq sort tac tar tee touch tree uniq unzip write xxd zip".split(
+    " "
+  )
 )
 const localGit = new Set(
   "add blame branch checkout cherry-pick clean commit config diff grep init log ls-files merge mv rebase reflog reset"
@@ -90,13 +95,18 @@ const localGit = new Set(
 const running =
   /\$\(|`|[<>]\(|exec|system|getline|\|\s*\\?"|-command|-compress|\s-ok|\s-x\s|\s--pre\b|\/dev\/(?:tcp|udp)\//i
 
-/** Tests whether a command surely uses no network. */
-export const isLocal = (command: CommandLine.CommandLine): boolean =>
+const runsOnly = (command: CommandLine.CommandLine, isMeant: (name: string, sub: string) => boolean): boolean =>
   command.text.length <= mostExamined &&
   !running.test(command.text) &&
-  invocations(command).every(
-    ([name = ":", sub = ""]) => local.has(nameOf(name)) || (nameOf(name) === "git" && localGit.has(sub))
-  )
+  invocations(command).every(([name = ":", sub = ""]) => isMeant(nameOf(name), sub))
+
+/** Tests whether a command surely uses no network. */
+export const isLocal = (command: CommandLine.CommandLine): boolean =>
+  runsOnly(command, (name, sub) => reading.has(name) || local.has(name) || (name === "git" && localGit.has(sub)))
+
+/** Tests whether a command surely writes no file. */
+export const isReading = (command: CommandLine.CommandLine): boolean =>
+  !command.text.includes(">") && runsOnly(command, (name) => reading.has(name))
 
 /** The tools whose hosts `synapse sandbox allow --from` finds, by the programs that fetch as they do. */
 const tools: Readonly<Record<string, string>> = {

@@ -60,3 +60,17 @@ describe("a command that surely uses no network", () => {
     it(command, () => assert.strictEqual(CommandWords.isLocal(CommandLine.parse(command)), isLocal))
   }
 })
+
+describe("a command that surely writes no file", () => {
+  for (const [command, isReading] of [
+    ["true", true],
+    ["cd a && ls -l | grep -c x", true],
+    ["ls >.git", false],
+    ["echo $(tar xf a)", false],
+    ["ls() { tar xf a; }; ls", false],
+    ["./x", false],
+    ["git status", false]
+  ] as const) {
+    it(command, () => assert.strictEqual(CommandWords.isReading(CommandLine.parse(command)), isReading))
+  }
+})
