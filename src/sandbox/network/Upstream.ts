@@ -7,6 +7,7 @@ import * as Net from "node:net"
 import * as Os from "node:os"
 import * as Context from "effect/Context"
 import * as HostEntry from "../policy/HostEntry.js"
+import { connect } from "./Join.js"
 
 export interface Upstream {
   /** Returns the addresses of a name. Fails if there are none. */
@@ -76,7 +77,7 @@ export const make = (variables: Variables = {}): Upstream => {
     isProxied: (name) => proxy !== undefined && !isExcept(name),
     connectByProxy: (host, port) => connectBy(proxy ?? "", host, port),
     lookup: async (name) => (await Dns.promises.lookup(name, { all: true })).map(({ address }) => address),
-    connect: (address, port) => Net.connect({ host: address, port, allowHalfOpen: true }),
+    connect,
     isReachable: (address, isPrivate) => !isOwn(address) && isHost(address, isPrivate)
   }
 }

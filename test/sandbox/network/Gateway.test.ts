@@ -5,6 +5,7 @@ import * as Net from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import { Gateway, type Refused } from "../../../src/sandbox/network/Gateway.js"
+import { connect } from "../../../src/sandbox/network/Join.js"
 import * as HostEntry from "../../../src/sandbox/policy/HostEntry.js"
 
 const rules = (entries: ReadonlyArray<string>): ReadonlyArray<HostEntry.HostRule> =>
@@ -59,7 +60,7 @@ const withGateway = async (
       lookup: async () => ["93.184.216.34"],
       connect: (_, port) => {
         dialled.push(port)
-        return Net.connect({ host: "127.0.0.1", port: at, allowHalfOpen: true })
+        return connect("127.0.0.1", at)
       },
       isProxied: () => false,
       connectByProxy: () => Promise.reject(new Error("no proxy")),

@@ -10,6 +10,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { Settings } from "../../../src/sandbox/config/SandboxSettings.js"
+import { connect } from "../../../src/sandbox/network/Join.js"
 import { CurrentUpstream, make, type Upstream } from "../../../src/sandbox/network/Upstream.js"
 import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import * as NetworkNamespace from "../../../src/sandbox/platform/linux/live/NetworkNamespace.js"
@@ -72,7 +73,7 @@ const outside = Effect.gen(function* () {
     connect: (address, port) => {
       dialled.push(`${address} ${port}`)
       const at = address === "127.0.0.1" ? port : port === 80 ? http : port === 443 ? https : echo
-      return Net.connect({ host: "127.0.0.1", port: at, allowHalfOpen: true })
+      return connect("127.0.0.1", at)
     }
   }
   return { upstream, requests, dialled, local: http } satisfies Outside
@@ -656,10 +657,10 @@ export const network = (title: string, ground: string, isSecond = false): void =
         Effect.gen(function* () {
           const { upstream } = yield* outside
           const port = yield* listening(typeof server === "function" ? Http.createServer(server) : server)
-          const connect = () => Net.connect({ host: "127.0.0.1", port, allowHalfOpen: true })
+          const toServer = () => connect("127.0.0.1", port)
           const once = (manager: Manager, questions: ReadonlyArray<string>, place: Place) =>
             Effect.andThen(use(manager, place), () => assert.deepStrictEqual(questions, [question]))
-          return yield* asked(["allow_session"], once, undefined, { ...upstream, connect })
+          return yield* asked(["allow_session"], once, undefined, { ...upstream, connect: toServer })
         })
       )
 
