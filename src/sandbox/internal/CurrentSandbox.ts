@@ -240,16 +240,9 @@ export const make = Effect.fnUntraced(function* (
         isMasked ? unchangeable() : (backend.grant?.(grant) ?? Effect.void)
       ).pipe(
         Effect.match({
-          onSuccess: () => {
-            given.set(name, true)
-          },
+          onSuccess: () => void given.set(name, true),
           onFailure: ({ _tag }) => {
-            if (_tag === "ExecutionFailed") {
-              // A path of a built-in rule that may be written may be read as well, and is told once.
-              const isTold = grant.access === "read" && given.get(SubPolicy.nameOf("write", grant.resource)) === false
-              if (!isTold) noteAwaiting(grant.resource)
-              return
-            }
+            if (_tag === "ExecutionFailed") return noteAwaiting(grant.resource)
             given.delete(name)
             awaited = [...awaited, grant.resource]
           }
