@@ -227,6 +227,17 @@ describe("attribution", () => {
       assert.deepStrictEqual(named("../elsewhere/a: b", "echo x > '../elsewhere/a: b'"), [at])
     }))
 
+  it("takes a refused file that commands read a copy of as one to be written", () =>
+    withWorld((world) => {
+      const masks = masksOf(world)
+      const accesses = [masks, masks.map((mask) => ({ ...mask, standIn: "" }))].map((masks) =>
+        attribute(world, "PermissionError: [Errno 13] Permission denied: '.env'\n", { masks }).map(
+          ({ access }) => access
+        )
+      )
+      assert.deepStrictEqual(accesses, [["read"], ["write"]])
+    }))
+
   it("asks the user for a move into a directory that is too wide to allow", () =>
     withWorld((world) => {
       const at = "/usr/share/nosuch.txt"

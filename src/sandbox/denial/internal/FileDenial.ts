@@ -108,10 +108,11 @@ export const make = (
   let byRulesAlone = oneRefusal
   let ofDirectory = false
   const blacklisted = (path: string, write: boolean): Denial.Denial | undefined => {
-    const access = write ? "write" : "read"
     const verdict = explain(path, "/", "read")
     const { real } = verdict
     const mask = maskOver(real)
+    // A stand-in can be read, so only a write was refused.
+    const access = write || (mask?.standIn !== undefined && !byRulesAlone) ? "write" : "read"
     if (!verdict.allowed) {
       // Nothing hides the file from commands, so the message is not about the sandbox.
       const isOpen = mask === undefined && !byRulesAlone && !HostPath.isMissing(real)
