@@ -443,7 +443,7 @@ const makeLocalSandboxBackend = (
         Effect.suspend(() => {
           network.hosts = hosts ?? (network.hosts && { allowed: [], denied: [] })
           questions = ask
-          network.ask = ask && ((host, port) => hold(ask.reach(host, port, current?.line.text ?? "")))
+          network.ask = ask && ((...asked) => hold(ask.reach(current?.line.text ?? "", ...asked)))
           if (network.isThere) return network.update
           return hosts === undefined ? Effect.void : running.attach
         }),

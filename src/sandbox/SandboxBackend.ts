@@ -51,8 +51,11 @@ export interface Grant {
  * @category models
  */
 export interface NetworkQuestions {
-  /** Asks whether a command may reach a host at a port, and opens the host to the sandbox if allowed. */
-  readonly reach: (host: string, port: number, command: string) => Effect.Effect<boolean>
+  /**
+   * Asks whether a command may reach a host at a port, and opens the host to the sandbox if allowed. `privately` says
+   * that the host's name leads to an address which is not public.
+   */
+  readonly reach: (command: string, host: string, port: number, privately?: string) => Effect.Effect<boolean>
   /** Asks whether a server that listens at a port of the sandbox may be opened on the machine. */
   readonly open: (port: number, command: string) => Effect.Effect<boolean>
 }

@@ -298,9 +298,9 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
         return current.refresh()
       })
     /** Asks about a host. An allowed host is open in the sandbox before the answer arrives. */
-    const askToReach: NetworkQuestions["reach"] = (host, port, command) =>
+    const askToReach: NetworkQuestions["reach"] = (command, host, port, privately) =>
       Effect.gen(function* () {
-        const resource = HostEntry.grantFor(host, port)
+        const resource = HostEntry.grantFor(host, port, privately !== undefined)
         // The machine's own servers are known only after the sandbox's localhost has refused the connection.
         const isOver = host === "localhost"
         const answer = yield* permission.ask({
@@ -308,7 +308,9 @@ export const make: Effect.Effect<Context.Tag.Service<SandboxManager>, never, Ser
           access: "network",
           rule: ruleOf(HostEntry.unnamed, resource),
           command,
-          reason: isOver ? HostEntry.notInside : "no entry names it; the command waits for the answer",
+          reason: isOver
+            ? HostEntry.notInside
+            : `${privately ?? "no entry names it"}; the command waits for the answer`,
           ...(isOver ? { hasRun: true } : {})
         })
         if (answer === "deny") return false

@@ -301,7 +301,7 @@ export class CommandDenials {
     const spoken = { ...outcome, stderr: merged === "" ? result.stderr : `${result.stderr}\n${merged}` }
     const said = Attribution.saysItself(command.text) ? `${result.stdout}\n${result.stderr}` : result.stderr
     const server = asked ? Denial.findMachineServer(command.text, said, result.exitCode) : undefined
-    const reach = server === undefined ? undefined : questions?.reach("localhost", server, command.text)
+    const reach = server === undefined ? undefined : questions?.reach(command.text, "localhost", server)
     const tell = (text: string | undefined, about?: "denied") =>
       passed(text === undefined ? result : Diagnostic.tell(result, Diagnostic.notice(text, about)))
     return Effect.map(reach ?? Effect.succeed(false), (isAllowed): SandboxResult => {

@@ -23,12 +23,15 @@ export interface Refused {
   readonly grant: string | undefined
 }
 
+/** Asks a person whether a host may be reached, also `privately` if its name leads to an address that is not public. */
+export type Ask = (host: string, port: number, privately?: string) => Promise<boolean>
+
 export interface GatewayDeps {
   readonly door: NetworkDoor
   readonly upstream: Upstream
   readonly hosts: () => HostEntry.Hosts
-  /** Asks a person whether a host may be reached. Without it, a host that no entry allows is refused. */
-  readonly ask?: ((host: string, port: number) => Promise<boolean>) | undefined
+  /** Without it, a host that no entry allows is refused. */
+  readonly ask?: Ask | undefined
   readonly onRefused: (refused: Refused) => void
   readonly onReached: (host: string, port: number) => void
   /** Called if a host is allowed but the machine can't reach it. */
@@ -312,10 +315,7 @@ export class Gateway {
     const { ask } = this.deps
     if (ask !== undefined && verdict.rule === undefined && host !== "localhost") {
       const key = `${host}:${port}`
-      // Several connections to one host are one question, which is not repeated for the same command.
-      const asked = this.questions.get(key) ?? ask(host, port)
-      this.questions.set(key, asked)
-      if (await asked) {
+      if (await this.once(key, () => ask(host, port))) {
         const now = judge()
         if (now.allowed) return now.rule
       }
@@ -324,6 +324,13 @@ export class Gateway {
     const grant = rule === undefined ? HostEntry.grantFor(host, port) : undefined
     this.deps.onRefused({ host, port, rule, reason, grant })
     return undefined
+  }
+
+  /** Several connections to one host are one question, which is not repeated for the same command. */
+  private once(key: string, ask: () => Promise<boolean>): Promise<boolean> {
+    const asked = this.questions.get(key) ?? ask()
+    this.questions.set(key, asked)
+    return asked
   }
 
   private async accept(socket: Net.Socket, port: number): Promise<void> {
@@ -499,6 +506,13 @@ export class Gateway {
       return socket
     } catch (error) {
       if (error instanceof RefusedTarget) {
+        const { grant, message } = error
+        const { ask } = this.deps
+        // The name is looked up only now, because a lookup tells others what a command has put into the name.
+        if (grant !== undefined && ask !== undefined && (await this.once(grant, () => ask(host, port, message)))) {
+          const verdict = HostEntry.decide(this.deps.hosts(), host, port)
+          if (verdict.allowed && verdict.rule.isPrivate) return this.dial({ ...target, rule: verdict.rule })
+        }
         this.deps.onRefused({ host, port, rule, reason: error.message, grant: error.grant })
       } else this.deps.onFailed(host, port, reasonOf(error as Error))
       throw error
@@ -516,7 +530,7 @@ export class Gateway {
     })
     for (const address of addresses) {
       if (!upstream.isReachable(address, rule.isPrivate)) {
-        const grant = upstream.isReachable(address, true) ? `private:${HostEntry.grantFor(host, port)}` : undefined
+        const grant = upstream.isReachable(address, true) ? HostEntry.grantFor(host, port, true) : undefined
         throw new RefusedTarget(`its name leads to ${address}, which is no public address`, grant)
       }
       const denied = HostEntry.decide(this.deps.hosts(), address, port)

@@ -7,7 +7,7 @@ import { ExecutionFailed } from "../../domain/CommandError.js"
 import type { LiveSandbox } from "../platform/SandboxPlatform.js"
 import type { Hosts } from "../policy/HostEntry.js"
 import type { Published } from "../policy/SandboxPolicy.js"
-import type { Gateway, Refused } from "./Gateway.js"
+import type { Ask, Gateway, Refused } from "./Gateway.js"
 import type { Upstream } from "./Upstream.js"
 
 /** How many hosts are kept per command. */
@@ -22,9 +22,6 @@ export interface Seen {
   /** Hosts that a person allowed after the command had given up. */
   readonly late: ReadonlyArray<string>
 }
-
-/** Asks a person whether a host may be reached. */
-export type Ask = (host: string, port: number) => Promise<boolean>
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
@@ -157,7 +154,7 @@ export class SandboxNetwork {
         door,
         upstream: this.upstream(),
         hosts: () => this.hosts ?? { allowed: [], denied: [] },
-        ask: this.ask && ((host, port) => this.ask?.(host, port) ?? Promise.resolve(false)),
+        ask: this.ask && ((...asked) => this.ask?.(...asked) ?? Promise.resolve(false)),
         onReached: (host, port) => this.note(this.reached, `${host}:${port}`),
         onFailed: (host, port, reason) => {
           this.note(this.failed, `${port === undefined ? host : `${host}:${port}`} (${reason})`)

@@ -249,8 +249,8 @@ export const decide = ({ allowed, denied }: Hosts, host: string, port?: number, 
 }
 
 /** Returns the narrowest entry that would allow a host at a port. */
-export const grantFor = (host: string, port: number | undefined): string =>
-  port === undefined ? host : `${host}:${port}`
+export const grantFor = (host: string, port: number | undefined, isPrivate = false): string =>
+  `${isPrivate ? "private:" : ""}${port === undefined ? host : `${host}:${port}`}`
 
 const blockList = (subnets: string): Net.BlockList => {
   const list = new Net.BlockList()

@@ -537,6 +537,23 @@ export const network = (title: string, ground: string, isSecond = false): void =
       )
     )
 
+    once("are asked for again where their names lead to an address that is not public", () =>
+      asked(["allow_session", "allow_permanent", "allow_session", "deny"], ({ execute }, questions, { outside }) =>
+        Effect.gen(function* () {
+          const fetched = yield* execute("curl -sS http://inner.test/")
+          assert.strictEqual(fetched.stdout, "hello from inner.test\n", fetched.stderr)
+          assert.isTrue((yield* execute("curl -sS http://mixed.test/")).blocked)
+          const all = ["inner.test:80", "private:inner.test:80", "mixed.test:80", "private:mixed.test:80"]
+          assert.deepStrictEqual(questions, all)
+          // No address of the machine itself can be allowed.
+          assert.isTrue((yield* execute("curl -sS http://loop.test/")).blocked)
+          assert.deepStrictEqual(questions.slice(4), ["loop.test:80"])
+          const { network } = JSON.parse(Fs.readFileSync(`${outside}/home/sandbox.json`, "utf8")).policy
+          assert.deepStrictEqual(network.allowedHosts, ["private:inner.test:80"])
+        })
+      )
+    )
+
     once("and ports are asked for: the machine's own servers, and those that commands start", () =>
       Effect.scoped(
         Effect.flatMap(outside, (at) =>
