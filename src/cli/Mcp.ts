@@ -443,6 +443,8 @@ const definitionOf = (given: Added): Either.Either<Definition.Definition, Invali
     if (flaw !== undefined) return yield* fail(flaw)
     const [command, ...args] = words
     const url = Option.getOrUndefined(given.url)
+    if (command === undefined && url === undefined)
+      return yield* fail(`The program or the address is missing: synapse mcp add ${name} -- PROGRAM, or --url ADDRESS`)
     if (url !== undefined && !isAddress(url) && !url.startsWith("${"))
       return yield* fail(`--url ${UntrustedText.word(url)}: an address begins with https:// or http://.`)
     const fields = {

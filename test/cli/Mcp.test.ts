@@ -19,7 +19,7 @@ describe("synapse mcp", () => {
           'There is no program "node /x.js". Give its words apart: synapse mcp add x -- node /x.js'
         ],
         [["add", "x", "y", "--", "z"], "Unexpected word before --: y"],
-        [["add", "x"], "x can't be added: it has neither a command nor a url."],
+        [["add", "x"], "The program or the address is missing: synapse mcp add x -- PROGRAM, or --url ADDRESS"],
         [
           ["add", "x", "--url", "https://e", "--", "y"],
           "x can't be added: it has a command and a url, which exclude each other."
@@ -30,7 +30,7 @@ describe("synapse mcp", () => {
         const { exitCode, stderr, stdout } = yield* run(["mcp", ...args])
         assert.deepStrictEqual([exitCode, stdout], [2, ""])
         assert.include(stderr, `synapse: ${reason}`)
-        assert.include(stderr, "synapse mcp add [options] <name>")
+        assert.strictEqual(stderr.includes("synapse mcp add [options] <name>"), reason.startsWith("Un"), stderr)
         assert.notInclude(stderr, "synapse mcp list")
       }
       for (const [word, reason] of [

@@ -18,6 +18,7 @@ const denied = (exist: boolean, ...paths: ReadonlyArray<string>): ToolReturn =>
       _tag: "Denial",
       what: "it",
       ran: true,
+      also: [],
       allow: { exist, paths }
     } as Partial<Diagnostic.Denial> as Diagnostic.Denial
   })
