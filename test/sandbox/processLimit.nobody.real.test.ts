@@ -34,6 +34,7 @@ describe.skipIf(ground === undefined)("the shell of an ordinary user at its limi
           "python3 -c 'import multiprocessing; multiprocessing.Pool(60)'",
           "perl -e 'for (1..60) { defined(fork // die qq(fork: $!)) && !$$ }; sleep 1'"
         ]) {
+          if (!Ground.has(command.split(" ", 1)[0] ?? "")) continue
           const { blockedReason = "" } = yield* execute(command)
           assert.match(blockedReason, /blocked by rule limits\.processes: commands have at most 40/, command)
         }
