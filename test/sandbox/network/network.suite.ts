@@ -807,6 +807,23 @@ export const network = (title: string, ground: string, isSecond = false): void =
       )
     })
 
+    it.live.skipIf(isSecond || !has("npm"))("are reached by npm at the registry of this machine", (context) =>
+      Effect.gen(function* () {
+        const view = "npm --fetch-retries=0 --fetch-timeout=5000 view is-number@7.0.0 version"
+        const outside = ChildProcess.spawnSync("bash", ["-c", view], { encoding: "utf8" })
+        if (outside.stdout !== "7.0.0\n") return context.skip("the registry that npm is set to can't be reached")
+        const permission = Permission.layerCallback(() => Effect.succeed("allow_session"))
+        yield* sandboxed(
+          ({ execute }) =>
+            Effect.gen(function* () {
+              const { stderr, stdout } = yield* execute(view)
+              assert.strictEqual(stdout, "7.0.0\n", stderr)
+            }),
+          { permission }
+        )
+      })
+    )
+
     it.live.skipIf(isSecond || !has("pip"))("are reached by pip", () => {
       const wheel = ChildProcess.execFileSync("python3", [
         "-c",
