@@ -71,19 +71,19 @@ export const programIn = (command: CommandLine.CommandLine): string | undefined 
   return hostIn(command) === undefined ? undefined : words.map(nameOf).find((name) => reaching.has(name))
 }
 
-/** Programs that write no file of their own. */
-const reading: ReadonlySet<string> = new Set(
-  [
-    ": [ [[ basename cat cd cmp comm cut date df diff dirname du echo egrep exit export false fgrep file grep head hostname",
-    "id jq less local ls nl od printf ps pwd read readlink realpath return rg set sha256sum shift sleep stat tail test",
-    "tr true type ulimit umask uname unset wait wc whereis which yes"
-  ].flatMap((line) => line.split(" "))
-)
-/** Programs that write, and subcommands of git, that use no network. */
-const local: ReadonlySet<string> = new Set(
-  "TodoWrite awk chmod cp edit env fd find kill ln mkdir mktemp mv rm rmdir sed seq sort tac tar tee touch tree uniq unzip write xxd zip".split(
+/** Commands of bash itself that write no file. No directory of `PATH` can have another program of their name. */
+const builtins: ReadonlySet<string> = new Set(
+  ": [ [[ cd echo exit export false local printf pwd read return set shift test true type ulimit umask unset wait".split(
     " "
   )
+)
+/** Programs, and subcommands of git, that use no network. */
+const local: ReadonlySet<string> = new Set(
+  [
+    "TodoWrite awk basename cat chmod cmp comm cp cut date df diff dirname du edit egrep env fd fgrep file find grep head",
+    "hostname id jq kill less ln ls mkdir mktemp mv nl od ps readlink realpath rg rm rmdir sed seq sha256sum sleep sort stat",
+    "tac tail tar tee touch tr tree uname uniq unzip wc whereis which write xxd yes zip"
+  ].flatMap((line) => line.split(" "))
 )
 const localGit = new Set(
   "add blame branch checkout cherry-pick clean commit config diff grep init log ls-files merge mv rebase reflog reset"
@@ -102,11 +102,11 @@ const runsOnly = (command: CommandLine.CommandLine, isMeant: (name: string, sub:
 
 /** Tests whether a command surely uses no network. */
 export const isLocal = (command: CommandLine.CommandLine): boolean =>
-  runsOnly(command, (name, sub) => reading.has(name) || local.has(name) || (name === "git" && localGit.has(sub)))
+  runsOnly(command, (name, sub) => builtins.has(name) || local.has(name) || (name === "git" && localGit.has(sub)))
 
 /** Tests whether a command surely writes no file. */
 export const isReading = (command: CommandLine.CommandLine): boolean =>
-  !command.text.includes(">") && runsOnly(command, (name) => reading.has(name))
+  !command.text.includes(">") && runsOnly(command, (name) => builtins.has(name))
 
 /** The tools whose hosts `synapse sandbox allow --from` finds, by the programs that fetch as they do. */
 const tools: Readonly<Record<string, string>> = {
