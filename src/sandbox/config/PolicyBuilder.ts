@@ -17,6 +17,7 @@ import * as DefaultSecrets from "../policy/DefaultSecrets.js"
 import * as GitDirectory from "../policy/GitDirectory.js"
 import * as HostEntry from "../policy/HostEntry.js"
 import * as HostPath from "../policy/HostPath.js"
+import * as MovedSecrets from "../policy/MovedSecrets.js"
 import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
 import * as PathGlob from "../policy/PathGlob.js"
@@ -24,7 +25,6 @@ import * as PathRule from "../policy/PathRule.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import * as RealPath from "../policy/RealPath.js"
-import * as Redaction from "../policy/Redaction.js"
 import { type Rule, type RuleSource, realOf, type SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
@@ -100,37 +100,6 @@ const namesIn = (directory: string): ((name: string) => boolean) => {
 /** How many of the first built-in rules apply in all homes, even if the file is missing. */
 const everywhere = 5
 
-/** The variables that name other places for what built-in rules hide: for one file or directory, or for all below one. */
-const movedBy: ReadonlyArray<readonly [variable: string, usual: string, below?: string]> = [
-  ["XDG_CONFIG_HOME", "~/.config/"],
-  ["XDG_DATA_HOME", "~/.local/share/"],
-  ["XDG_CACHE_HOME", "~/.cache/"],
-  ["CARGO_HOME", "~/.cargo/"],
-  ["GH_CONFIG_DIR", "~/.config/gh/"],
-  ["DOCKER_CONFIG", "~/.docker/"],
-  ["CLAUDE_CONFIG_DIR", "~/.claude/"],
-  ["CLAUDE_CONFIG_DIR", "~/.claude.json", ".claude.json"],
-  ["CODEX_HOME", "~/.codex/"],
-  ["GRADLE_USER_HOME", "~/.gradle/"],
-  ["KUBECONFIG", "~/.kube/config"],
-  ["AWS_CONFIG_FILE", "~/.aws"],
-  ["GNUPGHOME", "~/.gnupg"],
-  ["CLOUDSDK_CONFIG", "~/.config/gcloud"],
-  ["AZURE_CONFIG_DIR", "~/.azure"],
-  ["PASSWORD_STORE_DIR", "~/.password-store"],
-  ["NPM_CONFIG_USERCONFIG", "~/.npmrc"],
-  ["npm_config_userconfig", "~/.npmrc"],
-  ["PIP_CONFIG_FILE", "~/.pip/pip.conf"],
-  ["GIT_CONFIG_GLOBAL", "~/.gitconfig"],
-  ["HISTFILE", "~/.bash_history"],
-  ["MYSQL_HISTFILE", "~/.mysql_history"],
-  ["NETRC", "~/.netrc"],
-  ["RCLONE_CONFIG", "~/.config/rclone/rclone.conf"],
-  ["COMPOSER_HOME", "~/.config/composer/"],
-  ["CONDARC", "~/.condarc"],
-  ["TF_CLI_CONFIG_FILE", "~/.terraformrc"]
-]
-
 /**
  * Returns the built-in blacklist, including other users' homes. There, most rules are only added if the file exists.
  */
@@ -172,38 +141,12 @@ const withReal = (rule: Rule, follow: typeof RealPath.follow = RealPath.follow):
 const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow): Rule =>
   withReal({ pattern: path, path: Path.resolve(path), kind: "path", source }, follow)
 
-/**
- * Returns the built-in rules for places that variables name: those of the usual places, and files whose variable
- * sounds like a secret's.
- */
-const movedRules = ({ variables }: Settings, cwd: string, follow: typeof RealPath.follow): ReadonlyArray<Rule> => {
-  const found = Object.entries(variables).flatMap(([name, value = ""]) => {
-    // Programs take `/dev/null` for no file.
-    if (value === "" || HostPath.isWithin(value, "/dev")) return []
-    const usual = movedBy.filter(([moving]) => moving === name)
-    const places = value.split(name === "KUBECONFIG" ? Path.delimiter : "\0").map((place) => Path.resolve(cwd, place))
-    const [place = ""] = places
-    const isSecret = usual.length === 0 && /[./]/.test(value) && Redaction.secretName.test(name)
-    // A project names its own files, such as `src/auth.js`.
-    const isProjects = HostPath.isWithin(place, cwd) && !/credential/i.test(name)
-    if (isSecret && !isProjects && HostPath.isFile(place)) return [[place, place] as const]
-    return usual.flatMap(([, from, below = ""]) =>
-      places.flatMap((place) =>
-        from.endsWith("/")
-          ? defaultBlacklist.flatMap((entry) =>
-              entry.startsWith(from) ? [[entry, Path.join(place, entry.slice(from.length))] as const] : []
-            )
-          : [[from, Path.join(place, below)] as const]
-      )
-    )
-  })
-  return (
-    found
-      .map(([pattern, path]) => ({ ...exact(path, "default", follow), pattern }))
-      // A place in the system, or around the working directory, holds what every command needs.
-      .filter((rule) => !HostPath.isWithin(cwd, realOf(rule)) && PathEntry.unwritable(realOf(rule)) === undefined)
-  )
-}
+/** Returns the built-in rules for places that variables name. */
+const movedRules = ({ variables }: Settings, cwd: string, follow: typeof RealPath.follow): ReadonlyArray<Rule> =>
+  MovedSecrets.find(variables, cwd)
+    .map(({ path, pattern }) => ({ ...exact(path, "default", follow), pattern }))
+    // A place in the system, or around the working directory, holds what every command needs.
+    .filter((rule) => !HostPath.isWithin(cwd, realOf(rule)) && PathEntry.unwritable(realOf(rule)) === undefined)
 
 /** Keeps the first rule for each path. */
 const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
