@@ -228,7 +228,7 @@ export const policy = ({ all, json }: { readonly all: boolean; readonly json: bo
     return yield* succeed(text)
   }).pipe(Action.run)
 
-/** Prints what holds for open sessions, unless there is none. Only those with a `/tmp` of their own can be found. */
+/** Prints a sentence about open sessions, unless none is open. A session that shares the machine's `/tmp` is not found. */
 const tellOpen = (text: string) =>
   Effect.flatMap(inspect, ({ home, policy }) =>
     policy.temporary !== undefined && !TemporaryDirectory.isUsed(PolicyBuilder.temporariesOf(home))

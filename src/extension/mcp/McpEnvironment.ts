@@ -9,8 +9,8 @@ const inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
 /**
  * Makes the environment of a server: a few variables of this process, overridden by the configured ones.
  *
- * `PATH` loses every directory where a command could have put a program: relative directories, those below the working
- * directory `root`, and those that commands may write. If `root` is `/`, directories are not dropped for being below it.
+ * `PATH` loses every directory where a command could have put a program: relative directories, those that commands may
+ * write, and those in the working directory `root`. With the root `/`, the last rule does not apply.
  */
 export const make = (
   configured: Readonly<Record<string, string>>,

@@ -23,7 +23,7 @@ export interface NamedFile {
   readonly sha256: string
 }
 
-/** What a program names that commands may write. */
+/** The paths in a program's words that commands may write. */
 export interface Named {
   /** The paths that its words may mean, whether or not they exist. Existing files are trusted by their content. */
   readonly paths: ReadonlyArray<string>

@@ -142,9 +142,9 @@ export interface Server {
   readonly ignored: ReadonlyArray<string>
   /** The program or the address, or on the left why neither can be used. */
   readonly expanded: Either.Either<Expanded, string>
-  /** What it names that commands may write. */
+  /** The paths in its words that commands may write. */
   readonly named: NamedFiles.Named
-  /** What the user trusts for a server of the home file that names places: its definition. */
+  /** Its definition, which the user has to trust. Only for a server of the home file that names a writable directory. */
   readonly consent: NamedFiles.NamedFile | undefined
 }
 

@@ -149,7 +149,7 @@ const nextOf = (
   return verdict.allowed ? undefined : liftOf(Denial.make(verdict, resource, access, how), policy)
 }
 
-/** What a model is told that runs with nobody to ask. */
+/** The advice to a model where nobody can be asked. */
 const unasked = "Do not work around it: say in your answer what you need of it."
 
 /** Says what is allowed instead, and what to do next. */

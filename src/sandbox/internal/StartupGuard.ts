@@ -138,7 +138,7 @@ const directoriesIn = (command: string, cwd: string): ReadonlyArray<string> => {
   return words.slice(0, mostWords).map((word) => Path.resolve(cwd, word))
 }
 
-/** How long an exiting process searches for git directories, in ms. */
+/** The time that an exiting process has to search for git directories, in ms. */
 const longest = 1000
 
 /** The state of a missing file. */
