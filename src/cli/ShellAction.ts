@@ -6,6 +6,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as CallContext from "../domain/CallContext.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Setting from "../domain/Setting.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
@@ -20,7 +21,7 @@ import * as TerminalRenderer from "../terminal/TerminalRenderer.js"
 import { App, print } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { tellOfNetwork } from "./SessionOptions.js"
-import type { Stdio } from "./Stdio.js"
+import { Stdio } from "./Stdio.js"
 import { EntryReader } from "./shell/EntryReader.js"
 import * as Interruption from "./shell/Interruption.js"
 import { PersonTerminal } from "./shell/PersonTerminal.js"
@@ -88,7 +89,14 @@ const run = (given: SessionOptions.Given) =>
           Option.exists(line, (text) => /^y(?:es)?$/i.test(text.trim()))
         )
     })
-    const loop = ShellLoop.run(reader).pipe(Effect.provideService(ShellApp, shell), Effect.provide(services))
+    const { write } = yield* Stdio
+    // Called when the sandbox ends, with what it takes back.
+    const listener = { onHint: (text: string) => void write("stderr", `synapse: ${text}\n`) }
+    const loop = ShellLoop.run(reader).pipe(
+      Effect.provideService(ShellApp, shell),
+      Effect.provide(services),
+      CallContext.locally({ listener })
+    )
     return yield* Effect.raceFirst(loop, Effect.as(keyboard.ended, ExitCode.failure))
   })
 

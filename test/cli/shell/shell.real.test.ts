@@ -15,7 +15,7 @@ const shell = (
   Temporary.using(async (directory) => {
     const cwd = path.join(directory, "work")
     fs.mkdirSync(cwd)
-    const command = [process.execPath, program, "shell", ...options]
+    const command = ["sh", "-c", 'echo $$ >../pid; exec "$0" "$@"', process.execPath, program, "shell", ...options]
     const env = {
       SYNAPSE_HOME: path.join(directory, "home"),
       HOME: directory,
@@ -188,6 +188,28 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
       },
       ["--deny", "denied.txt"]
     ))
+
+  it.each(["exit", "two signals"])("tells what %s has taken back", (end) =>
+    shell(async ({ line, press, type, until }, cwd) => {
+      await line(`~/work ${mark}`)
+      const waits = "until [ -e go ]; do sleep 0.05; done"
+      type(`git init -q; (trap '' INT TERM; ${waits}; git config core.fsmonitor x; echo be''gun; sleep 1000) &`)
+      press("Enter")
+      await until((lines) => lines.filter((each) => each.startsWith(`~/work ${mark}`)).length === 2)
+      fs.writeFileSync(path.join(cwd, "go"), "")
+      await until((lines) => lines.some((each) => each.endsWith("begun")))
+      if (end === "exit") {
+        type("exit")
+        press("Enter")
+      } else {
+        const pid = Number(fs.readFileSync(path.join(cwd, "../pid"), "utf8"))
+        process.kill(pid, "SIGTERM")
+        process.kill(pid, "SIGINT")
+      }
+      const left = await until((lines) => lines.some((each) => each.includes("left with ")))
+      assert.include(left.join(" "), "synapse: Taken back from .git/config: core.fsmonitor.")
+    }, [])
+  )
 
   it("offers a server that began to listen while an entry was read", () =>
     shell(async ({ line, press, type, until }) => {
