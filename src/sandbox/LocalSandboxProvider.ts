@@ -358,7 +358,7 @@ const makeLocalSandboxBackend = (
       }
       const reported = (result: CommandResult.CommandResult, servers: ReadonlyArray<number>) => {
         const told = [
-          ...noticesOf([network.notice(), unread], "denied"),
+          ...noticesOf([network.notice(), running.overMemory(), unread], "denied"),
           ...noticesOf([notice, once.ofEmpty(), once.ofRepository(command), once.ofServers(servers)]),
           ...noticesOf([running.notice(), unsearched])
         ]

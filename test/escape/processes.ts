@@ -3,14 +3,14 @@ import * as ChildProcess from "node:child_process"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as Launch from "../../src/sandbox/platform/linux/start/Launch.js"
+import * as Cgroup from "../../src/sandbox/platform/linux/start/Cgroup.js"
 import type { Attack, Families, Scene } from "../support/escape/Attack.js"
 import { processesWith } from "../support/escape/World.js"
 
 /** An ordinary user's are limited without one. */
 const isLimited = (): boolean =>
   process.getuid?.() !== 0 ||
-  Effect.runSync(Effect.scoped(Effect.map(Launch.acquireCgroup(64), (group) => group !== undefined)))
+  Effect.runSync(Effect.scoped(Effect.map(Cgroup.acquire({ processes: 64 }), ({ files }) => files.length > 0)))
 
 const limits = (): ReadonlyArray<Attack> => [
   {

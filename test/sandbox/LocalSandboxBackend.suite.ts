@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
+import * as Cgroup from "../../src/sandbox/platform/linux/start/Cgroup.js"
 import * as Directory from "../support/sandbox/Directory.js"
 import { sandboxedOn } from "../support/sandbox/LocalApp.js"
 import { notices } from "../support/Told.js"
@@ -229,6 +230,30 @@ export const local = (title: string, ground: string, isSecond = false): void => 
         )
         assert.isFalse(Fs.existsSync(at))
       })
+    )
+
+    it.live("ends what uses more memory than sandbox.json gives, and names the setting, or starts nothing", () =>
+      sandboxed(({ execute }, { jobs, outside }) =>
+        Effect.gen(function* () {
+          const canLimit = Effect.map(Cgroup.acquire({ memory: 2 ** 30 }), ({ files }) => files.length > 0)
+          const isLimited = yield* Effect.scoped(canLimit)
+          Fs.writeFileSync(`${outside}/home/sandbox.json`, '{ "policy": { "limits": { "memory": 96 } } }')
+          if (!isLimited) {
+            const { message } = yield* Effect.flip(execute("true"))
+            return assert.match(message, /no sandbox: limits\.memory in sandbox\.json needs a cgroup of memory/)
+          }
+          const hog = `perl -e '$_ = "x" x 2e8; print length'`
+          const killed = yield* execute(`V=kept; ${hog}`)
+          const said = "The kernel killed what used most memory: commands have 96 MiB."
+          assert.deepStrictEqual([killed.exitCode, killed.stdout], [137, ""])
+          assert.include(notices(killed)?.join(), `${said} More is given by "policy": { "limits": { "memory": 192 } }`)
+          const next = yield* execute(`echo $V; head -c 90M /dev/zero >/dev/shm/x; (sleep 0.1; ${hog}) &`)
+          assert.deepStrictEqual([next.stdout, notices(next)], ["kept\n", undefined])
+          assert.include(next.stderr, "No space left on device")
+          yield* jobs.wait([1])
+          assert.include(notices(yield* execute("true"))?.join(), said)
+        })
+      )
     )
 
     it.live("masks again what the host has replaced between two commands", () =>

@@ -495,7 +495,7 @@ export const merge = (
     const { home, toolCache = config.policy.toolCache ?? true } = settings
     const { temporaryFiles = config.policy.temporary ?? "private" } = settings
     const { unixSockets = config.policy.unixSockets ?? false } = settings
-    const { processes, sharedMemory } = config.policy.limits ?? {}
+    const { memory, processes, sharedMemory } = config.policy.limits ?? {}
     const build = new Build(Path.resolve(cwd), file, settings)
     const project = RealPath.follow(build.cwd).real
     const listed = (list: List) =>
@@ -591,6 +591,7 @@ export const merge = (
       ...(settings.published.length === 0 ? undefined : { published: settings.published }),
       ...(unixSockets !== false || sockets.length > 0 ? { unixSockets: unixSockets || "own" } : undefined),
       ...(processes === undefined ? undefined : { processes }),
+      ...(memory === undefined ? undefined : { memory }),
       ...(sharedMemory === undefined ? undefined : { sharedMemory }),
       ...(toolCache ? { toolCache: exact(toolCacheOf(home, project), "cache") } : undefined),
       ...(ownTemporary === undefined ? undefined : { temporary: ownTemporary }),

@@ -63,6 +63,9 @@ const Limits = Schema.Struct({
   processes: Schema.optional(Schema.Int.pipe(Schema.between(16, 4_194_304))).annotations({
     description: "the most processes and threads; 2048 by default"
   }),
+  memory: Schema.optional(Schema.Int.pipe(Schema.between(64, 4_194_304))).annotations({
+    description: "MiB of memory for all commands of a session together; no limit by default"
+  }),
   sharedMemory: Schema.optional(Schema.Int.pipe(Schema.between(1, 1024 ** 2))).annotations({
     description: "MiB of `/dev/shm`; a quarter of the memory by default"
   })

@@ -98,6 +98,8 @@ export const make = (
     let running: Running | undefined
     let withheld: ReadonlyArray<string> = []
     let processes: number | undefined
+    let killed: Wrapped["killed"]
+    let killedBefore = 0
     let isTold = false
     let notices: ReadonlyArray<string> = []
     let attaching: Fiber.Fiber<void> | undefined
@@ -179,6 +181,8 @@ export const make = (
           ready: Effect.map(finish, ({ words, wrapped }) => {
             withheld = wrapped.withheld ?? []
             processes = wrapped.processes
+            killed = wrapped.killed
+            killedBefore = 0
             return words
           }),
           prove: (pid) => Effect.flatMap(finish, ({ wrapped }) => Scope.extend(start(wrapped, pid), scope)),
@@ -208,6 +212,13 @@ export const make = (
       withheld: () => withheld,
       /** Returns the sandbox's limit of processes and threads, if any. */
       processes: () => processes,
+      /** Reports processes that the kernel has killed since the last call, at the limit of memory. */
+      overMemory: (): string | undefined => {
+        const before = killedBefore
+        killedBefore = killed?.() ?? 0
+        if (killedBefore <= before || policy.memory === undefined) return undefined
+        return `The kernel killed what used most memory: commands have ${policy.memory} MiB. More is given by "policy": { "limits": { "memory": ${2 * policy.memory} } } in sandbox.json.`
+      },
       /** Returns the meter of the sandbox's network traffic, if any. */
       network: () => running?.network,
       /**

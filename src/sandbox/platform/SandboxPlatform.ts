@@ -46,6 +46,8 @@ export interface Wrapped {
   readonly withheld?: ReadonlyArray<string>
   /** The sandbox's limit of processes and threads, if any. */
   readonly processes?: number | undefined
+  /** Returns how many processes the kernel has killed at the sandbox's limit of memory; undefined without a limit. */
+  readonly killed?: (() => number) | undefined
   /** The masks of the sandbox, by which denials are traced to their rules. */
   readonly masks: ReadonlyArray<Mask>
   /** True if it was not tested that the sandbox can start. If it fails, wrapping the shell again may succeed. */

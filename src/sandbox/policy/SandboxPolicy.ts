@@ -128,6 +128,8 @@ export interface SandboxPolicy {
   readonly temporary?: Rule
   /** The most processes and threads at a time, if the user sets a limit. */
   readonly processes?: number
+  /** The most memory of all processes together with swap, in MiB, if the user sets a limit. */
+  readonly memory?: number
   /** The size of `/dev/shm` in MiB, if the user sets a limit. */
   readonly sharedMemory?: number
   /** True if no user follows the session, as for a sub-agent, which reports in its answer what it could not do. */

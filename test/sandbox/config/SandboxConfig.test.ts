@@ -148,7 +148,7 @@ describe("a broken sandbox.json", () => {
     [
       "an unknown name",
       '{"policy":{"limits":{"files":1}}}',
-      /: policy\.limits\.files: unknown setting; there are processes, sharedMemory/
+      /: policy\.limits\.files: unknown setting; there are processes, memory, sharedMemory/
     ],
     [
       "a misspelt name in an entry",

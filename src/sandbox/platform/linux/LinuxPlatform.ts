@@ -19,6 +19,7 @@ import * as LiveNamespace from "./live/LiveNamespace.js"
 import * as NoSandbox from "./plan/NoSandbox.js"
 import * as Plan from "./plan/Plan.js"
 import * as WriteRoots from "./plan/WriteRoots.js"
+import * as Cgroup from "./start/Cgroup.js"
 import type { Level } from "./start/Launch.js"
 import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
@@ -93,6 +94,9 @@ export interface LinuxOptions {
   readonly places?: ReadonlyArray<string>
 }
 
+const noMemoryLimit =
+  "no sandbox: limits.memory in sandbox.json needs a cgroup of memory, and none can be made here. Remove the limit, or run where Synapse may make one"
+
 /** Returns the places that sandboxes of this policy, or of the policy it was derived from, may have written. */
 const writableOutside = ({ temporary, toolCache, ...policy }: SandboxPolicy): ReadonlyArray<string> => [
   ...WriteRoots.make({ ...policy, whitelist: [...(policy.shown ?? []), ...policy.whitelist] }).roots,
@@ -106,7 +110,9 @@ export const make = (options: LinuxOptions = {}) =>
 
     const prepare = Effect.fn("LinuxPlatform.wrap")(function* (given: SandboxPlatform.WrapOptions, early: boolean) {
       const { directory, environment, policy, shell } = given
-      if (isLimited) yield* Launch.warmCgroup
+      const { processes = Launch.processes } = policy
+      const memory = policy.memory === undefined ? undefined : policy.memory * 1024 ** 2
+      if (isLimited || memory !== undefined) yield* Cgroup.warm
       const writable = writableOutside(policy)
       const programs = Programs.find(environment["PATH"] ?? "", writable)
       const { places } = yield* SessionProcesses.acquire(
@@ -117,7 +123,6 @@ export const make = (options: LinuxOptions = {}) =>
         ),
         (reserved) => reserved.release()
       )
-      const { processes = Launch.processes } = policy
       const { isExamined, level: known } = yield* capability.level(programs)
       const { bash, bwrap } = programs
       const machine = Probe.machine()
@@ -133,13 +138,15 @@ export const make = (options: LinuxOptions = {}) =>
         NoSandbox.attempt("its directory could not be made", () => Plan.makeDirectory(Path.dirname(directory))),
         Plan.removeDirectory
       )
-      const cgroup = isLimited ? yield* Launch.acquireCgroup(processes) : undefined
-      const gate = cgroup !== undefined || masksFromOutside
+      const cgroups = yield* Cgroup.acquire({ memory, processes: isLimited ? processes : undefined })
+      if (cgroups.limits.memory !== memory) return yield* NoSandbox.because(noMemoryLimit)
+      const gate = cgroups.files.length > 0 || masksFromOutside
       const variables = Environment.make(environment, [...(options.environment ?? []), ...(policy.environment ?? [])])
       const { outside, within } = Environment.divide(variables)
       const begun = {
         spawnable: Launch.make({
-          ...{ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell, early, processes },
+          ...{ level, plan, programs: { ...programs, bash, bwrap }, gate, shell, early, processes },
+          cgroups: cgroups.files,
           watches: masksFromOutside ? Launch.find() : undefined
         }),
         environment: outside,
@@ -169,7 +176,8 @@ export const make = (options: LinuxOptions = {}) =>
         const wrapped = {
           ...begun,
           withheld: Environment.withheld(environment, variables),
-          processes: process.getuid?.() === 0 && cgroup === undefined ? undefined : processes,
+          processes: process.getuid?.() === 0 ? cgroups.limits.processes : processes,
+          killed: memory === undefined ? undefined : cgroups.killed,
           masks: [...layout.masks, ...layout.openings.map((opening) => opening.mask)],
           policy,
           layout,

@@ -114,8 +114,9 @@ const isolation: ReadonlyArray<string> = [
 /** The directories in `/run` that hold NixOS's programs. */
 const programsInRun = ["/run/current-system", "/run/booted-system", "/run/opengl-driver"]
 
-/** Returns a quarter of the memory, or of what the launcher's cgroup may use. */
-const quarter = (): number => Math.floor(Math.min(Os.totalmem(), process.constrainedMemory() || Infinity) / 4)
+/** Returns a quarter of the memory that commands have: the machine's, or what a cgroup or the policy leaves of it. */
+const quarter = (memory = Infinity): number =>
+  Math.floor(Math.min(Os.totalmem(), process.constrainedMemory() || Infinity, memory * MiB) / 4)
 
 const system = (sharedMemory: number): ReadonlyArray<string> => [
   ...["--ro-bind", "/", "/"],
@@ -199,7 +200,7 @@ const argumentsOf = (layout: Layout.Layout, options: PlanOptions): ReadonlyArray
     // Root is root in the sandbox too.
     ...(process.getuid?.() === 0 ? [] : ["--uid", String(process.getuid?.()), "--gid", String(process.getgid?.())]),
     ...isolation,
-    ...system(policy.sharedMemory === undefined ? quarter() : policy.sharedMemory * MiB),
+    ...system(policy.sharedMemory === undefined ? quarter(policy.memory) : policy.sharedMemory * MiB),
     ...temporary(layout),
     ...layout.roots.flatMap((root) => (layout.isReadOnly ? bindReadOnly(root) : writable(root, root, pinsIn(root)))),
     ...layout.readonly.flatMap(bindReadOnly),

@@ -3,13 +3,8 @@
  * only one Synapse process remains, which ends with the shell, and the shell with it.
  */
 
-import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
-import * as Path from "node:path"
-import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
 import * as Attempt from "../../../../domain/Attempt.js"
-import * as SessionProcesses from "../../../../session/SessionProcesses.js"
 import type { Spawnable } from "../../../../session/ShellLauncher.js"
 import { descriptors, type PlanDirectory } from "../plan/Plan.js"
 
@@ -59,7 +54,7 @@ const limiting = `builtin echo "$1" >/proc/sys/user/max_inotify_instances
  *
  * - `$1`: the plan's directory
  * - `$2`: the program `mount`
- * - `$3`: the file that moves a process into the cgroup
+ * - `$3`: the files that move a process into the cgroups, one per line
  * - `$4`: not empty if there is a gate
  * - `$5`: not empty if the plan is still being made. The script then waits for a word on descriptor 3, and ends if that
  *   is closed without one.
@@ -78,7 +73,7 @@ const limiting = `builtin echo "$1" >/proc/sys/user/max_inotify_instances
  * opened again by its name.
  */
 const script = (processes: number): string => `
-plan=$1 mount=$2 cgroup=$3 gate=$4 early=$5 watches=($6) nsenter=$7 bwrap=$8
+plan=$1 mount=$2 cgroups=$3 gate=$4 early=$5 watches=($6) nsenter=$7 bwrap=$8
 shift 8
 for fd in /proc/self/fd/*; do
   fd=\${fd##*/}
@@ -88,7 +83,8 @@ if [[ ! -S /proc/self/fd/3 ]]; then exec 3>&-; fi
 ulimit -c 0
 if [[ $mount ]]; then ulimit -u ${processes}; fi 2>/dev/null
 enter() {
-  if [[ $cgroup ]]; then builtin echo "$1" >"$cgroup"; fi
+  local file IFS=$'\\n'
+  for file in $cgroups; do builtin echo "$1" >"$file"; done
 } 2>/dev/null
 enterOthers() {
   local pid
@@ -121,7 +117,7 @@ mask() {
 }
 open() {
   printf '%70000s' '' >&6 && exec 6>&- || return
-  if [[ $cgroup ]]; then enterOthers; fi
+  if [[ $cgroups ]]; then enterOthers; fi
   if [[ $nsenter ]]; then limitWatchesInside "\${watches[@]}" & fi
   if [[ $mount ]] && ! mask </dev/null >&2; then
     printf '%s\\n' '${unmasked}' >&2
@@ -183,8 +179,8 @@ export interface LaunchOptions {
   readonly gate: boolean
   /** True if the launch starts before the plan is written, and waits for the word `go`. */
   readonly early?: boolean
-  /** The file that moves a process into the sandbox's cgroup. */
-  readonly cgroup?: string | undefined
+  /** The files that move a process into the sandbox's cgroups. */
+  readonly cgroups?: ReadonlyArray<string> | undefined
   readonly shell: Spawnable
 }
 
@@ -203,101 +199,15 @@ export const make = (options: LaunchOptions): Spawnable => {
   const words = [
     ...doorway(programs.unshare ?? "unshare", level),
     ...[programs.bash, "--norc", "--noprofile", "-p", "-c", script(most), "synapse-sandbox"],
-    ...[plan.path, level === "single" ? "" : (programs.mount ?? ""), options.cgroup ?? "", options.gate ? "gate" : ""],
+    ...[
+      plan.path,
+      level === "single" ? "" : (programs.mount ?? ""),
+      (options.cgroups ?? []).join("\n"),
+      options.gate ? "gate" : ""
+    ],
     ...[options.early === true ? "early" : "", ...limits(options), programs.bwrap],
     ...(level === "single" ? limited(programs.bash, shell, most) : [shell.program, ...shell.args])
   ]
   const [program = programs.bash, ...args] = words
   return { program, args }
 }
-
-/** The directory that cgroups are mounted on. */
-const mounted = "/sys/fs/cgroup"
-
-const ownPath = (line: RegExp): string | undefined =>
-  Attempt.orUndefined(() => line.exec(Fs.readFileSync("/proc/self/cgroup", "utf8"))?.[1])
-
-/** Returns this process's cgroup and, in version 2, its parent, which may set limits where this one may not. */
-const candidates = (): ReadonlyArray<string> => {
-  const first = ownPath(/^\d+:(?:[^:]*,)?pids(?:,[^:]*)?:(\/.*)$/m)
-  if (first !== undefined) return [Path.join(mounted, "pids", first)]
-  const second = ownPath(/^0::(\/.*)$/m)
-  return second === undefined ? [] : [Path.join(mounted, second), Path.join(mounted, Path.dirname(second))]
-}
-
-/** Removes the empty cgroups of launchers that were killed. */
-const sweep = (parent: string): void => {
-  for (const name of Fs.readdirSync(parent)) {
-    const pid = /^synapse-(\d+)-/.exec(name)?.[1]
-    if (pid === undefined || Fs.existsSync(`/proc/${pid}`)) continue
-    // Another process has removed it, or it is not empty.
-    Attempt.ignore(() => Fs.rmdirSync(Path.join(parent, name)))
-  }
-}
-
-const makeGroup = (processes: number): string | undefined => {
-  for (const parent of candidates()) {
-    const path = Path.join(parent, `synapse-${process.pid}-${Crypto.randomUUID().slice(0, 8)}`)
-    try {
-      sweep(parent)
-      Fs.mkdirSync(path)
-    } catch {
-      continue
-    }
-    try {
-      // Opened for writing only: in a group without the controller, the file is missing and must not be created.
-      const file = Fs.openSync(Path.join(path, "pids.max"), Fs.constants.O_WRONLY)
-      Fs.writeSync(file, String(processes))
-      Fs.closeSync(file)
-      return path
-    } catch {
-      // Another sweep may have taken it.
-      isRemoved(path)
-    }
-  }
-  return undefined
-}
-
-const isRemoved = (path: string): boolean => {
-  try {
-    Fs.rmdirSync(path)
-    return true
-  } catch (error) {
-    // Busy until the last process in it has ended.
-    return (error as NodeJS.ErrnoException).code === "ENOENT"
-  }
-}
-
-const remove = (path: string, tries = 500): Effect.Effect<void> =>
-  Effect.suspend(() => (isRemoved(path) || tries === 0 ? Effect.void : Effect.delay(remove(path, tries - 1), 1)))
-
-/** Removes the group while this process exits, after the group's processes were killed. */
-const removeAtOnce = (path: string): void => {
-  const pause = new Int32Array(new SharedArrayBuffer(4))
-  for (let tries = 200; !isRemoved(path) && tries > 0; tries--) Atomics.wait(pause, 0, 0, 1)
-}
-
-/**
- * Moves this process into its current cgroup. The first move into a cgroup takes the kernel up to 25 ms, and later ones
- * almost nothing, so this begins while the sandbox is still being planned.
- */
-export const warmCgroup: Effect.Effect<void> = Effect.sync(() => {
-  const [own] = candidates()
-  if (own !== undefined) Fs.writeFile(Path.join(own, "cgroup.procs"), String(process.pid), () => {})
-})
-
-/**
- * Makes a cgroup for at most `processes` processes, and returns the file that moves a process into it; undefined if
- * that fails. The cgroup is removed with the scope.
- */
-export const acquireCgroup = (processes: number): Effect.Effect<string | undefined, never, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        const path = makeGroup(processes)
-        return path === undefined ? undefined : { path, forget: SessionProcesses.atExit(() => removeAtOnce(path)) }
-      }),
-      (group) => (group === undefined ? Effect.void : Effect.tap(remove(group.path), group.forget))
-    ),
-    (group) => (group === undefined ? undefined : Path.join(group.path, "cgroup.procs"))
-  )
