@@ -1,5 +1,7 @@
 /** Detects the encoding of a file that is not UTF-8 or has CR line ends, and converts its text to UTF-8 and back. */
 import { isUtf8 } from "node:buffer"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
 import * as Attempt from "../domain/Attempt.js"
 
 /** How a text is written in a file. */
@@ -15,8 +17,23 @@ export const named = (name: string): Encoding | undefined =>
   // Python writes `latin-1`.
   Attempt.orUndefined(() => ({ name: new TextDecoder(name.replace(/^latin[-_]/i, "latin")).encoding, isCr: false }))
 
+const variable = (name: string) => Config.withDefault(Config.string(name), "")
+
+/** The name of the encoding that the locale declares, unless that is UTF-8. */
+export const ofLocale: Effect.Effect<string | undefined> = Effect.map(
+  Effect.orDie(Config.all([variable("LC_ALL"), variable("LC_CTYPE"), variable("LANG")])),
+  (names) => {
+    const [, given = ""] = /\.([-\w]+)/.exec(names.find((name) => name !== "") ?? "") ?? []
+    const name = named(given.replace(/^euc(?=\w)/i, "euc-"))?.name
+    return name === "utf-8" ? undefined : name
+  }
+)
+
 export const label = ({ isCr, name }: Encoding): string =>
   [...(name === "utf-8" ? [] : [name.toUpperCase()]), ...(isCr ? ["lines end in CR"] : [])].join(", ")
+
+export const notAll = (encoding: Encoding): string => `it is not all ${label(encoding)}`
+export const unnamed = "It is not UTF-8: name its encoding, as --encoding latin1 or --encoding gbk"
 
 /** The number of bytes at the beginning of a file that `detect` looks at. */
 export const examined = 1024
@@ -29,24 +46,40 @@ const declarations: ReadonlyArray<RegExp> = [
 /** A CR at the end may be half of a CRLF, so it does not count. */
 const hasCr = (text: string): boolean => /\r[\s\S]/.test(text) && !text.includes("\n")
 
+/** Matches a text of at least a line, without control characters. */
+const isText = /^(?=.*\n)(?=.*[ -~])(?:[\t\r\n]|[^\p{C}\u2028\u2029])+$/su
+
+const utf16Of = (bytes: Buffer): string | undefined => {
+  const mark = bytes.toString("latin1", 0, 2)
+  if (mark === "\xff\xfe") return "utf-16le"
+  if (mark === "\xfe\xff") return "utf-16be"
+  // Without a mark, every second byte of ASCII characters is NUL.
+  const isIn = (name: string) => isText.test(new TextDecoder(name).decode(bytes.subarray(0, bytes.length & ~1)))
+  return bytes.includes(0) ? ["utf-16le", "utf-16be"].find(isIn) : undefined
+}
+
 /**
- * Detects the encoding of a file from its beginning: a byte order mark, a declaration, CR line ends. Undefined for
- * UTF-8.
+ * Detects the encoding of a file from its beginning, or from all of it: a byte order mark, UTF-16, a declaration, the
+ * locale, CR line ends. Undefined for UTF-8.
+ *
+ * @param local the locale's encoding, for a text that is not UTF-8 and declares nothing
  */
-export const detect = (head: Uint8Array): Encoding | undefined => {
+export const detect = (head: Uint8Array, local?: string): Encoding | undefined => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, examined))
-  const [first, second] = bytes
-  const marked =
-    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : undefined
-  if (marked !== undefined)
-    return { name: marked, isCr: hasCr(new TextDecoder(marked).decode(bytes.subarray(0, bytes.length & ~1))) }
+  const wide = utf16Of(bytes)
+  if (wide !== undefined)
+    return { name: wide, isCr: hasCr(new TextDecoder(wide).decode(bytes.subarray(0, bytes.length & ~1))) }
   if (bytes.includes(0)) return undefined
   const text = bytes.toString("latin1")
   const declared = declarations.map((each) => each.exec(text)?.[1]).find((name) => name !== undefined)
   const encoding = declared === undefined || /^utf-?8/i.test(declared) ? undefined : named(declared)
+  const isUtf = isUtf8(head.subarray(0, lastStart(head)))
   // Valid UTF-8 with more than ASCII is UTF-8, whatever it declares.
-  const isMore = /[\x80-\xff]/.test(text) && isUtf8(bytes.subarray(0, lastStart(bytes)))
-  const name = encoding === undefined || isMore || encoding.name.startsWith("utf-16") ? "utf-8" : encoding.name
+  const isWrong = (isUtf && /[\x80-\xff]/.test(text)) || encoding?.name.startsWith("utf-16") === true
+  const isLocal = () =>
+    Attempt.orUndefined(() => new TextDecoder(local, { fatal: true }).decode(head, { stream: true })) !== undefined
+  const own = isWrong ? undefined : encoding?.name
+  const name = own ?? (!isUtf && local !== undefined && isLocal() ? local : "utf-8")
   const isCr = hasCr(text)
   return name === "utf-8" && !isCr ? undefined : { name, isCr }
 }
@@ -67,11 +100,35 @@ export const toUtf8 = ({ isCr, name }: Encoding): ((bytes?: Uint8Array) => Uint8
   }
 }
 
+/** Decodes all bytes. In Node 20, only the `stream` option makes windows-1252 different from Latin-1. */
+const decodeAll = (bytes: Uint8Array, name: string, fatal = false): string => {
+  const decoder = new TextDecoder(name, { fatal, ignoreBOM: true })
+  return decoder.decode(bytes, { stream: true }) + decoder.decode()
+}
+
+/** Counts the decoded characters that are not ASCII: wrong bytes, and letters. */
+export class Letters {
+  private wrong = 0
+  private right = 0
+
+  add(text: string): this {
+    this.wrong += text.match(/\ufffd/g)?.length ?? 0
+    // A mark says that the text is UTF-8.
+    this.right += text.includes("\ufeff") ? Number.POSITIVE_INFINITY : (text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0)
+    return this
+  }
+
+  /** True if the text was not UTF-8. Some bytes of GBK are letters in UTF-8 by chance. */
+  get areForeign(): boolean {
+    return this.wrong > this.right
+  }
+}
+
 /**
  * Decodes a whole file. Undefined if its bytes are not of this encoding, or could not be written back byte for byte.
  */
 export const decode = async (bytes: Buffer, encoding: Encoding, isDeclared = false): Promise<string | undefined> => {
-  const text = Attempt.orUndefined(() => new TextDecoder(encoding.name, { fatal: true, ignoreBOM: true }).decode(bytes))
+  const text = Attempt.orUndefined(() => decodeAll(bytes, encoding.name, true))
   if (text === undefined) return undefined
   // A declaration is wrong if the text is valid UTF-8.
   if (isDeclared && encoding.name !== "utf-8" && isUtf8(bytes) && bytes.some((byte) => byte > 0x7f)) return undefined
@@ -80,14 +137,24 @@ export const decode = async (bytes: Buffer, encoding: Encoding, isDeclared = fal
   return typeof again !== "string" && again.equals(bytes) ? plain : undefined
 }
 
-/** Encodes a text, or returns the first character that the encoding lacks. */
-export const encode = async (text: string, { isCr, name }: Encoding): Promise<Buffer | string> => {
+/** Decodes a whole file in the given or detected encoding. Undefined if it is UTF-8, or not of the given encoding. */
+export const open = (bytes: Buffer, given: Encoding | undefined) =>
+  Effect.gen(function* () {
+    const encoding = given ?? detect(bytes, yield* ofLocale)
+    const text = encoding && (yield* Effect.promise(() => decode(bytes, encoding, given === undefined)))
+    return text === undefined ? undefined : { encoding, text }
+  })
+
+/** Encodes a text, or says which character the encoding lacks. */
+export const encode = async (text: string, encoding: Encoding): Promise<Buffer | string> => {
+  const { isCr, name } = encoding
   const own = isCr ? text.replaceAll("\n", "\r") : text
   if (name === "utf-8") return Buffer.from(own)
   const { default: iconv } = await import("iconv-lite")
   const bytes = iconv.encode(own, name, { addBOM: false })
-  const back = new TextDecoder(name, { ignoreBOM: true }).decode(bytes)
+  const back = decodeAll(bytes, name)
   if (back === own) return bytes
   const [characters, there] = [[...own], [...back]]
-  return characters.find((character, at) => character !== there[at]) ?? ""
+  const lacking = characters.find((character, at) => character !== there[at]) ?? ""
+  return `${label(encoding)} has no ${lacking}`
 }

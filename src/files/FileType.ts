@@ -108,6 +108,7 @@ const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
   // A text may also begin with these letters.
   [/^GIF8[79]a(?=[\s\S]*[\0-\x08])/, { name: "GIF image", mediaType: "image/gif" }],
   [/^RIFF[\s\S]{4}WEBP/, { name: "WebP image", mediaType: "image/webp" }],
+  [/^(?:\xff\xfe\0\0|\0\0\xfe\xff)/, { name: "UTF-32 text", programs: ["iconv -f UTF-32 -t UTF-8"] }],
   [/^(?:\xff\xfe|\xfe\xff)/, { name: "UTF-16 text", programs: ["iconv -f UTF-16 -t UTF-8"] }],
   [/^%PDF-/, { name: "PDF document", programs: ["pdftotext - - <", "mutool draw -F txt"] }],
   [/^\x7fELF/, { name: "ELF program" }],

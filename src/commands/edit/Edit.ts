@@ -177,8 +177,8 @@ ARGUMENTS
 
 OPTIONS
   --encoding E
-             The encoding of a file that is not UTF-8: latin1, gbk. A byte order mark, and what the file says of itself
-             (coding: gbk), are seen without it. The file stays in its encoding.
+             The encoding of a file that is not UTF-8: latin1, gbk. UTF-16, what the file says of itself (coding: gbk),
+             and the encoding of the locale are seen without it. The file stays in its encoding.
   --all      Replaces every occurrence, from the left. Without it, the first one only.
   --patch    (-p) Applies the patch on standard input: all of it, or nothing where a part does not fit.
   --         What follows is no option: a text that begins with a dash and is one word.
@@ -231,7 +231,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
   CommandGrammar.toHandler(
     grammar,
     ({ all, encoding, patch, words }, call) => {
-      if (patch) return patched(grammar, all ? ["--all"] : words, call)
+      if (patch) return patched(grammar, all ? ["--all"] : words, call, Option.getOrUndefined(encoding))
       if (words.length > 3) {
         return CommandGrammar.misuse(
           grammar,
@@ -263,12 +263,13 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() =>
 const patched = (
   grammar: CommandGrammar.CommandGrammar<unknown>,
   [word, ...more]: ReadonlyArray<string>,
-  call: CommandCall
+  call: CommandCall,
+  encoding?: Encoding.Encoding
 ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
-  if (word === undefined && call.stdin !== undefined) return Patch.run(call, call.stdin)
+  if (word === undefined && call.stdin !== undefined) return Patch.run(call, call.stdin, encoding)
   const isAlone = word !== undefined && more.length === 0
   const patch = isAlone ? patchIn(word) : undefined
-  if (patch !== undefined) return Patch.run(call, Stream.make(new TextEncoder().encode(`${patch}\n`)))
+  if (patch !== undefined) return Patch.run(call, Stream.make(new TextEncoder().encode(`${patch}\n`)), encoding)
   const command = grammar === patchGrammar ? "apply_patch" : "edit --patch"
   return CommandGrammar.misuse(grammar, "the patch, which names its files, is standard input, or the one argument.", [
     isAlone && /^[^-{*\s]/.test(word)
@@ -335,14 +336,10 @@ const replace = Effect.fnUntraced(function* (
 ) {
   const slices = new Yield.Slices()
   const own = yield* held(files, file)
-  const likely = given.encoding ?? Encoding.detect(own)
-  const text =
-    likely === undefined
-      ? undefined
-      : yield* Effect.promise(() => Encoding.decode(own, likely, given.encoding === undefined))
-  if (given.encoding !== undefined && text === undefined)
-    return yield* FileFailure.make("edit", file, `it is not all ${Encoding.label(given.encoding)}, unchanged`)
-  const encoding = text === undefined ? undefined : likely
+  const opened = yield* Encoding.open(own, given.encoding)
+  if (given.encoding !== undefined && opened === undefined)
+    return yield* FileFailure.make("edit", file, `${Encoding.notAll(given.encoding)}, unchanged`)
+  const { encoding, text } = opened ?? {}
   const bytes = text === undefined ? own : Buffer.from(text)
   /** True if the given texts are in another encoding than the file. */
   const isForeign =
@@ -350,7 +347,7 @@ const replace = Effect.fnUntraced(function* (
     letters.test(old + replacement) &&
     !rawBytes.test(old) &&
     !isUtf8(own) &&
-    !letters.test(own.toString())
+    new Encoding.Letters().add(own.toString()).areForeign
   const write = (content: Uint8Array): Effect.Effect<void, ExecutionFailed | FileError> => {
     if (encoding === undefined) {
       const { length } = content
@@ -363,7 +360,7 @@ const replace = Effect.fnUntraced(function* (
       Effect.promise(() => Encoding.encode(Buffer.from(content).toString(), encoding)),
       (encoded): Effect.Effect<void, ExecutionFailed | FileError> =>
         typeof encoded === "string"
-          ? FileFailure.make("edit", file, `${Encoding.label(encoding)} has no ${encoded}, unchanged`)
+          ? FileFailure.make("edit", file, `${encoded}, unchanged`)
           : files.write<never>(file, encoded)
     )
   }
@@ -387,12 +384,12 @@ const replace = Effect.fnUntraced(function* (
       const stdout = `Replaced 1 occurrence in ${path} (line ${line}), alike but for ${names}\n${diff(bytes, start, bytes.subarray(start, end), put, false)}`
       return CommandResult.make({ stdout })
     }
-    const near = isForeign ? notUtf8 : yield* slices.run(missing(bytes, exact.pattern, replacement, alike))
+    const near = isForeign ? Encoding.unnamed : yield* slices.run(missing(bytes, exact.pattern, replacement, alike))
     const isNone = near === Nearest.none
     const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
     return CommandResult.make({ stderr: isNone ? what : `${what}${near}\n`, exitCode: ExitCode.failure })
   }
-  if (isForeign) return yield* FileFailure.make("edit", file, `unchanged. ${notUtf8}`)
+  if (isForeign) return yield* FileFailure.make("edit", file, `unchanged. ${Encoding.unnamed}`)
   const binary = binaryKind(bytes)
   if (binary !== undefined) return yield* FileFailure.make("edit", file, `${binary}, unchanged: edit is for text`)
   const isCrlf = found !== exact || (!old.includes("\n") && isInCrlf(bytes, first, first + pattern.length))
@@ -403,8 +400,6 @@ const replace = Effect.fnUntraced(function* (
   yield* write(content)
   return CommandResult.make({ stdout: `${said(path, found, all)}\n${diff(bytes, first, pattern, put, all)}` })
 })
-
-const notUtf8 = "It is not UTF-8: name its encoding, as --encoding latin1 or --encoding gbk"
 
 /** Matches a byte that is not UTF-8. A caller who writes one knows the bytes of the file. */
 const rawBytes = /[\udc80-\udcff]/

@@ -176,8 +176,8 @@ ARGUMENTS
 OPTIONS
   --offset N   Lines to skip: --offset 2 begins with line 3. 0 by default.
   --limit N    Lines to show, 1 or more. 2000 by default; SYNAPSE_READ_DEFAULT_LIMIT sets another default.
-  --encoding E The encoding of a file that is not UTF-8: latin1, gbk, shift_jis. A byte order mark, and what the file
-               says of itself (coding: gbk), are seen without it.
+  --encoding E The encoding of a file that is not UTF-8: latin1, gbk, shift_jis. UTF-16, what the file says of itself
+               (coding: gbk), and the encoding of the locale are seen without it.
 
 OUTPUT
   As from cat -n: the number of the line, right-aligned to 6, a tab, the line. The numbers are the file's own.
@@ -226,7 +226,8 @@ class Source {
   constructor(
     private readonly files: Files,
     readonly path: string,
-    public encoding: Encoding.Encoding | undefined
+    public encoding: Encoding.Encoding | undefined,
+    private readonly local: string | undefined
   ) {}
 
   /** Reads the file as UTF-8. Skips `skipLines` lines at its beginning, unless the file has to be converted. */
@@ -236,7 +237,7 @@ class Source {
       let head: Uint8Array | undefined = skipLines === 0 && this.encoding === undefined ? new Uint8Array() : undefined
       let convert = this.encoding === undefined ? undefined : Encoding.toUtf8(this.encoding)
       const decided = (bytes: Uint8Array): Uint8Array => {
-        this.encoding = Encoding.detect(bytes)
+        this.encoding = Encoding.detect(bytes, this.local)
         head = undefined
         convert = this.encoding === undefined ? undefined : Encoding.toUtf8(this.encoding)
         return convert?.(bytes) ?? bytes
@@ -420,7 +421,7 @@ const showRange = Effect.fnUntraced(function* (
   const { files } = shown.call
   const { limit, offset, path } = range
   const notebook = /\.ipynb$/i.test(path) ? yield* notebookOf(files, path) : undefined
-  const source = new Source(files, path, shown.encoding)
+  const source = new Source(files, path, shown.encoding, yield* Encoding.ofLocale)
   // For a window deep in a file, the shell skips the beginning.
   if (offset >= deep) yield* source.look
   const skipped = notebook !== undefined || offset < deep ? 0 : source.skipped(offset)
@@ -445,7 +446,7 @@ const showRange = Effect.fnUntraced(function* (
   if (window.hasInvisible) shown.note(Advice.line`read: ${name}: invisible characters are shown as <U+...>`)
   if (window.hasCarriageReturns) shown.note(Advice.line`read: ${name}: lines end in CRLF, shown without the CR`)
   if (source.encoding !== undefined) shown.note(Advice.line`read: ${name}: ${Encoding.label(source.encoding)}`)
-  else if (window.hasWrongBytes && !window.hasLetters)
+  else if (window.letters.areForeign)
     shown.note(Advice.line`read: ${name}: not UTF-8; --encoding latin1, gbk or another shows its letters`)
   for (const { base64, mediaType } of notebook?.images ?? []) shown.add({ path, mediaType, base64 })
   const note = yield* noteOf(source, range, window, room === undefined)

@@ -152,6 +152,9 @@ describe("edit of a file in another encoding", () => {
         assert.include(text, said)
         assert.strictEqual(content, latin)
       }
+      // Some bytes of GBK are letters in UTF-8 by chance.
+      assert.include((yield* bytesOf("\xd7\xa2\xca\xcd\xce\xc4\xbc\xfe\n80\n", ["80", "端"]))[0], "It is not UTF-8")
+      assert.strictEqual((yield* bytesOf("\x80 1\n", ["€ 1", "€ 2", "--encoding", "cp1252"]))[1], "\x80 2\n")
       // ASCII is the same in both.
       assert.strictEqual((yield* bytesOf(latin, ["x = 2", "y"]))[1], "caf\xe9 = 1\ny\n")
     })

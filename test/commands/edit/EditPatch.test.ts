@@ -53,6 +53,41 @@ describe("edit --patch", () => {
     })
   )
 
+  it.effect("keeps a file in its encoding, and refuses what that lacks", () =>
+    Effect.gen(function* () {
+      const update = (old: string, next: string) => envelope("*** Update File: f", "@@", `-${old}`, `+${next}`)
+      const said = (content: string, text: string, ...args: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          const files = MemoryFiles.make({ f: Buffer.from(content, "latin1") })
+          const options = { files, stdin: [Buffer.from(text)] }
+          const outcome = yield* Effect.either(FileCall.run(Edit.make, ["--patch", ...args], options))
+          const told = outcome._tag === "Left" ? outcome.left.message : outcome.right.stdout
+          return [told.trimEnd(), files.get("f")?.toString("latin1")]
+        })
+      assert.deepStrictEqual(yield* said("\xff\xfea\0\n\0", update("a", "é")), [
+        "Updated f (UTF-16LE) (+1 -1)",
+        "\xff\xfe\xe9\0\n\0"
+      ])
+      const gbk = "\xd7\xa2\xca\xcd\xce\xc4\xbc\xfe\n80\n"
+      const unnamed = "edit: f: no file was changed: It is not UTF-8: name its encoding, as --encoding latin1 or"
+      for (const text of [update("注释文件", "注"), update("80", "端")]) {
+        const [told, content] = yield* said(gbk, text)
+        assert.include(told, unnamed)
+        assert.strictEqual(content, gbk)
+      }
+      assert.deepStrictEqual(yield* said(gbk, update("注释文件", "注"), "--encoding", "gbk"), [
+        "Updated f (GBK) (+1 -1)",
+        "\xd7\xa2\n80\n"
+      ])
+      assert.deepStrictEqual(yield* said(`# coding: gbk\n${gbk}`, update("80", "😀")), [
+        "edit: f: no file was changed: GBK has no 😀",
+        `# coding: gbk\n${gbk}`
+      ])
+      assert.strictEqual((yield* said(gbk, update("80", "90")))[1], gbk.replace("80", "90"))
+      assert.strictEqual((yield* said("one\rtwo\r", update("two", "2")))[1], "one\r2\r")
+    })
+  )
+
   it.effect("finds a hunk by its @@ lines where the context is there more than once", () =>
     Effect.gen(function* () {
       const hunk = ["-    return 1", "+    return 2"]

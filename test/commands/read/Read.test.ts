@@ -189,11 +189,11 @@ describe("read", () => {
 
   it.effect("shows U+FFFD for what is no UTF-8, and characters whole that lie in two chunks", () =>
     Effect.gen(function* () {
-      const content = Buffer.concat([Buffer.from("é🙂€\n"), Buffer.from([0xe9, 0x0a, 0xff, 0xf0, 0x9f, 0x0a, 0xe2])])
+      const content = Buffer.concat([Buffer.from("é🙂€ß\n"), Buffer.from([0xe9, 0x0a, 0xff, 0xf0, 0x9f, 0x0a, 0xe2])])
       for (const sizes of [[1], [2], [3], [65536]]) {
         assert.deepStrictEqual(
           yield* read(content, [], sizes),
-          shown("     1\té🙂€\n     2\t\ufffd\n     3\t\ufffd\ufffd\n     4\t\ufffd\n")
+          shown("     1\té🙂€ß\n     2\t\ufffd\n     3\t\ufffd\ufffd\n     4\t\ufffd\n")
         )
       }
     })
@@ -224,6 +224,9 @@ describe("read", () => {
         Buffer.from("größe\x1b[1mß\n".repeat(300), "latin1")
       ])
         assert.strictEqual((yield* read(text)).exitCode, 0)
+      // Some bytes of GBK are letters in UTF-8 by chance.
+      const { stderr } = yield* read(Buffer.from("\xd7\xa2\xca\xcd\xce\xc4\xbc\xfe\n", "latin1"))
+      assert.include(stderr, "f: not UTF-8; --encoding latin1, gbk or another")
     })
   )
 

@@ -1,4 +1,5 @@
 /** `edit --patch`: applies a patch from standard input to all of its files, or to none. */
+import { isUtf8 } from "node:buffer"
 import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,6 +11,7 @@ import * as Collect from "../../../domain/Collect.js"
 import { type ExecutionFailed, InvalidUsage } from "../../../domain/CommandError.js"
 import * as CommandResult from "../../../domain/CommandResult.js"
 import * as Yield from "../../../domain/Yield.js"
+import * as Encoding from "../../../files/Encoding.js"
 import * as FileFailure from "../../../files/FileFailure.js"
 import type { FileChange as Changed, FileError, Files } from "../../../files/Files.js"
 import * as Hunks from "./Edit.hunks.js"
@@ -19,15 +21,24 @@ import * as Parser from "./Edit.parser.js"
 /** The most bytes of all files of a patch together, before the change. */
 const mostHeld = 64 * 1024 ** 2
 
-/** A file that a patch changes. Its texts are Latin-1, and undefined if the file does not exist. */
+/** A file that a patch changes. Its texts are bytes in Latin-1, and undefined if the file does not exist. */
 interface Planned {
   readonly path: string
   readonly original: string | undefined
   text: string | undefined
+  /** The file's encoding. Its texts are in UTF-8 then. */
+  encoding: Encoding.Encoding | undefined
   /** The new mode, or undefined to keep it. */
   mode: string | undefined
   /** True while another file has moved here and this file's own content is not yet moved away. */
   isEarly: boolean
+}
+
+interface Settings {
+  readonly cwd: string
+  /** The encoding of all files, if it was given. */
+  readonly encoding: Encoding.Encoding | undefined
+  readonly slices: Yield.Slices
 }
 
 interface Plan {
@@ -45,7 +56,7 @@ interface Located extends FileChange {
 const make = Effect.fnUntraced(function* (
   files: Files,
   changes: ReadonlyArray<Located>,
-  { cwd, slices }: { readonly cwd: string; readonly slices: Yield.Slices }
+  { cwd, encoding, slices }: Settings
 ): Effect.fn.Return<Plan, ExecutionFailed | FileError> {
   const planned = new Map<string, Planned>()
   const said: Array<string> = []
@@ -69,8 +80,12 @@ const make = Effect.fnUntraced(function* (
       return yield* refused(path, `more than ${mostHeld / 1024 ** 2} MiB to patch`)
     }
     room -= bytes?.length ?? 0
-    const original = bytes?.toString("latin1")
-    const file: Planned = { path, original, text: original, mode: undefined, isEarly: false }
+    const opened = bytes === null ? undefined : yield* Encoding.open(bytes, encoding)
+    if (bytes !== null && encoding !== undefined && opened === undefined)
+      return yield* refused(path, Encoding.notAll(encoding))
+    const original = (opened === undefined ? bytes : Buffer.from(opened.text))?.toString("latin1")
+    const own = bytes === null ? encoding : opened?.encoding
+    const file: Planned = { path, original, text: original, encoding: own, mode: undefined, isEarly: false }
     planned.set(path, file)
     return file
   })
@@ -99,6 +114,7 @@ const make = Effect.fnUntraced(function* (
       }
       target.isEarly = true
     }
+    if (file.encoding === undefined && isForeign(before, change)) return yield* refused(path, Encoding.unnamed)
     const applied = yield* slices.run(Hunks.apply(before, change.hunks))
     if (!("text" in applied)) {
       refusals.push(...applied.map((one) => misfit(change, one)))
@@ -111,10 +127,12 @@ const make = Effect.fnUntraced(function* (
       continue
     }
     target.text = text
+    if (!isNew) target.encoding = file.encoding
     if (target !== file && file.original !== undefined) target.mode = yield* files.mode(path)
     if (change.isExecutable !== undefined) target.mode = executable(target.mode, change.isExecutable)
     const counts = change.hunks.length === 0 ? "" : ` (+${added} -${removed})`
-    const name = FileFailure.printable(path)
+    const label = file.encoding === undefined ? "" : ` (${Encoding.label(file.encoding)})`
+    const name = `${FileFailure.printable(path)}${label}`
     if (isNew) said.push(`Added ${name} (${added} ${added === 1 ? "line" : "lines"})`)
     else if (target === file) said.push(`Updated ${name}${counts || " (mode)"}`)
     else said.push(`${isMove ? "Moved" : "Copied"} ${name} to ${FileFailure.printable(target.path)}${counts}`)
@@ -127,6 +145,18 @@ const make = Effect.fnUntraced(function* (
 })
 
 const mostRefusals = 5
+
+/** Tests whether a patch in UTF-8 would put letters into a file that is not UTF-8. */
+const isForeign = (text: string, { hunks }: Located): boolean => {
+  const lines = Buffer.from(hunks.flatMap(({ lines }) => lines.map(({ text }) => text)).join(""), "latin1")
+  const own = Buffer.from(text, "latin1")
+  return (
+    lines.some((byte) => byte > 0x7f) &&
+    isUtf8(lines) &&
+    !isUtf8(own) &&
+    new Encoding.Letters().add(own.toString()).areForeign
+  )
+}
 
 /** Finds a file in the current directory that the patch names from a directory above. */
 const elsewhere = Effect.fnUntraced(function* (files: Files, cwd: string, path: string) {
@@ -166,13 +196,19 @@ const executable = (mode: string | undefined, isExecutable: boolean): string => 
 const longest = 16 * 1024 ** 2
 
 export const run = Effect.fnUntraced(
-  function* ({ cwd, files }: CommandCall, stdin: NonNullable<CommandCall["stdin"]>) {
+  function* (
+    { cwd, files }: CommandCall,
+    stdin: NonNullable<CommandCall["stdin"]>,
+    encoding: Encoding.Encoding | undefined
+  ) {
     const slices = new Yield.Slices()
     const changes = yield* slices.run(parse(yield* received(stdin)))
     if (changes instanceof PatchFlaw) return yield* changes
     const located = yield* Effect.forEach(changes, (change) => locate(files, cwd, change))
     const { said } = yield* files.exclusive(
-      Effect.tap(make(files, located, { cwd, slices }), (plan) => files.writeAll(toChanges(plan.files)))
+      Effect.tap(make(files, located, { cwd, encoding, slices }), (plan) =>
+        Effect.flatMap(toChanges(plan.files), (changes) => files.writeAll(changes))
+      )
     )
     return CommandResult.make({ stdout: `${said.join("\n")}\n` })
   },
@@ -250,15 +286,14 @@ const toPath = (name: string, cwd: string, line: number): Effect.Effect<string, 
 }
 
 /** Turns the plan into file changes, skipping unchanged files. */
-const toChanges = (planned: ReadonlyArray<Planned>): ReadonlyArray<Changed> =>
-  planned.flatMap(({ mode, original, path, text }) =>
-    text === original && (text === undefined || mode === undefined)
-      ? []
-      : [
-          {
-            path,
-            content: text === undefined ? undefined : Buffer.from(text, "latin1"),
-            ...(mode === undefined ? {} : { mode })
-          }
-        ]
+const toChanges = (planned: ReadonlyArray<Planned>): Effect.Effect<ReadonlyArray<Changed>, ExecutionFailed> =>
+  Effect.forEach(
+    planned.filter(({ mode, original, text }) => text !== original || (text !== undefined && mode !== undefined)),
+    Effect.fnUntraced(function* ({ encoding, mode, path, text }) {
+      const bytes = text === undefined ? undefined : Buffer.from(text, "latin1")
+      const content =
+        bytes && encoding ? yield* Effect.promise(() => Encoding.encode(bytes.toString(), encoding)) : bytes
+      if (typeof content === "string") return yield* refused(path, content)
+      return { path, content, ...(mode === undefined ? {} : { mode }) }
+    })
   )

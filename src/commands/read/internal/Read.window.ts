@@ -4,6 +4,7 @@
  */
 import { StringDecoder } from "node:string_decoder"
 import * as UntrustedText from "../../../domain/UntrustedText.js"
+import * as Encoding from "../../../files/Encoding.js"
 import * as FileType from "../../../files/FileType.js"
 import * as Newlines from "../../../files/Newlines.js"
 
@@ -77,9 +78,7 @@ export class LineWindow {
   hasMore = false
   /** True if there was no room for the next line. */
   isFull = false
-  /** True if some bytes were not UTF-8, and if some characters were not ASCII. */
-  hasWrongBytes = false
-  hasLetters = false
+  readonly letters = new Encoding.Letters()
   hasCarriageReturns = false
   /** True if the output marks invisible characters. */
   hasInvisible = false
@@ -167,8 +166,7 @@ export class LineWindow {
 
   private show(text: string): void {
     if (text === "") return
-    this.hasWrongBytes ||= text.includes("\ufffd")
-    this.hasLetters ||= /[^\0-\x7f\ufffd]/.test(text)
+    this.letters.add(text)
     const hasMark = this.mayHaveMark && text.startsWith("\ufeff")
     this.mayHaveMark = false
     for (let at = hasMark ? 1 : 0; at < text.length && !this.hasMore; ) {
