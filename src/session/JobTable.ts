@@ -219,8 +219,9 @@ export class Job {
 /** Milliseconds between two checks of the running jobs. */
 const lookEvery = 100
 
-/** The most ended jobs that are remembered. */
+/** The most ended jobs that are remembered, and the most jobs that wait to be reported. */
 const mostEnded = 64
+const mostNews = 4096
 
 const longestName = 60
 
@@ -230,7 +231,8 @@ const mostStarting = 8
 /** All jobs of a session, as the session sees them. */
 export class JobTable {
   private readonly jobs = new Map<number, Job>()
-  private readonly news = new Set<Job>()
+  /** The states to report by id, also of jobs that are no longer remembered. */
+  private readonly news = new Map<number, JobStatus>()
   private count = 0
   private timer: NodeJS.Timeout | undefined
   /** The inputs made by `job:start` whose jobs are not in the table yet. */
@@ -332,26 +334,26 @@ export class JobTable {
     if (this.jobs.size === 0) return []
     this.look()
     // A job whose exit code is still awaited counts as running, so that its end is reported with the code.
-    const taken = [...this.news].map(({ state, status }) =>
-      state === "ending" ? { ...status, state: "running" as const, until: undefined } : status
-    )
+    const taken = [...this.news].map(([id, told]) => {
+      const status = this.get(id)?.status ?? told
+      return status.state === "ending" ? { ...status, state: "running" as const, until: undefined } : status
+    })
     this.news.clear()
     return taken
   }
 
   /** Drops the news of a job's end, because the caller has just seen it. */
   seen(job: Job): void {
-    if (!job.isRunning) this.news.delete(job)
+    if (!job.isRunning) this.news.delete(job.id)
   }
 
   private readonly tell = (job: Job): void => {
-    this.news.add(job)
-    this.onChange(job.status)
+    const { status } = job
+    this.news.set(job.id, status)
+    this.onChange(status)
     const ended = this.list.filter((one) => !one.isRunning)
-    for (const old of ended.slice(0, -mostEnded)) {
-      this.jobs.delete(old.id)
-      this.news.delete(old)
-    }
+    for (const { id } of ended.slice(0, -mostEnded)) this.jobs.delete(id)
+    for (const id of [...this.news.keys()].slice(0, -mostNews)) this.news.delete(id)
   }
 
   private readonly look = (): void => {

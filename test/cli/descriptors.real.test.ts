@@ -92,4 +92,16 @@ describe("the program, with few file descriptors", () => {
     const [code, signal] = await ended
     assert.include([143, "SIGTERM"], code ?? signal)
   }, 60_000)
+
+  it("names the limit that allows fewer jobs than the setting", async () => {
+    const { call, child, ended } = start(64, ["--no-sandbox"])
+    for (let at = 0; at < 8; at++)
+      assert.match((await call("sleep 3024 &")).output, /^\[job \d+ "sleep 3024" is running/)
+    assert.match(
+      (await call("sleep 3024 &")).output,
+      /^8 jobs run \(ulimit -n allows no more\): what this command left/
+    )
+    child.stdin.end()
+    assert.deepStrictEqual(await ended, [0, null])
+  }, 60_000)
 })

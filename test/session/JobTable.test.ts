@@ -59,21 +59,20 @@ describe("JobLog", () => {
 })
 
 describe("JobTable", () => {
-  it("knows the last 64 jobs that have ended, and holds no other one to tell of it", () => {
+  it("knows the last 64 jobs that have ended, and tells of every one", () => {
     const table = new JobTable()
     const printed = { stdout: "", stderr: "" }
     for (let at = 1; at <= 100; at++) {
       table.adopt({ text: "true &", printed, child: undefined, find: () => [], hear: undefined })
       table.get(at)?.look()
     }
-    const last = Array.from({ length: 64 }, (_, at) => at + 37)
     assert.deepStrictEqual(
       table.list.map(({ id }) => id),
-      last
+      Array.from({ length: 64 }, (_, at) => at + 37)
     )
     assert.deepStrictEqual(
-      table.takeNews().map(({ id }) => id),
-      last
+      table.takeNews().map(({ id, state }) => [id, state]),
+      Array.from({ length: 100 }, (_, at) => [at + 1, "ended"])
     )
   })
 

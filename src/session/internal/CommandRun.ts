@@ -488,7 +488,8 @@ export class CommandRun implements Interruption.Target {
       if (isHeld) pool.lend(pipes)
       if (isStopped) return undefined
       void Interruption.clear(this)
-      return `${maxJobs} jobs run (SYNAPSE_MAX_JOBS): what this command left running was ended. job:stop N ends one.`
+      const limit = maxJobs < this.settings.maxJobs ? "ulimit -n allows no more" : "SYNAPSE_MAX_JOBS"
+      return `${maxJobs} jobs run (${limit}): what this command left running was ended. job:stop N ends one.`
     }
     const clean = { stdout: this.cleanStdout, stderr: this.cleanStderr }
     jobs.adopt({
