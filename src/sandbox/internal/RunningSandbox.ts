@@ -157,16 +157,23 @@ export const make = (
       return performance.now() >= (ahead === undefined ? running.checkAt : running.checkAhead)
     }
 
+    /** Runs a check of the masks, and sets when the next one is due. */
+    const checked = <E>(check: Effect.Effect<void, E>): Effect.Effect<void, E> =>
+      Effect.suspend(() => {
+        const now = running
+        const began = performance.now()
+        return Effect.map(check, () => {
+          const took = performance.now() - began
+          if (now !== undefined) pauseChecks(now, Math.min(checkAtLast, Math.max(checkEvery, checkRarely * took)))
+        })
+      })
+
     const mend = Effect.suspend(() => {
       const now = running
       if (now?.live === undefined) return Effect.void
-      const began = performance.now()
       const refreshed: Effect.Effect<void, ExecutionFailed> =
         now.watch?.refresh ?? (now.live.lost(now.masks).length === 0 ? Effect.void : unchangeable())
-      return Effect.map(refreshed, () => {
-        const took = performance.now() - began
-        pauseChecks(now, Math.min(checkAtLast, Math.max(checkEvery, checkRarely * took)))
-      })
+      return checked(refreshed)
     })
 
     const launcher: ShellLauncher = ({ cwd, directory, environment, shell }) =>
@@ -285,7 +292,7 @@ export const make = (
       /** Scans the directories for new files that the policy masks, and masks them. */
       scan: Effect.suspend(() => {
         const { live, watch } = running ?? {}
-        return live === undefined || watch === undefined ? Effect.void : Effect.flatMap(live.scan, watch.learn)
+        return live === undefined || watch === undefined ? Effect.void : checked(Effect.flatMap(live.scan, watch.learn))
       }),
       /**
        * Gives a grant to the running sandbox. Fails with NotThere for writing to a missing path, and with

@@ -270,8 +270,8 @@ const watchMasks = (
       for (const path of known.keys()) if (whole.some((one) => isWithin(path, one.path))) known.delete(path)
       for (const mask of whole) add(mask)
     }
-    const refresh = Effect.suspend(() => {
-      for (const mask of Masks.literals([...policy.blacklist, ...awaited()], roots())) add(mask)
+    /** Mounts what is known and not in place, and releases what git has come to hold. */
+    const renew = Effect.suspend(() => {
       for (const mask of held()) {
         if (!git.has(mask.path)) add(mask)
       }
@@ -296,6 +296,10 @@ const watchMasks = (
         release,
         Effect.flatMap(lost, (missing) => (missing.length === 0 ? Effect.void : exclusive(mask)))
       )
+    })
+    const refresh = Effect.suspend(() => {
+      for (const mask of Masks.literals([...policy.blacklist, ...awaited()], roots())) add(mask)
+      return renew
     })
 
     const watch = yield* makeDirectoryWatch(see)
@@ -329,7 +333,7 @@ const watchMasks = (
             concern(path, real)
             watch.add(nearest(Path.dirname(path)) ?? "/")
           }
-          return refresh
+          return renew
         }),
       isPolling: () => watch.isPolling()
     }
