@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as GlobalValue from "effect/GlobalValue"
 import * as PathGlob from "./PathGlob.js"
 import type { Rule } from "./SandboxPolicy.js"
 
@@ -130,4 +131,28 @@ export const make = (
       return matchName(name) || matchPath(path) ? rules[firstGlob(path, isDirectory)] : undefined
     }
   }
+}
+
+/**
+ * Compiled rules with their text, which is the same for equal rules.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Compiled extends RuleMatcher {
+  readonly text: string
+}
+
+const compiled = GlobalValue.globalValue("synapse/PathRule", () => new WeakMap<ReadonlyArray<Rule>, Compiled>())
+
+/**
+ * Compiles rules, once for each list: a session searches for the same ones again and again.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const of = (rules: ReadonlyArray<Rule>): Compiled => {
+  const known = compiled.get(rules) ?? { ...make(rules), text: JSON.stringify(rules) }
+  compiled.set(rules, known)
+  return known
 }

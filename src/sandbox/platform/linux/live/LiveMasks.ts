@@ -197,7 +197,7 @@ const watchMasks = (
   Effect.gen(function* () {
     const known = new Map(layout.masks.map((mask) => [mask.path, mask]))
     const granted = PathRule.make(policy.granted ?? [])
-    const matcher = PathRule.make(policy.blacklist)
+    const matcher = PathRule.of(policy.blacklist)
     const git = GitHeld.of(policy)
     /** New masks whose holders nobody has looked for yet. */
     const fresh = new Map<string, Mask>()

@@ -183,6 +183,20 @@ const isDated = (path: string): boolean =>
  */
 const coarsest = 1500
 
+/**
+ * Makes a test whether each later change of a directory's entries will show in its time of change. It is for one walk,
+ * as it looks once at each file system. `now` is the time, in ms, before the directory was looked at.
+ */
+export const makeIsAtRest = () => {
+  const devices = new Map<number, boolean>()
+  return ({ ctimeMs, dev }: Pick<Fs.Stats, "ctimeMs" | "dev">, path: string, now: number): boolean => {
+    if (ctimeMs >= now - coarsest) return false
+    const isKnown = devices.get(dev) ?? isDated(path)
+    devices.set(dev, isKnown)
+    return isKnown
+  }
+}
+
 /** The most directories that are remembered of one walk, with their subdirectories. */
 const mostDirectories = 40_000
 /** The most walks of which directories are remembered. */
@@ -253,12 +267,7 @@ export const find = async (
 ): Promise<Walked> => {
   const directories = new Map<string, Directory>()
   let size = 0
-  const devices = new Map<number, boolean>()
-  const isOnDated = (device: number, path: string): boolean => {
-    const isKnown = devices.get(device) ?? isDated(path)
-    devices.set(device, isKnown)
-    return isKnown
-  }
+  const isAtRest = makeIsAtRest()
   const matches: Array<Match> = []
   const closed: Array<string> = []
   const heads: Array<string> = []
@@ -288,7 +297,7 @@ export const find = async (
         else if (path !== root && HostPath.isMissing(path)) gone()
         continue
       }
-      if (directory.ctimeMs < now - coarsest && isOnDated(directory.dev, reached)) {
+      if (isAtRest(directory, reached, now)) {
         size += 1 + directory.below.length
         if (size < mostDirectories) directories.set(path, directory)
       }

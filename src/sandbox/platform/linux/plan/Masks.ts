@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as GlobalValue from "effect/GlobalValue"
 import * as Attempt from "../../../../domain/Attempt.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as DefaultSecrets from "../../../policy/DefaultSecrets.js"
@@ -211,17 +212,45 @@ export interface Area {
   readonly replaced?: ReadonlyArray<string>
 }
 
+/** The names that directories at rest lack, by directory, each as long as the directory is the same. */
+const absent = GlobalValue.globalValue("synapse/Masks", () => new Map<string, { stamp: string; names: Set<string> }>())
+
+/** The most directories that are remembered. */
+const mostAbsent = 1000
+
 /** Makes a test for paths that certainly do not exist, as most that rules name. It looks once at each directory. */
 const makeIsNowhere = () => {
-  const missing = new Map<string, boolean>()
-  const isMissing = (path: string): boolean =>
-    Attempt.orElse(() => Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined, false)
-  const isKnown = (directory: string): boolean => {
-    const known = missing.get(directory) ?? isMissing(directory)
-    missing.set(directory, known)
-    return known
+  const now = Date.now()
+  const isAtRest = FileWalk.makeIsAtRest()
+  /** For each directory, the names that it is known to lack; undefined if it does not exist. */
+  const seen = new Map<string, Set<string> | undefined>()
+  const absentIn = (directory: string): Set<string> => {
+    const stats = Attempt.orUndefined(() => Fs.statSync(BytePath.toHost(directory), { throwIfNoEntry: false }))
+    if (stats === undefined || !isAtRest(stats, directory, now)) return new Set()
+    const stamp = [stats.dev, stats.ino, stats.ctimeMs].join(" ")
+    const known = absent.get(directory)
+    if (known?.stamp === stamp) return known.names
+    const names = new Set<string>()
+    if (absent.size >= mostAbsent) absent.clear()
+    absent.set(directory, { stamp, names })
+    return names
   }
-  return (path: string): boolean => isKnown(Path.posix.dirname(path)) || isMissing(path)
+  const isNowhere = (path: string): boolean => {
+    const directory = Path.posix.dirname(path)
+    if (directory === path) return false
+    if (!seen.has(directory)) seen.set(directory, isNowhere(directory) ? undefined : absentIn(directory))
+    const names = seen.get(directory)
+    const name = Path.posix.basename(path)
+    if (names === undefined || names.has(name)) return true
+    // A dangling link counts as existing: its target may come without a change of this directory.
+    const isMissing = Attempt.orElse(
+      () => Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined,
+      false
+    )
+    if (isMissing) names.add(name)
+    return isMissing
+  }
+  return isNowhere
 }
 
 const maskOf = (path: string, rule: Rule): Mask | undefined => {
@@ -294,7 +323,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
   const { blacklist } = policy
   if (!blacklist.some((rule) => rule.kind === "glob"))
     return { masks: [], awaited: [], held: [], heads: [], calm: "still" }
-  const rules = PathRule.make(blacklist)
+  const rules = PathRule.of(blacklist)
   const isReplaced = (path: string) => area.replaced?.some((one) => isWithin(path, one)) === true
   const roots = WriteRoots.outermost([...area.roots, ...bases(blacklist).filter((base) => !isReplaced(base))])
   // No link masks what surrounds a rule's own path: the home, and other directories that rules reach into.
@@ -305,7 +334,7 @@ const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since
   const awaited: Array<Rule> = []
   const skip = new Set(area.hidden)
   const { changed, closed, heads, isMoving, matches } = await FileWalk.share(
-    JSON.stringify([roots, blacklist, [...skip].filter((path) => roots.some((root) => isWithin(path, root)))]),
+    JSON.stringify([roots, [...skip].filter((path) => roots.some((root) => isWithin(path, root)))]) + rules.text,
     (earlier) => FileWalk.find(roots, { findEntry: rules.findEntry, skip }, earlier)
   )
   const masks = closed.flatMap((directory) => closedMask(directory, unsearched(directory), area.roots))

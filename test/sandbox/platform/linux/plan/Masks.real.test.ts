@@ -65,6 +65,39 @@ describe("a search", () => {
   )
 })
 
+describe("a path that a rule names and that does not exist", () => {
+  it.scopedLive("is found as soon as it does, whatever was known of its directory", () =>
+    Effect.gen(function* () {
+      const base = yield* Directory.make
+      Fs.mkdirSync(`${base}/rest/deep`, { recursive: true })
+      Fs.mkdirSync(`${base}/aside`)
+      Fs.symlinkSync(`${base}/target`, `${base}/rest/link`)
+      const paths = ["rest/file", "rest/link", "rest/deep/file", "rest/new/file", "aside/file"]
+      const rules = paths.map((name) => {
+        const path = `${base}/${name}`
+        return { pattern: path, path, kind: "path", source: "file" } as const
+      })
+      const found = () => Masks.literals(rules, [base]).map(({ path }) => path.slice(base.length))
+      // Directories are remembered once they have not changed for a while.
+      yield* Effect.sleep(1600)
+      assert.deepStrictEqual([found(), found()], [[], []])
+      // The link's directory stays as it is.
+      Fs.writeFileSync(`${base}/target`, "")
+      assert.deepStrictEqual(found(), ["/target"])
+      Fs.mkdirSync(`${base}/rest/new`)
+      for (const name of ["rest/file", "rest/deep/file", "rest/new/file"]) Fs.writeFileSync(`${base}/${name}`, "")
+      const all = ["/rest/file", "/target", "/rest/deep/file", "/rest/new/file"]
+      assert.deepStrictEqual(found(), all)
+      yield* Effect.sleep(1600)
+      assert.deepStrictEqual(found(), all)
+      // Another directory takes the place of one at rest.
+      Fs.renameSync(`${base}/aside`, `${base}/gone`)
+      Fs.renameSync(`${base}/rest/deep`, `${base}/aside`)
+      assert.deepStrictEqual(found(), ["/rest/file", "/target", "/rest/new/file", "/aside/file"])
+    })
+  )
+})
+
 describe("a root that a link has come to the place of", () => {
   it.scoped("is not calm, though nothing is named where the link leads", () =>
     Effect.gen(function* () {
