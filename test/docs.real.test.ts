@@ -141,8 +141,7 @@ describe("the documentation", () => {
   // In one process, since most of what they cost is to load the library.
   it("the programs of all pages run, and end", () =>
     withHome(async (run, demo) => {
-      // Node finds no package through a link any more that is first imported after a shell ran.
-      let all = 'await import("@effect/platform-node/NodeRuntime")\n'
+      let all = ""
       for (const page of pages) {
         for (const [at, [program]] of [...fences(Fs.readFileSync(page, "utf8"), "js")].entries()) {
           const name = `${Path.basename(page)}.${at}.mjs`

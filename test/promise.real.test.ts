@@ -129,6 +129,35 @@ describe("a program", () => {
   })
 })
 
+it("a program finds what links to packages lead to, after commands and at the end", () =>
+  Temporary.using(async (directory) => {
+    const modules = path.join(directory, "node_modules")
+    fs.mkdirSync(modules)
+    const names = ["before", "after", "disposed"]
+    for (const name of names) {
+      const at = path.join(directory, "store", name)
+      fs.mkdirSync(at, { recursive: true })
+      fs.writeFileSync(path.join(at, "index.js"), "export const { url } = import.meta")
+      fs.writeFileSync(path.join(at, "package.json"), '{ "type": "module", "exports": "./index.js" }')
+      fs.symlinkSync(at, path.join(modules, name))
+    }
+    fs.writeFileSync(
+      path.join(directory, "program.mjs"),
+      `import { make } from ${JSON.stringify(path.resolve("dist/promise.js"))}
+       import * as before from "before"
+       const synapse = await make({ sandbox: false })
+       const bash = (command) => synapse.handle({ id: "1", name: "Bash", arguments: { command } })
+       await bash("job:start cat; (read program.mjs | wc; exit 4)")
+       await bash("job:send 1 x; exit 3")
+       const after = await import("after")
+       await synapse.dispose()
+       for (const { url } of [before, after, await import("disposed")]) console.log(url)`
+    )
+    const { stdout } = await promisify(execFile)(process.execPath, ["program.mjs"], { cwd: directory })
+    const store = fs.realpathSync(path.join(directory, "store"))
+    assert.strictEqual(stdout, names.map((name) => `file://${store}/${name}/index.js\n`).join(""))
+  }))
+
 describe("a program that is careless or hostile", () => {
   it("is refused a call of the shell by the command that the shell waits for", async () => {
     const inner = { output: "" }

@@ -26,12 +26,18 @@ export const makeFifos = (paths: ReadonlyArray<string>): Promise<void> =>
     })
   })
 
+/**
+ * Looks at an open FIFO. With bigints, since Node resolves links to packages wrongly as long as the last file that a plain
+ * `fstatSync` has seen is a FIFO: its `realpathSync` mixes them up.
+ */
+export const look = (fd: number): Fs.BigIntStats => Fs.fstatSync(fd, { bigint: true })
+
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = Fs.constants
 
 /** Opens a FIFO. Throws if a command has put something else in its place. */
 const open = (path: string, flags: number): number => {
   const fd = Fs.openSync(path, flags | O_NONBLOCK | O_NOFOLLOW)
-  if (Fs.fstatSync(fd).isFIFO()) return fd
+  if (look(fd).isFIFO()) return fd
   Fs.closeSync(fd)
   throw new Error(`${path} is no FIFO any more`)
 }

@@ -16,7 +16,7 @@ export interface Start {
 /** The most bytes buffered for a job that does not read. */
 const mostWaiting = 1024 ** 2
 
-const identity = ({ dev, ino }: Fs.Stats): string => `${dev}:${ino}`
+const identity = ({ dev, ino }: Fs.BigIntStats): string => `${dev}:${ino}`
 
 export class JobInput {
   private readonly identity: string
@@ -27,7 +27,7 @@ export class JobInput {
     readonly start: Start,
     fd: number
   ) {
-    this.identity = identity(Fs.fstatSync(fd))
+    this.identity = identity(Fifo.look(fd))
     this.socket = Fifo.writer(fd).unref()
   }
 
@@ -45,7 +45,7 @@ export class JobInput {
 
   /** Tests whether this FIFO is the process's standard input. */
   isOf(pid: number): boolean {
-    return Attempt.orElse(() => identity(Fs.statSync(`/proc/${pid}/fd/0`)) === this.identity, false)
+    return Attempt.orElse(() => identity(Fs.statSync(`/proc/${pid}/fd/0`, { bigint: true })) === this.identity, false)
   }
 
   /** Writes bytes. Returns false if the job has too much unread input already. */
@@ -62,6 +62,6 @@ export class JobInput {
 
   close(): void {
     this.socket.destroy()
-    Attempt.ignore(() => Fs.rmSync(this.path, { force: true }))
+    Attempt.ignore(() => Fs.unlinkSync(this.path))
   }
 }

@@ -114,7 +114,9 @@ const removeAll = (path: string): void => {
   for (let tries = 0; tries < 1000; tries++) {
     try {
       // Retries, since a running process may still create files in it.
-      return Fs.rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 5 })
+      Fs.rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 5 })
+      // The last file that `rmSync` has seen may be a FIFO (`Fifo.look`).
+      return void Fs.statSync("/")
     } catch (error) {
       const { code, path: at } = error as NodeJS.ErrnoException
       if (code !== "EACCES" || at === undefined || !open(at)) return

@@ -195,7 +195,7 @@ class Tickets {
 
   /** True if the FIFO was deleted. */
   get lost(): boolean {
-    return Fs.fstatSync(this.fd).nlink === 0
+    return Fifo.look(this.fd).nlink === 0n
   }
 
   give(slots: string): void {
@@ -309,7 +309,7 @@ class CallServer implements OpenBridge {
   }
 
   get isLost(): boolean {
-    return this.broken || this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
+    return this.broken || this.tickets.lost || Fifo.look(this.callsFd).nlink === 0n
   }
 
   offer(command: string): void {

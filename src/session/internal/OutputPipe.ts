@@ -30,14 +30,14 @@ const { O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
 export class OutputPipe {
   /** Undefined while a socket reads the pipe to its end (`untilEnd`). */
   private fd: number | undefined
-  private readonly inode: number
+  private readonly inode: bigint
   private writer: number | undefined
   private socket: Net.Socket | undefined
   private timer: NodeJS.Timeout | undefined
 
   constructor(readonly path: string) {
     this.fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK)
-    this.inode = Fs.fstatSync(this.fd).ino
+    this.inode = Fifo.look(this.fd).ino
   }
 
   /** Detaches the pipe and reads what it holds. Returns whether another process still has it open for writing. */
@@ -103,7 +103,7 @@ export class OutputPipe {
     if (this.fd !== undefined) return true
     try {
       const fd = Fifo.openToRead(this.path)
-      if (Fs.fstatSync(fd).ino === this.inode) {
+      if (Fifo.look(fd).ino === this.inode) {
         this.fd = fd
         return true
       }
@@ -122,7 +122,7 @@ export class OutputPipe {
 
   /** True if its name was deleted, so that no process can open it for writing any more. */
   get lost(): boolean {
-    return Fs.fstatSync(this.open).nlink === 0
+    return Fifo.look(this.open).nlink === 0n
   }
 
   /** A path that opens this very FIFO, even if a command has deleted or replaced its name. */

@@ -154,7 +154,7 @@ export class PipePair {
   /** Removes the input FIFO, and returns the path for a new one. */
   removeInput(): string {
     this.hadInput = false
-    Fs.rmSync(this.paths.stdin, { force: true })
+    Attempt.ignore(() => Fs.unlinkSync(this.paths.stdin))
     return this.paths.stdin
   }
 
