@@ -29,7 +29,7 @@ export {
   defineCommand,
   InvalidUsage
 } from "./promise/Command.js"
-export type { Diagnostic, Extras, FailureCategory, Image, Result } from "./promise/Result.js"
+export type { Diagnostic, Extras, FailureCategory, Image, Job, Result } from "./promise/Result.js"
 export type {
   OnPermission,
   PermissionAnswer,

@@ -18,6 +18,7 @@ it("exports what index.ts lists, by its flat name, the Promise face, and nothing
     ["./ai-sdk", "./dist/adapter/AiSdk.js"],
     ["./claude-agent-sdk", "./dist/adapter/ClaudeAgentSdk.js"],
     ["./langchain", "./dist/adapter/LangChain.js"],
+    ["./mastra", "./dist/adapter/Mastra.js"],
     ["./openai-agents", "./dist/adapter/OpenAiAgents.js"],
     ["./AgentLoop", "./dist/agent/loop/AgentLoop.js"],
     ["./BashToolkit", "./dist/toolset/BashToolkit.js"]

@@ -25,6 +25,8 @@ export interface Extras {
   readonly images?: ReadonlyArray<Image>
   /** Notices about the command, as data: a changed setting, a new permission, a lost shell. `output` words them. */
   readonly diagnostics?: ReadonlyArray<Diagnostic>
+  /** The jobs that the command left running, and those that ended since the last result. */
+  readonly jobs?: ReadonlyArray<Job>
   readonly failureCategory?: FailureCategory
   /** The tag of the error, if the command did not run or was stopped. */
   readonly error?: "CommandNotFound" | "InvalidUsage" | "Blocked" | "ExecutionFailed"
@@ -64,6 +66,17 @@ export interface Image {
   readonly path: string
   readonly mediaType: string
   readonly base64: string
+}
+
+/** A process that still ran when its command ended. */
+export interface Job {
+  /** The number that `job:output`, `job:wait` and `job:stop` take. */
+  readonly id: number
+  /** The command line that started it, shortened. */
+  readonly name: string
+  /** `ended`: with an unknown exit code. `ending`: its exit code comes with a later result. `lost`: with its shell. */
+  readonly state: "running" | "ending" | "exited" | "ended" | "lost"
+  readonly exitCode?: number
 }
 
 /** The kinds of failures that programs can distinguish. */
