@@ -159,11 +159,19 @@ const finishedOf = (
       return [Prompt.toolCallPart({ id: call.id, name: call.name, params, providerExecuted: false, options })]
     }
     if (text === "" && Object.keys(options).length === 0) return []
+    const thoughts = Wire.countAt(options, "compatible", "thoughts") ?? 0
+    if (thoughts > 0) {
+      const rest = text.slice(thoughts)
+      return [
+        Prompt.reasoningPart({ text: text.slice(0, thoughts) }),
+        ...(rest === "" ? [] : [Prompt.textPart({ text: rest })])
+      ]
+    }
     return [block.type === "text" ? Prompt.textPart({ text, options }) : Prompt.reasoningPart({ text, options })]
   })
   return {
     reason,
-    text: blocks.map(({ text, type }) => (type === "text" ? text : "")).join(""),
+    text: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
     calls,
     usage: usageOf(usage),
     message: content.length === 0 ? undefined : Prompt.assistantMessage({ content })

@@ -1,8 +1,11 @@
 /** What servers of chat completions do that the protocol does not say: the rows of docs/models.md. */
+import * as Prompt from "@effect/ai/Prompt"
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import type { Endpoint } from "../../../src/agent/model/internal/Endpoint.js"
 import * as OpenAiWire from "../../../src/agent/model/internal/OpenAiWire.js"
 import * as Wire from "../../../src/agent/model/internal/Wire.js"
+import * as Turn from "../../../src/agent/model/Turn.js"
 
 const endpoint: Endpoint = {
   provider: "compatible",
@@ -78,6 +81,22 @@ describe("a server of chat completions", () => {
       assert.deepStrictEqual([text, thoughts], ["Done.", "\nlet me <b>see</b>"])
     }
     assert.strictEqual(read(delta({ content: "a <think>b</think>" })).text, "a <think>b</think>")
+  })
+
+  it("may end thoughts that its template began", () => {
+    const turn = (...pieces: ReadonlyArray<string>) => {
+      const reader = OpenAiWire.chat.reader(new Wire.Calls(new Set(["Bash"])), endpoint)
+      const recorder = new Turn.TurnRecorder(Prompt.empty)
+      const parts = [...pieces.flatMap((content) => reader.event(delta({ content }))), ...reader.end(true)]
+      const told = parts.flatMap((part) => Effect.runSync(recorder.accept({ metadata: {}, ...part } as never)))
+      const { message, text } = told.flatMap((part) => (part._tag === "Finished" ? [part] : []))[0] as Turn.Finished
+      return [text, message?.content.map(({ type }) => type)]
+    }
+    assert.deepStrictEqual(turn("let me see.\n</thi", "nk>\n\nDone."), ["Done.", ["reasoning", "text"]])
+    assert.deepStrictEqual(turn("hm</think>\n\n"), ["", ["reasoning"]])
+    for (const text of ["End it with `</think>`, then\nanswer.", "```\n</think>\n```\n", "<a>\n<think>\n</think>\nb"])
+      assert.deepStrictEqual(turn(text), [text, ["text"]])
+    assert.strictEqual(turn("<think>a</think>b </think>\nc")[0], "b </think>\nc")
     assert.strictEqual(read(delta({ content: "<thin" })).text, "<thin")
   })
 
@@ -89,18 +108,33 @@ describe("a server of chat completions", () => {
       '{"name":"Bash","parameters":{"command":"ls"}}',
       `<tool_call>\n${json}\n</tool_call>`,
       "<tool_call>\n<function=Bash>\n<parameter=command>\nls\n</parameter>\n</function>\n</tool_call>",
-      "<function=Bash><parameter=command>ls</parameter></function>"
+      "<function=Bash><parameter=command>ls</parameter></function>",
+      '<function=Bash>{"command": "ls"}</function>',
+      `<tool_call>\n${json}`
     ]) {
       const pieces = [...text].map((content) => delta({ content }))
-      assert.deepInclude(read(...pieces), { text: "", calls: ["ls"] }, text)
+      assert.deepInclude(read(...pieces), { text: "(The call was written as text.)", calls: ["ls"] }, text)
     }
-    assert.deepStrictEqual(
-      read(delta({ content: `<tool_call>${json}</tool_call>\n<tool_call>${json}</tool_call>` })).calls,
-      ["ls", "ls"]
-    )
+    const written = "<function=Bash>\n<parameter=command>\nls\n</parameter>\n</function>"
+    for (const two of [
+      `<tool_call>${json}</tool_call>\n<tool_call>${json}</tool_call>`,
+      `${written}\n${written}`,
+      `[\n  ${json},\n  ${json}\n]`
+    ])
+      assert.deepStrictEqual(read(delta({ content: two })).calls, ["ls", "ls"], two)
+    // The tags may be a part of the command.
+    assert.deepStrictEqual(read(delta({ content: written.replace("ls", "cat <<E\n</parameter>\nE") })).calls, [
+      "cat <<E\n</parameter>\nE"
+    ])
     for (const text of [
       `Like this: ${json}`,
       `${json} is a call.`,
+      `<tool_call>${json}</tool_call> is a call.`,
+      `Use <tool_call>${json}</tool_call>.`,
+      `\`\`\`json\n${json}\n\`\`\``,
+      '<function=Bash>{"command": "ls"}</function> is a call.',
+      "<function=Bash><parameter=command>ls</parameter></function> is a call.",
+      `[${json}, 1]`,
       '{"name": "Other", "arguments": {}}',
       '{"name": "Bash"}',
       '{"name": "Bash", "arguments": {"command": "ls"}, "version": "1.0"}',

@@ -274,7 +274,9 @@ const chatMessages = (message: Prompt.Message, endpoint: Endpoint): ReadonlyArra
       return [...results, ...imagesOf(message)]
     }
     case "assistant": {
-      const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
+      const isText = (part: Prompt.AssistantMessagePart) =>
+        part.type === "text" && Wire.at(part.options, "compatible", "isNote") !== true
+      const text = message.content.flatMap((part) => (isText(part) ? [Wire.textAt(part, "text")] : [])).join("")
       const calls = message.content.filter((part) => part.type === "tool-call").map((part) => chatCall(part, endpoint))
       if (text === "" && calls.length === 0) return []
       const content = text === "" ? null : text
@@ -304,9 +306,9 @@ const contentOf = (content: unknown, type: "text" | "thinking"): string => {
 }
 
 /** How an answer begins that may be thoughts, or a call written as text. */
-const begun = ["<think>", "<tool_call>", "<function=", '{"name"', '{"tool"', '{"function"']
+const begun = ["<think>", "<tool_call>", "<function=", '{"name"', '[{"name"', '{"tool"', '{"function"']
 const mayBecome = (text: string): boolean => {
-  const start = text.trimStart().replace(/^\{\s+/, "{")
+  const start = text.trimStart().replace(/^(\[?)\s*(\{?)\s*/, "$1$2")
   return begun.some((one) => one.startsWith(start) || start.startsWith(one))
 }
 
@@ -318,8 +320,7 @@ interface TextCall {
 /** The fields of a call that is written as JSON. With other fields, it may not be a call. */
 const ofTextCall = new Set(["name", "arguments", "parameters", "function", "type", "id"])
 
-const jsonCall = (text: string): TextCall | undefined => {
-  const call = Attempt.orUndefined((): unknown => JSON.parse(text))
+const jsonCall = (call: unknown): TextCall | undefined => {
   const name = Wire.textAt(call, "name") || Wire.textAt(call, "function", "name")
   const given = Wire.at(call, "arguments") ?? Wire.at(call, "parameters") ?? Wire.at(call, "function", "arguments")
   const isCall = Predicate.isReadonlyRecord(call) && Object.keys(call).every((key) => ofTextCall.has(key))
@@ -330,20 +331,30 @@ const jsonCall = (text: string): TextCall | undefined => {
 const functionCall = (text: string): TextCall | undefined => {
   const [, name = "", body = ""] = /^<function=([\w.-]+)>([\s\S]*?)(?:<\/function>)?$/.exec(text) ?? []
   if (name === "") return undefined
-  const values = Array.from(body.matchAll(/<parameter=([\w-]+)>\n?([\s\S]*?)\n?<\/parameter>/g), ([, key, value]) => [
-    key,
-    value
-  ])
-  return { name, text: values.length > 0 ? JSON.stringify(Object.fromEntries(values)) : body.trim() }
+  if (parse(body) !== undefined) return { name, text: body.trim() }
+  // A value may contain the tags itself, so it ends at the last one.
+  const parts = body.trim().split(/(?<=<\/parameter>)\s*(?=<parameter=)/)
+  const values = parts.map((part) => /^<parameter=([\w-]+)>\n?([\s\S]*?)\n?<\/parameter>$/.exec(part)?.slice(1, 3))
+  return values.every((value) => value !== undefined)
+    ? { name, text: JSON.stringify(Object.fromEntries(values)) }
+    : undefined
 }
+
+const parse = (text: string): unknown => Attempt.orUndefined(() => JSON.parse(text))
 
 /** Returns the calls that a text consists of, or an empty list if it contains anything else. */
 const callsIn = (text: string): ReadonlyArray<TextCall> => {
   const whole = text.trim()
-  const parts = /^<tool_call>[\s\S]*<\/tool_call>$/.test(whole)
-    ? whole.split(/<\/?tool_call>/).filter((part) => part.trim() !== "")
-    : [whole]
-  const calls = parts.map((part) => jsonCall(part.trim()) ?? functionCall(part.trim()))
+  const parts = whole.startsWith("<tool_call>")
+    ? whole
+        .replace(/<\/tool_call>$/, "")
+        .split(/(?:<\/tool_call>\s*)?<tool_call>/)
+        .slice(1)
+    : whole.split(/(?<=<\/function>)\s*(?=<function=)/)
+  const calls = parts.flatMap((part): ReadonlyArray<TextCall | undefined> => {
+    const json = parse(part)
+    return json === undefined ? [functionCall(part.trim())] : [json].flat().map(jsonCall)
+  })
   return calls.every((call) => call !== undefined) ? calls : []
 }
 
@@ -356,17 +367,25 @@ class Text {
   private isThinking = false
   /** True between the thoughts and the answer. */
   private isBlank = false
+  private said = ""
+
+  /** The length of thoughts that end in `</think>`, if the server's template began them, and the server did not. */
+  get unbegun(): number {
+    const [thoughts = ""] = /^(?:(?!<think>|```)[\s\S])*?<\/think>[ \t]*\n\s*/.exec(this.said) ?? []
+    return thoughts.length
+  }
 
   push(given: string): Wire.Parts {
     if (this.isThinking) return this.thought(given)
     const text = this.isBlank ? given.trimStart() : given
     if (text === "") return []
     this.isBlank = false
-    if (this.held === undefined) return Wire.said("text", 0, text)
+    if (this.held === undefined) return this.plain(text)
     this.held += text
     if (this.held.trimStart().startsWith("<think>")) {
       const rest = this.held.trimStart().slice("<think>".length)
       this.held = ""
+      this.said = "<think>"
       this.isThinking = true
       return this.thought(rest)
     }
@@ -378,7 +397,12 @@ class Text {
   end(): Wire.Parts {
     const { held = "", isThinking } = this
     this.held = undefined
-    return Wire.said(isThinking ? "reasoning" : "text", 0, held)
+    return isThinking ? Wire.said("reasoning", 0, held) : this.plain(held)
+  }
+
+  private plain(text: string): Wire.Parts {
+    this.said += text
+    return Wire.said("text", 0, text)
   }
 
   /** Takes the calls that the text consists of, if all their tools are known. */
@@ -404,6 +428,12 @@ class Text {
     return [...Wire.said("reasoning", 0, all.slice(0, end)), ...this.push(all.slice(end + "</think>".length))]
   }
 }
+
+/** Says to the person that a call was written as text. The model does not get it, since it would imitate it. */
+const note: Wire.Parts = [
+  ...Wire.said("text", "note", "(The call was written as text.)"),
+  { type: "text-end", id: "note", metadata: { compatible: { isNote: true } } }
+]
 
 const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
   /** The keys of calls by index, and by index and id, because some servers give several calls the same index. */
@@ -457,7 +487,10 @@ const chatReader: Wire.Wire["reader"] = (calls, endpoint) => {
     const written = calls.count === 0 ? text.takeCalls((name) => calls.has(name)) : []
     return [
       ...text.end(),
-      ...(written.length === 0 ? [] : Wire.said("reasoning", 0, "(the call was written as text)")),
+      ...(text.unbegun === 0
+        ? []
+        : [{ type: "text-end", id: "0", metadata: { compatible: { thoughts: text.unbegun } } } as const]),
+      ...(written.length === 0 ? [] : note),
       ...written.flatMap(({ name, text }, at) => calls.add(`text/${at}`, { name, text })),
       ...kept(),
       ...calls.endAll(callMetadata),
