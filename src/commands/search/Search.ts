@@ -24,9 +24,16 @@ const isForeign = (name: string): boolean => {
   return prefix === "skill" ? name.includes(" ") : !name.endsWith("*")
 }
 
-export const wordsOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...new Set(patterns.flatMap((pattern) => pattern.toLowerCase().split(/\s+/)).filter((word) => word !== ""))
-]
+/** Words that tell nothing about a command. They stand in the descriptions of other commands. */
+const idle = /^(?:an?|and|for|from|how|i|in|my|of|on|or|the|to|with)$/
+
+export const wordsOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const words = [...new Set(patterns.flatMap((pattern) => pattern.toLowerCase().split(/\s+/)))].filter(
+    (word) => word !== ""
+  )
+  const telling = words.filter((word) => !idle.test(word))
+  return telling.length > 0 ? telling : words
+}
 
 /** Makes a function that rates a word: 0 is the whole name, 1 a word of it, 2 a part of it, 3 in the summary. */
 const distanceFrom = ({ name, summary }: Entry) => {

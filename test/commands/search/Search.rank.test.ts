@@ -52,6 +52,12 @@ describe("the rank of a command", () => {
     assert.deepStrictEqual(rank(all, "flurb"), { entries: [], isPartial: true })
   })
 
+  it("does not count words that tell nothing, unless there are no others", () => {
+    const all = [entry("mcp:a:copy", "Copies an issue that they create."), entry("mcp:gh:create_issue")]
+    assert.deepStrictEqual(names(all, "create an issue"), ["mcp:gh:create_issue", "mcp:a:copy"])
+    assert.deepStrictEqual(names(all, "an"), ["mcp:a:copy"])
+  })
+
   it("is the name's order where commands fit equally, and without words", () => {
     const all = [entry("mcp:b:x"), entry("z"), entry("mcp:a:x")]
     assert.deepStrictEqual(names(all, "x"), ["mcp:a:x", "mcp:b:x"])
