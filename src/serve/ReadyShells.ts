@@ -68,14 +68,20 @@ export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, 
     const fork = yield* FiberSet.makeRuntime<never>()
     /** Counts taken shells that are ending, until their successors are started. */
     let ending = 0
+    /** Counts calls of `clear`. A shell that was taken before the last one gets no successor. */
+    let cleared = 0
 
     const remove = (key: string, shell: Shell<A>) => shells.get(key) === shell && shells.delete(key)
 
     const drop = (key: string, shell: Shell<A>) => Effect.suspend(() => (remove(key, shell) ? end(shell) : Effect.void))
 
-    const clear: Effect.Effect<void> = Effect.suspend(() =>
-      Effect.forEach([...shells], ([key, shell]) => drop(key, shell), { concurrency: "unbounded", discard: true })
-    )
+    const clear: Effect.Effect<void> = Effect.suspend(() => {
+      cleared++
+      return Effect.forEach([...shells], ([key, shell]) => drop(key, shell), {
+        concurrency: "unbounded",
+        discard: true
+      })
+    })
 
     const keep = ({ key, layer, start, within }: Request<A, E>, delay: number): Effect.Effect<void> =>
       Effect.gen(function* () {
@@ -106,6 +112,7 @@ export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, 
             return undefined
           }
           const exit = yield* Fiber.await(shell.opening)
+          const before = cleared
           const isTaken = yield* Effect.acquireRelease(
             Effect.sync(() => Exit.isSuccess(exit) && remove(request.key, shell)),
             (isTaken) =>
@@ -113,8 +120,11 @@ export const make = <A, E>(onEnd: () => void): Effect.Effect<ReadyShells<A, E>, 
                 if (!isTaken) return Effect.void
                 ending++
                 const next = Effect.zipRight(
-                  make(request, 0),
-                  Effect.sync(() => void ending--)
+                  Effect.suspend(() => (cleared === before ? make(request, 0) : Effect.void)),
+                  Effect.sync(() => {
+                    ending--
+                    onEnd()
+                  })
                 )
                 fork(Effect.zipRight(end(shell), next))
                 return Deferred.await(shell.quiet)

@@ -14,7 +14,7 @@ describe("ready shells", () => {
   const making = Effect.gen(function* () {
     const ended: Array<number> = []
     let made = 0
-    const { isEmpty, take } = yield* ReadyShells.make<Shell, never>(() => {})
+    const { clear, isEmpty, take } = yield* ReadyShells.make<Shell, never>(() => {})
     const layer = () =>
       Layer.scoped(
         Shell,
@@ -29,7 +29,7 @@ describe("ready shells", () => {
       )
     const warm = (key: string) =>
       Effect.zipRight(Effect.scoped(ask(key)), Effect.zipRight(TestClock.adjust(250), settled))
-    return { ask, ended, isEmpty, warm }
+    return { ask, clear, ended, isEmpty, warm }
   })
 
   it.scoped("are given to one each, and followed by the next", () =>
@@ -53,6 +53,16 @@ describe("ready shells", () => {
       yield* settled
       assert.lengthOf(ended, 9)
       assert.isTrue(isEmpty())
+    })
+  )
+
+  it.scoped("have no successor if all were ended while they were used", () =>
+    Effect.gen(function* () {
+      const { ask, clear, ended, isEmpty, warm } = yield* making
+      yield* warm("a")
+      yield* Effect.scoped(Effect.zipRight(ask("a"), clear))
+      yield* settled
+      assert.deepStrictEqual([ended, isEmpty()], [[0], true])
     })
   )
 })
