@@ -70,11 +70,11 @@ const factsOf = () => {
 /** The directories where the daemon may listen, in the order of `PrivateDirectory.places`. */
 const places = function* () {
   const home = attempt(() => os.homedir())
-  if (home) yield `${home}/.synapse/run`
+  if (home) yield `${home}/.synapse/run/daemon`
   const own = attempt(() => os.userInfo().homedir)
-  if (own) yield `${own}/.synapse/run`
-  if (env["XDG_RUNTIME_DIR"]) yield `${env["XDG_RUNTIME_DIR"]}/synapse`
-  yield `/tmp/synapse-${process.getuid?.() ?? 0}`
+  if (own) yield `${own}/.synapse/run/daemon`
+  if (env["XDG_RUNTIME_DIR"]) yield `${env["XDG_RUNTIME_DIR"]}/synapse/daemon`
+  yield `/tmp/synapse-${process.getuid?.() ?? 0}/daemon`
 }
 
 /** Opens a directory, or returns undefined if others than this user have access. */
@@ -394,10 +394,9 @@ const reach = async (wanted, starts, tell) => {
   const key = keyOf()
   let started = { directory: "", reason: "" }
   for (let tries = 0; tries < 10; tries++) {
-    const directories =
-      started.directory === "" ? Array.from(places(), (place) => `${place}/daemon`) : [started.directory]
-    for (const directory of directories) {
-      const answer = await within(directory, (base) => offer(base, key, wanted))
+    // The places are found one by one, as each takes time.
+    for (const place of started.directory === "" ? places() : [started.directory]) {
+      const answer = await within(place, (base) => offer(base, key, wanted))
       if (answer !== undefined) return answer
     }
     if (!starts) return undefined
@@ -445,7 +444,10 @@ exports.runFresh = async (words) => {
       fs.existsSync(`${base}/${key}`) ? [await offer(base, `${key}-${factsOf()}`, { words, isFresh: true })] : undefined
     )
   let answers
-  for (const directory of places()) answers ??= await ask(`${directory}/daemon`)
+  for (const place of places()) {
+    answers = await ask(place)
+    if (answers !== undefined) break
+  }
   if (answers === undefined && mode === "auto") answers = await ask((await start(key, say)).directory)
   const [answer] = answers ?? []
   if (answer === undefined || typeof answer === "string") return false
