@@ -55,6 +55,25 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
     )
   })
 
+  it("brings its pages, its examples, and a reference of each module, made from the docstrings", () => {
+    const here = path.join(modules, "synapse-shell")
+    for (const folder of ["docs", "scratchpad"])
+      assert.includeMembers(fs.readdirSync(path.join(here, folder)), fs.readdirSync(path.join(root, folder)), folder)
+    const reference = path.join(here, "dist/reference")
+    const names = Object.keys(manifest.exports).flatMap((name) =>
+      /^\.$|\*$|\.json$/.test(name) ? [] : [name.slice(2)]
+    )
+    assert.sameMembers(
+      fs.readdirSync(reference),
+      [...names, "README"].map((name) => `${name}.md`)
+    )
+    const page = (name: string) => fs.readFileSync(path.join(reference, `${name}.md`), "utf8")
+    for (const name of names)
+      assert.match(page(name), /^# synapse-shell\/.*\n\n\w[\s\S]*^### \w+\n\n[A-Z][\s\S]*^```ts\n\w/m, name)
+    assert.match(page("Toolset"), /^### Toolset\n\nRuns[\s\S]* handle: \(call: ToolCall\)[\s\S]*import \* as Effect/m)
+    assert.match(page("promise"), /^### Result\n[\s\S]*^### make\n\nMakes a Synapse/m)
+  })
+
   it("runs as a program, and starts with a cache of its own from then on", async () => {
     const synapse = path.join(modules, ".bin/synapse")
     assert.strictEqual(await run(synapse, ["--version"]), `${manifest.version}\n`)
