@@ -177,20 +177,23 @@ const makeLocalSandboxBackend = (
     const guard = new StartupGuard(policy, userHome)
     /** Sentences about changes that were reverted after a scan, for the next result. */
     let taken: ReadonlyArray<string> = []
+    /** Sentences about changes that are being reverted. */
+    let pending: ReadonlyArray<string> = []
     let forget = () => {}
     // The listener of the first command, which makes the sandbox.
     const { onHint } = yield* FiberRef.get(CommandListener.current)
     const takeBackAtEnd = (repositories?: ReadonlyArray<string>): void => {
       forget()
-      const all = [
+      const all = new Set([
         ...taken,
+        ...pending,
         ...guard.allChanges(repositories).map(({ apply, said }) =>
           // A path may be gone, or belong to another user.
           Attempt.orElse(() => apply() === undefined, false) ? said : `${said} That failed.`
         )
-      ]
-      for (const said of all.slice(0, mostSentences)) onHint?.(said)
-      if (all.length > mostSentences) onHint?.(`${all.length - mostSentences} more changes like these were taken back.`)
+      ])
+      for (const said of [...all].slice(0, mostSentences)) onHint?.(said)
+      if (all.size > mostSentences) onHint?.(`${all.size - mostSentences} more changes like these were taken back.`)
     }
     let heads: ReadonlyArray<string> = []
     // Finalizers run in reverse order, so this one runs after all processes of the sandbox have ended.
@@ -258,8 +261,9 @@ const makeLocalSandboxBackend = (
     )
 
     let unread = profile?.failure
-    const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> =>
-      Effect.forEach(changes, ({ apply, path, said }) =>
+    const takeBack = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlyArray<string>> => {
+      pending = changes.map(({ said }) => said)
+      const taking = Effect.forEach(changes, ({ apply, path, said }) =>
         Effect.match(running.protect(path, apply, guard.isAdded(path)), {
           onFailure: ({ message }) => `${said} That failed: ${message}.`,
           onSuccess: (isHeld) => {
@@ -269,6 +273,11 @@ const makeLocalSandboxBackend = (
           }
         })
       )
+      const end = Effect.sync(() => {
+        pending = []
+      })
+      return Effect.ensuring(taking, end)
+    }
     // What was taken back is told, also where the session ends meanwhile.
     const takeBackAll = Effect.uninterruptible(
       Effect.suspend(() =>
