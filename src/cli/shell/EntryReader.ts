@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as CommandTree from "../../bash/CommandTree.js"
 import * as Quote from "../../bash/Quote.js"
+import * as Token from "../../bash/Token.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as CallContext from "../../domain/CallContext.js"
 import type { CommandError } from "../../domain/CommandError.js"
@@ -34,7 +35,7 @@ export const isOpen = (text: string): boolean => {
   if (text.length > mostCharacters) return false
   const { tokens, tree } = CommandLine.parse(text)
   const last = tokens.at(-1)
-  if (tokens.length > mostTokens) return false
+  if (tokens.length > mostTokens || (last?._tag === "Operator" && Token.isRedirection(last.value))) return false
   if (last?._tag !== "Comment" && /(?:^|[^\\])(?:\\\\)*\\$/.test(text)) return true
   if (tree.unexpected === undefined) return !CommandTree.isComplete(tree)
   if (last?._tag === "Word" && !last.closed) return true
@@ -42,6 +43,14 @@ export const isOpen = (text: string): boolean => {
   const announced = tokens.filter((token) => token._tag === "Operator" && /<<-?$/.test(token.value)).length
   return announced > tokens.filter((token) => token._tag === "HereDocument" && token.closed).length
 }
+
+/** Runs a line of the program's own in the session's shell. */
+const run = (line: string) =>
+  Effect.gen(function* () {
+    const sandbox = yield* SandboxManager
+    const backend = yield* sandbox.getSandbox((yield* ShellApp).directory)
+    return yield* CallContext.locally(backend.execute(line, { timeout: Timeout.longest }), { terminal: "entry" })
+  })
 
 export class EntryReader {
   /** The entry that the shell's history lacks. */
@@ -77,17 +86,20 @@ export class EntryReader {
     })
   }
 
+  /** Returns bash's list of jobs that have not ended. */
+  readonly jobs: Effect.Effect<string, never, Services> = Effect.orElseSucceed(
+    Effect.map(run("\\builtin jobs -r; \\builtin jobs -s"), ({ stdout }) => stdout),
+    () => ""
+  )
+
   private readLine(prompt: string): Effect.Effect<Entered, CommandError, Services> {
     return Effect.gen(this, function* () {
-      const sandbox = yield* SandboxManager
       const registry = yield* CommandRegistry
-      const backend = yield* sandbox.getSandbox((yield* ShellApp).directory)
       const names = namesIn(registry)
       const known = names === this.names ? "" : `__synapse_words=${Quote.quote(names)}\n`
       const line = `${known}__synapse_entry ${Quote.quote(prompt)} ${Quote.quote(this.last)}||\\builtin :`
       const { last } = this
-      const reading = CallContext.locally(backend.execute(line, { timeout: Timeout.longest }), { terminal: "entry" })
-      const { stdout } = yield* reading
+      const { stdout } = yield* run(line)
       this.names = names
       if (this.last === last) this.last = ""
       if (stdout.startsWith("+")) return Entered.Text({ text: stdout.slice(1) })

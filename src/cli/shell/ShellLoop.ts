@@ -144,6 +144,16 @@ export const run = (reader: EntryReader): Effect.Effect<number, never, Services>
       }
     }
 
+    let isWarned = false
+    /** Warns once about jobs, which end with the shell. */
+    const mayLeave = Effect.gen(function* () {
+      const jobs = isWarned ? "" : yield* reader.jobs
+      isWarned = jobs !== ""
+      if (isWarned)
+        yield* print(`${UntrustedText.harmless(jobs, true)}These jobs end with the shell. To leave: exit again.`)
+      return !isWarned
+    })
+
     yield* sandbox.findConditions
     yield* look
     // If the sandbox can't start, the first command says why.
@@ -158,19 +168,22 @@ export const run = (reader: EntryReader): Effect.Effect<number, never, Services>
           Effect.catchAll((error) => Effect.as(print(`synapse: ${UntrustedText.line(error.message, 1000)}`), undefined))
         )
       if (entered === undefined) return ExitCode.failure
-      if (entered._tag === "Ended") return code
+      if (entered._tag === "Ended") {
+        if (yield* mayLeave) return code
+        continue
+      }
       if (entered._tag === "Interrupted") {
         yield* Effect.promise(async () => terminal.write("\r\n"))
         continue
       }
       const entry = read(entered.text)
       if (entry._tag === "Own" && entry.name === "exit") {
-        if (entry.rest === "") return code
-        const left = exitCodeOf(entry.rest)
-        if (left !== undefined) return left
-        yield* print(`Usage: ${OwnCommand.usage("exit")}`)
+        const left = entry.rest === "" ? code : exitCodeOf(entry.rest)
+        if (left === undefined) yield* print(`Usage: ${OwnCommand.usage("exit")}`)
+        else if (yield* mayLeave) return left
         continue
       }
+      isWarned = false
       yield* Entry.$match(entry, {
         Blank: () => Effect.void,
         Command: ({ text }) => command(text),

@@ -55,6 +55,9 @@ const whole = [
   "echo for x"
 ]
 
+/** No further line would mend these. */
+const wrong = ["echo >", "echo <$name>", "cat <<", "ls 2>&", "if >"]
+
 const piece = FastCheck.constantFrom(
   ..."if then fi for while do done case esac in x { } ( ) ; & | && || ! echo a 'b' \"c\" ' \" $(d) $( `e` # <<E E > \\ f()".split(
     " "
@@ -69,7 +72,7 @@ describe("EntryReader.isOpen", () => {
       open.filter((text) => !EntryReader.isOpen(text)),
       []
     )
-    assert.deepStrictEqual(whole.filter(EntryReader.isOpen), [])
+    assert.deepStrictEqual([...whole, ...wrong].filter(EntryReader.isOpen), [])
   })
 
   it("is true for a backslash at the end, which bash -n does not tell of", () => {
@@ -81,6 +84,7 @@ describe("EntryReader.isOpen", () => {
   it("agrees with bash about these", () => {
     assert.deepStrictEqual(askBash(open), Array(open.length).fill("open"))
     assert.deepStrictEqual(askBash(whole), Array(whole.length).fill("whole"))
+    assert.deepStrictEqual(askBash(wrong), Array(wrong.length).fill("wrong"))
   })
 
   it("never asks for more where bash has a whole text, whatever its words", () => {

@@ -78,6 +78,33 @@ describe.skipIf(!Tmux.isThere)("synapse shell", () => {
       await line("left with 0")
     }))
 
+  it("names the jobs that would end with it, and leaves at the second time", () =>
+    shell(async ({ line, press, type, until }) => {
+      await line(plain)
+      type("sleep 1000 & cat")
+      press("Enter")
+      type("there")
+      press("Enter")
+      await until((lines) => lines.filter((each) => each === "there").length === 2)
+      press("C-z")
+      await line(`~/work NO SANDBOX [148] ${mark}`)
+      const isNamed = (count: number) => (lines: ReadonlyArray<string>) =>
+        lines.filter((each) => each === "These jobs end with the shell. To leave: exit again.").length === count
+      press("C-d")
+      const named = (await until(isNamed(1))).filter((each) => /^\[\d\]/.test(each))
+      assert.match(named.slice(-2).toSorted().join(), /^\[1\]. +Running +sleep 1000 &,\[2\]. +Stopped +cat$/)
+      // What comes in between begins it anew.
+      type("echo o''n")
+      press("Enter")
+      await line("on")
+      type("exit 6")
+      press("Enter")
+      await until(isNamed(2))
+      type("/exit 7")
+      press("Enter")
+      await line("left with 7")
+    }))
+
   it("runs what was typed and pasted meanwhile afterwards, and a paste of several lines as one entry", () =>
     shell(async ({ line, lines, paste, press, type, until }) => {
       await line(plain)
@@ -199,15 +226,17 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
       fs.writeFileSync(path.join(cwd, "go"), "")
       await until((lines) => lines.some((each) => each.endsWith("begun")))
       if (end === "exit") {
-        type("exit")
-        press("Enter")
+        for (const _ of ["named", "ended"]) {
+          type("exit")
+          press("Enter")
+        }
       } else {
         const pid = Number(fs.readFileSync(path.join(cwd, "../pid"), "utf8"))
         process.kill(pid, "SIGTERM")
         process.kill(pid, "SIGINT")
       }
       const left = await until((lines) => lines.some((each) => each.includes("left with ")))
-      assert.include(left.join(" "), "synapse: Taken back from .git/config: core.fsmonitor.")
+      assert.include(left.join(" "), "synapse: Taken back from .git/config: core.fsmonitor.", left.join("\n"))
     }, [])
   )
 
