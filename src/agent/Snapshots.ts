@@ -1,7 +1,7 @@
 /**
  * Keeps a directory's state before and after a run, so that the run's changes can be shown and undone. Files are git
- * objects in a separate store of Synapse. git runs without the repository's and the user's settings, so no command,
- * filter or hook in them can run.
+ * objects in a separate store of Synapse. Where git is installed, it says which files are ignored. It runs without the
+ * repository's and the user's settings, so no command, filter or hook in them can run.
  */
 import * as ChildProcess from "node:child_process"
 import * as Crypto from "node:crypto"
@@ -31,10 +31,13 @@ const limits = {
   output: 32 * 1024 ** 2,
   time: 15_000
 }
-const storeLimits = { kibibytes: 1024 ** 2, age: 30 * 24 * 3600_000, turns: 20 }
+const storeLimits = { bytes: 1024 ** 3, age: 30 * 24 * 3600_000, turns: 20 }
 
-/** The paths of git. `PATH` is not searched: a command could have put a fake git into a directory of it. */
-const programs = ["/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git", "/run/current-system/sw/bin/git"]
+/** Finds a program. `PATH` is not searched: a command could have put a fake one into a directory of it. */
+export const programOf = (name: string): string | undefined =>
+  ["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"]
+    .map((directory) => Path.join(directory, name))
+    .find((path) => Fs.existsSync(path))
 
 /** Says why there is no snapshot, or why nothing can be undone. */
 export class NoSnapshot extends Data.TaggedError("NoSnapshot")<{ readonly message: string }> {}
@@ -96,60 +99,51 @@ const reasonOf = (error: unknown): string => {
   if (killed === true) return tookLong
   if (String(code) === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
     return `more than ${limits.output / 1024 ** 2} MiB of names or changes`
-  return stderr === undefined || stderr === "" ? message : `git: ${stderr.trim()}`
+  return stderr === undefined || stderr === "" ? message : stderr.trim()
 }
 
-/** Runs git on a store. */
-class Git {
-  private readonly program = programs.find((path) => Fs.existsSync(path))
-  readonly directory: string
+/** Runs a program and returns its output. `differs` takes exit code 1 for success. */
+const output = (
+  program: string,
+  args: ReadonlyArray<string>,
+  { cwd, differs = false, env = {} }: { readonly cwd: string; readonly differs?: boolean; readonly env?: object }
+): Effect.Effect<string, NoSnapshot> =>
+  Effect.async<string, NoSnapshot>((resume) => {
+    const child = ChildProcess.execFile(
+      program,
+      args,
+      {
+        cwd,
+        encoding: "latin1",
+        maxBuffer: limits.output,
+        timeout: limits.time,
+        killSignal: "SIGKILL",
+        env: { PATH: "/usr/bin:/bin", LC_ALL: "C", ...env }
+      },
+      (error, stdout) =>
+        resume(
+          error === null || (differs && error.code === 1)
+            ? Effect.succeed(stdout)
+            : new NoSnapshot({ message: reasonOf(error) })
+        )
+    )
+    child.stdin?.on("error", () => {}).end()
+    return Effect.sync(() => void child.kill("SIGKILL"))
+  })
 
-  constructor(
-    private readonly store: string,
-    private readonly cwd: string,
-    private readonly root: string,
-    private readonly index: string
-  ) {
-    this.directory = Path.join(store, "git")
+/** The entries of files by their relative paths. */
+type Tree = ReadonlyMap<string, Entry>
+
+/** Keeps files and trees. A tree is the text of its entries. */
+class Store {
+  constructor(readonly directory: string) {}
+
+  private at(id: string): string {
+    return Path.join(this.directory, "objects", id.slice(0, 2), id.slice(2))
   }
 
-  run(args: ReadonlyArray<string>, input = "", index = this.index): Effect.Effect<string, NoSnapshot> {
-    const { program } = this
-    if (program === undefined) return new NoSnapshot({ message: `there is no git at ${programs.join(", ")}` })
-    return Effect.async<string, NoSnapshot>((resume) => {
-      const child = ChildProcess.execFile(
-        program,
-        ["-c", "core.quotePath=false", ...args],
-        {
-          cwd: this.cwd,
-          encoding: "latin1",
-          maxBuffer: limits.output,
-          timeout: limits.time,
-          killSignal: "SIGKILL",
-          env: {
-            PATH: "/usr/bin:/bin",
-            HOME: this.store,
-            LC_ALL: "C",
-            GIT_DIR: this.directory,
-            GIT_WORK_TREE: this.root,
-            GIT_INDEX_FILE: Path.join(this.directory, index),
-            GIT_CONFIG_NOSYSTEM: "1",
-            GIT_CONFIG_GLOBAL: "/dev/null"
-          }
-        },
-        (error, stdout) =>
-          resume(error === null ? Effect.succeed(stdout) : new NoSnapshot({ message: reasonOf(error) }))
-      )
-      child.stdin?.on("error", () => {}).end(input, "latin1")
-      return Effect.sync(() => void child.kill("SIGKILL"))
-    })
-  }
-
-  /**
-   * Writes an object directly. git would follow attributes, hang on named pipes, and fail as a whole for one bad file.
-   */
-  keep({ content, id }: Content): void {
-    const path = Path.join(this.directory, "objects", id.slice(0, 2), id.slice(2))
+  keep({ content, id }: Pick<Content, "content" | "id">): void {
+    const path = this.at(id)
     if (Fs.existsSync(path)) return
     Directories.make(Path.dirname(path))
     const made = `${path}.${Crypto.randomUUID()}`
@@ -157,25 +151,51 @@ class Git {
     Fs.renameSync(made, path)
   }
 
-  hasIndex(): boolean {
-    return Fs.existsSync(Path.join(this.directory, this.index))
+  read(id: string): Buffer {
+    const content = Zlib.inflateSync(Fs.readFileSync(this.at(id)))
+    return content.subarray(content.indexOf(0) + 1)
   }
 
-  /** Creates the store if it is missing. */
-  readonly open = Effect.suspend(() => {
-    if (Fs.existsSync(this.directory)) return Effect.void
-    Directories.make(Path.join(this.store, "turns"))
-    return this.run(["init", "--quiet", "--template="])
+  keepTree(tree: Tree): string {
+    const lines = [...tree].sort().map(([path, entry]) => `${entry}\t${path}\0`)
+    const object = objectOf(Buffer.from(lines.join(""), "latin1"))
+    this.keep(object)
+    return object.id
+  }
+
+  tree(id: string): Tree {
+    const line = /^(\d{6} [0-9a-f]+)\t([\s\S]*)$/
+    return new Map(
+      split(this.read(id).toString("latin1")).map((text) => {
+        const [, entry = "", path = ""] = line.exec(text) ?? []
+        return [path, entry]
+      })
+    )
+  }
+
+  /** The size of all objects in bytes. */
+  readonly size: Effect.Effect<number> = Effect.suspend(() => {
+    const { directory } = this
+    return Yield.run(function* () {
+      let size = 0
+      for (const part of namesIn(Path.join(directory, "objects"))) {
+        yield
+        const path = Path.join(directory, "objects", part)
+        for (const name of namesIn(path)) size += lookAt(Buffer.from(Path.join(path, name)))?.size ?? 0
+      }
+      return size
+    })
   })
 }
 
+const namesIn = (directory: string): ReadonlyArray<string> => Attempt.orElse(() => Fs.readdirSync(directory), [])
 const nameOf = (bytes: string): Buffer => Buffer.from(bytes, "latin1")
 const keyOf = (bytes: string): string => nameOf(bytes).toString("base64")
 const within = (directory: string, path: string): Buffer => Buffer.concat([Buffer.from(`${directory}/`), nameOf(path)])
 const lookAt = (path: Buffer): Fs.Stats | undefined => Attempt.orUndefined(() => Fs.lstatSync(path))
 const split = (text: string): ReadonlyArray<string> => text.split("\0").filter((path) => path !== "")
 
-/** Returns the root of the surrounding repository, whose ignore rules apply, or the directory itself. */
+/** The root of the surrounding repository, whose ignore rules apply, or the directory itself. */
 const rootOf = (cwd: string): string => {
   for (let at = cwd; ; at = Path.dirname(at)) {
     if (Fs.existsSync(Path.join(at, ".git"))) return at
@@ -191,6 +211,11 @@ interface Content {
   readonly mode: number
 }
 
+const objectOf = (bytes: Buffer): Pick<Content, "content" | "id"> => {
+  const content = Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes])
+  return { content, id: Crypto.createHash("sha1").update(content).digest("hex") }
+}
+
 /** Reads a file or a link. Throws if it is unreadable. */
 const read = (path: Buffer): Content | "large" | "other" | undefined => {
   const stats = Fs.lstatSync(path, { throwIfNoEntry: false })
@@ -203,8 +228,7 @@ const read = (path: Buffer): Content | "large" | "other" | undefined => {
     ? Fs.readlinkSync(path, "buffer")
     : Either.getOrUndefined(RegularFile.use(path, false, isOther, (fd) => RegularFile.readAt(fd, 0, limits.fileBytes)))
   if (bytes === undefined) return "other"
-  const content = Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes])
-  const id = Crypto.createHash("sha1").update(content).digest("hex")
+  const { content, id } = objectOf(bytes)
   const mode = isLink ? "120000" : (stats.mode & 0o100) === 0 ? "100644" : "100755"
   return { content, entry: `${mode} ${id}`, id, mode: stats.mode & 0o777 }
 }
@@ -213,7 +237,7 @@ const read = (path: Buffer): Content | "large" | "other" | undefined => {
 interface DirectoryState {
   /** The permission bits of files other than 644 and 755. */
   readonly modes: Readonly<Record<string, number>>
-  readonly tree: string
+  readonly tree: Tree
   readonly large: number
   readonly unread: ReadonlyArray<string>
   /**
@@ -227,37 +251,96 @@ interface DirectoryState {
 const around = (path: string): ReadonlyArray<string> =>
   [...path.slice(0, -1).matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))
 
-/**
- * Writes the tree of the directory's current state.
- *
- * The run can change ignore rules, so they only decide about new files. Files kept earlier are kept again. Files
- * skipped before the run do not count as new after it.
- */
-const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string) => boolean, before?: DirectoryState) =>
+/** The files of a directory, and those of them that are ignored. */
+interface Listing {
+  readonly present: ReadonlyArray<string>
+  readonly ignored: ReadonlyArray<string>
+  /** Why the listing is not complete. */
+  readonly problem?: string
+}
+
+/** Lists files with git. `isKnown` is true if the listing is of use without new files. */
+const listWithGit = (
+  program: string,
+  store: Store,
+  cwd: string,
+  isKnown: boolean
+): Effect.Effect<Listing, NoSnapshot> =>
   Effect.gen(function* () {
-    // Without an index, git lists all files as untracked. It then follows no links and enters no other repositories.
+    const directory = Path.join(store.directory, "git")
+    const env = {
+      HOME: store.directory,
+      GIT_DIR: directory,
+      GIT_WORK_TREE: rootOf(cwd),
+      // Without an index, git lists all files as untracked. It then follows no links and enters no other repositories.
+      GIT_INDEX_FILE: Path.join(directory, "none"),
+      GIT_CONFIG_NOSYSTEM: "1",
+      GIT_CONFIG_GLOBAL: "/dev/null"
+    }
+    const git = (...args: ReadonlyArray<string>) => output(program, args, { cwd, env })
+    if (!Fs.existsSync(directory)) yield* git("init", "--quiet", "--template=")
     const others = ["ls-files", "-z", "--others"]
-    const known = new Set(git.hasIndex() ? split(yield* git.run(["ls-files", "-z"])) : [])
-    const listed = yield* Effect.either(git.run([...others, "--exclude-standard"], "", "none"))
+    const listed = yield* Effect.either(git(...others, "--exclude-standard"))
     // git hangs on a `.gitignore` that is a named pipe. Files known from earlier are kept all the same.
-    if (Either.isLeft(listed) && (listed.left.message !== tookLong || known.size === 0)) return yield* listed.left
-    const present = Either.isLeft(listed) ? [] : split(listed.right)
-    const unread = Either.isLeft(listed) ? [`new files (${tookLong})`] : []
+    if (Either.isLeft(listed) && (listed.left.message !== tookLong || !isKnown)) return yield* listed.left
     const rules = Either.isLeft(listed) ? "--exclude=*" : "--exclude-standard"
-    const ignored = git.run([...others, rules, "--ignored", "--directory"], "", "none")
-    const skipped = new Set(before?.skipped ?? split(yield* ignored))
+    const ignored = split(yield* git(...others, rules, "--ignored", "--directory"))
+    return Either.isLeft(listed)
+      ? { present: [], ignored, problem: `new files (${tookLong})` }
+      : { present: split(listed.right), ignored }
+  })
+
+/** Lists files without git, so none is ignored. A repository within is listed as a directory. */
+const listWithoutGit = (cwd: string): Effect.Effect<Listing> =>
+  Effect.map(
+    Yield.run(function* () {
+      const present: Array<string> = []
+      const directories = [""]
+      for (let at = directories.pop(); at !== undefined && present.length <= limits.files; at = directories.pop()) {
+        yield
+        const directory = within(cwd, at)
+        const entries = Attempt.orElse(() => Fs.readdirSync(directory, { encoding: "buffer", withFileTypes: true }), [])
+        const names = entries.map((entry) => [entry.name.toString("latin1"), entry.isDirectory()] as const)
+        if (at !== "" && names.some(([name]) => name === ".git")) present.push(at)
+        else {
+          for (const [name, isDirectory] of names.filter(([name]) => name !== ".git"))
+            if (isDirectory) directories.push(`${at}${name}/`)
+            else present.push(`${at}${name}`)
+        }
+      }
+      return present
+    }),
+    (present) => ({ present, ignored: [] })
+  )
+
+/**
+ * Keeps the directory's files, and returns its state.
+ *
+ * The run can change ignore rules, so they only decide about new files. Files kept earlier (`known`) are kept again.
+ * Files skipped before the run do not count as new after it.
+ */
+const stateOf = (
+  store: Store,
+  { cwd }: Place,
+  { git, isHidden }: { readonly git: string; readonly isHidden: (path: string) => boolean },
+  known: Tree,
+  before?: DirectoryState
+): Effect.Effect<DirectoryState, NoSnapshot> =>
+  Effect.gen(function* () {
+    const listing = git === "" ? yield* listWithoutGit(cwd) : yield* listWithGit(git, store, cwd, known.size > 0)
+    const { ignored, present, problem } = listing
+    const unread = problem === undefined ? [] : [problem]
+    const skipped = new Set(before?.skipped ?? ignored)
     const isSkipped = (path: string) => skipped.has(path) || around(path).some((directory) => skipped.has(directory))
     const seen = new Set(present.filter((path) => known.has(path) || !isSkipped(path)))
     const isThere = (path: string) =>
       seen.has(path) || around(path).every((directory) => lookAt(within(cwd, directory.slice(0, -1)))?.isDirectory())
-    const paths = new Set([...seen, ...known])
+    const paths = new Set([...seen, ...known.keys()])
     if (paths.size > limits.files) {
       return yield* new NoSnapshot({ message: `the directory has more than ${limits.files} files` })
     }
-    /** Lines for `git update-index --index-info`. The mode 0 removes a path from the index. */
-    const entries: Array<string> = []
+    const tree = new Map(known)
     const modes: Record<string, number> = {}
-    const prefix = Buffer.from(Path.relative(root, cwd)).toString("latin1").replace(/(.)$/, "$1/")
     let bytes = 0
     let large = 0
     yield* Yield.run(function* () {
@@ -266,7 +349,7 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
         const whole = within(cwd, path)
         const look = () => {
           const content = isHidden(whole.toString()) ? "hidden" : read(whole)
-          if (typeof content === "object") git.keep(content)
+          if (typeof content === "object") store.keep(content)
           return content
         }
         const found = isThere(path) ? Attempt.orElse(look, "unread") : undefined
@@ -274,22 +357,20 @@ const treeOf = (git: Git, { cwd }: Place, root: string, isHidden: (path: string)
           if (found === "large") large++
           if (found === "unread") unread.push(nameOf(path).toString())
           // After the run, an existing file that can't be kept counts as unchanged.
-          const isGone = before === undefined || found === undefined || found === "other"
-          if (known.has(path) && isGone) entries.push(`0 ${"0".repeat(40)}\t${prefix}${path}`)
+          if (before === undefined || found === undefined || found === "other") tree.delete(path)
           if (before === undefined && found !== undefined) skipped.add(path)
         } else {
           bytes += found.content.length
           if (bytes > limits.bytes) return
-          if (found.mode !== 0o644 && found.mode !== 0o755) modes[keyOf(`${prefix}${path}`)] = found.mode
-          entries.push(`${found.entry}\t${prefix}${path}`)
+          if (found.mode !== 0o644 && found.mode !== 0o755) modes[keyOf(path)] = found.mode
+          tree.set(path, found.entry)
         }
       }
     })
     if (bytes > limits.bytes) {
       return yield* new NoSnapshot({ message: `the directory holds more than ${limits.bytes / 1024 ** 2} MiB` })
     }
-    if (entries.length > 0) yield* git.run(["update-index", "-z", "--index-info"], entries.join("\0"))
-    return { large, modes, skipped, unread: unread.slice(0, 20), tree: (yield* git.run(["write-tree"])).trim() }
+    return { large, modes, skipped, unread: unread.slice(0, 20), tree }
   })
 
 const turnsOf = (store: string): ReadonlyArray<string> =>
@@ -304,18 +385,19 @@ const write = (path: string, turn: Turn): void => {
 }
 
 /** Removes stores that were long unused, old turns, and this store if it is too large. */
-const prune = (git: Git, store: string) =>
+const prune = (store: Store) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const around = Path.dirname(store)
-    for (const name of Attempt.orElse(() => Fs.readdirSync(around), [])) {
+    const { directory } = store
+    const around = Path.dirname(directory)
+    for (const name of namesIn(around)) {
       const path = Path.join(around, name)
       const used = lookAt(Buffer.from(`${path}/turns`))?.mtimeMs ?? 0
-      if (path !== store && now - used > storeLimits.age) Fs.rmSync(path, { recursive: true, force: true })
+      if (path !== directory && now - used > storeLimits.age) Fs.rmSync(path, { recursive: true, force: true })
     }
-    for (const path of turnsOf(store).slice(0, -storeLimits.turns)) Fs.rmSync(path, { force: true })
-    const size = Fs.existsSync(git.directory) ? yield* git.run(["count-objects", "-v"]) : ""
-    if (Number(/^size: (\d+)/m.exec(size)?.[1] ?? 0) > storeLimits.kibibytes) Fs.rmSync(store, { recursive: true })
+    for (const path of turnsOf(directory).slice(0, -storeLimits.turns)) Fs.rmSync(path, { force: true })
+    if ((yield* store.size) > storeLimits.bytes) Fs.rmSync(directory, { recursive: true })
+    Directories.make(Path.join(directory, "turns"))
   })
 
 /**
@@ -323,51 +405,51 @@ const prune = (git: Git, store: string) =>
  * then records why it can't be undone.
  *
  * @param isHidden tests for files that commands can't read, which are not kept
+ * @param git the path of git, or an empty text where there is none
  */
 export const begin = (
   place: Place,
   session: string,
-  isHidden: (path: string) => boolean
+  isHidden: (path: string) => boolean,
+  git = programOf("git") ?? ""
 ): Effect.Effect<{ readonly end: Effect.Effect<void> }> =>
   Effect.gen(function* () {
-    const store = storeOf(place)
+    const store = new Store(storeOf(place))
     const time = yield* Clock.currentTimeMillis
-    const root = rootOf(place.cwd)
-    const index = `index.${session}`
-    const git = new Git(store, place.cwd, root, index)
-    const path = Path.join(store, "turns", `${time}-${session}.json`)
-    const kept = Effect.gen(function* () {
-      yield* prune(git, store)
-      yield* git.open
-      Attempt.ignore(() => Fs.copyFileSync(Path.join(git.directory, "index"), Path.join(git.directory, index)))
-      return yield* treeOf(git, place, root, isHidden)
-    })
-    const before = yield* Effect.either(kept)
-    const turn = { session, time, root }
+    const path = Path.join(store.directory, "turns", `${time}-${session}.json`)
+    /** Holds the id of the last tree, whose files stay covered. */
+    const covered = Path.join(store.directory, "covered")
+    yield* prune(store)
+    const known = Attempt.orElse((): Tree => store.tree(Fs.readFileSync(covered, "utf8")), new Map())
+    const before = yield* Effect.either(stateOf(store, place, { git, isHidden }, known))
+    const turn = { session, time, root: place.cwd }
     const keep = (turn: Turn) => Effect.sync(() => Attempt.ignore(() => write(path, turn)))
+    const cover = (id: string) => Attempt.ignore(() => Fs.writeFileSync(covered, id, { mode: 0o600 }))
     if (before._tag === "Left") {
       // Ignore rules may exclude what was too much this time.
-      for (const name of ["index", index]) Attempt.ignore(() => Fs.rmSync(Path.join(git.directory, name)))
-      Attempt.ignore(() => Directories.make(Path.dirname(path)))
+      Fs.rmSync(covered, { force: true })
       yield* keep({ ...turn, problem: before.left.message })
       return { end: Effect.void }
     }
-    const { large, modes, tree, unread } = before.right
+    const { large, modes, unread } = before.right
+    const tree = store.keepTree(before.right.tree)
+    cover(tree)
     const begun = { ...turn, before: tree, large, modes, unread }
     yield* keep(begun)
     const end = Effect.gen(function* () {
-      const after = yield* Effect.either(treeOf(git, place, root, isHidden, before.right))
-      Attempt.ignore(() => Fs.renameSync(Path.join(git.directory, index), Path.join(git.directory, "index")))
+      const after = yield* Effect.either(stateOf(store, place, { git, isHidden }, before.right.tree, before.right))
       if (after._tag === "Left") return yield* keep({ ...begun, problem: after.left.message })
+      const id = store.keepTree(after.right.tree)
+      cover(id)
       // A run without changes leaves the previous run to be undone.
-      if (after.right.tree === tree) return Attempt.ignore(() => Fs.rmSync(path))
+      if (id === tree) return Attempt.ignore(() => Fs.rmSync(path))
       const left = {
         large: Math.max(large, after.right.large),
         unread: [...new Set([...unread, ...after.right.unread])]
       }
-      yield* keep({ ...begun, ...left, after: after.right.tree })
+      yield* keep({ ...begun, ...left, after: id })
     })
-    return { end }
+    return { end: Effect.catchAllDefect(end, (defect) => Effect.logDebug("no snapshot", defect)) }
   }).pipe(Effect.catchAllDefect((defect) => Effect.as(Effect.logDebug("no snapshot", defect), { end: Effect.void })))
 
 /** A run that is being kept. */
@@ -417,8 +499,8 @@ export interface Last {
  */
 export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnapshot> =>
   Effect.gen(function* () {
-    const store = storeOf(place)
-    const path = turnsOf(store).at(-1)
+    const directory = storeOf(place)
+    const path = turnsOf(directory).at(-1)
     const turn =
       path === undefined ? undefined : Attempt.orUndefined(() => Schema.decodeSync(Turn)(Fs.readFileSync(path, "utf8")))
     if (path === undefined || turn === undefined) {
@@ -436,22 +518,21 @@ export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnaps
       const reason = `The last turn (session ${session}) runs, or was killed: its changes can't be told from yours. git diff shows both.`
       return yield* refuse(reason)
     }
-    // git runs where no attributes of the project apply.
-    const turns = Path.dirname(path)
-    const git = new Git(store, turns, turns, "none")
-    const raw = split(yield* git.run(["diff-tree", "-r", "-z", "--no-renames", "--raw", before, after]))
-    const toEntry = (mode: string, id: string) => (mode === "000000" ? undefined : `${mode} ${id}`)
-    const changes = raw.flatMap((text, at): ReadonlyArray<Change> => {
-      const [modeBefore = "", mode = "", idBefore = "", id = ""] = text.slice(1).split(" ")
-      const path = raw[at + 1]
-      if (at % 2 !== 0 || path === undefined) return []
-      return [{ path, before: toEntry(modeBefore, idBefore), after: toEntry(mode, id) }]
+    const store = new Store(directory)
+    const [old, now] = yield* Effect.try({
+      try: () => [store.tree(before), store.tree(after)] as const,
+      catch: () => refuse(`The files of the last turn (session ${session}) are gone.`)
     })
+    const changes = [...new Set([...old.keys(), ...now.keys()])]
+      .map((path): Change => ({ path, before: old.get(path), after: now.get(path) }))
+      .filter((change) => change.before !== change.after)
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
     return {
       turn,
       changes,
-      diff: Effect.map(git.run(["diff", "--no-color", "--no-ext-diff", "--no-renames", before, after]), (text) =>
-        nameOf(text).toString()
+      diff: Effect.map(
+        Effect.forEach(changes, (change) => diffOf(store, change)),
+        (texts) => nameOf(texts.join("")).toString()
       ),
       undo: Effect.gen(function* () {
         const outcomes: Array<Outcome> = []
@@ -459,12 +540,10 @@ export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnaps
         // Remove new files first: their directory may have replaced a file that comes back.
         for (const change of [...changes.filter(isRemoval).reverse(), ...changes.filter((one) => !isRemoval(one))]) {
           const { before } = change
-          const content =
-            before === undefined ? "" : yield* git.run(["cat-file", "blob", before.slice("100644 ".length)])
-          const state = Attempt.orElse(
-            () => takeBack(root, change, nameOf(content), turn.modes?.[keyOf(change.path)]),
-            "failed" as const
-          )
+          const state = Attempt.orElse(() => {
+            const content = before === undefined ? Buffer.alloc(0) : store.read(idOf(before))
+            return takeBack(root, change, content, turn.modes?.[keyOf(change.path)])
+          }, "failed" as const)
           outcomes.push({ path: nameOf(change.path).toString(), state })
         }
         if (outcomes.every(({ state }) => state === "restored" || state === "removed")) Fs.rmSync(path)
@@ -472,6 +551,39 @@ export const last = (place: Place, mayPass = false): Effect.Effect<Last, NoSnaps
       })
     }
   })
+
+const idOf = (entry: Entry): string => entry.slice("100644 ".length)
+const modeOf = (entry: Entry): string => entry.slice(0, "100644".length)
+
+/** Returns a change in the format of `git diff`. */
+const diffOf = (store: Store, { after, before, path }: Change): Effect.Effect<string, NoSnapshot> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => Fs.mkdtempSync(Path.join(store.directory, "diff-"))),
+    (cwd) =>
+      Effect.gen(function* () {
+        for (const [name, entry] of [
+          ["before", before],
+          ["after", after]
+        ] as const)
+          Fs.writeFileSync(Path.join(cwd, name), entry === undefined ? "" : store.read(idOf(entry)))
+        const named = (side: string) =>
+          /["\\\0-\x1f\x7f]/.test(path) ? JSON.stringify(`${side}/${path}`) : `${side}/${path}`
+        const modes =
+          before === undefined
+            ? `new file mode ${modeOf(after ?? "")}\n`
+            : after === undefined
+              ? `deleted file mode ${modeOf(before)}\n`
+              : modeOf(before) === modeOf(after)
+                ? ""
+                : `old mode ${modeOf(before)}\nnew mode ${modeOf(after)}\n`
+        const labels = [before === undefined ? "/dev/null" : named("a"), after === undefined ? "/dev/null" : named("b")]
+        const args = ["-u", ...labels.flatMap((label) => ["-L", nameOf(label).toString()]), "before", "after"]
+        const diff = programOf("diff")
+        const text = diff === undefined ? "(no diff program)\n" : yield* output(diff, args, { cwd, differs: true })
+        return `diff --git ${named("a")} ${named("b")}\n${modes}${text}`
+      }),
+    (cwd) => Effect.sync(() => Fs.rmSync(cwd, { recursive: true, force: true }))
+  )
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = Fs.constants
 

@@ -232,6 +232,32 @@ describe("snapshots", () => {
       assert.deepStrictEqual(filesIn(cwd), { ...rest, large: "" })
     }))
 
+  it("cover what a turn does where git is not installed, but no repositories within", () =>
+    using(async ({ cwd, last, undo, write }) => {
+      const place = { home: path.join(cwd, "../home"), cwd }
+      write(".gitignore", "ignored\n")
+      write("ignored", "i")
+      write("d/a.js", "a\n")
+      write("within/.git", "gitdir: elsewhere")
+      write("within/b.js", "b")
+      fs.symlinkSync("..", path.join(cwd, "d/up"))
+      const { end } = await run(Snapshots.begin(place, "session", () => false, ""))
+      write("ignored", "")
+      write("d/a.js", "evil\n")
+      write("within/b.js", "evil")
+      write("new/n", "n\n")
+      fs.rmSync(path.join(cwd, "within/.git"))
+      await run(end)
+      const parts = ["diff --git a/d/a.js b/d/a.js", "--- a/d/a.js", "+++ b/d/a.js", "@@ -1 +1 @@", "-a", "+evil"]
+      const added = ["diff --git a/new/n b/new/n", "new file mode 100644", "--- /dev/null", "+++ b/new/n"]
+      const diff = await run((await last()).diff)
+      for (const lines of [parts, added]) assert.include(diff, `${lines.join("\n")}\n`)
+      assert.deepStrictEqual(
+        (await undo()).map(({ path, state }) => `${state} ${path}`),
+        ["removed new/n", "restored d/a.js", "restored ignored"]
+      )
+    }))
+
   it("keep what is known where a turn makes git wait, and read no attributes", { timeout: 60_000 }, () =>
     using(async ({ cwd, last, turn, undo, write }) => {
       fs.mkdirSync(path.join(cwd, "../.git"))
@@ -242,7 +268,7 @@ describe("snapshots", () => {
         write("b.js", "evil")
         for (const name of ["d/.gitignore", ".gitattributes"]) execFileSync("mkfifo", [path.join(cwd, name)])
       })
-      assert.include(await run((await last()).diff), "+++ b/project/d/a.js")
+      assert.include(await run((await last()).diff), "+++ b/d/a.js")
       assert.deepStrictEqual((await last()).turn.unread, ["new files (git took longer than 15 seconds)"])
       fs.rmSync(path.join(cwd, "d/.gitignore"))
       fs.rmSync(path.join(cwd, ".gitattributes"))
