@@ -34,7 +34,7 @@ const limits = {
 const storeLimits = { bytes: 1024 ** 3, age: 30 * 24 * 3600_000, turns: 20 }
 
 /** Finds a program. `PATH` is not searched: a command could have put a fake one into a directory of it. */
-export const programOf = (name: string): string | undefined =>
+const programOf = (name: string): string | undefined =>
   ["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"]
     .map((directory) => Path.join(directory, name))
     .find((path) => Fs.existsSync(path))
