@@ -153,6 +153,11 @@ export const rows: ReadonlyArray<Row> = [
     says: /\[(?:Y\/n|y\/N)\]:? ?(?:Abort\.|Operation aborted\.)?\s*$/,
     means: "-y answers yes"
   },
+  {
+    command: /\bsed\s(?:.*\s)?-\w*i\s+(?:''|"")\s/,
+    says: /^sed: can't read /m,
+    means: "GNU sed takes no '' behind -i: leave it out"
+  },
   { command: /^\s*top\b/, says: /^top: failed tty get/, means: "there is no terminal: top -bn1" },
   {
     exitCode: 1,
