@@ -40,6 +40,8 @@ describe("yield", () => {
         ["trap 'V=2' CHLD; bash -c 'sleep 0.05 & sleep 0.1; exit 4'", { exitCode: 4 }],
         ["trap - CHLD; f() { W=3; }; f", {}],
         ["echo $W", { stdout: "3\n" }],
+        ['(exit 7); bash -c "exit $?"', { exitCode: 7 }],
+        ["mkdir -p made && ls -d $_", { stdout: "made\n" }],
         [
           "nosuch-program",
           { exitCode: 127, stderr: "bash: nosuch-program: command not found\n", notFound: "nosuch-program" }

@@ -375,6 +375,8 @@ export const rewriteToYield = (given: CommandLine, file: string): string | undef
   if (name.expands || CommandName.builtins.has(name.value) || name.value === "time") return undefined
   const { start } = command.assignments[0] ?? name
   const [before, last, after] = [text.slice(0, start), text.slice(start, command.end), text.slice(command.end)]
+  // The rewritten text would change $? and $_ of the command before.
+  if (/\$\{?(?:\?|_\b)|PIPESTATUS/.test(last)) return undefined
   // A redirection before the program, or a word that changes what follows, belongs to the program.
   if (!/(?:^|[;&|\n])\s*$/.test(before)) return undefined
   return `${before}{ if \\builtin declare -F -- ${quote(name.value)} >/dev/null;then ${last}\nelse ${last} &\n${waiting(file)};fi;}${after}`
