@@ -28,6 +28,7 @@ describe("colours", () => {
           Events.ended("2", "touch x", "sandbox: y\nsandbox: /x is read-only.\n-not a diff\n", { exitCode: 0, denied })
         )
         yield* take(Events.ended("3", "echo 1 FAILED", ""))
+        yield* take(Events.ended("4", "edit f a b", "Replaced 1 occurrence in f (line 1)\n-a\n+b\n"))
         yield* flush
         assert.deepStrictEqual(coloured(screen), [
           "<31:✗> <1:Task>(explore: find)<31: FAILED [0.0s]>",
@@ -42,7 +43,11 @@ describe("colours", () => {
           "<2:  └─ >sandbox: y",
           "<2:     ><31:sandbox: /x is read-only.>",
           "<2:     >-not a diff",
-          "<2:•> <1:Bash>(echo 1 FAILED)"
+          "<2:•> <1:Bash>(echo 1 FAILED)",
+          "<2:•> <1:Bash>(edit f a b)",
+          "<2:  └─ >Replaced 1 occurrence in f (line 1)",
+          "<2:     ><31:-a>",
+          "<2:     ><32:+b>"
         ])
       })
     )
