@@ -23,7 +23,9 @@ export const step = (line: string, end = ""): string => {
 
 /** Colours the lines of a result: the one that tells a denial, and diffs. */
 export const result = (lines: ReadonlyArray<string>, denialAt: number): ReadonlyArray<string> => {
-  const isDiff = lines.some((line) => /^ {2}[ └][ ─] (?:@@ |diff --git |\+\+\+ |Replaced \d+ occurrences? in )/.test(line))
+  const isDiff = lines.some((line) =>
+    /^ {2}[ └][ ─] (?:@@ |diff --git |\+\+\+ |Replaced \d+ occurrences? in )/.test(line)
+  )
   return lines.map((line, at) => {
     const [, margin = "", text = line] = /^( {2}[ └][ ─] )(.*)$/s.exec(line) ?? []
     return dim(margin) + (at === denialAt ? red(text) : isDiff ? change(text) : text)
