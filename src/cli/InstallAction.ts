@@ -33,8 +33,8 @@ interface Given {
 export const change = ({ client: name, yes }: Given, server: ClientFile.Launch | undefined) =>
   Effect.gen(function* () {
     const client: ClientFile.Client = ClientFile.clients[name]
-    const { home, userHome } = yield* SandboxSettings.SandboxSettings
-    const named = ClientFile.pathOf(client, userHome)
+    const settings = yield* SandboxSettings.SandboxSettings
+    const named = ClientFile.pathOf(client, settings)
     // Write to the target of a link, since the file may be a link into a dotfiles repository.
     const path = Attempt.orElse(() => Fs.realpathSync(named), named)
     if (server !== undefined && !Fs.existsSync(Path.dirname(path)))
@@ -66,7 +66,7 @@ export const change = ({ client: name, yes }: Given, server: ClientFile.Launch |
     )
     const cwd = Attempt.orElse(process.cwd, "/")
     const isExposed = (file: string) =>
-      (cwd !== "/" && HostPath.isWithin(file, cwd)) || TaintedPaths.couldWrite(home, file)
+      (cwd !== "/" && HostPath.isWithin(file, cwd)) || TaintedPaths.couldWrite(settings.home, file)
     const exposed = [server?.command, server?.args[0]].find((file) => file !== undefined && isExposed(file))
     if (exposed !== undefined)
       yield* print(

@@ -218,7 +218,7 @@ export const take = ({ yes }: { readonly yes: boolean }) =>
       if (Either.isLeft(current)) return yield* complain(`${path} can't be used: ${current.left}`)
       before.push({ path, servers: current.right?.servers ?? new Map<string, unknown>() })
     }
-    const read = yield* Effect.forEach(Import.usual(root, userHome), (file) =>
+    const read = yield* Effect.forEach(Import.usual(root, { userHome, variables }), (file) =>
       Effect.map(Import.read(file, root), (servers) => ({ file, servers }))
     )
     for (const { file, servers } of read) {

@@ -1,6 +1,7 @@
 /** The action of `synapse setup`, which shows a new user what is set up, and what adds the rest. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -54,23 +55,25 @@ const completions = (shell: string, home: string, isWritten: boolean) =>
     return yield* say("completions", `${named} gets: ${line}`)
   })
 
+type Settings = Context.Tag.Service<SandboxSettings.SandboxSettings>
+
 /** Finds the installed clients by their files. */
-const clientsIn = (home: string): ReadonlyArray<keyof typeof ClientFile.clients> =>
+const clientsIn = (settings: Settings): ReadonlyArray<keyof typeof ClientFile.clients> =>
   (Object.keys(ClientFile.clients) as ReadonlyArray<keyof typeof ClientFile.clients>).filter((name) => {
-    const path = ClientFile.pathOf(ClientFile.clients[name], home)
-    return Fs.existsSync(path) || (Path.dirname(path) !== home && Fs.existsSync(Path.dirname(path)))
+    const path = ClientFile.pathOf(ClientFile.clients[name], settings)
+    return Fs.existsSync(path) || (Path.dirname(path) !== settings.userHome && Fs.existsSync(Path.dirname(path)))
   })
 
 /** Adds Synapse to the installed clients. Returns false if one can't be changed. */
-const clients = (home: string, isWritten: boolean) =>
+const clients = (settings: Settings, isWritten: boolean) =>
   Effect.gen(function* () {
-    const here = clientsIn(home)
+    const here = clientsIn(settings)
     if (here.length === 0)
       yield* say("MCP clients", "none is here; synapse mcp install --help lists those that are known")
     const codes = yield* Effect.forEach(here, (name) =>
       Effect.gen(function* () {
         const client: ClientFile.Client = ClientFile.clients[name]
-        const text = OwnFile.textOf(OwnFile.read(ClientFile.pathOf(client, home), { most: InstallAction.most }))
+        const text = OwnFile.textOf(OwnFile.read(ClientFile.pathOf(client, settings), { most: InstallAction.most }))
         const changed = Either.isLeft(text)
           ? text
           : yield* Effect.promise(() => ClientFile.change(text.right ?? "", client, InstallAction.launch()))
@@ -98,9 +101,10 @@ const model = Effect.flatMap(ModelProvider, ({ model }) => model()).pipe(
 /** Prints what is set up and what is missing. With `write`, adds everything that needs no secret. */
 export const setup = ({ write }: { readonly write: boolean }) =>
   Effect.gen(function* () {
-    const { userHome, variables } = yield* SandboxSettings.SandboxSettings
+    const settings = yield* SandboxSettings.SandboxSettings
+    const { userHome, variables } = settings
     yield* completions(variables["SHELL"] ?? "", userHome, write)
-    const isDone = yield* clients(userHome, write)
+    const isDone = yield* clients(settings, write)
     yield* model
     if (!(variables["PATH"] ?? "").split(":").some((directory) => HostPath.isProgram(`${directory}/synapse`)))
       yield* say("PATH", "synapse is in none of its directories, and the completions need it there")

@@ -101,6 +101,20 @@ describe("synapse setup", () => {
       assert.match(Fs.readFileSync(Path.join(home, ".cursor/mcp.json"), "utf8"), /synapse/)
     }))
 
+  it("looks for a client's file where its variable says", () =>
+    Temporary.using(async (home) => {
+      const moved = { "claude-code": "CLAUDE_CONFIG_DIR", codex: "CODEX_HOME", zed: "XDG_CONFIG_HOME" }
+      const files = { "claude-code": ".claude.json", codex: "config.toml", zed: "zed/settings.json" }
+      Fs.mkdirSync(Path.join(home, "moved/zed"), { recursive: true })
+      for (const name of ["claude-code", "codex", "zed"] as const) {
+        const env = { PATH: process.env["PATH"] ?? "", HOME: home, [moved[name]]: Path.join(home, "moved") }
+        const words = [program, "mcp", "install", name, "--yes"]
+        const { status } = ChildProcess.spawnSync(process.execPath, words, { cwd: home, env })
+        assert.strictEqual(status, 0, name)
+        assert.include(Fs.readFileSync(Path.join(home, "moved", files[name]), "utf8"), "synapse")
+      }
+    }))
+
   it("leaves a file that it can't read as it is, and ends with 1", () =>
     Temporary.using(async (home) => {
       Fs.mkdirSync(Path.join(home, ".cursor"))

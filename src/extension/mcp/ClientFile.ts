@@ -1,9 +1,12 @@
 /** The configuration files of MCP clients, and how Synapse is added to them as a server. */
+import * as Path from "node:path"
 import { isDeepStrictEqual } from "node:util"
+import type * as Context from "effect/Context"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { getNodeValue, type ParseError, parseTree } from "jsonc-parser"
 import * as JsonText from "../../domain/JsonText.js"
+import type { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 
 /** The command that starts Synapse's MCP server. */
 export interface Launch {
@@ -45,7 +48,24 @@ export const clients = {
   zed: { title: "Zed", path: "~/.config/zed/settings.json", key: "context_servers", value: custom }
 } satisfies Readonly<Record<string, Client>>
 
-export const pathOf = ({ path }: Client, userHome: string): string => path.replace("~", () => userHome)
+/** The variables that name other directories for the clients' files. */
+const movedBy: ReadonlyArray<readonly [usual: string, variable: string]> = [
+  ["~/.claude.json", "CLAUDE_CONFIG_DIR"],
+  ["~/.codex/", "CODEX_HOME"],
+  ["~/.config/", "XDG_CONFIG_HOME"]
+]
+
+/** Returns where a user's client looks for its file. */
+export const pathOf = (
+  { path }: Client,
+  { userHome, variables }: Pick<Context.Tag.Service<SandboxSettings>, "userHome" | "variables">
+): string => {
+  const [usual = "", variable = ""] = movedBy.find(([usual]) => path.startsWith(usual)) ?? []
+  const directory = variables[variable]
+  return directory === undefined || !Path.isAbsolute(directory)
+    ? path.replace("~", () => userHome)
+    : Path.join(directory, path.slice(usual.lastIndexOf("/")))
+}
 
 const isToml = (path: string): boolean => path.endsWith(".toml")
 

@@ -88,14 +88,14 @@ interface ForeignFile {
 const largest = 64 * 1024 ** 2
 
 /** Returns the files to look for, those of the project first. */
-export const usual = (root: string, userHome: string): ReadonlyArray<ForeignFile> => {
+export const usual = (root: string, settings: Parameters<typeof ClientFile.pathOf>[1]): ReadonlyArray<ForeignFile> => {
   const known = Object.values(ClientFile.clients).filter(({ key }) => keys.includes(key))
   return [
     ...[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"].map((path) => ({
       path: `${root}/${path}`,
       isProjects: true
     })),
-    ...known.map((client) => ({ path: ClientFile.pathOf(client, userHome), isProjects: false }))
+    ...known.map((client) => ({ path: ClientFile.pathOf(client, settings), isProjects: false }))
   ]
 }
 
