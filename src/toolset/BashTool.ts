@@ -117,7 +117,7 @@ export const Parameters = Schema.Struct({
   yield: optional(
     milliseconds(
       0,
-      "Milliseconds after which you get the result so far; the last program, outside a pipeline or ( ), goes on as a job. 0 makes all of it a job."
+      "Milliseconds after which you get the result so far; the last program or pipeline, outside of ( ), goes on as a job. 0 makes all of it a job."
     )
   ),
   description: optional(
@@ -301,4 +301,4 @@ const longer = "To run longer, give timeout=<ms>, or yield=0, which makes it a j
 
 /** Advice for a command that should have become a job first, but could not. */
 const whole =
-  "yield takes only the last program of a line, outside a pipeline or ( ): give timeout=<ms>, or yield=0, which makes all of it a job."
+  "yield takes only the last program or pipeline of a line, outside of ( ): give timeout=<ms>, or yield=0, which makes all of it a job."

@@ -30,6 +30,25 @@ describe("yield", () => {
     })
   )
 
+  inSession("makes a job of a pipeline, whose exit code counts as pipefail says", (subject) =>
+    Effect.gen(function* () {
+      const { jobs, run } = subject
+      const got = yield* run(`V=1 && ${program("echo late; exit 6")} | cat`, { yield: 300 })
+      assert.deepStrictEqual(got, result({ stdout: "begun\n" }))
+      assert.deepStrictEqual(yield* run("echo $V; touch go; false | true"), {
+        ...result({ stdout: "1\n" }),
+        pipeline: [1, 0]
+      })
+      const first = yield* jobs.wait([1])
+      assert.deepStrictEqual([first.job.state, first.job.exitCode], ["exited", 0])
+      assert.strictEqual(yield* jobs.output(1), "late\n")
+      yield* run(`rm go; set -o pipefail; ${program("exit 6")} | cat`, { yield: 300 })
+      yield* run("touch go")
+      const second = yield* jobs.wait([2])
+      assert.deepStrictEqual([second.job.state, second.job.exitCode], ["exited", 6])
+    })
+  )
+
   inSession("changes nothing for what ends in time", (subject) =>
     Effect.gen(function* () {
       yield* prepare(subject)
@@ -38,7 +57,13 @@ describe("yield", () => {
         ["false || bash -c 'kill -9 $$'", { exitCode: 137 }],
         ["set -e; ls /dev/null; set +e; sleep 0.01", { stdout: "/dev/null\n" }],
         ["trap 'V=2' CHLD; bash -c 'sleep 0.05 & sleep 0.1; exit 4'", { exitCode: 4 }],
-        ["trap - CHLD; f() { W=3; }; f", {}],
+        ["trap - CHLD; bash -c 'exit 3' | bash -c 'exit 4' | true", { pipeline: [3, 4, 0] }],
+        ["set -o pipefail; bash -c 'exit 3' | true", { exitCode: 3, pipeline: [3, 0] }],
+        ["shopt -s lastpipe; set +o pipefail; true | L=1", {}],
+        ["printf x | read L", { exitCode: 1 }],
+        ["f() { echo $1; }; f $L | cat; shopt -u lastpipe", { stdout: "x\n" }],
+        ["nosuch-program | cat", { stderr: "bash: nosuch-program: command not found\n", pipeline: [127, 0] }],
+        ["f() { W=3; }; f", {}],
         ["echo $W", { stdout: "3\n" }],
         ['(exit 7); bash -c "exit $?"', { exitCode: 7 }],
         ["mkdir -p made && ls -d $_", { stdout: "made\n" }],
@@ -64,7 +89,7 @@ describe("yield", () => {
         yield* run(loop, { yield: 50 }),
         result({
           diagnostics: told(
-            "yield takes only the last program of a line, outside a pipeline or ( ). yield=0 makes a job of any line."
+            "yield takes only the last program or pipeline of a line, outside of ( ). yield=0 makes a job of any line."
           )
         })
       )

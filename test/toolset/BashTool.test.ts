@@ -57,7 +57,7 @@ describe("BashTool", () => {
               "type": "integer",
             },
             "yield": {
-              "description": "Milliseconds after which you get the result so far; the last program, outside a pipeline or ( ), goes on as a job. 0 makes all of it a job.",
+              "description": "Milliseconds after which you get the result so far; the last program or pipeline, outside of ( ), goes on as a job. 0 makes all of it a job.",
               "maximum": 2147483647,
               "minimum": 0,
               "type": "integer",
@@ -219,7 +219,7 @@ describe("BashTool", () => {
         "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or yield=0, which makes it a job."
       )
       const late = yield* handle({ command: "slow", yield: 1 })
-      assert.include(late.output, "5 ms. yield takes only the last program of a line, outside a pipeline or ( ): ")
+      assert.include(late.output, "5 ms. yield takes only the last program or pipeline of a line, outside of ( ): ")
       assert.strictEqual(extras.exitCode, 124)
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )

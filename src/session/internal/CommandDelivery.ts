@@ -8,6 +8,7 @@ import { ExecutionFailed } from "../../domain/CommandError.js"
 import type { JobTable } from "../JobTable.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { QueuedCommand } from "../QueuedCommand.js"
+import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Settings } from "../SessionSettings.js"
 import type { CallerFacts } from "../ShellBridge.js"
 import * as ShellTerminal from "../ShellTerminal.js"
@@ -65,10 +66,11 @@ export class CommandFeeder {
   feed(queued: QueuedCommand, ready: ReadyShell, done: (fed: Fed) => void): CommandRun | undefined {
     const { pipes, io, shell } = ready
     const { directory, pool } = io
+    const nextMark = ProcessTable.make(directory.sessionId)
     const yielding =
       queued.yield === undefined || queued.stdin !== undefined
         ? undefined
-        : rewriteToYield(queued.line, directory.yields)
+        : rewriteToYield(queued.line, directory, nextMark)
     try {
       io.calls.offer(queued.line.text)
       directory.writeCommand(yielding ?? queued.line.text)
@@ -81,7 +83,6 @@ export class CommandFeeder {
     }
     const { jobs, marked, settings, state } = this
     const mark = marked.shell === shell ? marked.mark : directory.firstMark
-    const nextMark = ProcessTable.make(directory.sessionId)
     marked.shell = shell
     marked.mark = nextMark
     const active = new CommandDelivery(
@@ -324,7 +325,8 @@ export class CommandDelivery implements ShellListener {
 
   private finish(status: number): void {
     this.leave()
-    const missing = this.io.takeMissing()
+    const { codes, missing } = this.io.takeTold(this.run.nextMark)
+    if (codes.length > 1) this.state.pipeline = codes
     void this.run.finish(status, this.shown()).then((outcome) => {
       if (this.queued.terminal !== "entry") this.state.end(status, outcome.stderr.text)
       const { run, shell } = this
@@ -355,29 +357,48 @@ const waiting = (file: string): string =>
   `if \\builtin [ -e ${quote(file)} ];then __synapse_code=0;\\builtin break;fi;\\builtin wait $!&&__synapse_code=0||__synapse_code=$?;` +
   "else \\builtin wait $!&&__synapse_code=0||__synapse_code=$?;\\builtin break;fi;done;\\builtin return $__synapse_code; }"
 
+/** Makes bash text that ends a pipeline in a subshell: it tells the exit codes of the parts to `SessionIo.takeTold`. */
+const telling = (file: string, id: string): string =>
+  `{ __synapse_code="$? \${PIPESTATUS[*]}";\\builtin printf '|${id} %s\\0' "\${__synapse_code#* }" 1<>${quote(file)};` +
+  '\\builtin exit "${__synapse_code%% *}"; } 2>/dev/null'
+
 /**
  * Rewrites a command so that its last part runs in the background while the shell waits for it. Returns undefined
- * unless the last part is a program: what changes the shell must run in the shell.
+ * unless the last part is a program or a pipeline: what changes the shell must run in the shell.
  *
- * @param file exists once the shell should stop waiting
+ * @param files the file `yields` exists once the shell should stop waiting
+ * @param id names the command among those whose exit codes of a pipeline are told
  */
-export const rewriteToYield = (given: CommandLine, file: string): string | undefined => {
+export const rewriteToYield = (
+  given: CommandLine,
+  files: Pick<SessionDirectory, "notFound" | "yields">,
+  id: string
+): string | undefined => {
   const { text } = given
   if (text.length > longest || text.includes("<<")) return undefined
   const { tree } = given
   const list = tree.lists.at(-1)
-  const pipeline = list?.pipelines.at(-1)
-  const [command, ...others] = pipeline?.commands ?? []
+  const commands = list?.pipelines.at(-1)?.commands ?? []
+  const [command] = commands
   if (!CommandTree.isComplete(tree) || list?.isBackground !== false) return undefined
   const [name] = command?.words ?? []
-  if (command === undefined || others.length > 0 || command.keyword !== undefined || name === undefined)
-    return undefined
-  if (name.expands || CommandName.builtins.has(name.value) || name.value === "time") return undefined
+  const isPipeline = commands.length > 1
+  if (command === undefined || command.keyword !== undefined || name === undefined) return undefined
+  if (name.value === "time" || (!isPipeline && CommandName.builtins.has(name.value))) return undefined
+  const names = commands.flatMap(({ keyword, words }) => (keyword === undefined ? words.slice(0, 1) : []))
+  if (names.some(({ expands }) => expands)) return undefined
   const { start } = command.assignments[0] ?? name
-  const [before, last, after] = [text.slice(0, start), text.slice(start, command.end), text.slice(command.end)]
+  const end = commands.at(-1)?.end
+  const [before, last, after] = [text.slice(0, start), text.slice(start, end), text.slice(end ?? text.length)]
   // The rewritten text would change $? and $_ of the command before.
   if (/\$\{?(?:\?|_\b)|PIPESTATUS/.test(last)) return undefined
   // A redirection before the program, or a word that changes what follows, belongs to the program.
   if (!/(?:^|[;&|\n])\s*$/.test(before)) return undefined
-  return `${before}{ if \\builtin declare -F -- ${quote(name.value)} >/dev/null;then ${last}\nelse ${last} &\n${waiting(file)};fi;}${after}`
+  // With `lastpipe`, the last part of a pipeline runs in the shell.
+  const staying = [
+    ...(isPipeline ? ["\\builtin shopt -q lastpipe"] : []),
+    ...names.map(({ value }) => `\\builtin declare -F -- ${quote(value)} >/dev/null`)
+  ]
+  const background = isPipeline ? `{ ${last}\n${telling(files.notFound, id)}\n}` : last
+  return `${before}{ if ${staying.join("||")};then ${last}\nelse ${background} &\n${waiting(files.yields)};fi;}${after}`
 }

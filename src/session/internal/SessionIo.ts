@@ -69,13 +69,20 @@ export class SessionIo {
     this.notFoundPipe.attach(this.intoMissing)
   }
 
-  /** Returns the last command name that bash did not find during the ended command. */
-  takeMissing(): string | undefined {
+  /**
+   * Returns the last command name that bash did not find during the ended command, and the exit codes that its pipeline
+   * has told in the background (`|id 0 1`).
+   */
+  takeTold(id: string): { readonly missing: string | undefined; readonly codes: ReadonlyArray<number> } {
     this.statePipe.detach()
     this.notFoundPipe.drain(this.intoMissing)
-    const name = this.missing.split("\0").at(-2)
+    const told = this.missing.split("\0").slice(0, -1)
     this.missing = ""
-    return name
+    const [, codes = ""] = told.find((each) => each.startsWith(`|${id} `))?.split(/ (.*)/s) ?? []
+    return {
+      missing: told.findLast((each) => !/^\|\d+ /.test(each)),
+      codes: /^\d{1,3}(?: \d{1,3})+$/.test(codes) ? codes.split(" ").map(Number) : []
+    }
   }
 
   /** True once the shell has written all of its state. Only the user's EXIT trap can run after that. */

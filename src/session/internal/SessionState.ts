@@ -207,7 +207,7 @@ export class SessionState {
     if (this.knowsYield) return
     this.knowsYield = true
     this.note(
-      "yield takes only the last program of a line, outside a pipeline or ( ). yield=0 makes a job of any line."
+      "yield takes only the last program or pipeline of a line, outside of ( ). yield=0 makes a job of any line."
     )
   }
 
