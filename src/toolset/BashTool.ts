@@ -44,7 +44,7 @@ export const hintForPerson = (
   result: CommandResult
 ): Effect.Effect<string | undefined, never, SandboxManager> =>
   Effect.flatMap(SandboxManager, (sandbox) => {
-    if (result.blocked === true || !Diagnosis.mayTell(result)) return Effect.sync(() => undefined)
+    if (result.blocked === true || !Diagnosis.mayTell(line.text, result)) return Effect.sync(() => undefined)
     const commands = ["bash", ...CommandName.callable]
     const here: Correction.Here = {
       offers: (name) => commands.includes(name.split(" ", 1).join()) || commands.includes(name.replace(/:.*/s, ":*")),
@@ -154,7 +154,9 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     }
 
     const diagnose = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>): Effect.Effect<Tool.Diagnosis> => {
-      if (Exit.isSuccess(exit) && exit.value.denied === undefined && !Diagnosis.mayTell(exit.value)) return nothing
+      const { command } = params as typeof Parameters.Type
+      if (Exit.isSuccess(exit) && exit.value.denied === undefined && !Diagnosis.mayTell(command, exit.value))
+        return nothing
       return Effect.withFiberRuntime((fiber) => {
         const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
         if (Exit.isFailure(exit)) {

@@ -83,6 +83,8 @@ const ordinary: ReadonlyArray<readonly [command: string, result: Partial<Command
     ["git diff --exit-code", {}, "[exit 1] they differ"],
     ["git grep a", {}, "[exit 1] no match"],
     ["read -p '? ' y", {}, "[exit 1] nobody can be asked: read name <<< 'answer'"],
+    ["read -rp '? ' y; echo $y", { exitCode: 0, stdout: "\n" }, "[nobody can be asked: read name <<< 'answer']"],
+    ["cd a; read -p '? ' y || exit 0", { exitCode: 0 }, "[nobody can be asked: read name <<< 'answer']"],
     ["top", { stderr: "top: failed tty get\n" }, "[exit 1] there is no terminal: top -bn1"],
     ["cat nope", missing("cat: nope"), "[exit 1] (in /home/ada/project)"],
     ["cd src/cil", missing("bash: cd: src/cil"), "[exit 1] did you mean src/cli?"],

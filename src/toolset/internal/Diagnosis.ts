@@ -356,8 +356,18 @@ const categoryOf = (
     ? "command_not_found"
     : undefined)
 
+/** Tests whether a line surely runs `read -p` with an empty input: what is conditional may not have run. */
+const asksNobody = ({ tree }: CommandLine.CommandLine): boolean =>
+  tree.lists.some(({ pipelines: [first] }) => {
+    const [command] = first?.commands ?? []
+    const [name, ...options] = command?.words.map(({ value }) => value) ?? []
+    const hasInput = command?.redirections.some(({ operator }) => operator.includes("<")) !== false
+    return name === "read" && !hasInput && options.some((word) => /^-[a-z]*p/.test(word))
+  })
+
 /** A cheap test that skips most results, which need no diagnosis. */
-export const mayTell = ({ exitCode, movedTo, pipeline, stderr, stdout }: CommandResult): boolean =>
+export const mayTell = (command: string, { exitCode, movedTo, pipeline, stderr, stdout }: CommandResult): boolean =>
+  command.includes("read -") ||
   exitCode !== ExitCode.success ||
   movedTo !== undefined ||
   pipeline !== undefined ||
@@ -379,6 +389,8 @@ export const make = (facts: Facts): Diagnosis => {
     const remark = joined([
       who,
       asked === undefined ? undefined : `[${asked}]`,
+      // A person at a terminal can be asked, and sees no remark.
+      asksNobody(whole) ? "[nobody can be asked: read name <<< 'answer']" : undefined,
       slashed(stderr),
       ...withDirectory(meant, isPrinted ? undefined : movedTo)
     ])
