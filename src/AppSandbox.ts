@@ -159,7 +159,7 @@ export const layerShell = (
       const { cwd = "." } = Context.get(services, SessionSettings.SessionSettings)
       const { home } = Context.get(services, SandboxSettings.SandboxSettings)
       const places = [
-        ...["mcp_servers.json", ".agents/skills", ".claude/skills"].map((name) => `${cwd}/${name}`),
+        ...["mcp_servers.json", ".mcp.json", ".agents/skills", ".claude/skills"].map((name) => `${cwd}/${name}`),
         ...["mcp/mcp_servers.json", "skills"].map((name) => `${home}/${name}`)
       ]
       const floor =

@@ -218,6 +218,25 @@ describe("synapse mcp", () => {
       assert.include(again[1], `trusted: ${cwd}/server.js\n`)
     }))
 
+  it("takes a project's .mcp.json, with comments, for its file where there is no other, with the same trust", () =>
+    using(async ({ atTerminal, cwd, mcp, write }) => {
+      const text =
+        '{\n  // ours\n  "mcpServers": { "proj": { "type": "stdio", "command": "cat", "env": { "A": "//b" } } } /* end */\n}\n'
+      write("project/.mcp.json", text)
+      assert.match((await mcp("list"))[1], /^proj +project +not trusted +cat\n\nproj: .*\.mcp\.json is not trusted yet/)
+      assert.include(await atTerminal("y\n", "trust"), `${cwd}/.mcp.json`)
+      assert.match((await mcp("list"))[1], /^proj +project +configured +cat\n$/)
+      // A change of its own keeps the trust and the comments.
+      assert.strictEqual((await mcp("add", "--project", "more", "--", "cat"))[0], 0)
+      const added = fs.readFileSync(path.join(cwd, ".mcp.json"), "utf8")
+      for (const part of ["// ours", "/* end */", '"more"']) assert.include(added, part)
+      assert.notInclude((await mcp("list"))[1], "not trusted")
+      write("project/.mcp.json", `${text} `)
+      assert.match((await mcp("list"))[1], /\.mcp\.json has changed since the user trusted it/)
+      write("project/mcp_servers.json", { mcpServers: { other: { command: "cat" } } })
+      assert.match((await mcp("list"))[1], /^other +project +not trusted +cat\n\nother: .*mcp_servers\.json is not trusted yet/)
+    }))
+
   it("asks about a directory of a home server once, for as long as its definition stays", () =>
     using(async ({ cwd, home, mcp, write }) => {
       const [code, , said] = await mcp("add", "fs", "--", "cat", "--root=.", "/usr")
@@ -309,11 +328,11 @@ describe("synapse mcp", () => {
       })
       write(".codex/config.toml", '[mcp_servers.codex]\ncommand = "x"\nenv = { K = "s3cret" }\n')
       write(".claude.json", { mcpServers: { cur: { command: "c", env: { K: "s3cret" } } } })
-      write("project/.mcp.json", { mcpServers: { proj: { command: "node", args: ["./s.js"], env: { K: "s3cret" } } } })
+      write("project/.cursor/mcp.json", { mcpServers: { proj: { command: "node", args: ["./s.js"], env: { K: "s3cret" } } } })
       write("project/s.js", "1")
       write("project/.vscode/mcp.json", { servers: { vs: { url: "https://e", headers: { A: "${input:t}" } } } })
       const lines = (project: string, others: string) => [
-        `${project}: proj, from ${cwd}/.mcp.json`,
+        `${project}: proj, from ${cwd}/.cursor/mcp.json`,
         `not taken over: vs, from ${cwd}/.vscode/mcp.json: \${input:t} is filled in by its editor only`,
         `${others}: cur, from ${directory}/.claude.json`,
         `${others}: codex, from ${directory}/.codex/config.toml`,
@@ -331,7 +350,7 @@ describe("synapse mcp", () => {
       assert.strictEqual(fs.readFileSync(home, "utf8"), before)
       const agreed = await atTerminal("y\n", "import")
       assert.match(agreed, /\ntaken over: codex/)
-      assert.include(agreed, `Take over what ${cwd}/.mcp.json and `)
+      assert.include(agreed, `Take over what ${cwd}/.cursor/mcp.json and `)
       assert.deepStrictEqual(Object.keys(servers(home)), ["taken", "cur", "codex"])
       assert.deepStrictEqual(servers(file), { proj: { command: "node", args: ["./s.js"], env: { K: "s3cret" } } })
       assert.notInclude([stdout, agreed].join(), "s3cret")

@@ -213,7 +213,7 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
   const policies = yield* PolicyBuilder
   const root = Path.resolve(session.cwd ?? process.cwd())
   const sandboxFile = Path.join(settings.home, fileName)
-  const listed = [ServerFile.inHome(settings.home), ServerFile.inProject(root)]
+  const listed = [ServerFile.inHome(settings.home), ...ServerFile.candidates(root)]
   const places = {
     variables: { ...settings.variables, ...session.environment },
     userHome: settings.userHome,
@@ -308,7 +308,7 @@ export const layerReading: Layer.Layer<
 > = Layer.scoped(McpReading, make(true))
 
 /**
- * A layer that reads the entries of `mcp_servers.json` in the working directory and in `$SYNAPSE_HOME/mcp`. It must be
+ * A layer that reads the entries of the project's file and of `$SYNAPSE_HOME/mcp/mcp_servers.json`. It must be
  * built before the sandbox: a server starts only if the files that it runs have been read-only for commands since then.
  */
 export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings> =

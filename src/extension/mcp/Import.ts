@@ -1,4 +1,5 @@
 /** Plans which servers of other programs are copied: those of the project into its file, others into the home file. */
+import * as Path from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -9,6 +10,7 @@ import { type Definition, decode, encode, textsOf } from "./Definition.js"
 import * as McpName from "./McpName.js"
 import * as OwnFile from "./OwnFile.js"
 import * as Server from "./Server.js"
+import * as ServerFile from "./ServerFile.js"
 
 /** The servers of a file by name: the definition, or why it can't be copied. */
 type Servers = ReadonlyMap<string, Either.Either<Definition, string>>
@@ -91,10 +93,9 @@ const largest = 64 * 1024 ** 2
 export const usual = (root: string, settings: Parameters<typeof ClientFile.pathOf>[1]): ReadonlyArray<ForeignFile> => {
   const known = Object.values(ClientFile.clients).filter(({ key }) => keys.includes(key))
   return [
-    ...[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"].map((path) => ({
-      path: `${root}/${path}`,
-      isProjects: true
-    })),
+    ...[".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"]
+      .filter((name) => Path.basename(ServerFile.inProject(root)) !== name)
+      .map((name) => ({ path: `${root}/${name}`, isProjects: true })),
     ...known.map((client) => ({ path: ClientFile.pathOf(client, settings), isProjects: false }))
   ]
 }

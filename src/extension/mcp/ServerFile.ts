@@ -5,6 +5,7 @@ import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import { stripComments } from "jsonc-parser"
 import * as Attempt from "../../domain/Attempt.js"
 import * as Collect from "../../domain/Collect.js"
 import * as JsonText from "../../domain/JsonText.js"
@@ -78,16 +79,24 @@ const largest = 1024 ** 2
 
 export const inHome = (home: string): string => Path.join(home, "mcp", serversFile)
 
-/** Returns the path of a project's file. It uses the directory's real path, under which trust is stored. */
-export const inProject = (cwd: string): string =>
-  Attempt.orElse(() => Path.join(Fs.realpathSync(cwd), serversFile), Path.join(cwd, serversFile))
+/** Returns the paths that a project's file may have. It uses the directory's real path, under which trust is stored. */
+export const candidates = (cwd: string): ReadonlyArray<string> => {
+  const real = Attempt.orElse(() => Fs.realpathSync(cwd), cwd)
+  return [serversFile, ".mcp.json"].map((name) => Path.join(real, name))
+}
+
+/** Returns the path of a project's file: of the first one that exists, or of the one to make. */
+export const inProject = (cwd: string): string => {
+  const [first = cwd, ...others] = candidates(cwd)
+  return Fs.existsSync(first) ? first : (others.find((path) => Fs.existsSync(path)) ?? first)
+}
 
 const readBytes = (path: string, isHome: boolean): OwnFile.Found =>
   isHome ? ConfigFile.readOwn(path, largest) : OwnFile.read(path, { most: largest })
 
 /** Parses the text of a file, or says on the left why it lists no servers. */
 const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>, string> =>
-  JsonText.parse(text).pipe(
+  JsonText.parse(stripComments(text, " ")).pipe(
     Either.mapLeft(({ path, reason }) => (path === "" ? reason : `${path}: ${reason}`)),
     Either.flatMap((value) => {
       if (!Predicate.isReadonlyRecord(value)) return Either.left("it is no object")
