@@ -98,7 +98,7 @@ describe("the servers of both files", () => {
         off: { command: "a", disabled: true },
         "../x\n": { command: "a" }
       })
-      Fs.writeFileSync(files.project, "{ // words\n}")
+      Fs.writeFileSync(files.project, "{ words\n}")
       const { [files.project]: broken, ...others } = yield* states
       assert.match(broken ?? "", /^broken: it is no JSON: /)
       assert.deepStrictEqual(others, {
