@@ -234,7 +234,10 @@ describe("synapse mcp", () => {
       write("project/.mcp.json", `${text} `)
       assert.match((await mcp("list"))[1], /\.mcp\.json has changed since the user trusted it/)
       write("project/mcp_servers.json", { mcpServers: { other: { command: "cat" } } })
-      assert.match((await mcp("list"))[1], /^other +project +not trusted +cat\n\nother: .*mcp_servers\.json is not trusted yet/)
+      assert.match(
+        (await mcp("list"))[1],
+        /^other +project +not trusted +cat\n\nother: .*mcp_servers\.json is not trusted yet/
+      )
     }))
 
   it("asks about a directory of a home server once, for as long as its definition stays", () =>
@@ -328,7 +331,9 @@ describe("synapse mcp", () => {
       })
       write(".codex/config.toml", '[mcp_servers.codex]\ncommand = "x"\nenv = { K = "s3cret" }\n')
       write(".claude.json", { mcpServers: { cur: { command: "c", env: { K: "s3cret" } } } })
-      write("project/.cursor/mcp.json", { mcpServers: { proj: { command: "node", args: ["./s.js"], env: { K: "s3cret" } } } })
+      write("project/.cursor/mcp.json", {
+        mcpServers: { proj: { command: "node", args: ["./s.js"], env: { K: "s3cret" } } }
+      })
       write("project/s.js", "1")
       write("project/.vscode/mcp.json", { servers: { vs: { url: "https://e", headers: { A: "${input:t}" } } } })
       const lines = (project: string, others: string) => [
