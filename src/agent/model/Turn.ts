@@ -169,12 +169,13 @@ const finishedOf = (
     }
     return [block.type === "text" ? Prompt.textPart({ text, options }) : Prompt.reasoningPart({ text, options })]
   })
+  const said = content.filter(({ options }) => Wire.at(options, "compatible", "isNote") !== true)
   return {
     reason,
     text: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
     calls,
     usage: usageOf(usage),
-    message: content.length === 0 ? undefined : Prompt.assistantMessage({ content })
+    message: said.length === 0 ? undefined : Prompt.assistantMessage({ content: said })
   }
 }
 

@@ -274,9 +274,7 @@ const chatMessages = (message: Prompt.Message, endpoint: Endpoint): ReadonlyArra
       return [...results, ...imagesOf(message)]
     }
     case "assistant": {
-      const isText = (part: Prompt.AssistantMessagePart) =>
-        part.type === "text" && Wire.at(part.options, "compatible", "isNote") !== true
-      const text = message.content.flatMap((part) => (isText(part) ? [Wire.textAt(part, "text")] : [])).join("")
+      const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
       const calls = message.content.filter((part) => part.type === "tool-call").map((part) => chatCall(part, endpoint))
       if (text === "" && calls.length === 0) return []
       const content = text === "" ? null : text
