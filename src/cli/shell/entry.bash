@@ -2,8 +2,8 @@
 # Reads a person's entry by `read -e` in a subshell, so that the session's shell does not change. $1 is the prompt, and $2 the
 # last entry for the history. Prints `+` and the entry, `-` at the end of the input, or nothing after Ctrl-C.
 
-# Keeps the whole line, because `read` ends at its first newline.
-__synapse_accept() { __synapse_line=$READLINE_LINE; }
+# Keeps the whole line, because `read` ends at its first newline. Some terminals paste a newline as the key Enter.
+__synapse_accept() { __synapse_line=${READLINE_LINE//$'\e[13;1u'/$'\n'}; }
 
 # Completes the word $2 behind the text $1 into COMPREPLY, by Synapse's names and by `complete`. `name` is the readline
 # command for the rest.
@@ -67,6 +67,7 @@ __synapse_entry() {
       bind '"\C-x\C-j": accept-line'
       bind '"\C-m": "\C-x\C-a\C-x\C-j"'
       bind '"\C-j": "\C-x\C-a\C-x\C-j"'
+      bind '"\e[13;1u": "\C-x\C-a\C-x\C-j"'
       bind -x '"\C-x\C-f": __synapse_complete'
       bind '"\C-i": "\C-x\C-f\C-x\C-t"'
     } 2>/dev/null

@@ -120,6 +120,12 @@ describe.skipIf(!Tmux.isThere)("synapse shell", () => {
       assert.notInclude(lines(), "line1")
       press("Enter")
       await line("line2")
+      // Some terminals send Enter as a sequence, also for the newlines of a paste.
+      paste("echo thi''rd\x1b[13;1uecho four''th")
+      await until((lines) => lines.some((each) => each.endsWith("four''th")))
+      type("\x1b[13;1u")
+      await line("fourth")
+      await line("third")
     }))
 
   it("completes commands and paths as the session sees them, and leaves $? alone", () =>
