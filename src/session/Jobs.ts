@@ -235,10 +235,9 @@ const make = Effect.fnUntraced(function* (table: JobTable) {
   const isWaiting = ({ input, log }: Job, pids: ReadonlyArray<number>): boolean => {
     const isAsking = performance.now() - log.heardAt > silence && log.isInLine
     return pids.some((pid) => {
-      if (input?.isOf(pid) === true) return ProcessTable.waitOf(pid) === "read"
-      if (ProcessTable.inputOf(pid)?.startsWith("/dev/pts/") !== true) return false
       const waits = ProcessTable.waitOf(pid)
-      return waits === "read" || (waits === "select" && isAsking && ProcessTable.isInForeground(pid))
+      if (waits !== "select") return waits === "terminal" || (waits === "input" && input?.isOf(pid) === true)
+      return isAsking && ProcessTable.isOnTerminal(pid) && ProcessTable.isInForeground(pid)
     })
   }
 

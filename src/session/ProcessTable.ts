@@ -336,9 +336,17 @@ export const members = (
   return [...found.values()]
 }
 
+/** Returns what a process's descriptor is open on, or undefined if the process is gone. */
+const openOn = (pid: number, descriptor: number): string | undefined =>
+  Attempt.orUndefined(() => Fs.readlinkSync(`/proc/${pid}/fd/${descriptor}`))
+
 /** Returns what a process's standard input is open on, or undefined if the process is gone. */
-export const inputOf = (pid: number): string | undefined =>
-  Attempt.orUndefined(() => Fs.readlinkSync(`/proc/${pid}/fd/0`))
+export const inputOf = (pid: number): string | undefined => openOn(pid, 0)
+
+const isTerminal = (path: string | undefined): boolean => path !== undefined && /^\/dev\/(?:pts\/\d+|tty)$/.test(path)
+
+/** Tests whether a process's standard input is a terminal. */
+export const isOnTerminal = (pid: number): boolean => isTerminal(inputOf(pid))
 
 /** System call numbers by architecture: `read`, and the variants of `select`, `poll` and `epoll`. */
 const waitingCalls: Readonly<Record<string, readonly [read: string, others: ReadonlyArray<string>]>> = {
@@ -346,11 +354,15 @@ const waitingCalls: Readonly<Record<string, readonly [read: string, others: Read
   x64: ["0", ["7", "23", "232", "270", "271", "281", "441"]]
 }
 
-/** Tells what a process sleeps in: a read of its standard input, or a wait for one of several descriptors. */
-export const waitOf = (pid: number): "read" | "select" | undefined => {
+/** Tells what a process sleeps in: a read of a terminal or of its standard input, or a wait for several descriptors. */
+export const waitOf = (pid: number): "terminal" | "input" | "select" | undefined => {
   const [read, others] = waitingCalls[process.arch] ?? []
   const [call, first] = (text(`/proc/${pid}/syscall`) ?? "").split(" ")
-  if (call === read && first === "0x0") return "read"
+  if (call === read) {
+    const descriptor = Number(first)
+    if (isTerminal(openOn(pid, descriptor))) return "terminal"
+    return descriptor === 0 ? "input" : undefined
+  }
   return call !== undefined && others?.includes(call) === true ? "select" : undefined
 }
 

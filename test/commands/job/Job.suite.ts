@@ -293,6 +293,11 @@ export const suite = (title: string, ground: string, isSecond = false): void => 
         const ended = yield* stopped(7, "echo ready; sleep 3107")
         assert.match(ended, /^(ready\n)?job 7 ".*" exited 143 \(SIGTERM\)\n(ready\n)?$/)
         assert.lengthOf(ended.match(/^ready$/gm) ?? [], 1)
+        // As ssh asks for a password, whatever its input is.
+        yield* handle("job:start --pty 'exec 3</dev/tty </dev/null; read -ru 3 pass; echo got $pass'")
+        yield* handle("until job:list | grep -q '^job 8.*waiting for input'; do sleep 0.05; done")
+        yield* handle("job:send 8 it --key Enter; job:wait 8 --timeout 60000")
+        assert.include((yield* handle("job:output 8 --all")).output, "got it")
       })
     )
 
