@@ -2,7 +2,6 @@
 // The client of the daemon, which runs instead of the bundle: it sends the words to the daemon, and passes on bytes. Loading the
 // bundle would take longer than this whole run, and so would `process.stdin`, `process.stdout` and `process.stderr`.
 const fs = require("node:fs")
-const net = require("node:net")
 const os = require("node:os")
 
 const { env } = process
@@ -37,11 +36,7 @@ const say = (text) => void attempt(() => fs.writeSync(2, `synapse: ${text}\n`))
 /** Names the daemon of a client. Each build, home directory and set of namespaces has its own. */
 const keyOf = () => {
   const namespaces = ["mnt", "pid", "user"].map((name) => attempt(() => fs.readlinkSync(`/proc/self/ns/${name}`)))
-  return digest(["%MAIN%", process.version, ...kept.slice(0, 4).map((name) => env[name]), ...namespaces])
-}
-
-/** @param {ReadonlyArray<string | undefined>} facts */
-const digest = (facts) => {
+  const facts = ["%MAIN%", process.version, ...kept.slice(0, 4).map((name) => env[name]), ...namespaces]
   let [a, b] = [0x811c9dc5, 0x41c6ce57]
   for (const byte of Buffer.from(facts.join("\0"))) {
     a = Math.imul(a ^ byte, 0x01000193)
@@ -50,8 +45,8 @@ const digest = (facts) => {
   return [a, b].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("")
 }
 
-/** Hashes what child processes inherit and the client can't send: limits, rights, priorities, namespaces. */
-const factsOf = () => {
+/** Reads what child processes inherit and the client can't send: limits, rights, priorities, namespaces. */
+exports.factsOf = () => {
   const read = (/** @type {string} */ name) => attempt(() => fs.readFileSync(`/proc/self/${name}`, "latin1"))
   const status = read("status")?.match(
     /^(?:Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*|Cpus_allowed|Mems_allowed):.*/gm
@@ -64,7 +59,7 @@ const factsOf = () => {
   const targets = ["root", ...namespaces.map((name) => `ns/${name}`)].map((name) =>
     attempt(() => fs.readlinkSync(`/proc/self/${name}`))
   )
-  return digest([...(status ?? []), ...scheduling, ...files, ...targets])
+  return JSON.stringify([status, scheduling, files, targets])
 }
 
 /** The directories where the daemon may listen, in the order of `PrivateDirectory.places`. */
@@ -115,18 +110,12 @@ const within = async (path, use) => {
  */
 const start = (key, tell) =>
   new Promise((resolve) => {
-    const child = require("node:child_process").spawn(
-      process.execPath,
-      [`${__dirname}/synapse.cjs`, "--daemon", key, factsOf()],
-      {
-        cwd: "/",
-        detached: true,
-        env: Object.fromEntries(
-          Object.entries(env).filter(([name]) => kept.includes(name) || name.startsWith("OTEL_"))
-        ),
-        stdio: ["ignore", "pipe", "ignore"]
-      }
-    )
+    const child = require("node:child_process").spawn(process.execPath, [`${__dirname}/synapse.cjs`, "--daemon", key], {
+      cwd: "/",
+      detached: true,
+      env: Object.fromEntries(Object.entries(env).filter(([name]) => kept.includes(name) || name.startsWith("OTEL_"))),
+      stdio: ["ignore", "pipe", "ignore"]
+    })
     const fail = () => resolve({ directory: "", reason: "no daemon could be started" })
     let text = ""
     child.stdout.setEncoding("utf8").on("data", (part) => {
@@ -189,13 +178,14 @@ const offerOf = (/** @type {Wanted} */ wanted, /** @type {string} */ nonce) => (
     const { dev, ino } = fs.statSync(".")
     return { path: process.cwd(), dev, ino }
   }),
-  hasInput: wanted.isTyped !== true && hasInput()
+  hasInput: wanted.isTyped !== true && hasInput(),
+  facts: wanted.isFresh === true ? exports.factsOf() : undefined
 })
 
 /**
  * Reads frames in order, until the connection closes.
  *
- * @param {net.Socket} socket
+ * @param {Socket} socket
  * @param {Buffer} input the bytes received so far
  * @param {(kind: string, body: Buffer, next: () => void) => boolean} take returns false if it calls `next` itself for the next frame
  * @param {() => void} lose called after the last frame
@@ -232,7 +222,7 @@ const read = (socket, input, take, lose) => {
 /**
  * Passes bytes between the daemon and the standard streams, until the command has ended.
  *
- * @param {net.Socket} socket
+ * @param {Socket} socket
  * @param {Buffer} input the bytes received so far
  */
 const converse = (socket, input) => {
@@ -271,7 +261,7 @@ const converse = (socket, input) => {
   const openInput = () => {
     const input = fs.fstatSync(0)
     if (input.isFIFO() || input.isSocket()) {
-      const stdin = new net.Socket({ fd: 0, readable: true, writable: false })
+      const stdin = new (require("node:net").Socket)({ fd: 0, readable: true, writable: false })
       stdin.on("data", (bytes) => {
         send(bytes)
         if (credit <= 0) stdin.pause()
@@ -325,11 +315,13 @@ const converse = (socket, input) => {
   })
 }
 
-/** A connection to the daemon, and the bytes received so far. @typedef {{ readonly socket: net.Socket, readonly rest: Buffer }} Connected */
+/** @typedef {import("node:net").Socket} Socket */
+
+/** A connection to the daemon, and the bytes received so far. @typedef {{ readonly socket: Socket, readonly rest: Buffer }} Connected */
 
 /**
  * Sends a request to the daemon of a directory. Resolves to the connection once the daemon runs it, to the reason why it does
- * not, or to undefined if there is no daemon. Nothing runs before that.
+ * not (empty without a ready shell), or to undefined if there is no daemon. Nothing runs before that.
  *
  * @param {string} base
  * @param {string} name the socket's name
@@ -339,7 +331,7 @@ const converse = (socket, input) => {
 const offer = (base, name, wanted) =>
   new Promise((resolve) => {
     const nonce = `n.${process.pid}.${process.hrtime.bigint()}`
-    const socket = net.connect(`${base}/${name}`)
+    const socket = require("node:net").connect(`${base}/${name}`)
     const forget = () => {
       clearTimeout(timer)
       socket.removeAllListeners("close")
@@ -362,7 +354,7 @@ const offer = (base, name, wanted) =>
     })
     socket.once("data", (bytes) => {
       socket.pause()
-      if (wanted.isFresh === true && bytes[4] !== ready) return fail(undefined)
+      if (wanted.isFresh === true && bytes[4] !== ready) return fail("")
       forget()
       // The daemon runs nothing before it gets this.
       if (wanted.isFresh === true) socket.write(frame("G"))
@@ -440,16 +432,16 @@ exports.runFresh = async (words) => {
   if (env["SYNAPSE_SESSION"] !== undefined || mayBeTerminal(1) || mayBeTerminal(2) || isGarbled(words)) return false
   const key = keyOf()
   const ask = (/** @type {string} */ directory) =>
-    within(directory, async (base) =>
-      fs.existsSync(`${base}/${key}`) ? [await offer(base, `${key}-${factsOf()}`, { words, isFresh: true })] : undefined
+    within(directory, (base) =>
+      // Without a daemon, the module of sockets would only slow the start.
+      fs.existsSync(`${base}/${key}`) ? offer(base, key, { words, isFresh: true }) : undefined
     )
-  let answers
+  let answer
   for (const place of places()) {
-    answers = await ask(place)
-    if (answers !== undefined) break
+    answer = await ask(place)
+    if (answer !== undefined) break
   }
-  if (answers === undefined && mode === "auto") answers = await ask((await start(key, say)).directory)
-  const [answer] = answers ?? []
+  if (answer === undefined && mode === "auto") answer = await ask((await start(key, say)).directory)
   if (answer === undefined || typeof answer === "string") return false
   converse(answer.socket, answer.rest)
   return true

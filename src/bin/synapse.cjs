@@ -45,5 +45,7 @@ if (word === "--version" && words.length === 0) {
     .run([word, ...words], false)
     .then((/** @type {boolean} */ isRunning) => isRunning || load())
 } else {
+  // What its shells inherit is read before anything else.
+  if (word === "--daemon") process.argv.push(require("./client.cjs").factsOf())
   load()
 }

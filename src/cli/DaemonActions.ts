@@ -115,6 +115,7 @@ const requestOf = (
 const serve = (
   sessions: Named,
   fresh: Fresh,
+  facts: string,
   app: App["Type"],
   client: DaemonSocket.Client
 ): Effect.Effect<number | undefined> => {
@@ -129,7 +130,7 @@ const serve = (
     )
   if (offer.isFresh === true) {
     return Effect.gen(function* () {
-      if (PlainCommand.read(offer.words.at(-1) ?? "") === undefined) return undefined
+      if (offer.facts !== facts || PlainCommand.read(offer.words.at(-1) ?? "") === undefined) return undefined
       const shell = yield* fresh.take(requestOf(offer, directory, app, within))
       if (shell === undefined) return undefined
       yield* Effect.all([client.agree, Effect.ignore(Effect.provide(begin, shell))], { concurrency: 2 })
@@ -181,11 +182,10 @@ export const run = (name: string, facts: string): Effect.Effect<number, never, A
     const fresh: Fresh = yield* ReadyShells.make<ShellServices, ConfigError>(settle)
     const listening = yield* DaemonSocket.listen(
       name,
-      facts,
       (client) =>
         Effect.suspend(() => {
           isAwaited = false
-          return serve(sessions, fresh, app, client)
+          return serve(sessions, fresh, facts, app, client)
         }),
       settle
     )

@@ -38,6 +38,8 @@ export interface Offer {
   readonly hasInput: boolean
   /** True for a client that wants a new shell, and starts one itself if the daemon has none ready. */
   readonly isFresh?: boolean
+  /** What the client's own shell would inherit, if it wants a new shell. */
+  readonly facts?: string
   /** True for a client that wants the result as data. */
   readonly isTyped?: boolean
   /** The name of a file that the client created beside the socket. The file's owner proves the client's user. */
@@ -80,9 +82,10 @@ const wanted = (size: number): Buffer => {
   return frame("W", body)
 }
 
+type Fork = <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
+
 /** Runs a client's words. Returns undefined if nothing was run and the client must do it. */
 type Run = (client: Client) => Effect.Effect<number | undefined>
-type Fork = <A>(effect: Effect.Effect<A>) => Fiber.RuntimeFiber<A>
 
 /** The connection to one client. */
 class Connection {
@@ -265,12 +268,10 @@ interface Listening {
 /**
  * Listens as the daemon of a name until the scope closes. Fails if no directory is usable.
  *
- * @param facts what its shells would inherit; it also listens under `NAME-FACTS`, for clients with the same facts
  * @param onLeave called after a client has left
  */
 export const listen = (
   name: string,
-  facts: string,
   run: Run,
   onLeave: () => void
 ): Effect.Effect<Listening, NotListening, Scope.Scope> =>
@@ -323,14 +324,14 @@ export const listen = (
       })
     })
     const isFirst = yield* Effect.ensuring(
-      attempt(async () => (await publish(made, path)) && (await publish(made, `${path}-${facts}`))),
+      attempt(() => publish(made, path)),
       Effect.sync(() => Fs.rmSync(made, { force: true }))
     )
     const inode = inodeOf(path)
     if (isFirst) {
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
-          for (const each of [path, `${path}-${facts}`]) if (inodeOf(each) === inode) Fs.rmSync(each, { force: true })
+          if (inodeOf(path) === inode) Fs.rmSync(path, { force: true })
         })
       )
     }

@@ -24,7 +24,7 @@ const listening = Effect.gen(function* () {
       offer.isFresh === true ? agree : Effect.void,
       Effect.sync(() => void ran.push(offer.words))
     ).pipe(Effect.zipRight(offer.words[0] === "wait" ? Effect.never : Effect.succeed(0)))
-  const { close, directory } = yield* DaemonSocket.listen(own, "facts", run, () => {})
+  const { close, directory } = yield* DaemonSocket.listen(own, run, () => {})
   const at = (file: string) => `${directory}/${file}`
   const prove = (uid = process.getuid?.() ?? 0) => {
     const nonce = name()
@@ -99,15 +99,11 @@ describe("the daemon's socket", () => {
       const ended = yield* Deferred.make<void>()
       const begun = yield* Deferred.make<void>()
       const own = name()
-      const { directory } = yield* DaemonSocket.listen(
-        own,
-        "facts",
-        () =>
-          Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never).pipe(
-            Effect.onInterrupt(() => Deferred.succeed(ended, undefined))
-          ),
-        () => {}
-      )
+      const run = () =>
+        Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never).pipe(
+          Effect.onInterrupt(() => Deferred.succeed(ended, undefined))
+        )
+      const { directory } = yield* DaemonSocket.listen(own, run, () => {})
       Fs.writeFileSync(`${directory}/${own}.n`, "")
       const socket = Net.connect(`${directory}/${own}`)
       socket.write(frame("O", JSON.stringify({ words: [], nonce: `${own}.n` })))
@@ -140,7 +136,6 @@ describe("the daemon's socket", () => {
           const second = yield* Effect.scoped(
             DaemonSocket.listen(
               own,
-              "facts",
               () => Effect.succeed(0),
               () => {}
             )
