@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Attempt from "../../../../domain/Attempt.js"
 import * as SessionProcesses from "../../../../session/SessionProcesses.js"
+import * as HostPath from "../../../policy/HostPath.js"
 
 type Controller = "memory" | "pids"
 
@@ -75,15 +76,10 @@ const limit = (path: string, controller: Controller, most: number): boolean => {
 const makeGroup = (name: string, controller: Controller, most: number): string | undefined => {
   for (const parent of candidates(controller)) {
     const path = Path.join(parent, name)
-    let isNew = false
-    try {
-      // Whoever may not write there can't move a process below it.
-      Fs.accessSync(Path.join(parent, "cgroup.procs"), Fs.constants.W_OK)
-      sweep(parent)
-      isNew = Fs.mkdirSync(path, { recursive: true }) !== undefined
-    } catch {
-      continue
-    }
+    // Whoever may not write there can't move a process below it.
+    if (!HostPath.isAccessible(Path.join(parent, "cgroup.procs"), Fs.constants.W_OK)) continue
+    Attempt.ignore(() => sweep(parent))
+    const isNew = Attempt.orElse(() => Fs.mkdirSync(path) === undefined, false)
     if (limit(path, controller, most)) return path
     if (isNew) isRemoved(path)
   }
