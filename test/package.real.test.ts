@@ -82,10 +82,12 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
     const cache = path.join(os.userInfo().homedir, ".synapse/cache")
     const [entry] = /main-[^"]+/.exec(fs.readFileSync(synapse, "utf8")) ?? assert.fail("no entry")
     const build = fs.readdirSync(cache).find((name) => name.startsWith(entry)) ?? assert.fail("no cache")
-    const before = fs.readdirSync(path.join(cache, build))
-    assert.isTrue(before.every((name) => name.startsWith("exec-")))
+    // Other tests may use the same build's caches of other subcommands meanwhile.
+    const ofExec = () => fs.readdirSync(path.join(cache, build)).filter((name) => name.startsWith("exec-"))
+    const before = ofExec()
+    assert.isNotEmpty(before)
     assert.strictEqual(await run(synapse, ["exec", "echo again"]), "again\n")
-    assert.deepStrictEqual(fs.readdirSync(path.join(cache, build)), before)
+    assert.deepStrictEqual(ofExec(), before)
   })
 
   it("serves programs without Effect that import or require it, with its own shell or the daemon's, and hides the rest", async () => {
