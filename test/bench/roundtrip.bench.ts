@@ -1,4 +1,6 @@
-/** What one command costs: over a bare pipe, in the session, and through the whole toolset. */
+/** What one command costs: over a bare pipe, in the session, through the whole toolset, and in `synapse call`. */
+import { spawn } from "node:child_process"
+import * as Readline from "node:readline"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -51,16 +53,36 @@ const rows = (name: string, command: string): ReadonlyArray<Table.Row> => [
   { name: `session: ${name}`, run: () => perCommand(() => runtime.runPromise(repeated(session.execute(command)))) }
 ]
 
+const program = spawn(process.execPath, ["dist/bin/synapse.cjs", "call", "--no-sandbox"], {
+  stdio: ["pipe", "pipe", "inherit"]
+})
+const answers = Readline.createInterface(program.stdout)[Symbol.asyncIterator]()
+
+/** Sends a call to the program, and waits for its answer. */
+const inProgram = async () => {
+  program.stdin.write('{"id":"1","name":"Bash","arguments":{"command":"true"}}\n')
+  await answers.next()
+}
+
 try {
   await Table.print(
     [
       ...rows("true", "true"),
-      { name: "whole toolset: true", run: () => perCommand(() => runtime.runPromise(repeated(call))) }
+      { name: "whole toolset: true", run: () => perCommand(() => runtime.runPromise(repeated(call))) },
+      {
+        name: "synapse call: true",
+        run: () =>
+          perCommand(async () => {
+            for (let at = 0; at < commands; at++) await inProgram()
+          })
+      }
     ],
-    { title: "round trip", unit: "µs", samples: 15, goals: { "whole toolset: true": 4 } }
+    // 250 µs for a call where the bare pipe took 43.
+    { title: "round trip", unit: "µs", samples: 15, goals: { "whole toolset: true": 4, "synapse call: true": 5.8 } }
   )
   await Table.print(rows("/bin/true", "/bin/true"), { title: "round trip of a program", unit: "µs", samples: 5 })
 } finally {
+  program.stdin.end()
   pipe.close()
   await runtime.dispose()
   await Effect.runPromise(Scope.close(scope, Exit.void))
