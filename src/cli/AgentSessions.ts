@@ -11,6 +11,8 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as Setting from "../domain/Setting.js"
 import * as UntrustedText from "../domain/UntrustedText.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import { layerNode, Terminal } from "../terminal/Terminal.js"
+import * as TerminalRenderer from "../terminal/TerminalRenderer.js"
 import * as Action from "./Action.js"
 import { complain, print, succeed, write } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
@@ -103,7 +105,9 @@ export const undo = (given: Option.Option<string>, isShown: boolean) =>
       const cwd = Option.isSome(given) ? Fs.realpathSync(given.value) : yield* Setting.currentDirectory()
       if (isShown) {
         const { isTerminal } = yield* Stdio
-        yield* write("stdout", UntrustedText.harmless(yield* TakeBack.diff({ home, cwd }), isTerminal("stdout")))
+        const { isLive } = yield* Effect.provide(Terminal, layerNode("stdout"))
+        const text = UntrustedText.harmless(yield* TakeBack.diff({ home, cwd }), isTerminal("stdout"))
+        yield* write("stdout", isLive ? TerminalRenderer.diff(text) : text)
         return ExitCode.success
       }
       const { isWhole, limits, lines } = yield* TakeBack.run({ home, cwd })

@@ -282,6 +282,15 @@ export class TerminalRenderer extends Context.Tag("synapse/TerminalRenderer")<
 >() {}
 
 /**
+ * Colours the lines of a diff.
+ *
+ * @param text without control characters, besides line ends
+ * @since 0.1.0
+ * @category combinators
+ */
+export const diff = (text: string): string => text.split("\n").map(Style.change).join("\n")
+
+/**
  * The settings of a renderer.
  *
  * @since 0.1.0

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
 import type { Denial } from "../../src/domain/Diagnostic.js"
+import * as TerminalRenderer from "../../src/terminal/TerminalRenderer.js"
 import * as Events from "../support/terminal/Events.js"
 import { using } from "../support/terminal/Rendered.js"
 import * as Screen from "../support/terminal/Screen.js"
@@ -52,6 +53,14 @@ describe("colours", () => {
       })
     )
   )
+
+  it("mark the lines of a diff that is shown by itself", () => {
+    const text = TerminalRenderer.diff("--- a/x\n@@ -1 +1 @@\n-old\n+new\n same")
+    assert.strictEqual(
+      text.replace(/\x1b\[(\d+)m(.*?)\x1b\[m/g, "<$1:$2>"),
+      "<1:--- a/x>\n<36:@@ -1 +1 @@>\n<31:-old>\n<32:+new>\n same"
+    )
+  })
 
   it.effect("render the Markdown of a text, which a pipe gets as it is", () =>
     Effect.forEach([true, false], (isLive) =>

@@ -20,6 +20,7 @@ import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import * as PrivateTemporary from "../../sandbox/policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import * as TerminalRenderer from "../../terminal/TerminalRenderer.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as PolicyText from "./PolicyText.js"
 import { type Services, ShellApp } from "./ShellApp.js"
@@ -44,7 +45,10 @@ const ofTurns = <R>(use: (place: Snapshots.Place) => Effect.Effect<string, Snaps
 const undo = ofTurns((place) => Effect.map(TakeBack.run(place), ({ limits, lines }) => [...lines, limits].join("\n")))
 
 const diff = ofTurns((place) =>
-  Effect.map(TakeBack.diff(place), (text) => UntrustedText.harmless(text.trimEnd(), true))
+  Effect.zipWith(TakeBack.diff(place), ShellApp, (given, { terminal }) => {
+    const text = UntrustedText.harmless(given.trimEnd(), true)
+    return terminal.isLive ? TerminalRenderer.diff(text) : text
+  })
 )
 
 const realPath = (path: string): string | undefined => Attempt.orUndefined(() => Fs.realpathSync(path))

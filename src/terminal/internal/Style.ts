@@ -32,7 +32,8 @@ export const result = (lines: ReadonlyArray<string>, denialAt: number): Readonly
   })
 }
 
-const change = (text: string): string => {
+/** Colours a line of a diff. */
+export const change = (text: string): string => {
   if (/^(?:\+\+\+|---|diff )/.test(text)) return bold(text)
   if (text.startsWith("@@")) return cyan(text)
   return text.startsWith("+") ? green(text) : text.startsWith("-") ? red(text) : text
